@@ -13,7 +13,7 @@ const VIRTUAL = ['src/virtual', 'src/memory', 'src/processes'];
 const PRODUCT = ['src/', 'lib', 'lambdas'];
 
 /** What the page is told, and how it is to be shown. */
-const TOLD_TO_PAGE = ['tools/shapes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
+const TOLD_TO_PAGE = ['tools/shapes', 'tools/wishes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
 const PAGE = 'tools/console/page/src';
 
 /**

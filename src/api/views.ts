@@ -4,7 +4,7 @@ import type { Finding } from '../domain/batches/findings.ts';
 import { isHeld } from '../domain/batches/lock.ts';
 import { inFull } from '../domain/downstream/downstream.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../domain/ids.ts';
-import { batchIdIn, hasEnded, runNumber, type Task } from '../domain/tasks/task.ts';
+import { askedOf, batchIdIn, hasEnded, runNumber, type Task } from '../domain/tasks/task.ts';
 import type { Glance } from '../ports/locks.ts';
 import type { Skipped, Treated } from '../steps/repair/repair.ts';
 import { reasonOf } from '../util/problems.ts';
@@ -38,13 +38,7 @@ export const printTask = (
     ...(batch?.lastAttempt ? { lastReason: inFull(batch.lastAttempt) } : {}),
     ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
     run: runNumber(task),
-    ...(task.correlationId === undefined ? {} : { correlationId: task.correlationId }),
-    ...(task.priority === undefined ? {} : { priority: task.priority }),
-    ...(task.weight === undefined ? {} : { weight: task.weight }),
-    ...(task.coalesceKey === undefined ? {} : { coalesceKey: task.coalesceKey }),
-    ...(task.version === undefined ? {} : { version: task.version }),
-    ...(task.callback === undefined ? {} : { callback: task.callback }),
-    ...(task.fanOutItem === undefined ? {} : { fanOutItem: task.fanOutItem }),
+    ...askedOf(task),
     ...(task.startBy === undefined ? {} : { startBy: iso(task.startBy) }),
     ...(task.sentAt === undefined ? {} : { sentAt: iso(task.sentAt) }),
     createdAt: iso(task.createdAt),

@@ -118,27 +118,37 @@ export interface Task extends Omit<NewTask, 'payload'> {
 /** One life of a task, from its registration or a redrive to its result. */
 export type TaskRun = Pick<Task, 'id' | 'run'>;
 
+const ASKED = {
+  correlationId: 'CorrelationId',
+  priority: 'Priority',
+  weight: 'Weight',
+  coalesceKey: 'CoalesceKey',
+  version: 'TaskVersion',
+  callback: 'Callback',
+  fanOutItem: 'FanOutItem',
+} as const satisfies Readonly<Record<keyof Asked, string>>;
+
+/** What was asked of a task, as people are shown it. */
+export const askedOf = (task: Asked): Asked =>
+  Object.fromEntries(
+    (Object.keys(ASKED) as (keyof Asked)[]).flatMap((name) => (task[name] === undefined ? [] : [[name, task[name]]])),
+  );
+
 /**
  * A task's columns: the attribute in which its row holds each of these fields as it is. `Version` is the row's own, see
  * src/rows/row-version.ts.
  */
 export const COLUMNS = {
+  ...ASKED,
   id: 'Id',
   operation: 'Operation',
   target: 'Target',
   payloadHash: 'PayloadHash',
   bytes: 'Bytes',
-  correlationId: 'CorrelationId',
-  priority: 'Priority',
   ahead: 'Ahead',
-  weight: 'Weight',
-  coalesceKey: 'CoalesceKey',
-  version: 'TaskVersion',
   sentAt: 'SentAt',
   mergeKeys: 'MergeKeys',
   startBy: 'StartBy',
-  callback: 'Callback',
-  fanOutItem: 'FanOutItem',
   createdAt: 'CreatedAt',
   run: 'Run',
   redrivenAt: 'RedrivenAt',

@@ -1,32 +1,23 @@
 /** `groupage send`: registers one task, or the lines of a file. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ulid } from 'ulid';
 import { describeProblem } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { type CommonOptions, REGISTERED } from '../../shapes.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
+import { WISHES } from '../../wishes.ts';
 import { type ApiClient, ApiFailure, isRefused } from '../api-client.ts';
 import { tokenOfTasks } from '../arguments.ts';
 import { connect } from '../connect.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from '../lines.ts';
 import { orInterrupted, progressBar } from '../progress.ts';
 
-/** Fields of a register message that options give. */
-interface Wishes {
-  readonly correlationId?: string;
-  readonly priority?: number;
-  readonly weight?: number;
-  readonly expiresIn?: string;
-  readonly callback?: string;
-}
-
-interface SendOptions extends CommonOptions, Wishes {
+interface SendOptions extends CommonOptions {
   readonly file?: string;
   readonly token?: string;
   readonly id?: string;
-  readonly coalesceKey?: string;
-  readonly taskVersion?: number;
-  readonly fanOutItem?: string;
+  /** {@link WISHES}, by the names of their options. */
+  readonly [wish: string]: unknown;
 }
 
 /** What it may be is the API's to say; what is no number would be sent as nothing. */
@@ -36,16 +27,25 @@ const number = (text: string): number => {
   return value;
 };
 
-const wishesIn = ({ correlationId, priority, weight, expiresIn, callback }: SendOptions): Wishes => ({
-  ...(correlationId === undefined ? {} : { correlationId }),
-  ...(priority === undefined ? {} : { priority }),
-  ...(weight === undefined ? {} : { weight }),
-  ...(expiresIn === undefined ? {} : { expiresIn }),
-  ...(callback === undefined ? {} : { callback }),
+const OPTIONS = WISHES.map(([field, wish]) => {
+  const option = new Option(wish.option, wish.help);
+  return { field, isForOne: wish.isForOne === true, option: wish.isNumber ? option.argParser(number) : option };
 });
 
-export const sendCommand = (): Command =>
-  new Command('send')
+/** Those that hold for each line of a file. */
+const SHARED = OPTIONS.filter(({ isForOne }) => !isForOne);
+
+/** Fields of a register message that options give. */
+const wishesIn = (options: SendOptions, some = OPTIONS): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    some.flatMap(({ field, option }) => {
+      const value = options[option.attributeName()];
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+
+export const sendCommand = (): Command => {
+  const command = new Command('send')
     .description('register one task, or many from a file of JSON lines')
     .argument(
       '[operation]',
@@ -58,15 +58,9 @@ export const sendCommand = (): Command =>
       'name the sending of a file: repeated with the same token it sends no line twice',
       tokenOfTasks,
     )
-    .option('--id <id>', 'name the task: another one with this id is the same task')
-    .option('--correlation-id <text>', 'shown with the task, for who looks for it')
-    .option('--priority <n>', '0 to 9, the most urgent', number)
-    .option('--weight <n>', "what it counts of its batch's weight", number)
-    .option('--coalesce-key <text>', 'of the waiting tasks with this key only the newest is done')
-    .option('--task-version <n>', 'which state the task brings: a higher one is newer, whenever it was sent', number)
-    .option('--expires-in <duration>', 'fail if no batch has it by then, such as 10m')
-    .option('--callback <destination>', 'the configured destination that is told how it ended')
-    .option('--fan-out-item <id>', 'the item of a fan-out that is done when the task has ended')
+    .option('--id <id>', 'name the task: another one with this id is the same task');
+  for (const { option } of OPTIONS) command.addOption(option);
+  return command
     .addHelpText(
       'after',
       `
@@ -78,6 +72,7 @@ Examples:
     .action((operation: string | undefined, payload: string | undefined, options: SendOptions) =>
       send(operation, payload, options),
     );
+};
 
 const send = async (
   operation: string | undefined,
@@ -87,13 +82,10 @@ const send = async (
   if (options.file === undefined) return sendOne(operation, payload, options);
   if (payload !== undefined) throw new WrongUsage('give a payload or a file, not both');
   if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
-  if (options.coalesceKey !== undefined)
-    throw new WrongUsage('--coalesce-key is for one task; in a file each line may bring its own "coalesceKey"');
-  if (options.taskVersion !== undefined)
-    throw new WrongUsage('--task-version is for one task; in a file each line may bring its own "version"');
-  if (options.fanOutItem !== undefined)
-    throw new WrongUsage('--fan-out-item is for one task; in a file each line may bring its own "fanOutItem"');
-  const [wish] = Object.keys(wishesIn(options));
+  for (const { option, field, isForOne } of OPTIONS)
+    if (isForOne && options[option.attributeName()] !== undefined)
+      throw new WrongUsage(`${option.long} is for one task; in a file each line may bring its own "${field}"`);
+  const [wish] = Object.keys(wishesIn(options, SHARED));
   if (operation === undefined && wish !== undefined)
     throw new WrongUsage(
       `lines that are whole messages bring their own "${wish}": name the operation, or leave the option out`,
@@ -106,14 +98,14 @@ const sendOne = async (
   payload: string | undefined,
   options: SendOptions,
 ): Promise<void> => {
-  const { id = ulid(), coalesceKey, taskVersion: version, fanOutItem, token, json } = options;
+  const { id = ulid(), token, json } = options;
   if (operation === undefined || payload === undefined)
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
   if (token !== undefined) throw new WrongUsage('--token is for a file; a task is named by --id');
   const api = await connect(options);
-  const body = messageOf({ operation, id, coalesceKey, version, fanOutItem, ...wishesIn(options) }, payload);
+  const body = messageOf({ operation, id, ...wishesIn(options) }, payload);
   try {
     const { text, value } = await api.post('/tasks', body, REGISTERED);
     console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
@@ -154,7 +146,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   await orInterrupted(interrupted, async () => {
     try {
       bar?.start('Sending tasks');
-      for await (const chunk of chunksOf(file, operation, wishesIn(options), sent.token)) {
+      for await (const chunk of chunksOf(file, operation, wishesIn(options, SHARED), sent.token)) {
         const answer = await sendChunk(api, chunk);
         sent.ids.push(...answer.ids);
         sent.refused.push(...answer.refused);

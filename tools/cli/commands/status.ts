@@ -5,6 +5,7 @@ import { rawMembers } from '../../../src/util/json-text.ts';
 import { CommandFailure } from '../../failure.ts';
 import { type CommonOptions, TASK, type TaskShape } from '../../shapes.ts';
 import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
+import { shownWishes } from '../../wishes.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import { someId } from '../arguments.ts';
 import { connect } from '../connect.ts';
@@ -93,13 +94,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['waits for', task.waitsFor && printable(task.waitsFor.text)],
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],
-    ['correlation', task.correlationId && printable(task.correlationId)],
-    ['priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
-    ['weight', task.weight === undefined ? undefined : String(task.weight)],
-    ['key', task.coalesceKey && printable(task.coalesceKey)],
-    ['version', task.version === undefined ? undefined : String(task.version)],
-    ['callback', task.callback && printable(task.callback)],
-    ['fan-out item', task.fanOutItem && printable(task.fanOutItem)],
+    ...shownWishes(task, 'cli').map(({ name, text }) => [name, printable(text)] as const),
     ['start by', task.startBy && until(task.startBy)],
     ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
     [

@@ -1,6 +1,7 @@
 /** A task's whole life, and what can be done about it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { rawMembers } from '../../../../../src/util/json-text.ts';
+import { shownWishes } from '../../../../wishes.ts';
 import { get, PATHS, remove } from '../base/api.ts';
 import { bytes, clock, count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -160,16 +161,10 @@ const waiting = (): TemplateResult[] =>
 const more = (task: Task): TemplateResult =>
   facts([
     ['Run', task.run === undefined || task.run === 1 ? undefined : count(task.run)],
-    ['Correlation id', task.correlationId],
-    ['Priority', task.priority === undefined ? undefined : `${task.priority} of 9`],
-    ['Weight', task.weight],
-    ['Coalesce key', task.coalesceKey],
-    ['Version', task.version],
-    ['Callback', task.callback],
-    [
-      'Fan-out item',
-      task.fanOutItem && link({ view: 'fan-out', id: task.fanOutItem.split(':')[0] ?? '' }, task.fanOutItem),
-    ],
+    ...shownWishes(task, 'page').map(
+      ({ field, name, text }) =>
+        [name, field === 'fanOutItem' ? link({ view: 'fan-out', id: text.split(':')[0] ?? '' }, text) : text] as const,
+    ),
   ]);
 
 /** What does in a shell what one would do here. */
