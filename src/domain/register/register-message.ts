@@ -7,7 +7,16 @@ import type { ItemId } from '../fan-out-ids.ts';
 import { type Millis, OPERATION_NAME_PATTERN, type TaskId } from '../ids.ts';
 import { keysIn } from '../merging/inputs.ts';
 import { targetOf } from '../target.ts';
-import { firstRun, itemBytes, type NewTask, PAYLOAD_MAX_BYTES, payloadHashOf, type TaskRun } from '../tasks/task.ts';
+import {
+  type Asked,
+  askedOf,
+  firstRun,
+  itemBytes,
+  type NewTask,
+  PAYLOAD_MAX_BYTES,
+  payloadHashOf,
+  type TaskRun,
+} from '../tasks/task.ts';
 import { SECOND } from '../timings.ts';
 import { parseRedrive } from './redrive-message.ts';
 import { jsonIn, kindOf } from './register-body.ts';
@@ -150,20 +159,17 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
 };
 
 /** What a producer asks for beyond the work itself. What is as without asking is left out. */
-const wishes = (
-  { maxWait }: BatchPolicy,
-  { correlationId, priority, weight, coalesceKey, version, expiresIn, callback, fanOutItem }: Fields,
-): Partial<SentTask> => ({
-  ...(correlationId === undefined ? {} : { correlationId }),
-  // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
-  ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
-  ...(weight === undefined || weight === 1 ? {} : { weight }),
-  ...(coalesceKey === undefined ? {} : { coalesceKey }),
-  ...(version === undefined ? {} : { version }),
-  ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
-  ...(callback === undefined ? {} : { callback }),
-  ...(fanOutItem === undefined ? {} : { fanOutItem: fanOutItem as ItemId }),
-});
+const wishes = ({ maxWait }: BatchPolicy, fields: Fields): Partial<SentTask> => {
+  const { priority, weight, ...asSent } = askedOf(fields as Asked);
+  const { expiresIn } = fields;
+  return {
+    ...(asSent as Partial<SentTask>),
+    // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
+    ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
+    ...(weight === undefined || weight === 1 ? {} : { weight }),
+    ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
+  };
+};
 
 export const unknownOperation = (config: Config, name: string): Problem => {
   const known = listed(Object.keys(config.operations));
