@@ -22,10 +22,10 @@ export const AROUND: readonly Mutant[] = [
     ['attempt > LAMBDA_MAX', 'attempt >= LAMBDA_MAX'],
   ),
   ...mutantsOf(
-    'src/api/redrive.ts',
+    'src/api/fields.ts',
     ['test/api/bodies.test.ts'],
-    ['ids.length > TASKS_MAX', 'ids.length > TASKS_MAX + 1'],
-    ['ids.length === 0 || ', ''],
+    ['value.length <= maxItems', 'value.length <= maxItems + 1'],
+    ['value.length >= minItems && ', ''],
   ),
   ...mutantsOf(
     'tools/console/server/call.ts',
@@ -66,7 +66,7 @@ export const AROUND: readonly Mutant[] = [
     ['6 * handlerTimeout(config)', 'handlerTimeout(config)'],
   ),
   ...mutantsOf(
-    'src/api/input.ts',
+    'src/api/tasks/asked.ts',
     ['test/api/bodies.test.ts'],
     ['tasks.length > TASKS_MAX)', 'tasks.length > TASKS_MAX + 1)'],
     ['tasks.length === 0 || ', ''],

@@ -1,20 +1,19 @@
 /** All of the HTTP API (design, section 10), loaded at once. */
 import type { Hono } from 'hono';
-import { aboutRoutes } from './about.ts';
-import { batchRoutes } from './batches.ts';
-import { deadLetterRoutes } from './dead-letters.ts';
+import { aboutRoutes, openApiRoutes } from './about/routes.ts';
+import { batchRoutes } from './batches/routes.ts';
 import type { ApiDeps } from './deps.ts';
-import { doctorRoutes } from './doctor.ts';
-import { failureRoutes } from './failures.ts';
-import { fanOutRoutes } from './fan-outs.ts';
-import { fleetRoutes } from './fleets.ts';
-import { listRoutes } from './lists.ts';
-import { openApiRoutes } from './openapi.ts';
-import { operationRoutes } from './operations.ts';
-import { queueRoutes } from './queues.ts';
+import { doctorRoutes } from './doctor/routes.ts';
+import { fanOutRoutes } from './fan-outs/routes.ts';
+import { fleetRoutes } from './fleets/routes.ts';
+import { listRoutes } from './lists/routes.ts';
+import { operationRoutes } from './operations/routes.ts';
+import { deadLetterRoutes } from './queues/dead-letters.ts';
+import { queueRoutes } from './queues/routes.ts';
 import { apiOf } from './sections.ts';
-import { targetRoutes } from './targets.ts';
-import { taskRoutes } from './tasks.ts';
+import { targetRoutes } from './targets/routes.ts';
+import { failureRoutes } from './tasks/failures.ts';
+import { taskRoutes } from './tasks/routes.ts';
 
 export const api = (deps: ApiDeps): Hono =>
   apiOf(deps, {

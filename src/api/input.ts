@@ -1,23 +1,15 @@
 /** Reads what a caller sent, and refuses what cannot be meant. */
-import type { Context, MiddlewareHandler } from 'hono';
-import { isTarget, type Target } from '../domain/ids.ts';
-import { isObject, parseJson, rawElements, rawMembers } from '../util/json-text.ts';
+import type { Context } from 'hono';
+import * as z from 'zod/mini';
+import type { Config } from '../domain/config/resolved.ts';
+import type { OperationName } from '../domain/ids.ts';
+import { isObject, parseJson } from '../util/json-text.ts';
 import type { Problem } from '../util/problems.ts';
 import { utf8 } from '../util/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Of answers into which texts are spliced as they came. */
 export const JSON_TYPE = { 'content-type': 'application/json' };
-
-/** What one `POST /tasks` takes at the most. */
-export const TASKS_MAX = 1_000;
-
-/** The raw texts of a request's tasks, and how to name each in an error. */
-export interface SentTasks {
-  readonly texts: readonly string[];
-  /** Where in the body a path into a task is: there when the body is the one task, otherwise `tasks[3].payload`. */
-  pathOf(index: number, path: string): string;
-}
 
 /** 400 with every error; nothing was done. */
 export const badRequest = (errors: readonly Problem[]): HttpProblem =>
@@ -30,9 +22,6 @@ export const readText = async ({ req }: Context): Promise<string> => {
   return text.replace(/^\ufeff/, '');
 };
 
-/** The body as an object; one that is missing has nothing in it. @throws HttpProblem */
-export const readOptionalObject = (text: string): Record<string, unknown> => readObject(text === '' ? '{}' : text);
-
 /** The body as an object. @throws HttpProblem */
 export const readObject = (text: string): Record<string, unknown> => {
   const json = parseJson(text);
@@ -41,106 +30,95 @@ export const readObject = (text: string): Record<string, unknown> => {
   return json.value;
 };
 
-/** Of some names those that are not known, each with the reason. */
-const unknownNames = (names: readonly string[], known: readonly string[], reason: string): Problem[] =>
-  names.filter((name) => !known.includes(name)).map((name) => ({ path: name.slice(0, 100), reason }));
+/** What a schema reads. */
+export type Of<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
-/** Fields that nobody reads: a misspelt one would be taken for none. */
-export const unknownFields = (body: object, known: readonly string[]): Problem[] => {
-  const rest =
-    known.length > 0 ? `; known are ${known.join(', ')}` : ': this call takes no body, only what its query says';
-  return unknownNames(Object.keys(body), known, `is unknown${rest}`);
+/** Whether a call can do without a body: one that is missing has nothing in it. */
+export const isOptional = (body: z.core.$ZodType): boolean => z.safeParse(body, {}).success;
+
+/** @param beside what else is wrong with it. @throws HttpProblem */
+export const readBody = <Schema extends z.core.$ZodType | undefined>(
+  schema: Schema,
+  text: string,
+  beside: (body: Readonly<Record<string, unknown>>) => readonly Problem[] = () => [],
+): Of<Schema> => {
+  if (schema === undefined) return undefined as Of<Schema>;
+  const body = readObject(text === '' && isOptional(schema) ? '{}' : text);
+  const read = z.safeParse(schema, body);
+  const problems = [...(read.success ? [] : problemsIn(read.error.issues)), ...beside(body)];
+  if (problems.length > 0) throw badRequest(problems);
+  return read.data as Of<Schema>;
 };
 
-/** For a call without one: whoever asks for less in a body, or for a dry run, must not get all of it. @throws HttpProblem */
-export const refuseBody = async (context: Context): Promise<void> => {
-  const fields = unknownFields(readOptionalObject(await readText(context)), []);
-  if (fields.length > 0) throw badRequest(fields);
+/** @throws HttpProblem */
+export const readQuery = <Schema extends z.core.$ZodType | undefined>(
+  schema: Schema,
+  query: Readonly<Record<string, string>>,
+): Of<Schema> => {
+  if (schema === undefined) return undefined as Of<Schema>;
+  const read = z.safeParse(schema, query);
+  if (!read.success) throw badRequest(problemsIn(read.error.issues));
+  return read.data as Of<Schema>;
 };
 
 /**
- * Says which query parameters a call knows, and refuses all others: a filter that is misspelt, or a `dryRun` that belongs
- * into the body, would be taken for none.
+ * Refuses query parameters that a call does not know: a filter that is misspelt, or a `dryRun` that belongs into the body,
+ * would be taken for none. @throws HttpProblem
  */
-export const takesQuery =
-  (...known: readonly string[]): MiddlewareHandler =>
-  async ({ req }, next) => {
-    const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has none, only what its body says';
-    const odd = unknownNames(Object.keys(req.queries()), known, `is no query parameter: ${rest}`);
-    if (odd.length > 0) throw badRequest(odd);
-    await next();
-  };
-
-/** A dry run is said by `"dryRun": true`; whoever says it otherwise must not get a real one. */
-export const dryRunProblems = ({ dryRun = false }: Record<string, unknown>): Problem[] =>
-  typeof dryRun === 'boolean' ? [] : [{ path: 'dryRun', reason: 'must be true or false' }];
-export const isDryRun = ({ dryRun }: Record<string, unknown>): boolean => dryRun === true;
-
-/** The cursor of a list that is asked for by a body. */
-export const cursorProblems = ({ cursor = '' }: Record<string, unknown>): Problem[] =>
-  typeof cursor === 'string' ? [] : [{ path: 'cursor', reason: 'must be a text' }];
-
-/** One task, or a list of them under `tasks`. @throws HttpProblem */
-export const readTasks = (text: string): SentTasks => {
-  const body = readObject(text);
-  if (!Object.hasOwn(body, 'tasks')) return { texts: [text], pathOf: (_, path) => path };
-  const others = Object.keys(body).filter((key) => key !== 'tasks');
-  const errors = others.map((path): Problem => ({ path, reason: 'is not a field beside `tasks`' }));
-  const { tasks } = body;
-  if (!Array.isArray(tasks)) errors.push({ path: 'tasks', reason: 'must be a list' });
-  else if (tasks.length === 0 || tasks.length > TASKS_MAX)
-    errors.push({ path: 'tasks', reason: `must have 1 to ${TASKS_MAX} elements, not ${tasks.length}` });
-  if (errors.length > 0) throw badRequest(errors);
-  return {
-    texts: rawElements(rawMembers(text).get('tasks') ?? '[]'),
-    pathOf: (index, path) => `tasks[${index}]${path && `.${path}`}`,
-  };
+export const expectQuery = ({ req }: Context, known: readonly string[]): void => {
+  const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has none, only what its body says';
+  const odd = Object.keys(req.queries()).filter((name) => !known.includes(name));
+  if (odd.length > 0)
+    throw badRequest(odd.map((name) => ({ path: shown(name), reason: `is no query parameter: ${rest}` })));
 };
 
-/** A Target that may exist. @throws HttpProblem */
-export const readTarget = (value: unknown): Target => {
-  if (isTarget(value)) return value;
-  throw badRequest([
-    { path: 'target', reason: 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"' },
-  ]);
+/** An operation of a query: one that is configured. @throws HttpProblem */
+export const operationAsked = ({ operations }: Config, asked: string): OperationName => {
+  const names = Object.keys(operations);
+  if (names.includes(asked)) return asked as OperationName;
+  throw badRequest([{ path: 'operation', reason: `must be one of ${names.join(', ')}` }]);
 };
 
-/** The `limit` and `cursor` of a list. @throws HttpProblem */
-export const readPaging = (
-  context: Context,
-  most: number,
-  usual: number,
-): { limit: number; cursor: string | undefined } => {
-  const { limit, problems } = readLimit(context, most, usual);
-  if (problems.length > 0) throw badRequest(problems);
-  return { limit, cursor: context.req.query('cursor') };
+const shown = (name: string): string => name.slice(0, 100);
+
+type Issue = z.core.$ZodIssue;
+
+/** @param at where what they are about is */
+const problemsIn = (issues: readonly Issue[], at: readonly PropertyKey[] = []): readonly Problem[] =>
+  unknownFirst(issues).flatMap((issue): readonly Problem[] => {
+    const path = [...at, ...issue.path];
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: placeOf([...path, shown(key)]), reason: issue.message }));
+    const form = issue.code === 'invalid_union' ? formMeant(issue.errors) : undefined;
+    return form ? problemsIn(form, path) : [{ path: placeOf(path), reason: issue.message }];
+  });
+
+/** Such as `jobs[3].payload`. */
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** What is unknown of an object comes before what is wrong with its fields. */
+const unknownFirst = (issues: readonly Issue[]): readonly Issue[] => {
+  const all: Issue[] = [];
+  for (const issue of issues) {
+    const isWithin = ({ path }: Issue): boolean => issue.path.every((part, index) => path[index] === part);
+    const first = issue.code === 'unrecognized_keys' ? all.findIndex(isWithin) : -1;
+    all.splice(first < 0 ? all.length : first, 0, issue);
+  }
+  return all;
 };
 
-/** The `limit` of a list whose elements are numbered, and `from` where it is to go on. @throws HttpProblem */
-export const readPlace = (context: Context, most: number, usual: number): { limit: number; from: number } => {
-  const from = context.req.query('from') ?? '0';
-  const { limit, problems } = readLimit(context, most, usual);
-  const isNumber = /^(0|[1-9]\d{0,11})$/.test(from);
-  const all = [...(isNumber ? [] : [{ path: 'from', reason: 'must be a whole number, 0 or more' }]), ...problems];
-  if (all.length > 0) throw badRequest(all);
-  return { limit, from: Number(from) };
-};
-
-const readLimit = ({ req }: Context, most: number, usual: number): { limit: number; problems: readonly Problem[] } => {
-  const text = req.query('limit') ?? String(usual);
-  const limit = Number(text);
-  // A number has many more ways to be written, which hardly anybody means.
-  const isFit = /^[1-9]\d{0,3}$/.test(text) && limit <= most;
-  return { limit, problems: isFit ? [] : [{ path: 'limit', reason: `must be a whole number from 1 to ${most}` }] };
-};
-
-/** One of some words. @throws HttpProblem */
-export const readChoice = <Choice extends string>(
-  name: string,
-  value: string | undefined,
-  choices: readonly Choice[],
-): Choice => {
-  const choice = choices.find((each) => each === value);
-  if (!choice) throw badRequest([{ path: name, reason: `must be one of ${choices.join(', ')}` }]);
-  return choice;
+/**
+ * What is wrong with the one of several forms that was meant: the only one with all fields that were given, or the only
+ * one that is of this type at all. Undefined if that is not clear.
+ */
+const formMeant = (forms: readonly (readonly Issue[])[]): readonly Issue[] | undefined => {
+  const isUnknown = ({ code }: Issue): boolean => code === 'unrecognized_keys';
+  const ofType = forms.filter((issues) => issues.every((issue) => issue.path.length > 0 || isUnknown(issue)));
+  const known = ofType.filter((issues) => !issues.some(isUnknown));
+  const [only, ...others] = known.length > 0 ? known : ofType;
+  return others.length > 0 ? undefined : only;
 };

@@ -1,10 +1,11 @@
 /** What all of the HTTP API has in common, whichever of its sections there are. */
-import { type ErrorHandler, Hono } from 'hono';
+import { type ErrorHandler, Hono, type HonoRequest } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../domain/config/resolved.ts';
 import { InvalidCursor, NewerRow } from '../ports/rows.ts';
 import { FanOutBusy, ListBusy } from '../steps/turns.ts';
 import { isOutOfCapacity } from './busy.ts';
+import { METHODS } from './calls.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';
 import { tellingReadUnits } from './read-units.ts';
@@ -12,7 +13,7 @@ import { tellingReadUnits } from './read-units.ts';
 /** What a function URL takes at the most. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 
-/** The routes under `/v1/` and a section's name. */
+/** The routes below `/v1`. */
 type Section = (deps: ApiDeps) => Hono;
 
 type SectionName =
@@ -33,52 +34,6 @@ type SectionName =
 /** All sections, each as it is made or as it is loaded. */
 export type Sections<S = Section> = Readonly<Record<SectionName, S>>;
 
-/** What each path takes; whatever comes with another method gets to hear it. */
-const METHODS = [
-  ['/v1/tasks', 'GET, POST'],
-  ['/v1/tasks/redrive', 'GET, POST, DELETE'],
-  ['/v1/tasks/:id', 'GET, DELETE'],
-  ['/v1/failures', 'GET'],
-  ['/v1/batches', 'GET'],
-  ['/v1/batches/:id{.+}/complete', 'POST'],
-  ['/v1/batches/:id{.+}', 'GET'],
-  ['/v1/targets', 'GET'],
-  ['/v1/targets/flush', 'POST'],
-  ['/v1/operations', 'GET'],
-  ['/v1/operations/:name', 'GET'],
-  ['/v1/operations/:name/pause', 'POST'],
-  ['/v1/operations/:name/resume', 'POST'],
-  ['/v1/about', 'GET'],
-  ['/v1/queues', 'GET'],
-  ['/v1/dead-letters', 'GET'],
-  ['/v1/dead-letters/:queue/redrive', 'POST'],
-  ['/v1/doctor/targets', 'GET, POST'],
-  ['/v1/doctor/batches', 'GET, POST'],
-  ['/v1/fan-outs', 'GET, POST'],
-  ['/v1/fan-outs/acks', 'GET, POST, DELETE'],
-  ['/v1/fan-outs/:id', 'GET, DELETE'],
-  ['/v1/fan-outs/:id/failed', 'GET'],
-  ['/v1/fan-outs/:id/items', 'POST'],
-  ['/v1/fan-outs/:id/seal', 'POST'],
-  ['/v1/lists', 'GET, POST'],
-  ['/v1/lists/:id', 'GET, DELETE'],
-  ['/v1/lists/:id/jobs', 'GET, POST'],
-  ['/v1/lists/:id/seal', 'POST'],
-  ['/v1/lists/:id/cancel', 'POST'],
-  ['/v1/lists/:id/triggers', 'POST'],
-  ['/v1/lists/:id/claims', 'POST'],
-  ['/v1/lists/:id/claims/:claim', 'PUT'],
-  ['/v1/lists/:id/claims/:claim/complete', 'POST'],
-  ['/v1/lists/:id/claims/:claim/release', 'POST'],
-  ['/v1/fleets', 'GET'],
-  ['/v1/fleets/:name', 'GET'],
-  ['/v1/fleets/:name/separate-checkpoints', 'POST'],
-  ['/v1/fleets/:name/nodes/:node/drain', 'POST'],
-  ['/v1/fleets/:name/partitions/:partition', 'GET'],
-  ['/v1/fleets/:name/partitions/:partition/move', 'POST'],
-  ['/v1/openapi.json', 'GET'],
-] as const;
-
 /** The API with some of its sections: what is asked of the others is not there. */
 export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
   const app = new Hono();
@@ -88,19 +43,28 @@ export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
   );
   if (deps.readMeter) app.use(tellingReadUnits(deps.readMeter));
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
-  for (const [name, routes] of Object.entries(sections)) app.route(`/v1/${name}`, routes(deps));
-  for (const [path, methods] of METHODS)
-    app.all(path, ({ req }) => {
-      const problem = new HttpProblem(405, `${req.path} takes ${methods}, not ${req.method}`).toResponse();
-      problem.headers.set('allow', methods);
-      return problem;
-    });
+  for (const routes of Object.values(sections)) app.route('/v1', routes(deps));
   app.notFound(({ req }) => {
+    const allowed = methodsOf(app, req.path);
+    if (allowed !== '') return notAllowed(req, allowed);
     const hint = req.path.startsWith('/v1/') ? '' : ' (the API is under /v1)';
     return new HttpProblem(404, `there is no ${req.method} ${req.path}${hint}`).toResponse();
   });
   app.onError(answerTo(deps));
   return app;
+};
+
+/**
+ * The methods that a path takes. More than one route may: `/v1/tasks/redrive` is also the path of a task of that id. A
+ * HEAD is answered as a GET is, without its body.
+ */
+const methodsOf = ({ router }: Hono, path: string): string =>
+  METHODS.filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method)).join(', ');
+
+const notAllowed = ({ path, method }: HonoRequest, allowed: string): Response => {
+  const problem = new HttpProblem(405, `${path} takes ${allowed}, not ${method}`).toResponse();
+  problem.headers.set('allow', allowed);
+  return problem;
 };
 
 /** What a failure is answered with. */

@@ -7,19 +7,19 @@ import type { ApiDeps } from './deps.ts';
 import { answerTo, apiOf, type Sections } from './sections.ts';
 
 const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
-  tasks: async () => (await import('./tasks.ts')).taskRoutes,
-  failures: async () => (await import('./failures.ts')).failureRoutes,
-  batches: async () => (await import('./batches.ts')).batchRoutes,
-  targets: async () => (await import('./targets.ts')).targetRoutes,
-  operations: async () => (await import('./operations.ts')).operationRoutes,
-  about: async () => (await import('./about.ts')).aboutRoutes,
-  queues: async () => (await import('./queues.ts')).queueRoutes,
-  'dead-letters': async () => (await import('./dead-letters.ts')).deadLetterRoutes,
-  doctor: async () => (await import('./doctor.ts')).doctorRoutes,
-  'fan-outs': async () => (await import('./fan-outs.ts')).fanOutRoutes,
-  lists: async () => (await import('./lists.ts')).listRoutes,
-  fleets: async () => (await import('./fleets.ts')).fleetRoutes,
-  'openapi.json': async () => (await import('./openapi.ts')).openApiRoutes,
+  tasks: async () => (await import('./tasks/routes.ts')).taskRoutes,
+  failures: async () => (await import('./tasks/failures.ts')).failureRoutes,
+  batches: async () => (await import('./batches/routes.ts')).batchRoutes,
+  targets: async () => (await import('./targets/routes.ts')).targetRoutes,
+  operations: async () => (await import('./operations/routes.ts')).operationRoutes,
+  about: async () => (await import('./about/routes.ts')).aboutRoutes,
+  queues: async () => (await import('./queues/routes.ts')).queueRoutes,
+  'dead-letters': async () => (await import('./queues/dead-letters.ts')).deadLetterRoutes,
+  doctor: async () => (await import('./doctor/routes.ts')).doctorRoutes,
+  'fan-outs': async () => (await import('./fan-outs/routes.ts')).fanOutRoutes,
+  lists: async () => (await import('./lists/routes.ts')).listRoutes,
+  fleets: async () => (await import('./fleets/routes.ts')).fleetRoutes,
+  'openapi.json': async () => (await import('./about/routes.ts')).openApiRoutes,
 };
 
 type Loaded = keyof typeof LOADED;

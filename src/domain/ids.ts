@@ -2,6 +2,7 @@
  * The identifiers of the core, as branded strings: built and parsed here and nowhere else.
  */
 import { createHash } from 'node:crypto';
+import { isTextWithin } from '../util/limits.ts';
 
 declare const brand: unique symbol;
 type Brand<Name extends string> = string & { readonly [brand]: Name };
@@ -44,12 +45,17 @@ export const targetPrefix = (operation: OperationName, prefix: string): string =
 export const isOperationName = (value: unknown): value is OperationName =>
   typeof value === 'string' && OPERATION_NAME_PATTERN.test(value);
 
+/** What a Target may have: an operation's name in front. Its length is counted in bytes. */
+export const TARGET_LIMITS = {
+  pattern: /^[A-Za-z][A-Za-z0-9_-]{0,63}(?:[/~]|$)/,
+  maxLength: TARGET_MAX_BYTES + SHARD_MAX_BYTES,
+} as const;
+
 /** Whether something may be a Target, its operation known or not. */
 export const isTarget = (value: unknown): value is Target =>
   typeof value === 'string' &&
-  value.isWellFormed() &&
-  Buffer.byteLength(value) <= TARGET_MAX_BYTES + SHARD_MAX_BYTES &&
-  OPERATION_NAME_PATTERN.test(operationOf(value as Target));
+  isTextWithin(value, TARGET_LIMITS) &&
+  Buffer.byteLength(value) <= TARGET_LIMITS.maxLength;
 
 /** The longest key of a table. */
 const KEY_MAX_BYTES = 2_048;

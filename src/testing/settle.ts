@@ -1,6 +1,6 @@
 /** What has not ended in a testbed, and what it waits for. */
 import type { ApiDeps } from '../api/deps.ts';
-import { waitsFor } from '../api/waits-for.ts';
+import { waitsFor } from '../api/tasks/waits-for.ts';
 import { isPending } from '../domain/batches/batch.ts';
 import { inFull } from '../domain/downstream/downstream.ts';
 import type { Task } from '../domain/tasks/task.ts';

@@ -1,6 +1,7 @@
 /** Tasks and batches as the HTTP API shows them. */
 
-import { batchView, printTask } from '../api/views.ts';
+import { batchView } from '../api/batches/views.ts';
+import { printTask } from '../api/tasks/views.ts';
 import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
 import { type Config, operationNamed } from '../domain/config/resolved.ts';

@@ -16,6 +16,12 @@ export interface NumberLimits {
   readonly maximum?: number;
 }
 
+/** What a schema says of limits. */
+export const published = ({ pattern, ...limits }: TextLimits & NumberLimits): Record<string, unknown> => ({
+  ...limits,
+  ...(pattern === undefined ? {} : { pattern: pattern.source }),
+});
+
 const { POSITIVE_INFINITY: ANY } = Number;
 
 /** Whether a text is within limits, and well-formed: half a surrogate pair could not be stored. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causeOf } from '../../src/api/cause.ts';
+import { causeOf } from '../../src/api/tasks/cause.ts';
 
 describe('the cause of a failure is its message without', () => {
   it.each([

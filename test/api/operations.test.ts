@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { circuitOf } from '../../src/api/operation-views.ts';
+import { circuitOf } from '../../src/api/operations/views.ts';
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import { NEW_OPERATION, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { whatFor } from '../../src/api/waits-for.ts';
+import { whatFor } from '../../src/api/tasks/waits-for.ts';
 import { type Lock, NO_LOCK } from '../../src/domain/batches/lock.ts';
 import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
 import {

@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readOpening as readFanOut } from '../../src/api/fan-out-input.ts';
-import { readOpening as readList } from '../../src/api/list-input.ts';
+import { api } from '../../src/api/app.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { aConfig } from '../factories/factories.ts';
+import { memoryStores } from '../ports/stores.ts';
+import { stepKit } from '../steps/step-kit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const METADATA = 'http://169.254.169.254/latest/meta-data/';
@@ -65,16 +66,17 @@ describe('a register message', () => {
 });
 
 describe.each([
-  { what: 'a fan-out', read: readFanOut },
-  { what: 'a deferred list', read: readList },
-])('whoever opens $what', ({ read }) => {
-  it('names a destination that is told of its end, and is refused with an address, which is not repeated', () => {
+  { what: 'a fan-out', path: '/v1/fan-outs' },
+  { what: 'a deferred list', path: '/v1/lists' },
+])('whoever opens $what', ({ path }) => {
+  it('names a destination that is told of its end, and is refused with an address, which is not repeated', async () => {
+    const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
-      const open = () => read(aConfig(), JSON.stringify({ callback }));
+      const answer = await app.request(path, { method: 'POST', body: JSON.stringify({ callback }) });
       const reason = expect.stringMatching(
         /^must be the name of a (?:configured )?destination(?:; none is configured)?$/,
       );
-      expect(open).toThrow(expect.objectContaining({ status: 400, errors: [{ path: 'callback', reason }] }));
+      expect([answer.status, await answer.json()]).toMatchObject([400, { errors: [{ path: 'callback', reason }] }]);
     }
   });
 });

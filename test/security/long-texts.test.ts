@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
-import { causeOf } from '../../src/api/cause.ts';
+import { causeOf } from '../../src/api/tasks/cause.ts';
 import { parseCursor } from '../../src/aws/cursor.ts';
 import { revivalsOf } from '../../src/aws/sqs-queues.ts';
 import { parseDuration } from '../../src/domain/config/duration.ts';

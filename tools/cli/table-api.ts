@@ -5,7 +5,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Hono } from 'hono';
-import { fleetRoutes } from '../../src/api/fleets.ts';
+import { fleetRoutes } from '../../src/api/fleets/routes.ts';
 import { HttpProblem } from '../../src/api/problem.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import { reasonOf } from '../../src/util/problems.ts';
@@ -23,7 +23,7 @@ export const tableApi = async (table: string, environment = process.env): Promis
     throw new WrongUsage(`--table takes the name or the ARN of a table, not ${JSON.stringify(table)}`);
   const region = await regionOf(environment, new DynamoDBClient({}).config.region);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region }));
-  const app = new Hono().route('/v1/fleets', fleetRoutes({ fleets: dynamoDBFleets(client, table) }));
+  const app = new Hono().route('/v1', fleetRoutes({ fleets: dynamoDBFleets(client, table) }));
   app.onError((cause) => {
     if (cause instanceof HttpProblem) return cause.toResponse();
     throw cause;

@@ -1,7 +1,7 @@
 /** What a downstream is asked, in each form, and what it may answer. */
-import * as z from 'zod';
-import { RESULT_MAX_BYTES } from '../../src/domain/tasks/task.ts';
-import { anyObject, anything, flag, list, text, whole, word } from './fields.ts';
+import * as z from 'zod/mini';
+import { INPUT_RESULTS, ITEM_RESULTS, jobResults } from '../../src/api/batches/asked.ts';
+import { anyObject, anything, list, text, whole } from '../../src/api/described.ts';
 
 const envelope = {
   batchId: text('Names the batch. Not made to be taken apart.'),
@@ -15,11 +15,11 @@ const ITEM = z
     id: text('The id of a task: the same one for ever, also when it is called about again.'),
     payload: anyObject('As its producer sent it, to the letter.'),
   })
-  .meta({ id: 'CallItem', description: 'A task of the batch.' });
+  .check(z.meta({ id: 'CallItem', description: 'A task of the batch.' }));
 
 const MERGED_ITEM = z
   .object({ id: text('The id of a task that needs any of the inputs.') })
-  .meta({ id: 'MergedCallItem', description: 'A task of a merged batch.' });
+  .check(z.meta({ id: 'MergedCallItem', description: 'A task of a merged batch.' }));
 
 const plain = { ...envelope, items: list(ITEM, 'The tasks that are asked about.', 1, 1_000) };
 const merged = {
@@ -30,17 +30,19 @@ const merged = {
 
 export const BATCH_CALL = z
   .union([
-    z.object(plain).meta({ id: 'PlainCall', description: 'Of an operation without `merge`.' }),
+    z.object(plain).check(z.meta({ id: 'PlainCall', description: 'Of an operation without `merge`.' })),
     z
       .object(merged)
-      .meta({ id: 'MergedCall', description: 'Of an operation with `merge`: one job for all of its tasks.' }),
+      .check(z.meta({ id: 'MergedCall', description: 'Of an operation with `merge`: one job for all of its tasks.' })),
   ])
-  .meta({
-    id: 'BatchCall',
-    title: 'Downstream call',
-    description:
-      'The body of a call by HTTP. Its header `Idempotency-Key` is the same for the same items (and inputs) of the same batch.',
-  });
+  .check(
+    z.meta({
+      id: 'BatchCall',
+      title: 'Downstream call',
+      description:
+        'The body of a call by HTTP. Its header `Idempotency-Key` is the same for the same items (and inputs) of the same batch.',
+    }),
+  );
 
 const keys = {
   idempotencyKey: text('The same for the same items (and inputs) of the same batch, whatever the attempt.'),
@@ -51,85 +53,50 @@ const keys = {
 
 export const BATCH_EVENT = z
   .union([
-    z.object({ ...keys, ...plain }).meta({ id: 'PlainEvent', description: 'Of an operation without `merge`.' }),
-    z.object({ ...keys, ...merged }).meta({ id: 'MergedEvent', description: 'Of an operation with `merge`.' }),
+    z
+      .object({ ...keys, ...plain })
+      .check(z.meta({ id: 'PlainEvent', description: 'Of an operation without `merge`.' })),
+    z.object({ ...keys, ...merged }).check(z.meta({ id: 'MergedEvent', description: 'Of an operation with `merge`.' })),
   ])
-  .meta({
-    id: 'BatchEvent',
-    title: 'Downstream call as an event',
-    description:
-      "What a function is invoked with, what an execution of a state machine is started with, and the message that is put into a queue: an HTTP call's body, and its headers in it. In a message the key and `traceparent` are attributes, too.",
-  });
-
-const outcome = {
-  status: word<'succeeded' | 'failed' | 'retry'>('How it ended', {
-    succeeded: 'done',
-    failed: 'it never will be: the task fails',
-    retry: 'it is to be asked about again, after a delay',
-  }),
-  result: anything(`Of one that succeeded: any JSON, kept to the letter up to ${RESULT_MAX_BYTES} bytes.`).optional(),
-  error: z
-    .union([
-      text('Why, in words.'),
-      z.object({
-        code: text('A word to tell causes apart; `failed` without one. Cut after 64 characters.').optional(),
-        message: text('Why, in words. Cut after 1,024 characters.').optional(),
-        retriable: flag('Whether a redrive can help; false without it.').optional(),
-      }),
-    ])
-    .meta({
-      id: 'ItemError',
-      description: 'Why it failed, or is to be tried again. Anything else is kept as it was written.',
-    })
-    .optional(),
-};
-
-const ITEM_RESULT = z
-  .object({ id: text('The id of an item of the call; others are passed over.'), ...outcome })
-  .meta({ id: 'ItemResult', description: 'What became of an item. The first result of a task stands.' });
-
-const INPUT_RESULT = z
-  .object({
-    key: z.union([z.string(), z.number()]).describe('The key of an input of the call.'),
-    ...outcome,
-  })
-  .meta({ id: 'InputResult', description: 'What became of an input of a merged call.' });
+  .check(
+    z.meta({
+      id: 'BatchEvent',
+      title: 'Downstream call as an event',
+      description:
+        "What a function is invoked with, what an execution of a state machine is started with, and the message that is put into a queue: an HTTP call's body, and its headers in it. In a message the key and `traceparent` are attributes, too.",
+    }),
+  );
 
 const RESULTS = z
-  .object({ results: list(ITEM_RESULT, 'An item that is left out is tried again.') })
-  .meta({ id: 'ResultsAnswer', description: 'Item by item.' });
-const INPUTS = z.object({ inputs: list(INPUT_RESULT, 'An input that is left out is tried again.') }).meta({
-  id: 'InputsAnswer',
-  description: 'Of a merged call, input by input. Where there are `results` too, those stand.',
-});
+  .object({ results: ITEM_RESULTS.check(z.describe('An item that is left out is tried again.')) })
+  .check(z.meta({ id: 'ResultsAnswer', description: 'Item by item.' }));
+const INPUTS = z.object({ inputs: INPUT_RESULTS.check(z.describe('An input that is left out is tried again.')) }).check(
+  z.meta({
+    id: 'InputsAnswer',
+    description: 'Of a merged call, input by input. Where there are `results` too, those stand.',
+  }),
+);
 const PENDING = z
-  .object({ pending: z.literal(true).describe('It is done later, and reported then.') })
-  .meta({ id: 'PendingAnswer', description: 'By HTTP with the status 202; a function returns it.' });
+  .object({ pending: z.literal(true).check(z.describe('It is done later, and reported then.')) })
+  .check(z.meta({ id: 'PendingAnswer', description: 'By HTTP with the status 202; a function returns it.' }));
 const ALL_DONE = z
-  .object({ results: z.never().optional(), inputs: z.never().optional(), pending: z.never().optional() })
-  .meta({ id: 'AllDoneAnswer', description: 'JSON with none of these, or no body: all succeeded.' });
+  .object({ results: z.optional(z.never()), inputs: z.optional(z.never()), pending: z.optional(z.never()) })
+  .check(z.meta({ id: 'AllDoneAnswer', description: 'JSON with none of these, or no body: all succeeded.' }));
 
-export const BATCH_ANSWER = z.union([RESULTS, INPUTS, PENDING, ALL_DONE]).meta({
-  id: 'BatchAnswer',
-  title: 'Downstream answer',
-  description:
-    'The body of an answer with a status 2xx; what a function returns; what the output of an execution has. No body (of a function: null) says that all succeeded. What is no JSON object, or has `results` or `inputs` that are no lists, is no success, and the call is repeated; an element that is not as described is tried again.',
-});
+export const BATCH_ANSWER = z.union([RESULTS, INPUTS, PENDING, ALL_DONE]).check(
+  z.meta({
+    id: 'BatchAnswer',
+    title: 'Downstream answer',
+    description:
+      'The body of an answer with a status 2xx; what a function returns; what the output of an execution has. No body (of a function: null) says that all succeeded. What is no JSON object, or has `results` or `inputs` that are no lists, is no success, and the call is repeated; an element that is not as described is tried again.',
+  }),
+);
 
-export const JOB_RESULTS = {
-  results: list(
-    ITEM_RESULT,
-    'Without them all that the job had succeeded. Items that are left out stay open.',
-  ).optional(),
-  inputs: list(
-    INPUT_RESULT,
-    'Of a merged job, instead of results, all in one message: those that are left out are tried again.',
-  ).optional(),
-};
-
-export const JOB_REPORT = z.object({ batchId: text('As the call said it.'), ...JOB_RESULTS }).meta({
-  id: 'JobReport',
-  title: 'Job report',
-  description:
-    'How a job ended that reports later: a message on the batch queue. Several, in any order and more than once, do no harm; the first result of a task stands. One that cannot be meant goes to the rejected queue.',
-});
+export const JOB_REPORT = z.object({ batchId: text('As the call said it.'), ...jobResults() }).check(
+  z.meta({
+    id: 'JobReport',
+    title: 'Job report',
+    description:
+      'How a job ended that reports later: a message on the batch queue. Several, in any order and more than once, do no harm; the first result of a task stands. One that cannot be meant goes to the rejected queue.',
+  }),
+);

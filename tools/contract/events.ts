@@ -1,9 +1,10 @@
 /** What destinations are told: CloudEvents. */
-import * as z from 'zod';
-import { anything, flag, moment, text, whole } from './fields.ts';
+import * as z from 'zod/mini';
+import { anything, moment, text, whole } from '../../src/api/described.ts';
+import { OMITTED, TASK_ERROR } from '../../src/api/tasks/answered.ts';
 
 /** What every event says of itself. */
-const cloudEvent = <Data extends z.ZodType>(
+const cloudEvent = <Data extends z.ZodMiniType>(
   name: string,
   type: string,
   source: string,
@@ -22,32 +23,18 @@ const cloudEvent = <Data extends z.ZodType>(
       subject: text(about),
       time: moment('When it ended.'),
       datacontenttype: z.literal('application/json'),
-      data: data.describe('What ended, and how.'),
+      data: data.check(z.describe('What ended, and how.')),
     })
-    .meta({ id: name, title: type, description });
-
-export const TASK_ERROR = z
-  .object({
-    code: text(
-      "A word to tell causes apart: the downstream's own, or `attempts-exhausted`, `refused`, `answer-too-large`, `failed`, `inputs-unreadable`, `payload-lost`, `expired` or `cancelled`.",
-    ),
-    message: text('Why, in words; it may quote the downstream.'),
-    retriable: flag('Whether trying again (a redrive) can help.'),
-  })
-  .meta({ id: 'TaskError', description: 'Why a task failed.' });
-
-export const OMITTED = z
-  .object({ bytes: whole('How large it was.') })
-  .meta({ id: 'ResultOmitted', description: 'A result that was too large to be kept, or to be told.' });
+    .check(z.meta({ id: name, title: type, description }));
 
 const ended = {
   id: text('The id of the task.'),
   operation: text('Its operation.'),
   target: text('Its Target.'),
   run: whole('1; a redrive adds one.', 1),
-  batchId: text('Its batch; missing where none had it.').optional(),
+  batchId: z.optional(text('Its batch; missing where none had it.')),
   attempts: whole('Attempts at its batch.'),
-  correlationId: text('As its producer sent it.').optional(),
+  correlationId: z.optional(text('As its producer sent it.')),
 };
 
 const TASK_FAILED = cloudEvent(
@@ -68,15 +55,15 @@ const TASK_SUCCEEDED = cloudEvent(
   z.object({
     ...ended,
     status: z.literal('succeeded'),
-    result: anything('Its result to the letter, if it has one.').optional(),
-    resultOmitted: OMITTED.optional(),
-    supersededBy: text('The newer task of its `coalesceKey` that was done instead.').optional(),
+    result: z.optional(anything('Its result to the letter, if it has one.')),
+    resultOmitted: z.optional(OMITTED),
+    supersededBy: z.optional(text('The newer task of its `coalesceKey` that was done instead.')),
   }),
 );
 
 const counted = {
   total: whole('All that it had.'),
-  succeeded: whole('Those that succeeded; missing where it ended before all were done.').optional(),
+  succeeded: z.optional(whole('Those that succeeded; missing where it ended before all were done.')),
   failed: whole('Those that failed by then.'),
   createdAt: moment('When it was opened.'),
 };
@@ -92,7 +79,7 @@ const FAN_OUT_COMPLETED = cloudEvent(
     status: z.literal('complete'),
     because: z.enum(['all-done', 'too-many-failed']),
     ...counted,
-    userKey: text('As its opener gave it.').optional(),
+    userKey: z.optional(text('As its opener gave it.')),
   }),
 );
 
@@ -107,7 +94,7 @@ const FAN_OUT_EXPIRED = cloudEvent(
     status: z.literal('expired'),
     because: z.literal('idle'),
     ...counted,
-    userKey: text('As its opener gave it.').optional(),
+    userKey: z.optional(text('As its opener gave it.')),
   }),
 );
 
@@ -122,7 +109,7 @@ const LIST_COMPLETED = cloudEvent(
     status: z.literal('complete'),
     because: z.literal('all-done'),
     ...counted,
-    name: text('As its opener gave it.').optional(),
+    name: z.optional(text('As its opener gave it.')),
   }),
 );
 
@@ -137,8 +124,10 @@ export const EVENTS = {
 
 export const CALLBACK_EVENT = z
   .union(Object.values(EVENTS) as [typeof TASK_FAILED, ...(typeof LIST_COMPLETED)[]])
-  .meta({
-    id: 'CallbackEvent',
-    title: 'Callback event',
-    description: 'A CloudEvent, version 1.0, as JSON. It comes at least once, in no order.',
-  });
+  .check(
+    z.meta({
+      id: 'CallbackEvent',
+      title: 'Callback event',
+      description: 'A CloudEvent, version 1.0, as JSON. It comes at least once, in no order.',
+    }),
+  );

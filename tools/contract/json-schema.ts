@@ -1,5 +1,5 @@
 /** JSON Schemas of zod's schemas. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** JSON, as it is written. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -32,8 +32,17 @@ const written = (schema: z.core.$ZodType, { target = 'draft-2020-12', closed = f
     io: closed ? 'output' : 'input',
     // What is checked by our own functions says in its metadata what it is.
     unrepresentable: 'any',
+    override: ({ jsonSchema }) => inForms(jsonSchema as Record<string, unknown>, { target, closed }),
   }) as Json;
   return { ...rest, ...($defs === undefined ? {} : { $defs }) } as Json & Written;
+};
+
+/** What is checked otherwise than it is published says in its metadata which forms it has. */
+const inForms = (schema: Record<string, unknown>, how: How): void => {
+  const { forms, id, description } = schema;
+  if (!Array.isArray(forms)) return;
+  for (const name of Object.keys(schema)) delete schema[name];
+  Object.assign(schema, { anyOf: forms.map((form) => written(form, how)), id, description });
 };
 
 /** A schema by itself, and those with names that it refers to, as `#/$defs/NAME`. */

@@ -1,26 +1,52 @@
 /** The HTTP API, as OpenAPI 3.1 describes it. */
 
+import type * as z from 'zod/mini';
+import { ABOUT_DESCRIBED } from '../../src/api/about/answered.ts';
+import { BATCHES_DESCRIBED } from '../../src/api/batches/answered.ts';
+import { type Described, PROBLEM } from '../../src/api/described.ts';
+import { DOCTOR_DESCRIBED } from '../../src/api/doctor/answered.ts';
+import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/answered.ts';
+import { FLEETS_DESCRIBED } from '../../src/api/fleets/answered.ts';
+import { isOptional } from '../../src/api/input.ts';
+import { LISTS_DESCRIBED } from '../../src/api/lists/answered.ts';
+import { OPERATIONS_DESCRIBED } from '../../src/api/operations/answered.ts';
+import { QUEUES_DESCRIBED } from '../../src/api/queues/answered.ts';
+import { TARGETS_DESCRIBED } from '../../src/api/targets/answered.ts';
+import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/answered.ts';
 import { RELEASE } from '../../src/domain/release.ts';
-import { BATCH_ROUTES } from './api/batches.ts';
-import { FAN_OUT_ROUTES } from './api/fan-outs.ts';
-import { FLEET_ROUTES } from './api/fleets.ts';
-import { FLOW_ROUTES } from './api/flow.ts';
-import { LIST_ROUTES } from './api/lists.ts';
-import { PATH_PARTS, type Parameter, PROBLEM, type Route } from './api/route.ts';
-import { TASK_ROUTES } from './api/tasks.ts';
-import { THIS_ROUTES } from './api/this.ts';
+import { jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';
+// Says what the fields of a register message are.
+import './register-message.ts';
 
-/** All routes of the API. */
-const ROUTES: readonly Route[] = [
-  ...TASK_ROUTES,
-  ...BATCH_ROUTES,
-  ...FLOW_ROUTES,
-  ...FAN_OUT_ROUTES,
-  ...LIST_ROUTES,
-  ...FLEET_ROUTES,
-  ...THIS_ROUTES,
+/** All calls of the API. */
+const CALLS: readonly Described[] = [
+  ...TASKS_DESCRIBED,
+  ...FAILURES_DESCRIBED,
+  ...BATCHES_DESCRIBED,
+  ...TARGETS_DESCRIBED,
+  ...OPERATIONS_DESCRIBED,
+  ...QUEUES_DESCRIBED,
+  ...DOCTOR_DESCRIBED,
+  ...FAN_OUTS_DESCRIBED,
+  ...LISTS_DESCRIBED,
+  ...FLEETS_DESCRIBED,
+  ...ABOUT_DESCRIBED,
 ];
+
+const { batchId: _, ...completion } = jobReport;
+/** Bodies that are also messages of queues, with the examples of those. */
+const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, completeBatch: completion };
+
+/** What the parts of paths in braces are. */
+const PATH_PARTS: Readonly<Record<string, string>> = {
+  id: 'Its id. That of a batch has to be URL-encoded.',
+  name: 'Its name.',
+  queue: 'The queue whose dead letters they are, or `rejected`.',
+  claim: 'The `claimId` that the claim was answered with.',
+  node: "A node's key (`id@epoch`, one life of it), or its id where exactly one life of it has not ended.",
+  partition: 'The id of the partition.',
+};
 
 const PROBLEMS = {
   400: 'The request is not valid; nothing was done.',
@@ -34,23 +60,30 @@ const problem = (schemas: Components, description: string): Json => ({
   content: { 'application/problem+json': { schema: schemas.of(PROBLEM) } },
 });
 
-const parametersOf = (schemas: Components, { path, query = {} }: Route): readonly Json[] => [
-  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+/** The method of a call and its path, the names of whose parts are in braces. */
+const placeOf = ({ on }: Described): { readonly method: string; readonly path: string } => {
+  const [method = '', path = ''] = on.split(' ');
+  return { method: method.toLowerCase(), path: path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, '{$1}') };
+};
+
+const parametersOf = (schemas: Components, call: Described): readonly Json[] => [
+  ...[...placeOf(call).path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     description: PATH_PARTS[name],
     schema: { type: 'string' },
   })),
-  ...Object.entries(query).map(([name, parameter]) => queryParameter(schemas, name, parameter)),
+  ...Object.entries(call.query?.def.shape ?? {}).map(([name, schema]) => queryParameter(schemas, name, schema)),
 ];
 
-const queryParameter = (schemas: Components, name: string, { schema, required }: Parameter): Json => {
-  const { description, ...rest } = schemas.of(schema);
-  return { name, in: 'query', ...(required ? { required } : {}), description, schema: rest };
+const queryParameter = (schemas: Components, name: string, parameter: z.core.$ZodType): Json => {
+  const { description, ...schema } = schemas.of(parameter);
+  const isRequired = parameter._zod.optin === undefined;
+  return { name, in: 'query', ...(isRequired ? { required: true } : {}), description, schema };
 };
 
-const content = (schemas: Components, schema: Parameter['schema'], example: unknown): Json => ({
+const content = (schemas: Components, schema: z.core.$ZodType, example: unknown): Json => ({
   'application/json': { schema: schemas.of(schema), ...(example === undefined ? {} : { example }) },
 });
 
@@ -58,7 +91,7 @@ const READ_UNITS = {
   'groupage-read-units': { $ref: '#/components/headers/ReadUnits' },
 };
 
-const answersOf = (schemas: Components, { answers, problems = {}, body }: Route): Json => ({
+const answersOf = (schemas: Components, { answers, problems = {} }: Described, body: boolean): Json => ({
   ...Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, example }]) => [
       status,
@@ -77,25 +110,31 @@ const answersOf = (schemas: Components, { answers, problems = {}, body }: Route)
   },
 });
 
-const operationOf = (schemas: Components, route: Route): Json => {
-  const { id, summary, description, path, body } = route;
-  const parameters = parametersOf(schemas, route);
+/** Of a GET or DELETE a body says nothing, by HTTP: one is refused where it could be meant. */
+const takesBody = ({ on, body }: Described): boolean => body !== undefined && /^(?:POST|PUT) /.test(on);
+
+const operationOf = (schemas: Components, call: Described): Json => {
+  const { id, summary, description, body, example } = call;
+  const parameters = parametersOf(schemas, call);
   return {
     operationId: id,
     summary,
     ...(description === undefined ? {} : { description }),
-    tags: [path.split('/')[1]],
+    tags: [placeOf(call).path.split('/')[1]],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? { requestBody: { required: body.optional !== true, content: content(schemas, body.schema, body.example) } }
+    ...(body && takesBody(call)
+      ? { requestBody: { required: !isOptional(body), content: content(schemas, body, EXAMPLES[id] ?? example) } }
       : {}),
-    responses: answersOf(schemas, route),
+    responses: answersOf(schemas, call, takesBody(call)),
   };
 };
 
 const pathsOf = (schemas: Components): Json => {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of ROUTES) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(schemas, route) };
+  for (const call of CALLS) {
+    const { method, path } = placeOf(call);
+    paths[path] = { ...paths[path], [method]: operationOf(schemas, call) };
+  }
   return paths;
 };
 

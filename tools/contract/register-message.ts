@@ -1,11 +1,13 @@
 /** What producers send, and what comes back of it that is refused. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { list, moment, onlyTrue, PROBLEM_PLACE, text, whole, word } from '../../src/api/described.ts';
+import { OPERATION_NAME_PATTERN } from '../../src/domain/ids.ts';
 import { REDRIVE_LIMITS, redriveFields } from '../../src/domain/register/redrive-message.ts';
 import { REGISTER_MAX_BYTES } from '../../src/domain/register/register-body.ts';
 import { EXPIRES_RULE, REGISTER_LIMITS, registerFields } from '../../src/domain/register/register-fields.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
+import { published } from '../../src/util/limits.ts';
 import { PROBLEMS_SHOWN } from '../../src/util/problems.ts';
-import { list, moment, onlyTrue, published, text, whole, word } from './fields.ts';
 
 const BEYOND =
   'Texts are to be well-formed (no half of a surrogate pair), and their characters are counted as UTF-16 code units.';
@@ -20,7 +22,10 @@ const described = <Shape extends object>(
 };
 
 described(registerFields, {
-  operation: { description: 'The name of a configured operation; any other is refused.' },
+  operation: {
+    ...published({ pattern: OPERATION_NAME_PATTERN }),
+    description: 'The name of a configured operation; any other is refused.',
+  },
   payload: {
     type: 'object',
     description: `At most ${PAYLOAD_MAX_BYTES} bytes. It is stored and handed on to the letter: numbers of any size, order and spaces survive. Its operation's grouping keys have to be in it.`,
@@ -55,6 +60,7 @@ described(registerFields, {
     description: `If no batch has it so long after its registration, it has failed with the code \`expired\`. It ${EXPIRES_RULE}.`,
   },
   callback: {
+    ...published({ pattern: OPERATION_NAME_PATTERN }),
     description:
       "The name of a configured destination, never an address, that is told how the task ended instead of its operation's `callbacks`; any other is refused.",
   },
@@ -84,21 +90,15 @@ z.globalRegistry.add(REDRIVE_MESSAGE, {
     'Another run for a task that failed, on the register queue. Twice, late, or for a task that waits or succeeded it changes nothing.',
 });
 
-/** One thing wrong with an input. */
-export const PROBLEM_PLACE = z
-  .object({
-    path: text('Where: a path such as `payload.depot`; empty for the whole.'),
-    reason: text('What is wrong there, and what to do about it.'),
-  })
-  .meta({ id: 'InputError', description: 'One thing that is wrong with what was sent.' });
-
 export const REJECTED_MESSAGE = z
   .object({
     messageId: text("SQS's id of the message that was refused."),
-    queue: word('The queue that it came from, where that is not the register or the batch queue', {
-      callback: 'an event that no destination takes',
-    }).optional(),
-    sentAt: moment('When the refused register message was sent first.').optional(),
+    queue: z.optional(
+      word('The queue that it came from, where that is not the register or the batch queue', {
+        callback: 'an event that no destination takes',
+      }),
+    ),
+    sentAt: z.optional(moment('When the refused register message was sent first.')),
     rejectedAt: moment('When it was refused.'),
     errors: list(
       PROBLEM_PLACE,
@@ -106,16 +106,17 @@ export const REJECTED_MESSAGE = z
       0,
       PROBLEMS_SHOWN,
     ),
-    errorsInAll: whole(
-      'How many reasons there are, where they are more than are named.',
-      PROBLEMS_SHOWN + 1,
-    ).optional(),
+    errorsInAll: z.optional(
+      whole('How many reasons there are, where they are more than are named.', PROBLEMS_SHOWN + 1),
+    ),
     body: text('The message as it came; its beginning, if it leaves no room for its reasons.'),
-    bodyBytes: whole('How long it was, where it was cut.').optional(),
-    bodyIsCut: onlyTrue('Where it was cut.').optional(),
+    bodyBytes: z.optional(whole('How long it was, where it was cut.')),
+    bodyIsCut: z.optional(onlyTrue('Where it was cut.')),
   })
-  .meta({
-    id: 'RejectedMessage',
-    title: 'Rejected message',
-    description: 'What lies in the rejected queue: a message as it came, and why it was refused.',
-  });
+  .check(
+    z.meta({
+      id: 'RejectedMessage',
+      title: 'Rejected message',
+      description: 'What lies in the rejected queue: a message as it came, and why it was refused.',
+    }),
+  );

@@ -1,0 +1,70 @@
+/** `POST /v1/batches/ID/complete`: a job that reports later says how its items ended, or its inputs. */
+import { type Batch, membersOf } from '../../domain/batches/batch.ts';
+import { completionMessages, RESULTS_MAX_BYTES } from '../../domain/batches/completion-messages.ts';
+import type { CompletionMessage } from '../../domain/batches/messages.ts';
+import { operationNamed } from '../../domain/config/resolved.ts';
+import type { BatchId } from '../../domain/ids.ts';
+import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
+import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
+import type { Problem } from '../../util/problems.ts';
+import type { ApiDeps } from '../deps.ts';
+import { readBody } from '../input.ts';
+import { HttpProblem } from '../problem.ts';
+import { completionOf } from './asked.ts';
+
+/** More than a result that is kept, and what is said beside it. */
+const ITEM_MAX_BYTES = 2 * RESULT_MAX_BYTES;
+
+/** Checks what is reported and sends it to the batch queue. @param text the body. @throws HttpProblem */
+export const complete = async (
+  { config, queues }: Pick<ApiDeps, 'config' | 'queues'>,
+  batch: Batch,
+  text: string,
+): Promise<void> => {
+  const members = new Set<string>(membersOf(batch));
+  const isMerged = operationNamed(config, batch.operation)?.merge != null;
+  const raw = (): ReadonlyMap<string, string> => rawMembers(text === '' ? '{}' : text);
+  readBody(
+    completionOf((id) => members.has(id)),
+    text,
+    (body) => [...sizeProblems(body, raw().get('results')), ...inputProblems(body, raw().get('inputs'), isMerged)],
+  );
+  if (batch.status !== 'in-progress')
+    throw new HttpProblem(409, `batch ${batch.id} is ${batch.status}: only one that is in progress can be completed`);
+  for (const message of messagesOf(batch.id, raw())) await queues.batch(message, 0);
+};
+
+const messagesOf = (batchId: BatchId, raw: ReadonlyMap<string, string>): readonly CompletionMessage[] => {
+  const [results, inputs] = [raw.get('results'), raw.get('inputs')];
+  // Inputs that one message leaves out are tried again: they cannot go in several.
+  if (inputs !== undefined) return [{ kind: 'completion', batchId, results: null, inputs }];
+  return completionMessages(batchId, results === undefined ? null : rawElements(results));
+};
+
+type Body = Readonly<Record<string, unknown>>;
+
+const sizeProblems = ({ results }: Body, raw = '[]'): readonly Problem[] =>
+  Array.isArray(results)
+    ? rawElements(raw).flatMap((text, index) =>
+        isObject(results[index]) && Buffer.byteLength(text) > ITEM_MAX_BYTES
+          ? [
+              {
+                path: `results[${index}].result`,
+                reason: `is too large: at most ${RESULT_MAX_BYTES} bytes of it would be kept`,
+              },
+            ]
+          : [],
+      )
+    : [];
+
+const inputProblems = ({ results, inputs }: Body, raw = '', isMerged: boolean): readonly Problem[] => {
+  if (inputs === undefined) return [];
+  const wrong = (reason: string): readonly Problem[] => [{ path: 'inputs', reason }];
+  if (!isMerged) return wrong('are those of a merged job, and the operation merges no requests: give its results');
+  if (results !== undefined) return wrong('come without results: give one of the two');
+  if (Buffer.byteLength(raw) > RESULTS_MAX_BYTES)
+    return wrong(
+      `have more than ${RESULTS_MAX_BYTES} bytes together: report smaller results, or the results of its tasks`,
+    );
+  return [];
+};

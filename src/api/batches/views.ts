@@ -1,0 +1,31 @@
+/** What the HTTP API shows of a batch. */
+import { type Batch, isPending, membersOf } from '../../domain/batches/batch.ts';
+import { inFull } from '../../domain/downstream/downstream.ts';
+import { iso } from '../iso.ts';
+import type { BatchOutline } from './answered.ts';
+
+export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutline => {
+  const members = membersOf(batch);
+  return {
+    id: batch.id,
+    operation: batch.operation,
+    target: batch.target,
+    status: batch.status,
+    sealedBy: batch.sealedBy,
+    size: members.length,
+    ...(maxSize === undefined ? {} : { fill: members.length / maxSize }),
+    attempt: batch.attempt,
+    attempts: batch.tries,
+    ...(isPending(batch) ? { pending: batch.pending?.ids.length } : {}),
+    ...(batch.counts ? { counts: batch.counts } : {}),
+    oldestAt: iso(batch.oldestAt),
+    createdAt: iso(batch.createdAt),
+    ...(batch.sealedAt === undefined ? {} : { sealedAt: iso(batch.sealedAt) }),
+    ...(batch.startedAt === undefined ? {} : { startedAt: iso(batch.startedAt) }),
+    ...(batch.finishedAt === undefined ? {} : { finishedAt: iso(batch.finishedAt) }),
+    ...(batch.lastAttempt
+      ? { lastAttempt: { endedAt: iso(batch.lastAttempt.endedAt), reason: inFull(batch.lastAttempt) } }
+      : {}),
+    ...(batch.status === 'in-progress' ? { nextAttemptAfter: iso(batch.runUntil) } : {}),
+  };
+};

@@ -1,0 +1,18 @@
+/** `/doctor`: which page is looked at. */
+import * as z from 'zod/mini';
+import type { Calls } from '../calls.ts';
+import { NO_BODY, paging, target } from '../fields.ts';
+import { operation } from '../targets/asked.ts';
+
+/** What one request looks at, unless it says otherwise: each is a read or two. */
+const PAGE = 100;
+
+const OF_TARGETS = z.object({ operation, ...paging(PAGE) });
+const OF_BATCHES = z.object({ target: target(), ...paging(PAGE) });
+
+export const DOCTOR_CALLS = {
+  examineTargets: { on: 'GET /doctor/targets', query: OF_TARGETS, body: NO_BODY },
+  repairTargets: { on: 'POST /doctor/targets', query: OF_TARGETS, body: NO_BODY },
+  examineBatches: { on: 'GET /doctor/batches', query: OF_BATCHES, body: NO_BODY },
+  repairBatches: { on: 'POST /doctor/batches', query: OF_BATCHES, body: NO_BODY },
+} satisfies Calls;

@@ -1,0 +1,44 @@
+/** `/v1/doctor`: what is stuck, page by page. GET looks, POST repairs what it finds. */
+import type { Context, Hono } from 'hono';
+import { UnknownOperation } from '../../domain/config/resolved.ts';
+import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../steps/repair/repair.ts';
+import { type ApiRequest, serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { targetPage } from '../targets/pages.ts';
+import { DOCTOR_CALLS } from './asked.ts';
+import { findingView, skippedView, treatedView } from './views.ts';
+
+export const doctorRoutes = (deps: ApiDeps): Hono => {
+  const targets: Of<'examineTargets' | 'repairTargets'> = async ({ context, query, body }) => {
+    await body();
+    const { items, ...next } = await targetPage(deps, query());
+    const looked = await lookAtTargets(deps, items);
+    return context.json({ targets: items, ...(await answered(deps, context, looked)), ...next });
+  };
+  const batches: Of<'examineBatches' | 'repairBatches'> = async ({ context, query, body }) => {
+    await body();
+    const { target, limit, cursor } = query();
+    const { batches, findings, skipped, ...next } = await lookAtBatches(deps, target, limit, cursor);
+    return context.json({ batches, ...(await answered(deps, context, { findings, skipped })), ...next });
+  };
+  return serve(DOCTOR_CALLS, {
+    examineTargets: targets,
+    repairTargets: targets,
+    examineBatches: batches,
+    repairBatches: batches,
+  });
+};
+
+type Of<Name extends keyof typeof DOCTOR_CALLS> = (asked: ApiRequest<(typeof DOCTOR_CALLS)[Name]>) => Promise<Response>;
+
+/** What was found, repaired if that was asked for, and what could not be looked at. */
+const answered = async (deps: ApiDeps, { req }: Context, { findings, skipped }: Looked) => {
+  const treated = req.method === 'POST' ? await repairAll(deps, findings) : undefined;
+  // A refusal is all that there is to say; of anything else the log says more.
+  for (const each of [...skipped, ...(treated ?? [])])
+    if ('cause' in each && !(each.cause instanceof UnknownOperation)) deps.onError(each.cause);
+  return {
+    findings: treated ? treated.map(treatedView) : findings.map(findingView),
+    skipped: skipped.map(skippedView),
+  };
+};

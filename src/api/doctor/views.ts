@@ -1,0 +1,28 @@
+/** What the HTTP API shows of what is stuck. */
+import type { Finding } from '../../domain/batches/findings.ts';
+import { operationOf } from '../../domain/ids.ts';
+import type { Skipped, Treated } from '../../steps/repair/repair.ts';
+import { reasonOf } from '../../util/problems.ts';
+import type { Skipped as SkippedShown } from '../described.ts';
+import { iso } from '../iso.ts';
+import type { Finding as FindingShown } from './answered.ts';
+
+/** A finding that was only looked at. */
+export const findingView = ({ finding, target, since, ...more }: Finding): FindingShown => ({
+  finding,
+  operation: operationOf(target),
+  target,
+  since: iso(since),
+  ...('batchId' in more ? { batchId: more.batchId } : {}),
+  ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
+});
+
+/** A finding that was to be repaired. One that had changed in the meantime has neither a remedy nor a reason. */
+export const treatedView = (treated: Treated): FindingShown => ({
+  ...findingView(treated.finding),
+  ...('cause' in treated
+    ? { repaired: false, reason: reasonOf(treated.cause) }
+    : { repaired: treated.remedy !== undefined, remedy: treated.remedy }),
+});
+
+export const skippedView = ({ id, cause }: Skipped): SkippedShown => ({ id, reason: reasonOf(cause) });

@@ -1,0 +1,151 @@
+/** `/v1/fan-outs`: open, look up, add, seal, ack, delete. */
+import type { Hono } from 'hono';
+import { type FanOutId, fanOutId, type Item, parseItemId } from '../../domain/fan-out-ids.ts';
+import type { FanOut, ItemOutcome, NewFanOut } from '../../domain/fan-outs/fan-out.ts';
+import type { Token } from '../../domain/ids.ts';
+import { ackItems, type ItemAck } from '../../steps/fan-outs/ack-items.ts';
+import { type Added, addItems } from '../../steps/fan-outs/add-items.ts';
+import { seal } from '../../steps/fan-outs/complete.ts';
+import { discard } from '../../steps/fan-outs/end.ts';
+import { nextLook, visit } from '../../steps/fan-outs/patrol.ts';
+import { failedItems, progressOf } from '../../steps/fan-outs/progress.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { HttpProblem } from '../problem.ts';
+import { unconfigured } from '../unconfigured.ts';
+import { FAN_OUT_CALLS } from './asked.ts';
+import { fanOutView } from './views.ts';
+
+/** How long a request clears rows away (ms); the sweep does the rest. */
+const CLEAR_TIME = 5_000;
+
+export const fanOutRoutes = (deps: ApiDeps): Hono => {
+  const { config, fanOuts, machine } = deps;
+  const viewOf = async (fanOut: FanOut) => fanOutView(fanOut, await progressOf(fanOuts, fanOut));
+
+  return serve(FAN_OUT_CALLS, {
+    openFanOut: async ({ context, body }) => {
+      const { id = deps.newId() as FanOutId, ...rest } = await body(({ callback }) =>
+        unconfigured(config, { callback }),
+      );
+      const now = machine.now();
+      const opening = { ...rest, id, createdAt: now } as NewFanOut;
+      const { isNew, stored } = await fanOuts.open(opening, nextLook(now, now));
+      const [other] = isNew ? [] : differences(stored, opening);
+      if (other)
+        throw new HttpProblem(
+          409,
+          `fan-out ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
+        );
+      return context.json(await viewOf(stored), isNew ? 201 : 200);
+    },
+
+    listFanOuts: async ({ context, query }) => {
+      const { limit, cursor } = query();
+      const { items, ...next } = await fanOuts.page(limit, cursor);
+      return context.json({ fanOuts: items.map((fanOut) => fanOutView(fanOut)), ...next });
+    },
+
+    getFanOut: async ({ context, part }) => context.json(await viewOf(await lookUp(deps, part('id')))),
+
+    listFailedItems: async ({ context, part, query }) => {
+      const { cursor = '0' } = query();
+      const { items, next } = await failedItems(fanOuts, await lookUp(deps, part('id')), Number(cursor));
+      return context.json({ items, ...(next === undefined ? {} : { cursor: String(next) }) });
+    },
+
+    deleteFanOut: async ({ context, part, body }) => {
+      await body();
+      const { id } = await lookUp(deps, part('id'));
+      await remove(deps, id);
+      return context.json(await viewOf(await lookUp(deps, id)));
+    },
+
+    addItems: async ({ context, part, body }) => {
+      const { count, token = deps.newId() as Token } = await body();
+      const id = nameOf(part('id'));
+      const added = await addItems(deps, id, count, token);
+      return context.json({ groups: groupsOf(id, added).map(({ n, size }) => ({ id: n, count: size })) });
+    },
+
+    sealFanOut: async ({ context, part, body }) => {
+      await body();
+      const id = nameOf(part('id'));
+      const sealed = await seal(deps, id);
+      if (sealed.kind === 'unknown') throw noSuchFanOut(id);
+      if (sealed.kind === 'expired') throw isExpired(id);
+      return context.json({ complete: sealed.complete });
+    },
+
+    ackItems: async ({ context, body }) => {
+      const { items } = await body();
+      return context.json(await ackItems(deps, items.map(ackOf)));
+    },
+  });
+};
+
+const ackOf = (ack: string | { readonly item: string; readonly outcome?: ItemOutcome | undefined }): ItemAck => {
+  const { item, outcome = 'succeeded' } = typeof ack === 'string' ? { item: ack } : ack;
+  return { item: parseItemId(item) as Item, outcome };
+};
+
+const noSuchFanOut = (id: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `there is no fan-out ${JSON.stringify(id.slice(0, 200))}: it was never opened, or ended long ago`,
+  );
+
+const isExpired = (id: FanOutId): HttpProblem =>
+  new HttpProblem(
+    409,
+    `fan-out ${id} has expired: nothing happened for too long, or somebody deleted it; open another one, with another id`,
+  );
+
+/** @throws HttpProblem */
+const nameOf = (text: string): FanOutId => {
+  const id = fanOutId(text);
+  if (id === undefined) throw noSuchFanOut(text);
+  return id;
+};
+
+/** @throws HttpProblem */
+const lookUp = async ({ fanOuts }: ApiDeps, text: string): Promise<FanOut> => {
+  const fanOut = await fanOuts.read(nameOf(text));
+  if (!fanOut) throw noSuchFanOut(text);
+  return fanOut;
+};
+
+/** What of a stored fan-out is not as somebody wants to open it. */
+const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut): readonly string[] => [
+  ...(stored.userKey === userKey ? [] : ['userKey']),
+  ...(stored.callback === callback ? [] : ['callback']),
+  ...(JSON.stringify(stored.failFast) === JSON.stringify(failFast) ? [] : ['failFast']),
+];
+
+/** @throws HttpProblem */
+const groupsOf = (id: FanOutId, added: Added) => {
+  switch (added.kind) {
+    case 'added':
+      return added.groups;
+    case 'unknown':
+      throw noSuchFanOut(id);
+    case 'closed':
+      throw added.status === 'expired'
+        ? isExpired(id)
+        : new HttpProblem(409, `fan-out ${id} is ${added.status}: nothing is added to it any more`);
+    case 'other-count':
+      throw new HttpProblem(
+        409,
+        `the token stands for ${added.count} items already: another addition takes another one`,
+      );
+  }
+};
+
+/** Ends it without an event, and clears away what it has. @throws HttpProblem */
+const remove = async (deps: ApiDeps, id: FanOutId): Promise<void> => {
+  const { machine } = deps;
+  const ended = await discard(deps, await lookUp(deps, id));
+  if (ended?.event) throw new HttpProblem(409, `the event of fan-out ${id}'s end is on its way: try again in a moment`);
+  const until = machine.now() + CLEAR_TIME;
+  await visit(deps, id, () => machine.now() < until);
+};

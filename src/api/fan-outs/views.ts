@@ -1,0 +1,22 @@
+/** What the HTTP API shows of a fan-out. */
+import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
+import type { Progress } from '../../steps/fan-outs/progress.ts';
+import { iso } from '../iso.ts';
+
+/** @param progress left out where nobody counted */
+export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {
+  const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
+  return {
+    id,
+    status,
+    total,
+    ...counts,
+    ...(isAtLeast ? { countsAreAtLeast: true } : {}),
+    ...(userKey === undefined ? {} : { userKey }),
+    ...(callback === undefined ? {} : { callback }),
+    ...(failFast === undefined ? {} : { failFast }),
+    ...(ended ? { because: ended.because } : {}),
+    createdAt: iso(createdAt),
+    ...(ended ? { endedAt: iso(ended.at) } : {}),
+  };
+};

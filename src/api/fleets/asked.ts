@@ -1,0 +1,27 @@
+/** `/fleets`: what people want of a fleet. */
+import * as z from 'zod/mini';
+import type { Calls } from '../calls.ts';
+import { fields, flag, NO_BODY, text } from '../fields.ts';
+
+const DRAIN = fields({
+  draining: flag(
+    'False for one that may have partitions again.',
+    'must be true, or false for one that may have partitions again',
+  ),
+}).check(z.meta({ id: 'DrainRequest' }));
+
+const TO_RULE = 'must be the key or the id of a node, or null: the partition is balanced as all others again';
+const MOVE = fields({
+  to: z
+    .nullable(text('The key or the id of a node.', TO_RULE, { minLength: 1 }))
+    .check(z.describe('A node, or null: it is balanced as all others again.')),
+}).check(z.meta({ id: 'MoveRequest' }));
+
+export const FLEET_CALLS = {
+  listFleets: { on: 'GET /fleets' },
+  getFleet: { on: 'GET /fleets/:name' },
+  separateCheckpoints: { on: 'POST /fleets/:name/separate-checkpoints', body: NO_BODY },
+  getPartition: { on: 'GET /fleets/:name/partitions/:partition' },
+  drainNode: { on: 'POST /fleets/:name/nodes/:node/drain', body: DRAIN },
+  movePartition: { on: 'POST /fleets/:name/partitions/:partition/move', body: MOVE },
+} satisfies Calls;

@@ -1,0 +1,139 @@
+/** `/lists/ID/claims`: what workers ask that claim jobs of deferred lists: for how long they want them, and how they ended. */
+import * as z from 'zod/mini';
+import { CLAIM_ID_PATTERN, CLAIM_ID_RULE, type ClaimId, claimId, type Range } from '../../domain/lists/ids.ts';
+import { endOf } from '../../domain/lists/list.ts';
+import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
+import type { JobResult } from '../../ports/lists.ts';
+import type { Completion } from '../../steps/lists/claim.ts';
+import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
+import { isNumberWithin } from '../../util/limits.ts';
+import type { Problem } from '../../util/problems.ts';
+import type { Calls } from '../calls.ts';
+import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../fields.ts';
+import { readBody } from '../input.ts';
+
+/** Jobs that one claim gets at the most. */
+const CLAIMED_MAX = 1_000;
+/** As long as a message of SQS can be invisible. */
+const LEASE_MAX_SECONDS = 43_200;
+const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
+
+const leaseSeconds = whole('How long nobody else gets the jobs, in seconds.', 1, LEASE_MAX_SECONDS);
+
+const CLAIM = fields({
+  count: whole('How many at the most.', 1, CLAIMED_MAX),
+  leaseSeconds,
+  claimId: z.optional(
+    nameOf<ClaimId>(
+      'Makes the call repeatable: the same one gets the same jobs.',
+      CLAIM_ID_RULE,
+      (text) => claimId(text) !== undefined,
+      { pattern: CLAIM_ID_PATTERN },
+    ),
+  ),
+}).check(z.meta({ id: 'ClaimRequest' }));
+
+const RENEWAL = fields({ leaseSeconds }).check(z.meta({ id: 'RenewRequest' }));
+
+const ERROR = fields(
+  {
+    code: textOfBytes(`A word, up to ${CODE_MAX_BYTES} bytes.`, CODE_MAX_BYTES),
+    message: textOfBytes(`Why, up to ${MESSAGE_MAX_BYTES} bytes.`, MESSAGE_MAX_BYTES),
+  },
+  'must be {"code": "…", "message": "…"}',
+).check(z.describe('Of one that failed.'));
+
+/** @param range what the claim has */
+const tokenOf = (range: Range) => {
+  const limits = { type: 'integer', minimum: range.first, maximum: endOf(range) - 1 } as const;
+  const error = `must be that of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
+  return z.number({ error }).check(
+    z.refine((value) => isNumberWithin(value, limits), { error }),
+    z.meta({ type: 'integer', description: 'That of a job of the claim.', minimum: 0 }),
+  );
+};
+
+const completionOf = (range: Range) =>
+  fields({
+    jobs: z.optional(
+      list(
+        fields(
+          {
+            token: tokenOf(range),
+            status: z.optional(
+              word('How it ended', 'must be succeeded or failed', {
+                succeeded: 'also without this',
+                failed: 'it did not',
+              }),
+            ),
+            result: z.optional(
+              z.unknown().check(z.describe(`Of one that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
+            ),
+            error: z.optional(ERROR),
+          },
+          'must be an object such as {"token": 17, "status": "succeeded", …}',
+        ).check(z.meta({ id: 'JobEnd' })),
+        'How some of its jobs ended; without it all have succeeded.',
+        `must be a list of 1 to ${range.count} jobs, as the claim has them; leave it out if all have succeeded`,
+        1,
+        range.count,
+      ),
+    ),
+  }).check(z.meta({ id: 'CompleteClaimRequest' }));
+
+export const CLAIM_CALLS = {
+  claimJobs: { on: 'POST /lists/:id/claims', body: CLAIM },
+  renewClaim: { on: 'PUT /lists/:id/claims/:claim', body: RENEWAL },
+  completeClaim: {
+    on: 'POST /lists/:id/claims/:claim/complete',
+    body: completionOf({ first: 0, count: CLAIMED_MAX }),
+  },
+  releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', body: NO_BODY },
+} satisfies Calls;
+
+/** How jobs of a claim ended: those that are named, or all of them well. @throws HttpProblem */
+export const readCompletion = (text: string, range: Range): Completion => {
+  const { jobs } = readBody(completionOf(range), text, (body) => endProblems(body, text, range));
+  if (jobs === undefined) return 'succeeded';
+  const raw = rawJobs(text);
+  return jobs.map(({ token, status = 'succeeded', error }, index): JobResult => {
+    const result = rawMembers(raw[index] ?? '{}').get('result');
+    return {
+      token,
+      outcome: status,
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+  });
+};
+
+const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text).get('jobs') ?? '[]');
+
+/** What is wrong with how jobs ended beyond their fields: a job ends once, and with what goes with that. */
+const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, range: Range): readonly Problem[] => {
+  if (!Array.isArray(jobs) || jobs.length > range.count) return [];
+  const raw = rawJobs(text);
+  const tokens: unknown[] = jobs.map((job) => (isObject(job) ? job.token : undefined));
+  return jobs.flatMap((job, index) => {
+    if (!isObject(job)) return [];
+    const { status = 'succeeded', error } = job;
+    const bytes = Buffer.byteLength(rawMembers(raw[index] ?? '{}').get('result') ?? '');
+    const first = tokens.indexOf(job.token);
+    const wrong = (isWrong: boolean, field: string, reason: string): Problem[] =>
+      isWrong ? [{ path: `jobs[${index}].${field}`, reason }] : [];
+    return [
+      ...wrong(
+        status === 'failed' && bytes > 0,
+        'result',
+        'is that of a job that succeeded: one that failed has an error',
+      ),
+      ...wrong(
+        bytes > RESULT_MAX_BYTES,
+        'result',
+        `has ${bytes} bytes; at most ${RESULT_MAX_BYTES} are taken: store it elsewhere and send a reference`,
+      ),
+      ...wrong(status !== 'failed' && isObject(error), 'error', 'is that of a job that failed: say "status": "failed"'),
+      ...wrong(typeof job.token === 'number' && first < index, 'token', `is that of jobs[${first}]: a job ends once`),
+    ];
+  });
+};

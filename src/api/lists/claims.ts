@@ -1,0 +1,89 @@
+/** `/v1/lists/ID/claims`: workers that pull get jobs, renew, and say how they ended or that they give them back. */
+import type { Hono } from 'hono';
+import { type ClaimId, type ListId, parseHandle } from '../../domain/lists/ids.ts';
+import { SECOND } from '../../domain/timings.ts';
+import { type Claimed, claimJobs, complete, type Held, release, renew } from '../../steps/lists/claim.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { JSON_TYPE } from '../input.ts';
+import { iso } from '../iso.ts';
+import { HttpProblem } from '../problem.ts';
+import { CLAIM_CALLS, readCompletion } from './claims-asked.ts';
+import { listNamed, unknownList } from './known-list.ts';
+import { printJob } from './views.ts';
+
+export const listClaimRoutes = (deps: ApiDeps): Hono =>
+  serve(CLAIM_CALLS, {
+    claimJobs: async ({ context, part, body }) => {
+      const { count, leaseSeconds, claimId: claim = deps.newId() as ClaimId } = await body();
+      const id = listNamed(part('id'));
+      const claimed = await claimJobs(deps, id, { count, lease: leaseSeconds * SECOND, claim });
+      return context.body(await printClaimed(deps, id, claimed), 200, JSON_TYPE);
+    },
+
+    renewClaim: async ({ context, part, body }) => {
+      const { leaseSeconds } = await body();
+      const { id, held } = claimIn(part('id'), part('claim'));
+      const renewed = await renew(deps, id, held, leaseSeconds * SECOND);
+      if (renewed.kind === 'renewed') return context.json({ expiresAt: iso(renewed.until) });
+      throw await notHeld(deps, id, held, renewed);
+    },
+
+    completeClaim: async ({ context, part, text }) => {
+      const { id, held } = claimIn(part('id'), part('claim'));
+      const completed = await complete(deps, id, held, readCompletion(await text(), held.range));
+      if (completed.kind === 'done') return context.json({ complete: completed.complete });
+      throw await notHeld(deps, id, held, completed);
+    },
+
+    releaseClaim: async ({ context, part, body }) => {
+      await body();
+      const { id, held } = claimIn(part('id'), part('claim'));
+      const released = await release(deps, id, held);
+      if (released.kind === 'unknown') throw await unknownList(deps, id);
+      return context.json({ released: released.count });
+    },
+  });
+
+/** @throws HttpProblem */
+const printClaimed = async (deps: ApiDeps, id: ListId, claimed: Claimed): Promise<string> => {
+  switch (claimed.kind) {
+    case 'claimed': {
+      const { handle, jobs, until } = claimed;
+      return `{"claimId":"${handle}","jobs":[${jobs.map(printJob).join(',')}],"expiresAt":"${iso(until)}"}`;
+    }
+    case 'none':
+      return JSON.stringify({ jobs: [], status: claimed.status });
+    case 'closed':
+      if (claimed.status === 'expired') throw await unknownList(deps, id);
+      throw new HttpProblem(409, `list ${id} is ${claimed.status}: its jobs are not handed out any more`);
+    case 'unknown':
+      throw await unknownList(deps, id);
+  }
+};
+
+/** The list of a path, and its claim as a handle names it. @throws HttpProblem */
+const claimIn = (name: string, claim: string): { readonly id: ListId; readonly held: Held } => {
+  const id = listNamed(name);
+  const held = parseHandle(id, claim);
+  if (held === 'of-another-list') throw new HttpProblem(409, `the claim is of another list than ${id}`);
+  if (held === 'no-handle')
+    throw new HttpProblem(
+      404,
+      `there is no claim ${JSON.stringify(claim.slice(0, 200))}: it is named as the call that claimed answered it (claimId)`,
+    );
+  return { id, held };
+};
+
+const notHeld = async (
+  deps: ApiDeps,
+  id: ListId,
+  { claim }: Held,
+  { kind }: { readonly kind: 'lost' | 'unknown' },
+): Promise<HttpProblem> =>
+  kind === 'unknown'
+    ? unknownList(deps, id)
+    : new HttpProblem(
+        409,
+        `claim ${claim} does not have these jobs of list ${id} (any more): they were given back, are done, or were claimed by others once its lease had ended`,
+      );

@@ -1,0 +1,180 @@
+/** `/v1/lists`: open, look up, add, seal, cancel, trigger, delete. */
+import type { Hono } from 'hono';
+import { operationNamed } from '../../domain/config/resolved.ts';
+import type { Token } from '../../domain/ids.ts';
+import { type ListId, trackerOf } from '../../domain/lists/ids.ts';
+import type { List, NewList } from '../../domain/lists/list.ts';
+import { seal } from '../../steps/fan-outs/complete.ts';
+import { cancelRest, discard } from '../../steps/fan-outs/end.ts';
+import { nextLook, visit } from '../../steps/fan-outs/patrol.ts';
+import { type Appended, append } from '../../steps/lists/append.ts';
+import { availableIn, jobsPage, listProgress } from '../../steps/lists/jobs.ts';
+import { type Triggered, trigger } from '../../steps/lists/trigger.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { JSON_TYPE } from '../input.ts';
+import { HttpProblem } from '../problem.ts';
+import { unconfigured } from '../unconfigured.ts';
+import { LIST_CALLS, payloadProblems, payloadsOf } from './asked.ts';
+import { listClaimRoutes } from './claims.ts';
+import { listNamed, lookUp, unknownList } from './known-list.ts';
+import { listView, printShownJob } from './views.ts';
+
+/** How long a request clears rows away (ms); the sweep does the rest. */
+const CLEAR_TIME = 5_000;
+
+export const listRoutes = (deps: ApiDeps): Hono => {
+  const { config, fanOuts, lists, machine } = deps;
+  const viewOf = async (list: List) => listView(list, await listProgress(fanOuts, list, machine.now()));
+
+  const routes = serve(LIST_CALLS, {
+    openList: async ({ context, body }) => {
+      const { id = deps.newId() as ListId, name, ...rest } = await body((given) => unconfigured(config, given));
+      const now = machine.now();
+      const opening: NewList = {
+        ...(rest as Pick<NewList, 'operation' | 'callback'>),
+        id: trackerOf(id),
+        createdAt: now,
+        ...(name === undefined ? {} : { userKey: name }),
+      };
+      const { isNew, stored } = await lists.open(opening, nextLook(now, now));
+      if (!isNew) expectSame(id, stored, opening);
+      return context.json(await viewOf(stored), isNew ? 201 : 200);
+    },
+
+    listLists: async ({ context, query }) => {
+      const { limit, cursor } = query();
+      const { items, ...next } = await lists.page(limit, cursor);
+      return context.json({ lists: items.map((list) => listView(list, undefined)), ...next });
+    },
+
+    getList: async ({ context, part }) => context.json(await viewOf(await lookUp(deps, listNamed(part('id'))))),
+
+    deleteList: async ({ context, part, body }) => {
+      await body();
+      return context.json(await remove(deps, listNamed(part('id'))));
+    },
+
+    sealList: async ({ context, part, body }) => {
+      await body();
+      const id = listNamed(part('id'));
+      const { status } = await lookUp(deps, id);
+      if (status === 'cancelled') throw isClosed(id, status, 'there is nothing to seal any more');
+      await seal(deps, trackerOf(id));
+      return context.json(await viewOf(await lookUp(deps, id)));
+    },
+
+    cancelList: async ({ context, part, body }) => {
+      await body();
+      const id = listNamed(part('id'));
+      await cancelRest(deps, await lookUp(deps, id));
+      const list = await lookUp(deps, id);
+      if (list.status === 'complete') throw isClosed(id, list.status, 'there is nothing to cancel any more');
+      return context.json(await viewOf(list));
+    },
+
+    addJobs: async ({ context, part, text, body }) => {
+      const id = listNamed(part('id'));
+      const { operation } = await lookUp(deps, id);
+      expectOperation(deps, id, operation);
+      const sent = await text();
+      const { token = deps.newId() as Token } = await body((given) => payloadProblems(config, operation, given, sent));
+      return context.json(await addedOf(deps, id, await append(deps, id, payloadsOf(sent), token)));
+    },
+
+    listJobs: async ({ context, part, query }) => {
+      const place = query();
+      const { jobs, next } = await jobsPage(deps, await lookUp(deps, listNamed(part('id'))), place);
+      const rest = next === undefined ? '' : `,"next":${next}`;
+      return context.body(`{"jobs":[${jobs.map(printShownJob).join(',')}]${rest}}`, 200, JSON_TYPE);
+    },
+
+    triggerJobs: async ({ context, part, body }) => {
+      const { token = deps.newId() as Token, ...wanted } = await body();
+      const id = listNamed(part('id'));
+      expectOperation(deps, id, (await lookUp(deps, id)).operation);
+      const count = await triggeredOf(deps, id, await trigger(deps, id, wanted, token));
+      return context.json({
+        triggered: count,
+        left: await availableIn(fanOuts, await lookUp(deps, id), machine.now()),
+      });
+    },
+  });
+  routes.route('/', listClaimRoutes(deps));
+  return routes;
+};
+
+const isClosed = (id: ListId, status: List['status'], rest: string): HttpProblem =>
+  new HttpProblem(409, `list ${id} is ${status}: ${rest}`);
+
+/** Its id may be taken by one that is otherwise. @throws HttpProblem */
+const expectSame = (id: ListId, stored: List, { operation, userKey, callback }: NewList): void => {
+  if (stored.status === 'expired') throw new HttpProblem(409, `list ${id} was there, and was deleted: take another id`);
+  const [other] = [
+    ...(stored.operation === operation ? [] : ['operation']),
+    ...(stored.userKey === userKey ? [] : ['name']),
+    ...(stored.callback === callback ? [] : ['callback']),
+  ];
+  if (other)
+    throw new HttpProblem(
+      409,
+      `list ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
+    );
+};
+
+/** It may have been taken out of the configuration since the list was opened. @throws HttpProblem */
+const expectOperation = ({ config }: ApiDeps, id: ListId, operation: string | undefined): void => {
+  if (operation !== undefined && !operationNamed(config, operation))
+    throw new HttpProblem(
+      409,
+      `list ${id} is of operation ${JSON.stringify(operation)}, which is not configured any more: put it back, or let workers claim the jobs`,
+    );
+};
+
+/** @throws HttpProblem */
+const addedOf = async (deps: ApiDeps, id: ListId, appended: Appended) => {
+  switch (appended.kind) {
+    case 'appended': {
+      const { first, count, total } = appended;
+      return { first, count, total };
+    }
+    case 'unknown':
+      throw await unknownList(deps, id);
+    case 'closed':
+      if (appended.status === 'expired') throw await unknownList(deps, id);
+      throw isClosed(id, appended.status, 'nothing is added to it any more');
+    case 'other-jobs':
+      throw new HttpProblem(409, 'the token stands for other jobs already: another addition takes another one');
+  }
+};
+
+/** @throws HttpProblem */
+const triggeredOf = async (deps: ApiDeps, id: ListId, triggered: Triggered): Promise<number> => {
+  switch (triggered.kind) {
+    case 'triggered':
+      return triggered.count;
+    case 'unknown':
+      throw await unknownList(deps, id);
+    case 'closed':
+      if (triggered.status === 'expired') throw await unknownList(deps, id);
+      throw isClosed(id, triggered.status, 'nothing of it is handed out any more');
+    case 'no-operation':
+      throw new HttpProblem(
+        409,
+        `list ${id} has no operation: its jobs cannot become tasks, and are for workers that claim them`,
+      );
+  }
+};
+
+/** Ends it without an event, and clears away what it has. Again is harmless. @returns how it was @throws HttpProblem */
+const remove = async (deps: ApiDeps, id: ListId) => {
+  const { fanOuts, lists, machine } = deps;
+  const stored = await lists.read(id);
+  const list = stored?.status === 'expired' ? stored : await lookUp(deps, id);
+  const progress = list.status === 'expired' ? undefined : await listProgress(fanOuts, list, machine.now());
+  const ended = await discard(deps, list);
+  if (ended?.event) throw new HttpProblem(409, `the event of list ${id}'s end is on its way: try again in a moment`);
+  const until = machine.now() + CLEAR_TIME;
+  await visit(deps, trackerOf(id), () => machine.now() < until);
+  return listView({ ...list, status: 'expired', ...(ended?.ended ? { ended: ended.ended } : {}) }, progress);
+};

@@ -1,0 +1,45 @@
+/** What the HTTP API shows of deferred lists and their jobs. */
+import { listOf } from '../../domain/lists/ids.ts';
+import type { Job, List } from '../../domain/lists/list.ts';
+import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
+import { iso } from '../iso.ts';
+
+/** @param progress left out where there is nothing to count any more, and where nobody counted */
+export const listView = (list: List, progress: ListProgress | undefined) => {
+  const { id, status, operation, userKey, callback, total, createdAt, ended } = list;
+  return {
+    id: listOf(id),
+    status: status === 'expired' ? 'deleted' : status,
+    ...(operation === undefined ? {} : { operation }),
+    ...(userKey === undefined ? {} : { name: userKey }),
+    ...(callback === undefined ? {} : { callback }),
+    total,
+    ...(progress ? countsView(progress) : {}),
+    createdAt: iso(createdAt),
+    ...(ended ? { endedAt: iso(ended.at) } : {}),
+  };
+};
+
+const countsView = ({ available, leased, started, succeeded, failed }: ListProgress) => ({
+  available,
+  leased,
+  ...(started === undefined || succeeded === undefined
+    ? { failed, countsAreAtLeast: true }
+    : { started, done: succeeded + failed, succeeded, failed }),
+});
+
+/** As JSON text, in which the payload is as it was sent. */
+export const printJob = ({ token, payload }: Job): string => `{"token":${token},"payload":${payload}}`;
+
+/** Likewise, with how it stands. */
+export const printShownJob = ({ token, status, payload, task, result, error }: ShownJob): string => {
+  const named = [
+    `"token":${token}`,
+    `"status":"${status}"`,
+    `"payload":${payload}`,
+    ...(task === undefined ? [] : [`"task":${JSON.stringify(task)}`]),
+    ...(result === undefined ? [] : [`"result":${result}`]),
+    ...(error === undefined ? [] : [`"error":${JSON.stringify(error)}`]),
+  ];
+  return `{${named.join(',')}}`;
+};

@@ -1,0 +1,27 @@
+/** `/operations`: what is asked of operations. */
+import * as z from 'zod/mini';
+import type { Calls } from '../calls.ts';
+import { fields, target, text } from '../fields.ts';
+
+/** Characters of a reason at the most: it is written with every change of its row. */
+const REASON_MAX = 200;
+
+const ONE_TARGET = z.optional(target('One Target, instead of the whole operation.'));
+
+const PAUSING = fields({
+  target: ONE_TARGET,
+  reason: z.optional(
+    text('Well-formed text, for people.', `must be well-formed text of 1 to ${REASON_MAX} characters`, {
+      minLength: 1,
+      maxLength: REASON_MAX,
+    }),
+  ),
+}).check(z.meta({ id: 'PauseRequest' }));
+const RESUMING = fields({ target: ONE_TARGET }).check(z.meta({ id: 'ResumeRequest' }));
+
+export const OPERATION_CALLS = {
+  listOperations: { on: 'GET /operations' },
+  getOperation: { on: 'GET /operations/:name' },
+  pauseOperation: { on: 'POST /operations/:name/pause', body: PAUSING },
+  resumeOperation: { on: 'POST /operations/:name/resume', body: RESUMING },
+} satisfies Calls;

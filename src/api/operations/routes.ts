@@ -1,0 +1,91 @@
+/** `/v1/operations`: what is paused, broken or full; pause and resume. */
+import type { Hono } from 'hono';
+import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
+import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../steps/slots/pauses.ts';
+import { slotsOf } from '../../steps/slots/room.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { badRequest } from '../input.ts';
+import { expectTarget } from '../known-target.ts';
+import { HttpProblem } from '../problem.ts';
+import { OPERATION_CALLS } from './asked.ts';
+import { operationDetails, operationView, pauseView } from './views.ts';
+
+/** Targets that wait for room are looked at no further. */
+const WAITING_SHOWN = 100;
+
+export const operationRoutes = (deps: ApiDeps): Hono => {
+  const { config, locks } = deps;
+  return serve(OPERATION_CALLS, {
+    listOperations: async ({ context }) => {
+      const operations = await Promise.all(
+        Object.values(config.operations).map(async (each) => (await look(deps, each)).view),
+      );
+      return context.json({ operations });
+    },
+
+    getOperation: async ({ context, part }) => {
+      const { view, details } = await look(deps, named(deps, part('name')));
+      return context.json({ ...view, ...details });
+    },
+
+    pauseOperation: async ({ context, part, body }) => {
+      const configured = named(deps, part('name'));
+      const { operation } = configured;
+      const { target, reason } = await body();
+      if (target !== undefined) {
+        await expectIn(deps, operation, target);
+        const { pause, again } = await pauseTarget(deps, target, reason);
+        return context.json({ operation, target, paused: pauseView(pause), alreadyPaused: again });
+      }
+      const { again } = await pauseOperation(deps, operation, reason);
+      return context.json({ ...(await look(deps, configured)).view, alreadyPaused: again });
+    },
+
+    resumeOperation: async ({ context, part, body }) => {
+      const configured = named(deps, part('name'));
+      const { operation } = configured;
+      const { target } = await body();
+      if (target !== undefined) {
+        await expectIn(deps, operation, target);
+        const resuming = await askResumeTarget(deps, target);
+        const { paused } = await locks.read(target);
+        const shown = { operation, target, ...(paused ? { paused: pauseView(paused) } : {}) };
+        return context.json({ ...shown, resuming }, resuming ? 202 : 200);
+      }
+      const resuming = await askResumeOperation(deps, operation);
+      return context.json({ ...(await look(deps, configured)).view, resuming }, resuming ? 202 : 200);
+    },
+  });
+};
+
+const look = async (deps: ApiDeps, operation: Operation) => {
+  const { operations } = deps;
+  const [state, waiting] = await Promise.all([
+    operations.read(operation.operation),
+    operations.waiting(operation.operation, WAITING_SHOWN),
+  ]);
+  const pages = await slotsOf(deps, operation.operation, state, operation.concurrency.total ?? 0, false);
+  const slots = pages.flatMap((page) => page.slots);
+  return {
+    view: operationView(operation, state, slots, waiting, WAITING_SHOWN),
+    details: operationDetails(operation, slots, waiting),
+  };
+};
+
+/** @throws HttpProblem */
+const named = ({ config }: ApiDeps, name: string): Operation => {
+  const operation = operationNamed(config, name);
+  if (operation) return operation;
+  const known = Object.keys(config.operations).join(', ');
+  throw new HttpProblem(404, `there is no operation ${JSON.stringify(name.slice(0, 100))}: configured are ${known}`);
+};
+
+/** A Target that is meant instead of its whole operation. @throws HttpProblem */
+const expectIn = async (deps: ApiDeps, operation: OperationName, target: Target): Promise<void> => {
+  if (operationOf(target) !== operation)
+    throw badRequest([{ path: 'target', reason: `is a Target of ${operationOf(target)}, not of ${operation}` }]);
+  // A pause would make a row of one that is mistyped.
+  await expectTarget(deps, target);
+};

@@ -1,0 +1,71 @@
+/** What the HTTP API shows of operations and of pauses. */
+
+import { lateAfter, type Operation } from '../../domain/config/resolved.ts';
+import {
+  batchOfSlot,
+  type OperationState,
+  type Pause,
+  type Slot,
+  type WaitingTarget,
+} from '../../domain/operations/slots.ts';
+import { SECOND } from '../../domain/timings.ts';
+import { iso } from '../iso.ts';
+
+/** Who paused it, since when, and why. */
+export const pauseView = ({ by, since, until, reason }: Pause) => ({
+  by,
+  since: iso(since),
+  ...(until === undefined ? {} : { until: iso(until) }),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+/**
+ * `closed`: calls are made. `open`: nothing is sealed or called about until its pause is over. `half-open`: that is over, and the
+ * next call decides; if it fails the circuit opens again. Null where the operation has none.
+ */
+export type Circuit = 'closed' | 'open' | 'half-open' | null;
+
+export const circuitOf = (
+  { circuit }: Pick<Operation, 'circuit'>,
+  { paused, failures }: Pick<OperationState, 'paused' | 'failures'>,
+): Circuit => {
+  if (paused?.by === 'circuit') return 'open';
+  if (circuit === null) return null;
+  return failures >= circuit.failures ? 'half-open' : 'closed';
+};
+
+/** @param slots that batches hold. @param waiting the Targets that wait for room, up to `limit`. */
+export const operationView = (
+  operation: Operation,
+  state: OperationState,
+  slots: readonly Slot[],
+  waiting: readonly WaitingTarget[],
+  limit: number,
+) => {
+  const { total } = operation.concurrency;
+  return {
+    operation: operation.operation,
+    ...(state.paused ? { paused: pauseView(state.paused) } : {}),
+    circuit: circuitOf(operation, state),
+    failures: state.failures,
+    lateAfterSeconds: lateAfter(operation) / SECOND,
+    // Without a cap nobody takes slots.
+    ...(total === null ? {} : { slots: { taken: slots.length, total } }),
+    waitingTargets: waiting.length,
+    ...(waiting.length === limit ? { waitingTargetsIsAtLeast: true } : {}),
+  };
+};
+
+/**
+ * The keys of a payload that a batch's tasks share, which batches hold its slots, and which Targets wait for one, those
+ * whose turn is next first.
+ */
+export const operationDetails = (
+  { keys }: Pick<Operation, 'keys'>,
+  slots: readonly Slot[],
+  waiting: readonly WaitingTarget[],
+) => ({
+  groupedBy: keys,
+  batches: slots.map(batchOfSlot),
+  targets: waiting.map(({ target, at }) => ({ target, since: iso(at) })),
+});

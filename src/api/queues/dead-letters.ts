@@ -1,0 +1,62 @@
+/** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
+import type { Hono } from 'hono';
+import { hasDestinations } from '../../domain/callbacks/callback.ts';
+import type { Millis } from '../../domain/ids.ts';
+import type { LetterQueue } from '../../ports/queues.ts';
+import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
+import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-letters.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { HttpProblem } from '../problem.ts';
+import { LETTER_CALLS } from './asked.ts';
+
+/** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */
+const REDRIVE_TIME: Millis = 10_000;
+/** After so many that could not be sent a request ends: each has a reason, and Lambda answers with 6 MB at the most. */
+const SKIPPED_MAX = 200;
+
+const AT_ONCE = (): number => 0;
+
+export const deadLetterRoutes = (deps: ApiDeps): Hono => {
+  const { deadLetters, machine } = deps;
+  const queues: readonly LetterQueue[] = [
+    ...sourceQueues(deps.config),
+    ...(hasDestinations(deps.config) ? (['given-up'] as const) : []),
+    'rejected',
+  ];
+  return serve(LETTER_CALLS, {
+    listDeadLetters: async ({ context }) => {
+      const counts = await Promise.all(queues.map((queue) => deadLetters.count(queue)));
+      return context.json({ queues: queues.map((queue, index) => ({ queue, messages: counts[index] })) });
+    },
+
+    redriveDeadLetters: async ({ context, part, body }) => {
+      const queue = queueNamed(queues, part('queue'));
+      const { dryRun, cursor } = await body();
+      if (dryRun) {
+        const left = await deadLetters.count(queue);
+        return context.json({ dryRun, redriven: left, skipped: [], left });
+      }
+      const now = machine.now();
+      // The cursor of a walk of several requests says when it began: what is sent later is not part of it.
+      const began = cursor === undefined ? now : Number(cursor);
+      const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && machine.now() < now + REDRIVE_TIME;
+      const { revived, skipped, isDone } = await reviveIn(deps, queue, { began, mayGoOn });
+      const next = isDone ? {} : { cursor: String(began) };
+      return context.json({ redriven: revived, skipped, left: await deadLetters.count(queue), ...next }, 202);
+    },
+  });
+};
+
+const reviveIn = (deps: ApiDeps, queue: LetterQueue, walk: Walk): Promise<Walked> => {
+  if (queue === 'rejected') return reviveRefused(deps, walk);
+  if (queue === 'given-up') return reviveGivenUp(deps, walk);
+  return reviveDeadLetters(deps, queue, walk, AT_ONCE);
+};
+
+/** @throws HttpProblem */
+const queueNamed = (queues: readonly LetterQueue[], name: string): LetterQueue => {
+  const queue = queues.find((each) => each === name);
+  if (!queue) throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: there are ${queues.join(', ')}`);
+  return queue;
+};

@@ -1,0 +1,23 @@
+/** `/v1/queues`: where messages wait now. Asks SQS alone, and reads no table. */
+import type { Hono } from 'hono';
+import { hasDestinations } from '../../domain/callbacks/callback.ts';
+import { sourceQueues } from '../../steps/repair/dead-letters.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { Queues } from './answered.ts';
+import { QUEUE_CALLS } from './asked.ts';
+
+export const queueRoutes = ({ config, backlogs, deadLetters }: ApiDeps): Hono =>
+  serve(QUEUE_CALLS, {
+    listQueues: async ({ context }) => {
+      const [rejected, givenUp, ...queues] = await Promise.all([
+        deadLetters.count('rejected'),
+        hasDestinations(config) ? deadLetters.count('given-up') : undefined,
+        ...sourceQueues(config).map(async (queue) => {
+          const [backlog, letters] = await Promise.all([backlogs.of(queue), deadLetters.count(queue)]);
+          return { queue, ...backlog, deadLetters: letters };
+        }),
+      ]);
+      return context.json({ queues, rejected, ...(givenUp === undefined ? {} : { givenUp }) } satisfies Queues);
+    },
+  });

@@ -1,0 +1,28 @@
+/** `/targets`: what is asked of Targets. */
+import * as z from 'zod/mini';
+import { TARGET_MAX_BYTES } from '../../domain/ids.ts';
+import type { Calls } from '../calls.ts';
+import { configured, fields, paging, target } from '../fields.ts';
+
+const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
+
+/** An empty one searches for nothing. */
+const prefix = z.optional(
+  z.string().check(
+    z.refine(isPrefix, { error: `must be well-formed text of 1 to ${TARGET_MAX_BYTES} bytes` }),
+    z.meta({
+      description: 'Targets alone whose part after `OPERATION/` begins so, to the letter; needs `operation`.',
+      maxLength: TARGET_MAX_BYTES,
+    }),
+  ),
+);
+
+export const operation = configured('operation', 'Of one operation alone.');
+
+export const TARGET_CALLS = {
+  listTargets: { on: 'GET /targets', query: z.object({ operation, prefix, ...paging(50) }) },
+  flushTarget: {
+    on: 'POST /targets/flush',
+    body: fields({ target: target() }).check(z.meta({ id: 'FlushRequest' })),
+  },
+} satisfies Calls;

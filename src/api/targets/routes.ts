@@ -1,0 +1,34 @@
+/** `/v1/targets`: what waits where, who leads it; and flush. */
+import type { Hono } from 'hono';
+import { COUNT_LIMIT, flush } from '../../steps/lead/elect-leader.ts';
+import { inFlightOf } from '../../steps/slots/target-room.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { noSuchTarget } from '../known-target.ts';
+import { TARGET_CALLS } from './asked.ts';
+import { targetPage } from './pages.ts';
+import { targetView } from './views.ts';
+
+export const targetRoutes = (deps: ApiDeps): Hono => {
+  const { locks, waiting, machine } = deps;
+  return serve(TARGET_CALLS, {
+    listTargets: async ({ context, query }) => {
+      const { items, ...next } = await targetPage(deps, query());
+      const targets = await Promise.all(
+        items.map(async (target) => {
+          const [glance, count] = await Promise.all([locks.glance(target), waiting.count(target, COUNT_LIMIT)]);
+          const inFlight = await inFlightOf(deps, target, glance.lock);
+          return targetView(target, glance, inFlight, count, COUNT_LIMIT, machine.now());
+        }),
+      );
+      return context.json({ targets, ...next });
+    },
+
+    flushTarget: async ({ context, body }) => {
+      const { target } = await body();
+      const count = await flush(deps, target);
+      if (count === undefined) throw noSuchTarget(target);
+      return context.json({ target, waiting: count }, 202);
+    },
+  });
+};

@@ -1,0 +1,28 @@
+/** What the HTTP API shows of a Target. */
+import { isHeld } from '../../domain/batches/lock.ts';
+import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
+import type { Glance } from '../../ports/locks.ts';
+import { iso } from '../iso.ts';
+import { pauseView } from '../operations/views.ts';
+import type { Target as TargetShown } from './answered.ts';
+
+/** @param waiting counted up to `limit`. */
+export const targetView = (
+  target: Target,
+  { lock, first }: Glance,
+  inFlight: readonly BatchId[],
+  waiting: number,
+  limit: number,
+  now: Millis,
+): TargetShown => ({
+  target,
+  operation: operationOf(target),
+  waiting,
+  ...(waiting === limit ? { waitingIsAtLeast: true } : {}),
+  ...(first ? { oldestAt: iso(first.at) } : {}),
+  leader: isHeld(lock, now) ? { fence: lock.fence, lockedUntil: iso(lock.lockedUntil) } : null,
+  ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
+  ...(lock.paused ? { paused: pauseView(lock.paused) } : {}),
+  ...(lock.blocked === undefined ? {} : { blocked: { since: iso(lock.blocked) } }),
+  ...(inFlight.length > 0 ? { inFlight } : {}),
+});

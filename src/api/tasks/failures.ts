@@ -1,0 +1,49 @@
+/** `/v1/failures`: failed tasks of all Targets, grouped by what went wrong. */
+
+import type { Hono } from 'hono';
+import { digest } from '../../domain/ids.ts';
+import type { FailedTask } from '../../ports/tasks.ts';
+import { groupBy } from '../../util/group-by.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { operationAsked } from '../input.ts';
+import { FAILURE_CALLS } from './asked.ts';
+import { causeOf } from './cause.ts';
+
+/** Failed tasks that one request looks at: as many as one redrive takes. */
+const LOOKED_AT = 1_000;
+
+export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
+  serve(FAILURE_CALLS, {
+    listFailures: async ({ context, query }) => {
+      const { operation: asked, cursor } = query();
+      const operation = asked === undefined ? undefined : operationAsked(config, asked);
+      const { items, looked, ...next } = await tasks.failures(operation, LOOKED_AT, cursor);
+      return context.json({ groups: groupsOf(items), looked, ...next });
+    },
+  });
+
+/** Largest first. */
+const groupsOf = (failed: readonly FailedTask[]) => {
+  const causes = failed.map((task) => ({ task, cause: causeOf(task.error.message, [task.id, task.target]) }));
+  const groups = groupBy(causes, ({ task, cause }) => keyOf(task, cause));
+  return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
+};
+
+/** Names a group for as long as its operation fails so: the same on every page. */
+const keyOf = ({ operation, error: { code } }: FailedTask, cause: string): string =>
+  digest([operation, code, cause].join('\n')).slice(0, 10);
+
+const groupOf = (key: string, members: readonly { readonly task: FailedTask; readonly cause: string }[]) => {
+  const [{ task, cause }] = members as [(typeof members)[number]];
+  return {
+    key,
+    operation: task.operation,
+    code: task.error.code,
+    cause,
+    message: task.error.message,
+    tasks: members.length,
+    targets: new Set(members.map(({ task: { target } }) => target)).size,
+    ids: members.map(({ task: { id } }) => id),
+  };
+};

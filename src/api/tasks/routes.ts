@@ -1,0 +1,176 @@
+/** `/v1/tasks`: send, look up, list, cancel, redrive. */
+import type { Hono } from 'hono';
+import { parseCandidate, type Target, type TaskId, taskId } from '../../domain/ids.ts';
+import type { Page } from '../../domain/page.ts';
+import { kindOf, withId } from '../../domain/register/register-body.ts';
+import { parseRegisterMessage, type SentTask } from '../../domain/register/register-message.ts';
+import { isSameTask, type Task } from '../../domain/tasks/task.ts';
+import { askRedrive, askRedriveOf, type How } from '../../steps/tasks/redrive.ts';
+import { cancel } from '../../steps/tasks/settle.ts';
+import { parseJson } from '../../util/json-text.ts';
+import type { Problem } from '../../util/problems.ts';
+import { serve } from '../calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { TARGET_RULE } from '../fields.ts';
+import { badRequest, JSON_TYPE } from '../input.ts';
+import { expectTarget } from '../known-target.ts';
+import { HttpProblem } from '../problem.ts';
+import { readTasks, TASK_CALLS, TASKS_MAX } from './asked.ts';
+import { printTask } from './views.ts';
+import { waitsFor } from './waits-for.ts';
+
+export const taskRoutes = (deps: ApiDeps): Hono =>
+  serve(TASK_CALLS, {
+    sendTasks: async ({ context, text }) => {
+      const { texts, pathOf } = readTasks(await text());
+      const checked = texts.map((body) => {
+        const messageId = deps.newId();
+        return { body: withId(body, messageId), parsed: parseRegisterMessage(deps.config, { messageId, body }) };
+      });
+      const firsts = firstOfEachId(checked.map(({ parsed }) => (parsed.ok ? parsed.value : undefined)));
+      const errors = checked.flatMap(({ body, parsed }, index): Problem[] =>
+        (parsed.ok ? idProblems(parsed.value, firsts) : refusals(body, parsed.problems)).map(({ path, reason }) => ({
+          path: pathOf(index, path),
+          reason,
+        })),
+      );
+      if (errors.length > 0) throw badRequest(errors);
+      await deps.queues.register(checked.map(({ body }) => body));
+      return context.json({ ids: checked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value.id] : [])) }, 202);
+    },
+
+    listTasks: async ({ context, query }) => {
+      const { target, status, limit, cursor } = query();
+      // What waits is found by its Target alone.
+      if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_RULE }]);
+      const page = await taskPage(deps, status, target, limit, cursor);
+      if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
+      const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
+      const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
+      return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);
+    },
+
+    getTask: async ({ context, part }) => {
+      const text = await lookUp(deps, taskId(part('id')));
+      if (text === undefined) throw noSuchTask(part('id'));
+      return context.body(text, 200, JSON_TYPE);
+    },
+
+    cancelTask: async ({ context, part, body }) => {
+      await body();
+      const id = taskId(part('id'));
+      const cancelled = id && (await cancel(deps, id));
+      if (!cancelled) throw noSuchTask(part('id'));
+      const { task, is } = cancelled;
+      if (is === 'registering')
+        throw new HttpProblem(
+          409,
+          `task ${task.id} is being registered, and cannot be cancelled before: try again in a moment`,
+        );
+      if (is === 'under-way')
+        throw new HttpProblem(409, `task ${task.id} cannot be cancelled any more: ${whyNot(task)}`);
+      return context.body(printTask(task, undefined, { payload: await deps.tasks.payload(task.id) }), 200, JSON_TYPE);
+    },
+
+    redriveTasks: async ({ context, body }) => {
+      const wanted = await body(cursorProblems);
+      const how: How = wanted.dryRun ? 'dry' : 'for real';
+      const { asked, skipped, ...next } =
+        'ids' in wanted
+          ? await askRedrive(deps, [...new Set(wanted.ids)], how)
+          : await askRedriveOf(deps, wanted.target, how, { limit: TASKS_MAX, cursor: wanted.cursor });
+      const isEmpty = asked.length + skipped.length === 0;
+      if ('target' in wanted && wanted.cursor === undefined && isEmpty) await expectTarget(deps, wanted.target);
+      const answer = { redriven: asked.length, skipped: skipped.map(({ id, reason }) => ({ id, reason })), ...next };
+      return how === 'dry' ? context.json({ dryRun: true, ...answer }) : context.json(answer, 202);
+    },
+  });
+
+const cursorProblems = (body: object): readonly Problem[] =>
+  Object.hasOwn(body, 'cursor') && Object.hasOwn(body, 'ids')
+    ? [{ path: 'cursor', reason: 'goes with a `target`' }]
+    : [];
+
+const noSuchTask = (id: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `there is no task ${JSON.stringify(id)}: it was not registered yet, was refused (see the rejected queue) or has expired`,
+  );
+
+/** Why a task is too late to be cancelled. */
+const whyNot = ({ state }: Task): string => {
+  switch (state.status) {
+    case 'created':
+      return 'somebody redrove it just now: try again';
+    case 'batched':
+      return `batch ${state.batchId} has it`;
+    case 'succeeded':
+      return state.supersededBy === undefined ? 'it has succeeded' : `task ${state.supersededBy} has taken its place`;
+    case 'failed':
+      return `it has failed already (${state.error.code})`;
+  }
+};
+
+type Firsts = ReadonlyMap<TaskId, { readonly index: number; readonly task: SentTask }>;
+
+const firstOfEachId = (tasks: readonly (SentTask | undefined)[]): Firsts =>
+  new Map(tasks.flatMap((task, index) => (task ? [[task.id, { index, task }] as const] : [])).toReversed());
+
+/** Register would take one of two that share an id, and refuse the other where its sender does not see it. */
+const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
+  const first = firsts.get(task.id);
+  return !first || isSameTask(first.task, task)
+    ? []
+    : [{ path: 'id', reason: `is that of tasks[${first.index}], which has another operation, payload or fanOutItem` }];
+};
+
+/** A redrive is right where register reads it, and here it would be wrong in three ways of which none is the matter. */
+const refusals = (body: string, problems: readonly Problem[]): readonly Problem[] => {
+  const json = parseJson(body);
+  const isRedrive = json.ok && kindOf(json.value) === 'redrive';
+  return isRedrive
+    ? [
+        {
+          path: 'run',
+          reason: 'asks for another run of a task: POST /v1/tasks/redrive takes {"ids": [its id]} for that',
+        },
+      ]
+    : problems;
+};
+
+/** @param how lists leave out payloads and results: each may have 256 KB, and Lambda answers with 6 MB at the most. */
+const lookUp = async (
+  deps: ApiDeps,
+  id: TaskId | undefined,
+  how: 'in full' | 'in brief' = 'in full',
+): Promise<string | undefined> => {
+  const { tasks, batches } = deps;
+  const task = id && (await tasks.get(id));
+  if (!task) return undefined;
+  const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
+  if (how === 'in brief') return printTask(task, batch, undefined);
+  return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
+};
+
+/** @param target undefined for failed tasks of all of them */
+const taskPage = (
+  deps: ApiDeps,
+  status: 'created' | 'failed',
+  target: Target | undefined,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<TaskId>> => {
+  if (target === undefined) return deps.tasks.failedAnywhere(limit, cursor);
+  return status === 'failed' ? deps.tasks.failed(target, limit, cursor) : waitingPage(deps, target, limit, cursor);
+};
+
+/** Those whose turn is next come first. */
+const waitingPage = async (
+  { waiting }: ApiDeps,
+  target: Target,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<TaskId>> => {
+  const page = await waiting.page(target, limit, cursor);
+  return { ...page, items: page.items.map(({ candidate }) => parseCandidate(candidate).id) };
+};

@@ -1,0 +1,50 @@
+/** What the HTTP API shows of a task. */
+import type { Batch } from '../../domain/batches/batch.ts';
+import { inFull } from '../../domain/downstream/downstream.ts';
+import { askedOf, batchIdIn, hasEnded, runNumber, type Task } from '../../domain/tasks/task.ts';
+import { iso } from '../iso.ts';
+import type { TaskOutline } from './answered.ts';
+import type { WaitsFor } from './waits-for.ts';
+
+/**
+ * A task as JSON text. Payload and result go out as they came in, so they are spliced in rather than parsed.
+ *
+ * @param batch the task's batch, if it has one: `in-progress` is written there alone.
+ * @param full with its payload, if stored, its result, and what it waits for if it does; without it, none of them.
+ */
+export const printTask = (
+  task: Task,
+  batch: Batch | undefined,
+  full: { readonly payload: string | undefined; readonly waitsFor?: WaitsFor | undefined } | undefined,
+): string => {
+  const { state } = task;
+  const fields: TaskOutline = {
+    id: task.id,
+    operation: task.operation,
+    target: task.target,
+    status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
+    batchId: batchIdIn(state),
+    attempts: hasEnded(state) ? state.attempts : (batch?.tries ?? 0),
+    // Between attempts nobody runs the batch.
+    ...(batch?.status === 'in-progress' && batch.startedBy === undefined
+      ? { nextAttemptAfter: iso(batch.runUntil) }
+      : {}),
+    ...(batch?.lastAttempt ? { lastReason: inFull(batch.lastAttempt) } : {}),
+    ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
+    run: runNumber(task),
+    ...askedOf(task),
+    ...(task.startBy === undefined ? {} : { startBy: iso(task.startBy) }),
+    ...(task.sentAt === undefined ? {} : { sentAt: iso(task.sentAt) }),
+    createdAt: iso(task.createdAt),
+    ...(task.redrivenAt === undefined ? {} : { redrivenAt: iso(task.redrivenAt) }),
+    ...(hasEnded(state) ? { finishedAt: iso(state.finishedAt) } : {}),
+    ...(state.status === 'failed' ? { error: state.error } : {}),
+    ...(state.status === 'succeeded' && state.supersededBy !== undefined ? { supersededBy: state.supersededBy } : {}),
+    ...(state.status === 'succeeded' && state.resultOmitted !== undefined
+      ? { resultOmitted: { bytes: state.resultOmitted } }
+      : {}),
+  };
+  const raw = full ? { payload: full.payload, result: state.status === 'succeeded' ? state.result : undefined } : {};
+  const spliced = Object.entries(raw).map(([name, text]) => (text === undefined ? '' : `,"${name}":${text}`));
+  return `${JSON.stringify(fields).slice(0, -1)}${spliced.join('')}}`;
+};
