@@ -12,8 +12,15 @@ const VIRTUAL = ['src/virtual', 'src/memory', 'src/processes'];
 /** What runs in the user's account, and what users import. */
 const PRODUCT = ['src/', 'lib', 'lambdas'];
 
+/** What the HTTP API answers. */
+const ANSWERS = [
+  ...['batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
+    (resource) => `src/api/${resource}/answered`,
+  ),
+  'src/api/described',
+];
 /** What the page is told, and how it is to be shown. */
-const TOLD_TO_PAGE = ['tools/shapes', 'tools/wishes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
+const TOLD_TO_PAGE = [...ANSWERS, 'tools/wishes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
 const PAGE = 'tools/console/page/src';
 
 /**
@@ -63,10 +70,12 @@ const sources = (): string[] =>
   );
 
 /** The files of this repository that a file imports, static or not. */
-const importsOf = (file: string): string[] =>
-  [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, path = '']) =>
+const importsOf = (file: string, pattern = /(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g): string[] =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(pattern)].map(([, path = '']) =>
     relative(ROOT, resolve(ROOT, dirname(file), path)),
   );
+/** Those of which more is imported than types. */
+const loadedBy = (file: string): string[] => importsOf(file, /^import (?!type )[^;']*'(\.{1,2}\/[^']+)'/gm);
 
 const isIn = (file: string, name: string): boolean =>
   file.startsWith(name.endsWith('/') ? name : `${name}/`) || file === `${name}.ts`;
@@ -80,6 +89,15 @@ it('a folder imports from the folders that its rule names, and from no other', (
       .map((imported) => `${file} must not import ${imported}`);
   });
   expect(wrong).toEqual([]);
+});
+
+it('what the API answers is known to its functions, and to the page, by its types alone', () => {
+  const isOfAnswers = (file: string): boolean => /^src\/api\/(?:[\w-]+\/answered|described)\.ts$/.test(file);
+  const wrong = sources()
+    .filter((file) => (isIn(file, PAGE) || isIn(file, 'src')) && !isOfAnswers(file))
+    .filter((file) => loadedBy(file).some(isOfAnswers));
+  expect(wrong).toEqual([]);
+  expect(loadedBy('tools/cli/answers.ts').filter(isOfAnswers)).toHaveLength(9);
 });
 
 /** What runs in the user's account, on a person's machine, or verifies: examples and benchmarks use it as others do. */

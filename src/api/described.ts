@@ -46,7 +46,10 @@ export const word = <Word extends string>(description: string, words: Readonly<R
 export const anything = (description: string) => z.unknown().check(z.describe(description));
 
 /** A JSON object of the caller's own. */
-export const anyObject = (description: string) => z.unknown().check(z.meta({ type: 'object', description }));
+export const anyObject = (description: string) =>
+  z.unknown().check(z.meta({ type: 'object', description })) as unknown as z.ZodMiniType<
+    Readonly<Record<string, unknown>>
+  >;
 
 /** Passes a page on. */
 export const CURSOR = z.optional(text('Pass it on for the next page; missing on the last one.'));

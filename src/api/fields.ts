@@ -88,7 +88,7 @@ export const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape, otherw
   });
 
 /** @param known the fields that there are */
-export const unknownField = (known: readonly string[]): string =>
+const unknownField = (known: readonly string[]): string =>
   `is unknown${known.length > 0 ? `; known are ${known.join(', ')}` : ': this call takes no body, only what its query says'}`;
 
 /** A JSON object of the caller's own. */

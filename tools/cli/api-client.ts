@@ -1,5 +1,5 @@
 /** The command line's side of the HTTP API. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { reasonOf } from '../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { withoutSecrets } from '../terminal.ts';
@@ -28,26 +28,25 @@ export interface Answer<T> {
 export interface ApiClient {
   readonly url: string;
   /** @param shape what the answer must look like. @throws ApiFailure, CommandFailure */
-  get<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
-  post<T>(path: string, body: string, shape: z.ZodType<T>): Promise<Answer<T>>;
-  delete<T>(path: string, shape: z.ZodType<T>): Promise<Answer<T>>;
+  get<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
+  post<T>(path: string, body: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
+  delete<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
 }
 
 /** Sends a request; what it throws as a CommandFailure is for the user. */
 export type Send = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What the API answers when it refuses; Lambda's own answers have `message` or `Message` instead. Anything else says nothing. */
-const REFUSAL = z
-  .looseObject({
-    detail: z.string().optional().catch(undefined),
-    message: z.string().optional().catch(undefined),
-    Message: z.string().optional().catch(undefined),
-    errors: z
-      .array(z.object({ path: z.string(), reason: z.string() }))
-      .optional()
-      .catch(undefined),
-  })
-  .catch({});
+const said = z.catch(z.optional(z.string()), undefined);
+const REFUSAL = z.catch(
+  z.looseObject({
+    detail: said,
+    message: said,
+    Message: said,
+    errors: z.catch(z.optional(z.array(z.object({ path: z.string(), reason: z.string() }))), undefined),
+  }),
+  {},
+);
 
 /** @param url the API's, up to its version. @throws WrongUsage */
 export const apiClient = (url: string, send: Send = fetch): ApiClient => {
@@ -57,7 +56,7 @@ export const apiClient = (url: string, send: Send = fetch): ApiClient => {
     throw new WrongUsage(
       '--api takes an http or https URL such as http://127.0.0.1:4500/v1, without user, password and query',
     );
-  const call = async <T>(path: string, shape: z.ZodType<T>, init: RequestInit = {}): Promise<Answer<T>> => {
+  const call = async <T>(path: string, shape: z.ZodMiniType<T>, init: RequestInit = {}): Promise<Answer<T>> => {
     const address = `${base}${path}`;
     const { response, text } = await reach(send, address, init);
     const value = parse(text, address, response.status);

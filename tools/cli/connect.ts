@@ -2,8 +2,14 @@
 import { dirname } from 'node:path';
 import { CommandFailure } from '../failure.ts';
 import { type LocalFile, readLocalFile } from '../local/local-folder.ts';
-import type { CommonOptions } from '../shapes.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  readonly api?: string;
+  readonly stack?: string;
+  readonly json?: boolean;
+}
 
 /** @throws CommandFailure */
 export const connect = async ({ api, stack }: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {

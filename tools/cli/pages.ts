@@ -1,9 +1,9 @@
 /** The lists of the API, page by page. */
 import { Command } from 'commander';
 import pLimit from 'p-limit';
-import * as z from 'zod';
-import { TARGET, type TargetShape } from '../shapes.ts';
+import * as z from 'zod/mini';
 import { printJson } from '../terminal.ts';
+import { TARGET, type TargetShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
 import { count } from './arguments.ts';
 
@@ -22,7 +22,7 @@ export const CONCURRENCY = 8;
 export const listed = async <Shape>(
   api: ApiClient,
   key: Key,
-  shape: z.ZodType<Shape>,
+  shape: z.ZodMiniType<Shape>,
   query: Record<string, string>,
   limit: number,
   path: string = key,
@@ -45,8 +45,8 @@ export const listed = async <Shape>(
 type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists';
 
 /** TypeScript loses which of the two a computed name is. */
-const pageOf = <Shape>(key: Key, shape: z.ZodType<Shape>) =>
-  z.looseObject({ [key]: z.array(shape), cursor: z.string().optional() }) as unknown as z.ZodType<
+const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
+  z.looseObject({ [key]: z.array(shape), cursor: z.optional(z.string()) }) as unknown as z.ZodMiniType<
     Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
   >;
 
@@ -75,7 +75,7 @@ export const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: { readonly target?: string; readonly limit: number },
   key: 'tasks' | 'batches',
-  shape: z.ZodType<Shape>,
+  shape: z.ZodMiniType<Shape>,
   query: Record<string, string> = {},
 ): Promise<Shape[]> => {
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];

@@ -51,7 +51,7 @@ const outline = {
   nextAttemptAfter: z.optional(moment('While it is in progress: when its next attempt is, at the earliest.')),
 };
 
-export const BATCH = z
+const BATCH = z
   .object({ ...outline, members: list(z.string(), 'The ids of its tasks.') })
   .check(z.meta({ id: 'Batch', description: 'A batch.' }));
 export const BATCH_OUTLINE = z

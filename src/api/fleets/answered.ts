@@ -41,7 +41,7 @@ const PARTITION = z
   .check(z.meta({ id: 'FleetPartition', description: 'A share of a fleet’s work.' }));
 
 export const FLEETS = z.object({ fleets: list(z.string(), 'Their names.') }).check(z.meta({ id: 'FleetList' }));
-export const FLEET = z
+const FLEET = z
   .object({
     id: text('Its name.'),
     nodes: list(NODE, 'Its nodes.'),
@@ -60,6 +60,9 @@ export const PARTITION_MOVED = z.object({ ...partition, warning }).check(z.meta(
 export type Fleet = z.infer<typeof FLEET>;
 export type FleetNode = z.infer<typeof NODE>;
 export type FleetPartition = z.infer<typeof PARTITION>;
+export type NodeDrained = z.infer<typeof NODE_DRAINED>;
+export type PartitionInFull = z.infer<typeof PARTITION_IN_FULL>;
+export type PartitionMoved = z.infer<typeof PARTITION_MOVED>;
 
 const NONE = 'Nobody has ever joined a fleet of that name';
 

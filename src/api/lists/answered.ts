@@ -134,7 +134,6 @@ export const RELEASED = z.object({ released: whole('How many.') }).check(z.meta(
 
 export type List = z.infer<typeof LIST>;
 export type ListOutline = z.infer<typeof LIST_OUTLINE>;
-export type ListDeleted = z.infer<typeof LIST_DELETED>;
 export type ListPage = z.infer<typeof PAGE>;
 export type Job = z.infer<typeof SHOWN_JOB>;
 

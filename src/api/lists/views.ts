@@ -1,11 +1,15 @@
 /** What the HTTP API shows of deferred lists and their jobs. */
 import { listOf } from '../../domain/lists/ids.ts';
-import type { Job, List } from '../../domain/lists/list.ts';
+import type { Job, List as StoredList } from '../../domain/lists/list.ts';
 import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
 import { iso } from '../iso.ts';
+import type { List, ListOutline } from './answered.ts';
 
 /** @param progress left out where there is nothing to count any more, and where nobody counted */
-export const listView = (list: List, progress: ListProgress | undefined) => {
+export const listView = (
+  list: StoredList,
+  progress: ListProgress | undefined,
+): ListOutline & Partial<Omit<List, 'status'>> => {
   const { id, status, operation, userKey, callback, total, createdAt, ended } = list;
   return {
     id: listOf(id),
@@ -20,7 +24,13 @@ export const listView = (list: List, progress: ListProgress | undefined) => {
   };
 };
 
-const countsView = ({ available, leased, started, succeeded, failed }: ListProgress) => ({
+const countsView = ({
+  available,
+  leased,
+  started,
+  succeeded,
+  failed,
+}: ListProgress): Partial<Omit<List, 'status'>> => ({
   available,
   leased,
   ...(started === undefined || succeeded === undefined

@@ -50,9 +50,7 @@ const OPERATION_DETAILS = z
   })
   .check(z.meta({ id: 'OperationDetails', description: 'The state of an operation, in full.' }));
 
-export const OPERATIONS = z
-  .object({ operations: list(OPERATION, 'As configured.') })
-  .check(z.meta({ id: 'OperationList' }));
+const OPERATIONS = z.object({ operations: list(OPERATION, 'As configured.') }).check(z.meta({ id: 'OperationList' }));
 
 export type Pause = z.infer<typeof PAUSE>;
 export type Operation = z.infer<typeof OPERATION>;
@@ -62,17 +60,16 @@ const ofTarget = { operation: text('Its operation.'), target: text('The Target.'
 const alreadyPaused = flag('It was before: its `since` stays.');
 const resuming = flag('A message ends the pause in a moment; false where nothing was paused.');
 
-/** Pausing answers it, of an operation or of a Target; resuming likewise. */
-export const PAUSED = z.union([
-  z.object({ ...state, alreadyPaused }).check(z.meta({ id: 'OperationPaused' })),
-  z.object({ ...ofTarget, paused: PAUSE, alreadyPaused }).check(z.meta({ id: 'TargetPaused' })),
-]);
+export const TARGET_PAUSED = z
+  .object({ ...ofTarget, paused: PAUSE, alreadyPaused })
+  .check(z.meta({ id: 'TargetPaused' }));
+const PAUSED = z.union([z.object({ ...state, alreadyPaused }).check(z.meta({ id: 'OperationPaused' })), TARGET_PAUSED]);
+
+const targetResumed = (name: string) =>
+  z.object({ ...ofTarget, paused: z.optional(PAUSE), resuming }).check(z.meta({ id: `Target${name}` }));
+export const TARGET_RESUMING = targetResumed('Resuming');
 const resumedOf = (name: string) =>
-  z.union([
-    z.object({ ...state, resuming }).check(z.meta({ id: `Operation${name}` })),
-    z.object({ ...ofTarget, paused: z.optional(PAUSE), resuming }).check(z.meta({ id: `Target${name}` })),
-  ]);
-export const RESUMED = resumedOf('Resuming');
+  z.union([z.object({ ...state, resuming }).check(z.meta({ id: `Operation${name}` })), targetResumed(name)]);
 
 const NO_OPERATION = 'No such operation is configured.';
 const NOTHING_MEANT: Said['problems'] = { 404: `${NO_OPERATION} Or: No task of the Target was ever registered.` };
@@ -98,7 +95,7 @@ export const OPERATIONS_DESCRIBED = describeCalls(OPERATION_CALLS, {
     summary: 'Goes on, whoever paused it',
     answers: {
       200: { description: 'Nothing was paused.', schema: resumedOf('NotPaused') },
-      202: { description: 'A message ends the pause in a moment.', schema: RESUMED },
+      202: { description: 'A message ends the pause in a moment.', schema: resumedOf('Resuming') },
     },
     problems: NOTHING_MEANT,
   },

@@ -10,9 +10,10 @@ import {
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../iso.ts';
+import type { OperationDetails, Operation as OperationShown, Pause as PauseShown } from './answered.ts';
 
 /** Who paused it, since when, and why. */
-export const pauseView = ({ by, since, until, reason }: Pause) => ({
+export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({
   by,
   since: iso(since),
   ...(until === undefined ? {} : { until: iso(until) }),
@@ -41,7 +42,7 @@ export const operationView = (
   slots: readonly Slot[],
   waiting: readonly WaitingTarget[],
   limit: number,
-) => {
+): OperationShown => {
   const { total } = operation.concurrency;
   return {
     operation: operation.operation,
@@ -64,7 +65,7 @@ export const operationDetails = (
   { keys }: Pick<Operation, 'keys'>,
   slots: readonly Slot[],
   waiting: readonly WaitingTarget[],
-) => ({
+): Omit<OperationDetails, keyof OperationShown> => ({
   groupedBy: keys,
   batches: slots.map(batchOfSlot),
   targets: waiting.map(({ target, at }) => ({ target, since: iso(at) })),

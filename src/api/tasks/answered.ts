@@ -94,7 +94,7 @@ export const TASK = z
   })
   .check(z.meta({ id: 'Task', description: 'A task.' }));
 
-export const TASK_OUTLINE = z
+const TASK_OUTLINE = z
   .object(outline)
   .check(z.meta({ id: 'TaskOutline', description: 'A task, without its payload, its result and what it waits for.' }));
 

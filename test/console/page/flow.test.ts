@@ -93,7 +93,7 @@ it('an operation has its totals, and its share of calls saved once anything has 
 });
 
 it('what holds up an operation or a Target is said, the widest first', () => {
-  const pause = { by: 'person', since: ago(1) };
+  const pause = { by: 'person', since: ago(1) } as const;
   expect(operationState(anOperation({ circuit: 'open', paused: pause })).word).toBe('circuit open');
   expect(operationState(anOperation({ paused: pause })).word).toBe('paused');
   expect(operationState(anOperation({ waitingTargets: 1 })).word).toBe('no room');

@@ -1,21 +1,24 @@
 /** What the page is told, with what matters to a test. */
 
+import type { Operation } from '../../../src/api/operations/answered.ts';
+import type { Queues } from '../../../src/api/queues/answered.ts';
+import type { Target } from '../../../src/api/targets/answered.ts';
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
-import type { OperationShape, QueuesShape, TargetShape } from '../../../tools/console/page/src/model/shapes.ts';
 import type { MetricsView, Series } from '../../../tools/console/server/shapes.ts';
 
 export const NOW = Date.UTC(2026, 2, 4, 12);
 export const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
 
-export const anOperation = (fields: Partial<OperationShape> = {}): OperationShape => ({
+export const anOperation = (fields: Partial<Operation> = {}): Operation => ({
   operation: 'ship',
   circuit: 'closed',
   failures: 0,
+  lateAfterSeconds: 60,
   waitingTargets: 0,
   ...fields,
 });
 
-export const aTarget = (fields: Partial<TargetShape> = {}): TargetShape => ({
+export const aTarget = (fields: Partial<Target> = {}): Target => ({
   target: 'ship/depot=MUC',
   operation: 'ship',
   waiting: 0,
@@ -23,8 +26,8 @@ export const aTarget = (fields: Partial<TargetShape> = {}): TargetShape => ({
   ...fields,
 });
 
-export const queues = (deadLetters: Readonly<Record<string, number>> = {}, rejected = 0): QueuesShape => ({
-  queues: ['register', 'elect', 'group', 'batch'].map((queue) => ({
+export const queues = (deadLetters: Readonly<Record<string, number>> = {}, rejected = 0): Queues => ({
+  queues: (['register', 'elect', 'group', 'batch'] as const).map((queue) => ({
     queue,
     waiting: 1,
     inFlight: 2,

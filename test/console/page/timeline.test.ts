@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Batch, Task } from '../../../tools/console/page/src/model/shapes.ts';
+import type { Batch } from '../../../src/api/batches/answered.ts';
+import type { Task } from '../../../src/api/tasks/answered.ts';
 import { timelineOf } from '../../../tools/console/page/src/model/timeline.ts';
 import { ago, NOW } from './kit.ts';
 
@@ -24,7 +25,10 @@ const aBatch = (fields: Partial<Batch> = {}): Batch => ({
   sealedBy: 'waited',
   size: 20,
   fill: 0.2,
+  members: ['a'],
   attempt: 1,
+  attempts: 0,
+  oldestAt: ago(60),
   createdAt: ago(50),
   sealedAt: ago(50),
   startedAt: ago(49),

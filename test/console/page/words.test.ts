@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { FleetNode, FleetPartition } from '../../../src/api/fleets/answered.ts';
 import { examplePayload } from '../../../tools/console/page/src/model/example-payload.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../../../tools/console/page/src/model/fleet.ts';
-import type { FleetNodeShape, FleetPartitionShape } from '../../../tools/console/page/src/model/shapes.ts';
 import {
   batchState,
   fanOutWords,
@@ -60,8 +60,10 @@ it('how far a fan-out or a list is, is said in words', () => {
 });
 
 it('partitions are in the order of their numbers, each with the letter of its owner', () => {
-  const node = (name: string, partitions: number): FleetNodeShape => ({
+  const node = (name: string, partitions: number): FleetNode => ({
     node: name,
+    id: name,
+    beat: 1,
     status: 'working',
     ttlSeconds: 30,
     startedAt: ago(9),
@@ -76,14 +78,14 @@ it('partitions are in the order of their numbers, each with the letter of its ow
     '',
   ]);
   expect(colourOf(nodes, 'n9')).toBe(1);
-  const partition = (id: string, fields: Partial<FleetPartitionShape> = {}): FleetPartitionShape => ({
+  const partition = (id: string, fields: Partial<FleetPartition> = {}): FleetPartition => ({
     id,
     status: 'owned',
     owner: 'n0',
     fence: 1,
     ...fields,
   });
-  const free: FleetPartitionShape = { id: '2', status: 'free', lastOwner: 'n1', fence: 3 };
+  const free: FleetPartition = { id: '2', status: 'free', lastOwner: 'n1', fence: 3 };
   expect(inOrder([partition('10'), free]).map(({ id }) => id)).toEqual(['2', '10']);
   expect(shares(nodes, [partition('10'), free])).toBe('n0 has 1, n1 has 1, 1 are free');
   expect(spokenPartition(free)).toBe('partition 2, free, n1 had it');

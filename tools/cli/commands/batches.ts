@@ -1,8 +1,8 @@
 /** `groupage batches`: the newest ones, and how they ended. */
 import type { Command } from 'commander';
-import { BATCH, type BatchShape, type CommonOptions } from '../../shapes.ts';
 import { ago, table } from '../../terminal.ts';
-import { connect } from '../connect.ts';
+import { BATCH, type BatchShape } from '../answers.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { listing, ofTargets, show } from '../pages.ts';
 
 interface BatchesOptions extends CommonOptions {

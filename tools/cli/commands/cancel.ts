@@ -1,9 +1,9 @@
 /** `groupage cancel ID`: ends a task that no batch has yet. */
 import { Command } from 'commander';
-import { type CommonOptions, TASK } from '../../shapes.ts';
 import { printable, printJson } from '../../terminal.ts';
+import { TASK } from '../answers.ts';
 import { someId } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 export const cancelCommand = (): Command =>
   new Command('cancel')

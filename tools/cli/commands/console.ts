@@ -2,10 +2,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { RemoteStack } from '../../console/server/remote-console.ts';
 import { CommandFailure, StartFailure } from '../../failure.ts';
-import type { CommonOptions } from '../../shapes.ts';
 import { printable, withoutSecrets } from '../../terminal.ts';
 import { apiClient } from '../api-client.ts';
-import { localStack } from '../connect.ts';
+import { type CommonOptions, localStack } from '../connect.ts';
 
 /** Beside those of a local stack. */
 const PORT = 4_510;

@@ -1,10 +1,11 @@
 /** `groupage failures`: what went wrong, cause by cause. */
 import { Command } from 'commander';
-import { type CommonOptions, FAILURES, type FailureGroupShape } from '../../shapes.ts';
+import type { FailureGroup } from '../../../src/api/tasks/answered.ts';
 import { dim, plural, printable, printJson, table } from '../../terminal.ts';
+import { FAILURES } from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
 import { count } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 interface FailuresOptions extends CommonOptions {
   readonly operation?: string;
@@ -24,14 +25,14 @@ export const failuresCommand = (): Command =>
     });
 
 interface Failures {
-  readonly groups: readonly FailureGroupShape[];
+  readonly groups: readonly FailureGroup[];
   readonly looked: number;
   readonly more?: true;
 }
 
 /** Page by page, groups of one cause put together, largest first. @param limit of tasks to look at; a page is a page */
 export const failuresOf = async (api: ApiClient, limit: number, operation?: string): Promise<Failures> => {
-  const groups = new Map<string, FailureGroupShape>();
+  const groups = new Map<string, FailureGroup>();
   let looked = 0;
   let cursor: string | undefined;
   do {
@@ -49,7 +50,7 @@ export const failuresOf = async (api: ApiClient, limit: number, operation?: stri
 };
 
 /** A Target of two pages counts once at least, and is not known to count once. */
-const together = (before: FailureGroupShape | undefined, group: FailureGroupShape): FailureGroupShape =>
+const together = (before: FailureGroup | undefined, group: FailureGroup): FailureGroup =>
   before
     ? {
         ...before,
@@ -59,7 +60,7 @@ const together = (before: FailureGroupShape | undefined, group: FailureGroupShap
       }
     : group;
 
-const described = (groups: readonly FailureGroupShape[]): string =>
+const described = (groups: readonly FailureGroup[]): string =>
   [
     table(
       ['TASKS', 'OPERATION', 'CODE', 'CAUSE', 'EXAMPLE', 'KEY'],

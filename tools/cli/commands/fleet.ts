@@ -2,8 +2,8 @@
 import { Command, Option } from 'commander';
 import { groupBy } from '../../../src/util/group-by.ts';
 import { WrongUsage } from '../../failure.ts';
+import { ago, complain, plural, printable, printJson, red, table } from '../../terminal.ts';
 import {
-  type CommonOptions,
   FLEET,
   FLEET_NODE,
   FLEET_PARTITION,
@@ -11,11 +11,11 @@ import {
   type FleetNodeShape,
   type FleetPartitionShape,
   type FleetShape,
-} from '../../shapes.ts';
-import { ago, complain, plural, printable, printJson, red, table } from '../../terminal.ts';
+  PARTITION_MOVED,
+} from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
 import { somePart } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 interface FleetOptions extends CommonOptions {
   readonly table?: string;
@@ -128,7 +128,7 @@ const move = (): Command =>
         if ((node === undefined) === (options.free === undefined)) throw new WrongUsage('give either a node or --free');
         const path = `${pathOf(fleet)}/partitions/${encodeURIComponent(partition)}/move`;
         const body = JSON.stringify({ to: node ?? null });
-        const { text, value } = await (await reach(options)).post(path, body, FLEET_PARTITION);
+        const { text, value } = await (await reach(options)).post(path, body, PARTITION_MOVED);
         const { id, pin, owner } = value;
         const goes = pin === owner ? `is with ${pin} already, and stays there` : `goes to ${pin}, and stays there`;
         const said = pin === undefined ? 'is balanced as all others again' : `${goes} for as long as that lives`;

@@ -1,9 +1,10 @@
 /** `groupage operations`: what is paused, broken or full. */
 import { Command } from 'commander';
-import { type CommonOptions, OPERATIONS, type OperationShape, type PauseShape } from '../../shapes.ts';
+import type { Pause } from '../../../src/api/operations/answered.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
+import { OPERATIONS, type OperationShape } from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 export const operationsCommand = (): Command =>
   new Command('operations')
@@ -29,7 +30,7 @@ const operationsTable = (operations: readonly OperationShape[]): string =>
   );
 
 /** A pause in words. Its reason is somebody else's text. */
-export const pauseText = ({ by, since, until, reason }: PauseShape, now = Date.now()): string => {
+export const pauseText = ({ by, since, until, reason }: Pause, now = Date.now()): string => {
   const left = until === undefined ? undefined : ahead(until, now);
   const who = by === 'circuit' ? 'circuit open' : 'paused';
   const next = until === undefined ? '' : left === undefined ? ', to be tried now' : `, to be tried in ${left}`;

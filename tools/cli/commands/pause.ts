@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { operationOf, type Target } from '../../../src/domain/ids.ts';
 import { WrongUsage } from '../../failure.ts';
-import { type CommonOptions, PAUSED, RESUMED } from '../../shapes.ts';
 import { printable, printJson } from '../../terminal.ts';
-import { connect } from '../connect.ts';
+import { PAUSED, RESUMED } from '../answers.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 interface PauseOptions extends CommonOptions {
   readonly target?: string;

@@ -1,16 +1,11 @@
 /** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
 import { Command, Option } from 'commander';
+import type { Skipped } from '../../../src/api/described.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
-import {
-  type CommonOptions,
-  DEAD_LETTERS as LETTERS_LYING,
-  LETTERS_REDRIVEN,
-  type SkippedShape,
-  TASKS_REDRIVEN,
-} from '../../shapes.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
+import { DEAD_LETTERS as LETTERS_LYING, LETTERS_REDRIVEN, TASKS_REDRIVEN } from '../answers.ts';
 import type { ApiClient } from '../api-client.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { orInterrupted } from '../progress.ts';
 import { failuresOf } from './failures.ts';
 
@@ -88,7 +83,7 @@ const telling = async (work: () => Promise<void>, tell: (stopped?: string) => vo
 
 interface Done {
   redriven: number;
-  readonly skipped: SkippedShape[];
+  readonly skipped: Skipped[];
 }
 
 /** What one request of the API takes. */
@@ -132,7 +127,7 @@ interface LettersDone {
   readonly queue: string;
   redriven: number;
   /** By their messages' ids: one may be met again. */
-  readonly skipped: Map<string, SkippedShape>;
+  readonly skipped: Map<string, Skipped>;
   /** About how many lie there now. */
   left: number;
 }

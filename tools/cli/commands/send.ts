@@ -3,12 +3,12 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ulid } from 'ulid';
 import { describeProblem } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
-import { type CommonOptions, REGISTERED } from '../../shapes.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
 import { WISHES } from '../../wishes.ts';
+import { REGISTERED } from '../answers.ts';
 import { type ApiClient, ApiFailure, isRefused } from '../api-client.ts';
 import { tokenOfTasks } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from '../lines.ts';
 import { orInterrupted, progressBar } from '../progress.ts';
 
@@ -187,7 +187,10 @@ const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stop
 };
 
 /** Sends a chunk; the API takes all or nothing, so lines that it names are left out and the others sent again. */
-const sendChunk = async (api: ApiClient, chunk: readonly Line[]): Promise<{ ids: string[]; refused: Refused[] }> => {
+const sendChunk = async (
+  api: ApiClient,
+  chunk: readonly Line[],
+): Promise<{ readonly ids: readonly string[]; readonly refused: readonly Refused[] }> => {
   const valid = chunk.filter(({ problem }) => problem === undefined);
   const unreadable = chunk.flatMap(({ number: line, problem: reason }) =>
     reason === undefined ? [] : [{ line, reason }],

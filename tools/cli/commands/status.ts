@@ -3,12 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../../../src/util/json-text.ts';
 import { CommandFailure } from '../../failure.ts';
-import { type CommonOptions, TASK, type TaskShape } from '../../shapes.ts';
 import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
 import { shownWishes } from '../../wishes.ts';
+import { TASK, type TaskShape } from '../answers.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import { someId } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 
 interface StatusOptions extends CommonOptions {
   readonly wait?: boolean;

@@ -1,9 +1,9 @@
 /** `groupage targets`: what waits in each, and who leads. */
 import type { Command } from 'commander';
 import { WrongUsage } from '../../failure.ts';
-import type { CommonOptions, TargetShape } from '../../shapes.ts';
 import { ago, printable, table } from '../../terminal.ts';
-import { connect } from '../connect.ts';
+import type { TargetShape } from '../answers.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { allTargets, listing, show } from '../pages.ts';
 import { pauseText } from './operations.ts';
 

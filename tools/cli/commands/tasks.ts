@@ -1,8 +1,8 @@
 /** `groupage tasks`: what waits, or has failed. */
 import { type Command, Option } from 'commander';
-import { type CommonOptions, TASK, type TaskShape } from '../../shapes.ts';
 import { ago, table } from '../../terminal.ts';
-import { connect } from '../connect.ts';
+import { TASK, type TaskShape } from '../answers.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { listing, ofTargets, show } from '../pages.ts';
 
 interface TasksOptions extends CommonOptions {

@@ -4,11 +4,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { CommandFailure } from '../../failure.ts';
-import { BATCH, type BatchShape, type CommonOptions, type OperationShape, type TargetShape } from '../../shapes.ts';
 import { ago, cut, dim, green, plural, printable, printJson, red } from '../../terminal.ts';
+import { BATCH, type BatchShape, type OperationShape, type TargetShape } from '../answers.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import { everyOption } from '../arguments.ts';
-import { connect } from '../connect.ts';
+import { type CommonOptions, connect } from '../connect.ts';
 import { allTargets, CONCURRENCY, listed } from '../pages.ts';
 import { operationsOf, troubleOf } from './operations.ts';
 

@@ -1,19 +1,15 @@
 /** `groupage doctor`: is anything stuck, and what is to be done about it? */
 import { Command } from 'commander';
 import pLimit from 'p-limit';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
+import type { Skipped } from '../../../../src/api/described.ts';
+import type { Finding } from '../../../../src/api/doctor/answered.ts';
+import type { DeadLetters } from '../../../../src/api/queues/answered.ts';
 import { WrongUsage } from '../../../failure.ts';
-import {
-  BATCHES_EXAMINED,
-  type CommonOptions,
-  DEAD_LETTERS,
-  type FindingShape,
-  type SkippedShape,
-  TARGETS_EXAMINED,
-} from '../../../shapes.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
+import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../answers.ts';
 import { type ApiClient, ApiFailure } from '../../api-client.ts';
-import { connect } from '../../connect.ts';
+import { type CommonOptions, connect } from '../../connect.ts';
 import { CONCURRENCY } from '../../pages.ts';
 import { lookAtSettings, type SettingsLook, settingsLines } from './settings.ts';
 
@@ -38,13 +34,13 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const api = await connect(options);
   const { queues, unseen } = await lettersOf(api);
   const lying = queues.filter(({ messages }) => messages > 0);
-  const findings: FindingShape[] = [];
-  const skipped: SkippedShape[] = [];
-  const onFinding = (finding: FindingShape): void => {
+  const findings: Finding[] = [];
+  const skipped: Skipped[] = [];
+  const onFinding = (finding: Finding): void => {
     findings.push(finding);
     if (!json) console.log(findingLine(finding));
   };
-  const onSkipped = (each: SkippedShape): void => {
+  const onSkipped = (each: Skipped): void => {
     skipped.push(each);
     if (!json) console.log(red(printable(`✗ ${each.id}: could not be looked at → ${each.reason}`)));
   };
@@ -67,12 +63,10 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   if (wrong > 0) process.exitCode = 1;
 };
 
-type Letters = z.infer<typeof DEAD_LETTERS>['queues'];
-
 /** An API that fails at this, since a queue is gone, is no reason not to look at the rest: that may say which. */
 const lettersOf = async (
   api: ApiClient,
-): Promise<{ readonly queues: Letters; readonly unseen: SettingsLook['unseen'] }> => {
+): Promise<{ readonly queues: DeadLetters['queues']; readonly unseen: SettingsLook['unseen'] }> => {
   try {
     return { queues: (await api.get('/dead-letters', DEAD_LETTERS)).value.queues, unseen: [] };
   } catch (cause) {
@@ -95,9 +89,9 @@ const lettersLine = (queue: string, messages: number): string =>
       : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
 
 /** What was put right, or had changed by itself, is wrong no more. */
-const isTreated = ({ repaired, reason }: FindingShape): boolean => repaired !== undefined && reason === undefined;
+const isTreated = ({ repaired, reason }: Finding): boolean => repaired !== undefined && reason === undefined;
 
-const findingLine = (finding: FindingShape): string => {
+const findingLine = (finding: Finding): string => {
   const { repaired, reason, since } = finding;
   const found = printable(`${what(finding)}, since ${ago(since)}`);
   if (reason !== undefined) return red(`✗ ${found} → not repaired: ${printable(reason)}`);
@@ -106,7 +100,7 @@ const findingLine = (finding: FindingShape): string => {
 };
 
 /** One that this version does not know is named by its word. */
-const what = ({ finding, target, batchId, tasksWait }: FindingShape): string => {
+const what = ({ finding, target, batchId, tasksWait }: Finding): string => {
   switch (finding) {
     case 'stranded':
       return `${target}: tasks wait and nobody leads`;
@@ -126,8 +120,10 @@ const what = ({ finding, target, batchId, tasksWait }: FindingShape): string => 
 };
 
 /** One that this version does not know is named by its word. */
-const done = ({ remedy = 'it was put right' }: FindingShape): string => {
+const done = ({ remedy }: Finding): string => {
   switch (remedy) {
+    case undefined:
+      return 'it was put right';
     case 'elect-message':
       return 'a leader was asked for';
     case 'batch-message':
@@ -163,9 +159,9 @@ interface Walk {
   readonly batches: boolean;
   readonly repair: boolean;
   /** Is told of each as it is found: a long walk may be broken off. */
-  readonly onFinding: (finding: FindingShape) => void;
+  readonly onFinding: (finding: Finding) => void;
   /** Likewise of each that could not be looked at. */
-  readonly onSkipped: (skipped: SkippedShape) => void;
+  readonly onSkipped: (skipped: Skipped) => void;
 }
 
 /** Walks through what the doctor looks at, page by page, so that no request runs long. */
@@ -201,21 +197,22 @@ const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promi
 };
 
 interface Page {
-  readonly findings: readonly FindingShape[];
-  readonly skipped: readonly SkippedShape[];
+  readonly findings: readonly Finding[];
+  /** A stack of an earlier release skips nothing: it fails. */
+  readonly skipped?: readonly Skipped[] | undefined;
 }
 
 const ask = async <Shape extends Page>(
   api: ApiClient,
   { repair, onFinding, onSkipped }: Walk,
   what: 'targets' | 'batches',
-  shape: z.ZodType<Shape>,
+  shape: z.ZodMiniType<Shape>,
   query: Record<string, string>,
   cursor: string | undefined,
 ): Promise<Shape> => {
   const path = `/doctor/${what}?${new URLSearchParams({ ...query, ...(cursor === undefined ? {} : { cursor }) })}`;
   const { value } = await (repair ? api.post(path, '', shape) : api.get(path, shape));
   for (const finding of value.findings) onFinding(finding);
-  for (const each of value.skipped) onSkipped(each);
+  for (const each of value.skipped ?? []) onSkipped(each);
   return value;
 };

@@ -6,9 +6,8 @@ import { inWords } from '../../../account/failures.ts';
 import { type Contradiction, contradictionsIn } from '../../../doctor/settings.ts';
 import type { Throttled } from '../../../doctor/throttles.ts';
 import { CommandFailure } from '../../../failure.ts';
-import type { CommonOptions } from '../../../shapes.ts';
 import { plural } from '../../../terminal.ts';
-import { localStack } from '../../connect.ts';
+import { type CommonOptions, localStack } from '../../connect.ts';
 
 export interface SettingsLook {
   readonly contradictions: readonly Contradiction[];

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ulid } from 'ulid';
-import type { ZodType } from 'zod';
+import type { ZodMiniType } from 'zod/mini';
 import type { Ask } from '../../../../src/client/ask.ts';
 import {
   type Acked,
@@ -15,10 +15,10 @@ import {
 } from '../../../../src/client/fan-out-calls.ts';
 import { ITEM_ID_RULE, parseItemId } from '../../../../src/domain/fan-out-ids.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
-import { ACKED, ADDED, type CommonOptions } from '../../../shapes.ts';
 import { complain, green, plural, printable, printJson } from '../../../terminal.ts';
+import { ACKED, ADDED } from '../../answers.ts';
 import { type ApiClient, isRefused } from '../../api-client.ts';
-import { connect, toSameApi } from '../../connect.ts';
+import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
 import { orInterrupted } from '../../progress.ts';
 import { groupsTable } from './show.ts';
 
@@ -30,7 +30,7 @@ interface AddOptions extends CommonOptions {
 const asking =
   (api: ApiClient): Ask =>
   async (path, body) => {
-    const shape: ZodType<object> = path.endsWith('/acks') ? ACKED : ADDED;
+    const shape: ZodMiniType<object> = path.endsWith('/acks') ? ACKED : ADDED;
     return (await api.post(path, JSON.stringify(body), shape)).value;
   };
 

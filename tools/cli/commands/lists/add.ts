@@ -4,10 +4,10 @@ import type { Ask } from '../../../../src/client/ask.ts';
 import { addCall, inCalls } from '../../../../src/client/list-calls.ts';
 import { describeProblem } from '../../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
-import { type CommonOptions, JOBS_ADDED } from '../../../shapes.ts';
 import { plural, printable, printJson } from '../../../terminal.ts';
+import { JOBS_ADDED } from '../../answers.ts';
 import { type ApiClient, ApiFailure, isRefused } from '../../api-client.ts';
-import { connect, toSameApi } from '../../connect.ts';
+import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
 import { type Line, payloadsIn, sizeOf } from '../../lines.ts';
 import { orInterrupted, progressBar } from '../../progress.ts';
 

@@ -1,24 +1,23 @@
 /** `groupage lists …`: jobs that wait until they are asked for, and then are each handed out once. */
 import { Command, InvalidArgumentError } from 'commander';
 import { ulid } from 'ulid';
-import type { ZodType } from 'zod';
+import type { ZodMiniType } from 'zod/mini';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
+import { plural, printable, printJson } from '../../../terminal.ts';
 import {
   CLAIMED,
-  type CommonOptions,
+  COMPLETED,
   LIST,
   LIST_DELETED,
   LIST_OUTLINE,
   type ListShape,
   RELEASED,
-  SEALED,
   TRIGGERED,
-} from '../../../shapes.ts';
-import { plural, printable, printJson } from '../../../terminal.ts';
+} from '../../answers.ts';
 import { isRefused } from '../../api-client.ts';
 import { somePart, tokenOfCalls } from '../../arguments.ts';
-import { connect, toSameApi } from '../../connect.ts';
+import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
 import { listed, listing, show as showAll } from '../../pages.ts';
 import { addJobs } from './add.ts';
 import { describe, jobLines, listsTable, printJobs } from './show.ts';
@@ -104,7 +103,7 @@ const changing = (name: 'seal' | 'cancel', description: string): Command =>
     const { text, value } = await (await connect(options)).post(
       `${listPath(id)}/${name}`,
       '',
-      LIST as ZodType<ListShape>,
+      LIST as ZodMiniType<ListShape>,
     );
     console.log(options.json ? printJson(text) : printable(`${id} is ${value.status}`));
   });
@@ -189,7 +188,7 @@ const completeClaim = async (id: string, claim: string, options: CompleteOptions
   const tokens = options.jobs ?? (options.failed ? tokensOf(claim) : undefined);
   const body = tokens ? { jobs: tokens.map((token) => ({ token, status })) } : {};
   const api = await connect(options);
-  const { text, value } = await api.post(`${pathOf(id, claim)}/complete`, JSON.stringify(body), SEALED);
+  const { text, value } = await api.post(`${pathOf(id, claim)}/complete`, JSON.stringify(body), COMPLETED);
   const what = options.jobs ? plural(options.jobs.length, 'job is', 'jobs are') : 'all jobs of the claim are';
   const said = `${what} done; ${id} is ${value.complete ? 'complete' : 'not complete yet'}`;
   console.log(options.json ? printJson(text) : printable(said));

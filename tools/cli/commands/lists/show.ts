@@ -1,9 +1,12 @@
 /** Prints lists for people, and their jobs as JSON lines. */
+
+import type { ListOutline } from '../../../../src/api/lists/answered.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
-import { type CommonOptions, JOBS, type ListOutlineShape, type ListShape } from '../../../shapes.ts';
 import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
+import { JOBS, type ListShape } from '../../answers.ts';
 import type { ApiClient } from '../../api-client.ts';
+import type { CommonOptions } from '../../connect.ts';
 
 const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');
@@ -46,7 +49,7 @@ export const describe = (list: ListShape): string => {
   ]);
 };
 
-export const listsTable = (lists: readonly ListOutlineShape[]): string =>
+export const listsTable = (lists: readonly ListOutline[]): string =>
   table(
     ['LIST', 'STATUS', 'JOBS', 'OPERATION', 'AGE', 'NAME'],
     lists.map(({ id, status, total, operation, createdAt, name }) => [

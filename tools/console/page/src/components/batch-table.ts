@@ -1,12 +1,12 @@
 /** Batches, the newest first. */
 import { html, type TemplateResult } from 'lit';
+import type { BatchOutline } from '../../../../../src/api/batches/answered.ts';
 import { count } from '../base/format.ts';
-import type { Batch } from '../model/shapes.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 import { badge, empty, fill, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 
-const COLUMNS: readonly Column<Batch>[] = [
+const COLUMNS: readonly Column<BatchOutline>[] = [
   { name: 'Batch', cell: ({ id }) => link({ view: 'batch', id }, `#${id.split('#').slice(-2).join('#')}`) },
   { name: 'Status', cell: ({ status }) => badge(batchState(status)) },
   { name: 'Tasks', number: true, cell: ({ size }) => count(size) },
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Batch>[] = [
   { name: 'Created', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
 ];
 
-export const batchTable = (batches: readonly Batch[] | undefined): TemplateResult =>
+export const batchTable = (batches: readonly BatchOutline[] | undefined): TemplateResult =>
   table({
     name: 'Batches, the newest first',
     columns: COLUMNS,

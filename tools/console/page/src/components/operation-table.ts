@@ -1,9 +1,10 @@
 /** The operations, each with its state, what it does, and what batching saved it. */
 import { html, type TemplateResult } from 'lit';
+import type { Operation } from '../../../../../src/api/operations/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import { count, percent, rate } from '../base/format.ts';
 import type { Page } from '../base/screen.ts';
 import { type OperationRow, operationRows } from '../model/operation-rows.ts';
-import type { OperationShape, TargetsShape } from '../model/shapes.ts';
 import { badge, empty, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 
@@ -43,8 +44,8 @@ const failed = (value = 0): unknown => (value > 0 ? html`<strong class="bad">${c
 
 export const operationTable = (
   { live }: Page,
-  operations: readonly OperationShape[] | undefined,
-  targets: ReadonlyMap<string, TargetsShape>,
+  operations: readonly Operation[] | undefined,
+  targets: ReadonlyMap<string, TargetPage>,
 ): TemplateResult =>
   table({
     name: 'Operations',

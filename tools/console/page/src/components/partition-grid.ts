@@ -1,19 +1,19 @@
 /** Whose each partition is, at a glance; a cell leads to moving it. */
 import { html, type TemplateResult } from 'lit';
+import type { Fleet, FleetPartition, PartitionInFull, PartitionMoved } from '../../../../../src/api/fleets/answered.ts';
 import { get, PATHS, post, type Reply } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
-import type { FleetPartitionShape, FleetShape } from '../model/shapes.ts';
 import { buttons } from './dialogs.ts';
 import { facts, idText, problem, skeleton } from './parts.ts';
 
-export const partitionGrid = (page: Page, fleet: FleetShape): TemplateResult => html`
+export const partitionGrid = (page: Page, fleet: Fleet): TemplateResult => html`
   <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell has its owner's letter; one that is free has a dash, one that is about to move an arrow, one that is pinned a dot.</p>
   <ul class="grid">
     ${inOrder(fleet.partitions).map((partition) => cell(page, fleet, partition))}
   </ul>`;
 
-const cell = (page: Page, fleet: FleetShape, partition: FleetPartitionShape): TemplateResult => {
+const cell = (page: Page, fleet: Fleet, partition: FleetPartition): TemplateResult => {
   const { id, status, owner, pin } = partition;
   const colour = status === 'free' ? 'free' : `c${colourOf(fleet.nodes, owner)}`;
   const mark = status === 'free' ? '–' : letterOf(fleet.nodes, owner);
@@ -25,12 +25,12 @@ const cell = (page: Page, fleet: FleetShape, partition: FleetPartitionShape): Te
 class MoveDialog implements Dialog {
   readonly title: string;
   readonly #page: Page;
-  readonly #fleet: FleetShape;
-  readonly #partition: FleetPartitionShape;
+  readonly #fleet: Fleet;
+  readonly #partition: FleetPartition;
   #refused: TemplateResult | undefined;
   #checkpoint: unknown = skeleton('m');
 
-  constructor(page: Page, fleet: FleetShape, partition: FleetPartitionShape) {
+  constructor(page: Page, fleet: Fleet, partition: FleetPartition) {
     this.title = `Partition ${partition.id}`;
     this.#page = page;
     this.#fleet = fleet;
@@ -40,7 +40,7 @@ class MoveDialog implements Dialog {
 
   /** The fleet's view has no checkpoints: each is read when a person looks at its partition. */
   async #load(): Promise<void> {
-    const reply: Reply<FleetPartitionShape> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
+    const reply: Reply<PartitionInFull> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
     if (reply.ok) this.#checkpoint = reply.body.checkpoint && html`<code class="id">${reply.body.checkpoint}</code>`;
     else this.#checkpoint = reply.detail;
     this.#page.redraw();
@@ -78,7 +78,7 @@ class MoveDialog implements Dialog {
     event.preventDefault();
     const to = String(new FormData(event.target as HTMLFormElement).get('to') ?? '') || null;
     const path = `${PATHS.partition(this.#fleet.id, this.#partition.id)}/move`;
-    const reply: Reply<FleetPartitionShape> = await post(path, { to });
+    const reply: Reply<PartitionMoved> = await post(path, { to });
     if (reply.ok) {
       this.#page.close();
       const where = to === null ? 'is balanced as all others' : `goes to ${to}`;

@@ -1,8 +1,8 @@
 /** Pausing and resuming, of an operation or one of its Targets. */
 import { html, type TemplateResult } from 'lit';
+import type { Pause } from '../../../../../src/api/operations/answered.ts';
 import { post } from '../base/api.ts';
 import type { Page } from '../base/screen.ts';
-import type { PauseShape } from '../model/shapes.ts';
 import { ask } from './dialogs.ts';
 import { shape } from './parts.ts';
 
@@ -11,7 +11,7 @@ export const pauseButton = (
   page: Page,
   operation: string,
   target: string | undefined,
-  paused: PauseShape | undefined,
+  paused: Pause | undefined,
 ): TemplateResult => {
   const what = target ?? operation;
   const path = `/v1/operations/${encodeURIComponent(operation)}/`;
@@ -39,7 +39,7 @@ export const pauseButton = (
   return paused ? html`<button @click=${resume}>Resume…</button>` : html`<button @click=${pause}>Pause…</button>`;
 };
 
-export const pauseNote = (what: string, { by, since, until, reason }: PauseShape): TemplateResult => html`
+export const pauseNote = (what: string, { by, since, until, reason }: Pause): TemplateResult => html`
   <div class="note warn">${shape('warn')}<p>${what} ${by === 'circuit' ? 'is held by its circuit' : 'was paused'}
     <time-ago at=${since}></time-ago>${reason ? html`: <q>${reason}</q>` : by === 'circuit' ? '' : ', without a reason'}.
     ${until ? html`It is tried again <time-ago at=${until}></time-ago>.` : 'It stays so until somebody resumes it.'}</p></div>`;

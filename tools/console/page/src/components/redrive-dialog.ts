@@ -1,10 +1,10 @@
 /** Another run, or another try: first only looked at, then confirmed, then done, with what became of it. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Skipped } from '../../../../../src/api/described.ts';
 import type { Reply } from '../base/api.ts';
 import { post } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';
 import type { Dialog, Page } from '../base/screen.ts';
-import type { SkippedShape } from '../model/shapes.ts';
 import { buttons } from './dialogs.ts';
 import { link, problem, shape } from './parts.ts';
 
@@ -21,7 +21,7 @@ export interface Redrive {
 
 interface Outcome {
   readonly redriven: number;
-  readonly skipped: readonly SkippedShape[];
+  readonly skipped: readonly Skipped[];
 }
 
 interface Redriven extends Outcome {

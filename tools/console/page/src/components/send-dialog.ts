@@ -1,9 +1,10 @@
 /** Sends a task from the page, and leads to where it can be watched. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { OperationDetails } from '../../../../../src/api/operations/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import { get, PATHS, post } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { examplePayload } from '../model/example-payload.ts';
-import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
 import { buttons } from './dialogs.ts';
 import { problem } from './parts.ts';
 
@@ -110,7 +111,7 @@ class SendDialog implements Dialog {
 /** What a task of a Target that is there has, or else one of each key that the configuration groups by. */
 const suggestionFor = async (operation: string): Promise<string> => {
   const [targets, details] = await Promise.all([
-    get<TargetsShape>(PATHS.targets({ operation, limit: 1 })),
+    get<TargetPage>(PATHS.targets({ operation, limit: 1 })),
     get<OperationDetails>(PATHS.operation(operation)),
   ]);
   const target = targets.ok ? targets.body.targets[0]?.target : undefined;

@@ -1,12 +1,12 @@
 /** Targets: what waits where, since when, and who leads it. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Target } from '../../../../../src/api/targets/answered.ts';
 import { count } from '../base/format.ts';
-import type { TargetShape } from '../model/shapes.ts';
 import { targetState } from '../model/words.ts';
 import { badge, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 
-const columns = (now: number): readonly Column<TargetShape>[] => [
+const columns = (now: number): readonly Column<Target>[] => [
   { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
   { name: 'State', cell: (target) => badge(targetState(target, now)) },
   { name: 'Waiting', number: true, cell: ({ waiting, waitingIsAtLeast }) => count(waiting, waitingIsAtLeast) },
@@ -31,7 +31,7 @@ const columns = (now: number): readonly Column<TargetShape>[] => [
 ];
 
 export const targetTable = (
-  targets: readonly TargetShape[] | undefined,
+  targets: readonly Target[] | undefined,
   now: number,
   empty: TemplateResult,
   expected = 8,

@@ -1,7 +1,7 @@
 /** Tasks, in brief. */
 import { html, type TemplateResult } from 'lit';
+import type { Task } from '../../../../../src/api/tasks/answered.ts';
 import { count } from '../base/format.ts';
-import type { Task } from '../model/shapes.ts';
 import { taskState } from '../model/words.ts';
 import { badge, idText, link } from './parts.ts';
 import { type Column, table } from './table.ts';

@@ -1,9 +1,10 @@
 /** A fleet's partitions, as they are drawn. Pure. */
+
+import type { FleetNode, FleetPartition } from '../../../../../src/api/fleets/answered.ts';
 import { count } from '../base/format.ts';
-import type { FleetNodeShape, FleetPartitionShape } from './shapes.ts';
 
 /** A node's letters in the drawing: A to Z, then AA and so on. */
-export const letterOf = (nodes: readonly Pick<FleetNodeShape, 'node'>[], node: string | undefined): string => {
+export const letterOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): string => {
   const index = nodes.findIndex((each) => each.node === node);
   return index < 0 ? '' : letters(index);
 };
@@ -16,14 +17,14 @@ const letters = (index: number): string => {
 /** One of so many colours; each cell has its letters too. */
 const COLOURS = 8;
 
-export const colourOf = (nodes: readonly Pick<FleetNodeShape, 'node'>[], node: string | undefined): number =>
+export const colourOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): number =>
   Math.max(
     0,
     nodes.findIndex((each) => each.node === node),
   ) % COLOURS;
 
 /** What a partition's cell says to those who do not see it, or point at it. */
-export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: FleetPartitionShape): string =>
+export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: FleetPartition): string =>
   [
     `partition ${id}`,
     status === 'free' ? `free${lastOwner ? `, ${lastOwner} had it` : ''}` : `of ${owner ?? 'nobody'}`,
@@ -32,11 +33,11 @@ export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: Fle
   ].join(', ');
 
 /** In the order of their names, with numbers as numbers. */
-export const inOrder = (partitions: readonly FleetPartitionShape[]): readonly FleetPartitionShape[] =>
+export const inOrder = (partitions: readonly FleetPartition[]): readonly FleetPartition[] =>
   partitions.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
 
 /** Who has how many, in a sentence: what the drawing shows, for those who do not see it. */
-export const shares = (nodes: readonly FleetNodeShape[], partitions: readonly FleetPartitionShape[]): string => {
+export const shares = (nodes: readonly FleetNode[], partitions: readonly FleetPartition[]): string => {
   const free = partitions.filter(({ status }) => status === 'free').length;
   const each = nodes
     .filter((node) => node.partitions > 0)

@@ -1,11 +1,12 @@
 /** The flow's numbers: what is in each queue, what each λ does a minute. Pure. */
 
+import type { Queues } from '../../../../../src/api/queues/answered.ts';
+import type { Target } from '../../../../../src/api/targets/answered.ts';
 import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
 import { count, duration, rate } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 import { meanOfMinute, perMinute } from './series.ts';
-import type { QueuesShape, TargetShape } from './shapes.ts';
 import type { Tone } from './words.ts';
 
 type StationKind = 'outside' | 'queue' | 'function' | 'store' | 'letters';
@@ -26,9 +27,9 @@ export interface Station {
 }
 
 export interface FlowInput {
-  readonly queues: QueuesShape | undefined;
+  readonly queues: Queues | undefined;
   readonly metrics: MetricsView | undefined;
-  readonly targets: readonly TargetShape[] | undefined;
+  readonly targets: readonly Target[] | undefined;
   /** Whether there are more Targets than these. */
   readonly hasMore: boolean;
 }

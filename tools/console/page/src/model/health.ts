@@ -1,12 +1,14 @@
 /** "Is all well?": what is failing, late, paused or shut off, the worst first; in sentences with a way to see more. Pure. */
 
+import type { Operation } from '../../../../../src/api/operations/answered.ts';
+import type { Queues } from '../../../../../src/api/queues/answered.ts';
+import type { Target } from '../../../../../src/api/targets/answered.ts';
 import { type MetricName, REPAIRED } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
 import { age, clock, count, duration, plural, relative } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 import { isFull } from './operation-rows.ts';
 import { lastSeen, totalOf } from './series.ts';
-import type { OperationShape, QueuesShape, TargetShape } from './shapes.ts';
 import type { Tone } from './words.ts';
 
 export interface Trouble {
@@ -21,9 +23,9 @@ export interface Trouble {
 }
 
 export interface HealthInput {
-  readonly operations: readonly OperationShape[];
-  readonly queues: QueuesShape | undefined;
-  readonly targets: readonly TargetShape[];
+  readonly operations: readonly Operation[];
+  readonly queues: Queues | undefined;
+  readonly targets: readonly Target[];
   readonly metrics: MetricsView | undefined;
   readonly now: number;
 }
@@ -77,7 +79,7 @@ const sinceWhen = ({ metrics, now }: HealthInput): string => {
 };
 
 const ofOperation = (
-  { operation, paused, circuit, failures, waitingTargets, waitingTargetsIsAtLeast, slots }: OperationShape,
+  { operation, paused, circuit, failures, waitingTargets, waitingTargetsIsAtLeast, slots }: Operation,
   { now }: HealthInput,
 ): Trouble[] => {
   const route: Route = { view: 'operation', name: operation };

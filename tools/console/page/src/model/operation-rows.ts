@@ -1,7 +1,9 @@
 /** What is said of each operation. Pure. */
+
+import type { Operation } from '../../../../../src/api/operations/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import type { MetricsView, OperationTotals } from '../../../server/shapes.ts';
 import { perMinute } from './series.ts';
-import type { OperationShape, TargetsShape } from './shapes.ts';
 import type { State } from './words.ts';
 
 interface Waiting {
@@ -24,7 +26,7 @@ export interface OperationRow {
 }
 
 /** Targets wait, and there is no slot: where there is one, a message that says so is on its way. */
-export const isFull = ({ waitingTargets, slots }: Pick<OperationShape, 'waitingTargets' | 'slots'>): boolean =>
+export const isFull = ({ waitingTargets, slots }: Pick<Operation, 'waitingTargets' | 'slots'>): boolean =>
   waitingTargets > 0 && (slots === undefined || slots.taken >= slots.total);
 
 export const operationState = ({
@@ -32,22 +34,22 @@ export const operationState = ({
   circuit,
   waitingTargets,
   slots,
-}: Pick<OperationShape, 'paused' | 'circuit' | 'waitingTargets' | 'slots'>): State => {
+}: Pick<Operation, 'paused' | 'circuit' | 'waitingTargets' | 'slots'>): State => {
   if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
   if (paused) return { tone: 'warn', word: 'paused' };
   if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };
   return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
 };
 
-const waitingIn = ({ targets, cursor }: TargetsShape): Waiting => ({
+const waitingIn = ({ targets, cursor }: TargetPage): Waiting => ({
   tasks: targets.reduce((sum, { waiting }) => sum + waiting, 0),
   isAtLeast: cursor !== undefined || targets.some(({ waitingIsAtLeast }) => waitingIsAtLeast === true),
 });
 
 /** @param targets by operation, of those that were looked at: a first page of each. */
 export const operationRows = (
-  operations: readonly OperationShape[],
-  targets: ReadonlyMap<string, TargetsShape>,
+  operations: readonly Operation[],
+  targets: ReadonlyMap<string, TargetPage>,
   metrics: MetricsView | undefined,
 ): readonly OperationRow[] =>
   operations.map((each) => {

@@ -1,8 +1,10 @@
 /** What the API says in one word, in words for people and in a tone that has a shape of its own. Pure. */
 
+import type { FanOut } from '../../../../../src/api/fan-outs/answered.ts';
+import type { List } from '../../../../../src/api/lists/answered.ts';
+import type { Target } from '../../../../../src/api/targets/answered.ts';
 import type { Totals } from '../../../server/shapes.ts';
 import { count, duration, plural } from '../base/format.ts';
-import type { FanOutShape, ListShape, TargetShape } from './shapes.ts';
 
 /** Each has a colour and a shape: neither says it alone. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'busy' | 'idle';
@@ -102,7 +104,7 @@ const ON_ITS_WAY = 20_000;
 
 /** What a Target does at the moment, in a word. */
 export const targetState = (
-  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight }: TargetShape,
+  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight }: Target,
   now: number,
 ): State => {
   if (paused) return { tone: 'warn', word: 'paused' };
@@ -117,7 +119,7 @@ export const targetState = (
 };
 
 /** How far a fan-out is, in words. */
-export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOutShape): string => {
+export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOut): string => {
   if (total === 0) return status === 'open' ? 'no items yet' : 'no items';
   if (succeeded === undefined || pending === undefined) return `${count(failed)} failed; the others are not counted`;
   return [
@@ -128,7 +130,7 @@ export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOu
 };
 
 /** How far a list is, in words. */
-export const listWords = ({ total, available, leased, started, done, failed }: ListShape): string => {
+export const listWords = ({ total, available, leased, started, done, failed }: List): string => {
   if (total === 0) return 'no jobs yet';
   const parts: readonly (readonly [number | undefined, string])[] = [
     [done, 'done'],

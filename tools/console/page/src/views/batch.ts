@@ -1,11 +1,11 @@
 /** A batch: why it was sealed, what its calls came to, and its tasks. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Batch } from '../../../../../src/api/batches/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count, duration, percent, plural } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { belonging, heading } from '../components/heading.ts';
 import { command, empty, facts, figure, fill, isUnknown, link, skeleton } from '../components/parts.ts';
-import type { Batch } from '../model/shapes.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 
 /** Of a thousand links nobody reads all. */

@@ -1,5 +1,7 @@
 /** What failed, by cause, and what lies where nobody works it off: with another run, after a look at what it would be. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Queues } from '../../../../../src/api/queues/answered.ts';
+import type { FailureGroup, Failures } from '../../../../../src/api/tasks/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -8,7 +10,6 @@ import { heading } from '../components/heading.ts';
 import { command, empty, link, refused, shape, skeleton } from '../components/parts.ts';
 import { askRedrive, redriveOfLetters, redriveOfTasks } from '../components/redrive-dialog.ts';
 import { pager, table } from '../components/table.ts';
-import type { FailureGroup, FailuresShape, QueuesShape } from '../model/shapes.ts';
 import { errorMeans } from '../model/words.ts';
 
 const EXAMPLES = 5;
@@ -19,8 +20,8 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
     title: 'Failures',
     paths: () => [path, PATHS.queues],
     render: () => {
-      const failures = page.live.body<FailuresShape>(path);
-      const queues = page.live.body<QueuesShape>(PATHS.queues);
+      const failures = page.live.body<Failures>(path);
+      const queues = page.live.body<Queues>(PATHS.queues);
       return html`
         ${heading({ name: 'Failures' })}
         <section aria-labelledby="causes-title">
@@ -43,13 +44,13 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
   };
 };
 
-const summary = (failures: FailuresShape | undefined): unknown => {
+const summary = (failures: Failures | undefined): unknown => {
   if (!failures) return skeleton('m');
   if (failures.groups.length === 0) return 'None.';
   return `${plural(failures.looked, 'failed task')} of ${plural(failures.groups.length, 'cause')}${failures.cursor ? '; there are more on the next page' : ''}.`;
 };
 
-const groups = (page: Page, failures: FailuresShape | undefined): TemplateResult =>
+const groups = (page: Page, failures: Failures | undefined): TemplateResult =>
   failures?.groups.length === 0
     ? empty('No task has failed', 'What fails is kept here with the reason until it is redriven or expires.')
     : html`<ul class="causes">${failures ? failures.groups.map((each) => group(page, each)) : html`<li class="cause">${skeleton('l')}</li>`}</ul>`;
@@ -73,7 +74,7 @@ interface Letters {
   readonly messages: number;
 }
 
-const letters = (page: Page, queues: QueuesShape | undefined): TemplateResult =>
+const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
   table<Letters>({
     name: 'Dead letters and refused messages',
     columns: [

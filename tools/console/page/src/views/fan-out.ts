@@ -1,11 +1,11 @@
 /** A fan-out: how far it is, and which of its items failed. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { FanOut } from '../../../../../src/api/fan-outs/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
-import type { FanOutShape } from '../model/shapes.ts';
 import { endedBecause, fanOutWords, trackerState } from '../model/words.ts';
 
 interface FailedItems {
@@ -16,7 +16,7 @@ interface FailedItems {
 export const fanOutScreen = (page: Page, id: string): Screen => {
   const path = PATHS.fanOut(id);
   const failedPath = `${path}/failed`;
-  const fanOut = (): FanOutShape | undefined => page.live.body<FanOutShape>(path);
+  const fanOut = (): FanOut | undefined => page.live.body<FanOut>(path);
   return {
     title: `Fan-out ${id}`,
     paths: () => ((fanOut()?.failed ?? 0) > 0 ? [path, failedPath] : [path]),
@@ -31,7 +31,7 @@ export const fanOutScreen = (page: Page, id: string): Screen => {
   };
 };
 
-const about = (of: FanOutShape | undefined): TemplateResult => html`
+const about = (of: FanOut | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Items', of ? count(of.total) : skeleton('s'))}
     ${figure('Succeeded', of ? (of.succeeded === undefined ? '–' : count(of.succeeded)) : skeleton('s'))}

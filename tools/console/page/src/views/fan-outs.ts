@@ -1,5 +1,6 @@
 /** Fan-outs: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
+import type { FanOutOutline, FanOutPage } from '../../../../../src/api/fan-outs/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -7,10 +8,9 @@ import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { badge, empty, link, refused } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
-import type { FanOutOutlineShape, FanOutsShape } from '../model/shapes.ts';
 import { trackerState } from '../model/words.ts';
 
-const COLUMNS: readonly Column<FanOutOutlineShape>[] = [
+const COLUMNS: readonly Column<FanOutOutline>[] = [
   { name: 'Fan-out', cell: ({ id }) => link({ view: 'fan-out', id }, id, 'id') },
   { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
   { name: 'Items', number: true, cell: ({ total }) => count(total) },
@@ -25,7 +25,7 @@ export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen =>
     title: 'Fan-outs',
     paths: () => [path],
     render: () => {
-      const found = page.live.body<FanOutsShape>(path);
+      const found = page.live.body<FanOutPage>(path);
       return html`
         ${heading({ name: 'Fan-outs' })}
         <p class="lead">N items, of which it is to be known exactly once that the last is done.</p>

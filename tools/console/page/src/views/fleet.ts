@@ -1,5 +1,6 @@
 /** A fleet: its nodes, and whose each partition is. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Fleet, FleetNode, NodeDrained } from '../../../../../src/api/fleets/answered.ts';
 import { PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -9,7 +10,6 @@ import { partitionGrid } from '../components/partition-grid.ts';
 import { badge, command, empty, figure, idText, refused, skeleton } from '../components/parts.ts';
 import { type Column, table } from '../components/table.ts';
 import { letterOf } from '../model/fleet.ts';
-import type { FleetNodeShape, FleetShape } from '../model/shapes.ts';
 import { nodeState } from '../model/words.ts';
 
 export const fleetScreen = (page: Page, id: string): Screen => {
@@ -18,7 +18,7 @@ export const fleetScreen = (page: Page, id: string): Screen => {
     title: `Fleet ${id}`,
     paths: () => [path],
     render: () => {
-      const fleet = page.live.body<FleetShape>(path);
+      const fleet = page.live.body<Fleet>(path);
       return html`
         ${heading({ kind: 'Fleet', name: id, under: [{ route: { view: 'fleets' }, text: 'Fleets' }] })}
         ${refused(page, path) ?? about(page, fleet)}
@@ -27,7 +27,7 @@ export const fleetScreen = (page: Page, id: string): Screen => {
   };
 };
 
-const about = (page: Page, fleet: FleetShape | undefined): TemplateResult => {
+const about = (page: Page, fleet: Fleet | undefined): TemplateResult => {
   const of = (status: string): number => fleet?.partitions.filter((each) => each.status === status).length ?? 0;
   return html`
     <div class="figures">
@@ -46,7 +46,7 @@ const about = (page: Page, fleet: FleetShape | undefined): TemplateResult => {
     </section>`;
 };
 
-const nodeColumns = (page: Page, fleet: FleetShape | undefined): readonly Column<FleetNodeShape>[] => [
+const nodeColumns = (page: Page, fleet: Fleet | undefined): readonly Column<FleetNode>[] => [
   { name: 'Letter', cell: ({ node }) => html`<span class="letter">${letterOf(fleet?.nodes ?? [], node)}</span>` },
   { name: 'Node', cell: ({ node }) => idText(node) },
   { name: 'Status', cell: ({ status }) => badge(nodeState(status)) },
@@ -57,7 +57,7 @@ const nodeColumns = (page: Page, fleet: FleetShape | undefined): readonly Column
   { name: 'Drain', cell: (node) => drainButton(page, fleet?.id ?? '', node) },
 ];
 
-const drainButton = (page: Page, fleet: string, { node, status }: FleetNodeShape): unknown => {
+const drainButton = (page: Page, fleet: string, { node, status }: FleetNode): unknown => {
   if (status !== 'working' && status !== 'draining') return nothing;
   const draining = status === 'working';
   const drain = (): void =>
@@ -68,8 +68,7 @@ const drainButton = (page: Page, fleet: string, { node, status }: FleetNodeShape
         : 'It may have partitions again.',
       button: draining ? 'Drain' : 'Undo',
       run: () => post(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, { draining }),
-      done: (body) =>
-        (body as FleetNodeShape).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
+      done: (body) => (body as NodeDrained).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
     });
   return html`<button class="small" @click=${drain}>${draining ? 'Drain…' : 'Undo drain…'}<span class="unseen"> ${node}</span></button>`;
 };

@@ -1,5 +1,6 @@
 /** A deferred list: how far it is, and what became of its jobs, page by page. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Job, List } from '../../../../../src/api/lists/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -7,15 +8,14 @@ import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { badge, command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
-import type { JobShape, ListShape } from '../model/shapes.ts';
 import { jobState, listWords, trackerState } from '../model/words.ts';
 
 interface Jobs {
-  readonly jobs: readonly JobShape[];
+  readonly jobs: readonly Job[];
   readonly next?: number;
 }
 
-const JOBS: readonly Column<JobShape>[] = [
+const JOBS: readonly Column<Job>[] = [
   { name: 'Job', number: true, cell: ({ token }) => token },
   { name: 'Status', cell: ({ status }) => badge(jobState(status)) },
   { name: 'Task', cell: ({ task }) => (task ? link({ view: 'task', id: task }, task, 'id') : '–') },
@@ -29,7 +29,7 @@ export const listScreen = (page: Page, id: string, from = '0'): Screen => {
     title: `List ${id}`,
     paths: () => [path, jobsPath],
     render: () => {
-      const list = page.live.body<ListShape>(path);
+      const list = page.live.body<List>(path);
       const jobs = page.live.body<Jobs>(jobsPath);
       return html`
         ${heading({ kind: 'List', name: id, isId: true, state: list && trackerState(list.status), under: [{ route: { view: 'lists' }, text: 'Lists' }] })}
@@ -47,7 +47,7 @@ export const listScreen = (page: Page, id: string, from = '0'): Screen => {
   };
 };
 
-const about = (list: ListShape | undefined): TemplateResult => html`
+const about = (list: List | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Jobs', list ? count(list.total) : skeleton('s'))}
     ${figure('Available', list ? count(list.available) : skeleton('s'))}

@@ -1,5 +1,6 @@
 /** Deferred lists: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
+import type { ListOutline, ListPage } from '../../../../../src/api/lists/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -7,10 +8,9 @@ import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { badge, empty, link, refused } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
-import type { ListOutlineShape, ListsShape } from '../model/shapes.ts';
 import { trackerState } from '../model/words.ts';
 
-const COLUMNS: readonly Column<ListOutlineShape>[] = [
+const COLUMNS: readonly Column<ListOutline>[] = [
   { name: 'List', cell: ({ id }) => link({ view: 'list', id }, id, 'id') },
   { name: 'Status', cell: ({ status }) => badge(trackerState(status)) },
   { name: 'Jobs', number: true, cell: ({ total }) => count(total) },
@@ -25,7 +25,7 @@ export const listsScreen = (page: Page, cursor: string | undefined): Screen => {
     title: 'Lists',
     paths: () => [path],
     render: () => {
-      const found = page.live.body<ListsShape>(path);
+      const found = page.live.body<ListPage>(path);
       return html`
         ${heading({ name: 'Lists' })}
         <p class="lead">Jobs that wait until somebody asks for them: a trigger makes tasks of them, or workers claim them.</p>

@@ -1,5 +1,7 @@
 /** An operation: whether it works, what holds it up, and pause and resume. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { OperationDetails } from '../../../../../src/api/operations/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -13,7 +15,6 @@ import { table } from '../components/table.ts';
 import { targetTable } from '../components/target-table.ts';
 import { windowOf } from '../model/charts.ts';
 import { operationRows, operationState } from '../model/operation-rows.ts';
-import type { OperationDetails, TargetsShape } from '../model/shapes.ts';
 
 const TARGETS = 10;
 
@@ -25,7 +26,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
     paths: () => [path, targetsPath],
     render: () => {
       const operation = page.live.body<OperationDetails>(path);
-      const targets = page.live.body<TargetsShape>(targetsPath);
+      const targets = page.live.body<TargetPage>(targetsPath);
       return html`
         ${heading({
           kind: 'Operation',

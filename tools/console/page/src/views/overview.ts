@@ -1,5 +1,8 @@
 /** What somebody sees first: is all well, where is what, and what came of it. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Operation } from '../../../../../src/api/operations/answered.ts';
+import type { Queues } from '../../../../../src/api/queues/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -10,7 +13,6 @@ import { sendHint } from '../components/send-dialog.ts';
 import { windowOf } from '../model/charts.ts';
 import { stations } from '../model/flow.ts';
 import { type Health, healthOf, type Trouble } from '../model/health.ts';
-import type { OperationShape, QueuesShape, TargetsShape } from '../model/shapes.ts';
 import { soFar } from '../model/words.ts';
 
 /** As many Targets of an operation are added up, of so many operations; of others it is said that there are more. */
@@ -26,11 +28,11 @@ export const overviewScreen = (page: Page): Screen => {
     paths: () => [PATHS.operations, PATHS.queues, ...lookedAt().map(pathOf)],
     render: () => {
       const { live, now } = page;
-      const operations = live.body<{ readonly operations: readonly OperationShape[] }>(PATHS.operations)?.operations;
-      const queues = live.body<QueuesShape>(PATHS.queues);
+      const operations = live.body<{ readonly operations: readonly Operation[] }>(PATHS.operations)?.operations;
+      const queues = live.body<Queues>(PATHS.queues);
       const pages = new Map(
         lookedAt().flatMap((operation) => {
-          const found = live.body<TargetsShape>(pathOf(operation));
+          const found = live.body<TargetPage>(pathOf(operation));
           return found ? [[operation, found] as const] : [];
         }),
       );

@@ -1,5 +1,8 @@
 /** A Target: what waits in it, what it did, and what can be done. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { BatchPage } from '../../../../../src/api/batches/answered.ts';
+import type { Target, TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { TaskPage } from '../../../../../src/api/tasks/answered.ts';
 import { PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -13,7 +16,6 @@ import { askRedrive, redriveOfTarget } from '../components/redrive-dialog.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { pager } from '../components/table.ts';
 import { taskTable } from '../components/task-table.ts';
-import type { BatchesShape, TargetShape, TargetsShape, TasksShape } from '../model/shapes.ts';
 import { targetState } from '../model/words.ts';
 
 const TASKS = 20;
@@ -32,9 +34,9 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
     title: target,
     paths: () => Object.values(paths),
     render: () => {
-      const state = page.live.body<TargetsShape>(paths.state)?.targets.find((each) => each.target === target);
-      const batches = page.live.body<BatchesShape>(paths.batches);
-      const failed = page.live.body<TasksShape>(paths.failed);
+      const state = page.live.body<TargetPage>(paths.state)?.targets.find((each) => each.target === target);
+      const batches = page.live.body<BatchPage>(paths.batches);
+      const failed = page.live.body<TaskPage>(paths.failed);
       return html`
         ${heading({
           kind: 'Target',
@@ -51,7 +53,7 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
         ${numbers(state)}
         <section aria-labelledby="waiting-title">
           <h2 id="waiting-title">Waiting, whose turn is next first</h2>
-          ${taskTable('Waiting tasks', page.live.body<TasksShape>(paths.waiting)?.tasks, waitingNone(page, operation))}
+          ${taskTable('Waiting tasks', page.live.body<TaskPage>(paths.waiting)?.tasks, waitingNone(page, operation))}
         </section>
         <section aria-labelledby="failed-title">
           <h2 id="failed-title">Failed tasks, newest first
@@ -74,11 +76,11 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
   };
 };
 
-const actions = (page: Page, state: TargetShape): TemplateResult => html`
+const actions = (page: Page, state: Target): TemplateResult => html`
   <button @click=${() => flush(page, state)}>Flush…</button>
   ${pauseButton(page, state.operation, state.target, state.paused)}`;
 
-const flush = (page: Page, { target, waiting }: TargetShape): void =>
+const flush = (page: Page, { target, waiting }: Target): void =>
   ask(page, {
     title: 'Flush this Target',
     text: `What waits now (${count(waiting)}) is sealed now, in batches that may not be full.`,
@@ -87,7 +89,7 @@ const flush = (page: Page, { target, waiting }: TargetShape): void =>
     done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are sealed now`,
   });
 
-const numbers = (state: TargetShape | undefined): TemplateResult => html`
+const numbers = (state: Target | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Waiting', state ? count(state.waiting, state.waitingIsAtLeast) : skeleton('s'), 'tasks')}
     ${figure('Oldest', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waits')}

@@ -1,5 +1,6 @@
 /** Targets, page by page, of all operations or of one; searched by what their values begin with. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
 import { PATHS } from '../base/api.ts';
 import { href, type Route } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -8,7 +9,6 @@ import { empty, refused } from '../components/parts.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { pager } from '../components/table.ts';
 import { targetTable } from '../components/target-table.ts';
-import type { TargetsShape } from '../model/shapes.ts';
 
 type TargetsRoute = Extract<Route, { view: 'targets' }>;
 
@@ -22,7 +22,7 @@ export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
     title: 'Targets',
     paths: () => [path],
     render: () => {
-      const found = page.live.body<TargetsShape>(path);
+      const found = page.live.body<TargetPage>(path);
       return html`
         ${heading({ name: 'Targets' })}
         ${filters(page, route)}

@@ -1,5 +1,7 @@
 /** A task's whole life, and what can be done about it. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Batch } from '../../../../../src/api/batches/answered.ts';
+import type { Task } from '../../../../../src/api/tasks/answered.ts';
 import { rawMembers } from '../../../../../src/util/json-text.ts';
 import { shownWishes } from '../../../../wishes.ts';
 import { get, PATHS, remove } from '../base/api.ts';
@@ -11,7 +13,6 @@ import { belonging, heading } from '../components/heading.ts';
 import { jsonText } from '../components/json-text.ts';
 import { command, empty, facts, isUnknown, link, refused, shape, skeleton } from '../components/parts.ts';
 import { askRedrive, redriveOfTasks } from '../components/redrive-dialog.ts';
-import type { Batch, Task } from '../model/shapes.ts';
 import { type Step, timelineOf } from '../model/timeline.ts';
 import { taskState } from '../model/words.ts';
 

@@ -1,0 +1,34 @@
+/** What is answered is what the package's types promise of it: the compiler holds the schemas to them. */
+import { expectTypeOf, it } from 'vitest';
+import type * as z from 'zod/mini';
+import type { Batch } from '../../src/api/batches/answered.ts';
+import type * as fanOuts from '../../src/api/fan-outs/answered.ts';
+import type * as lists from '../../src/api/lists/answered.ts';
+import type { Task } from '../../src/api/tasks/answered.ts';
+import type { Acked, AddedGroup } from '../../src/client/fan-out-calls.ts';
+import type { AddedJobs, DeletedList, ListedJob, ListView } from '../../src/client/list-calls.ts';
+import type { FanOutView } from '../../src/testing/testbed.ts';
+import type { BatchView, TaskView } from '../../src/testing/views.ts';
+
+/** As it comes as JSON: what is undefined is not there. */
+type Answered<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
+type Of<Schema> = Answered<z.infer<Schema>>;
+
+it('what a client reads', () => {
+  expectTypeOf<Answered<lists.List>>().toExtend<ListView>();
+  expectTypeOf<Of<typeof lists.LIST_DELETED>>().toExtend<DeletedList>();
+  expectTypeOf<Answered<lists.Job>>().toExtend<ListedJob>();
+  expectTypeOf<Of<typeof lists.JOBS_ADDED>>().toExtend<AddedJobs>();
+  expectTypeOf<Of<typeof fanOuts.ACKED>['unknown']>().toExtend<Acked['unknown']>();
+  expectTypeOf<Answered<Of<typeof fanOuts.ACKED>['fanOuts'][number]>>().toExtend<Acked['fanOuts'][number]>();
+  expectTypeOf<Of<typeof fanOuts.ITEMS_ADDED>['groups'][number]>().toExtend<AddedGroup>();
+});
+
+it('what a test is shown', () => {
+  expectTypeOf<Answered<fanOuts.FanOut>>().toExtend<FanOutView>();
+  // A testbed keeps every payload.
+  expectTypeOf<Answered<Task> & Pick<TaskView, 'payload'>>().toExtend<TaskView>();
+  expectTypeOf<Answered<Batch>>().toExtend<BatchView>();
+  expectTypeOf<Exclude<keyof Task, keyof TaskView>>().toEqualTypeOf<'waitsFor'>();
+  expectTypeOf<Exclude<keyof Batch, keyof BatchView>>().toEqualTypeOf<'fill'>();
+});

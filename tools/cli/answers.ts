@@ -1,0 +1,121 @@
+/** What the API answers, as commands read it: also that of a deployment whose release is not this one. */
+import * as z from 'zod/mini';
+import { BATCH_OUTLINE } from '../../src/api/batches/answered.ts';
+import * as doctor from '../../src/api/doctor/answered.ts';
+import * as fanOuts from '../../src/api/fan-outs/answered.ts';
+import * as fleets from '../../src/api/fleets/answered.ts';
+import * as lists from '../../src/api/lists/answered.ts';
+import * as operations from '../../src/api/operations/answered.ts';
+import * as queues from '../../src/api/queues/answered.ts';
+import * as targets from '../../src/api/targets/answered.ts';
+import * as tasks from '../../src/api/tasks/answered.ts';
+
+/** As a schema, but for fields and words that it does not know: those are left as they are. */
+const loosened = (schema: z.core.$ZodType): z.core.$ZodType => {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return z.looseObject(Object.fromEntries(Object.entries(def.shape).map(([name, each]) => [name, loosened(each)])));
+    case 'array':
+      return z.array(loosened(def.element));
+    case 'union':
+      return z.union(def.options.map(loosened));
+    case 'optional':
+      return z.optional(loosened(def.innerType));
+    case 'nullable':
+      return z.nullable(loosened(def.innerType));
+    case 'enum':
+      return z.string();
+    default:
+      return schema;
+  }
+};
+
+/** Of an answer these fields have to be there: what commands cannot do without, and so what tells it from any other. */
+type Told<Answer, Name extends keyof Answer> = Pick<Answer, Name> & {
+  [Other in Exclude<keyof Answer, Name>]?: Answer[Other];
+};
+
+const told = <Shape extends z.core.$ZodLooseShape, Name extends keyof Shape & keyof z.output<z.ZodMiniObject<Shape>>>(
+  schema: z.ZodMiniObject<Shape>,
+  ...names: readonly Name[]
+) =>
+  z.looseObject(
+    Object.fromEntries(
+      Object.entries(schema.def.shape).map(([name, field]) => {
+        const read = loosened(field);
+        return [name, names.some((each) => each === name) ? read : z.optional(read)];
+      }),
+    ),
+  ) as unknown as z.ZodMiniType<Told<z.output<z.ZodMiniObject<Shape>>, Name>>;
+
+export const TASK = told(tasks.TASK, 'id', 'operation', 'target', 'status', 'attempts', 'createdAt');
+export type TaskShape = z.infer<typeof TASK>;
+export const REGISTERED = told(tasks.REGISTERED, 'ids');
+export const TASKS_REDRIVEN = told(tasks.REDRIVEN, 'redriven', 'skipped');
+export const FAILURES = told(tasks.FAILURES, 'groups', 'looked');
+
+export const BATCH = told(BATCH_OUTLINE, 'id', 'target', 'status', 'sealedBy', 'size', 'attempt', 'createdAt');
+export type BatchShape = z.infer<typeof BATCH>;
+
+export const TARGET = told(targets.TARGET, 'target', 'operation', 'waiting', 'leader');
+export type TargetShape = z.infer<typeof TARGET>;
+export const FLUSHED = told(targets.FLUSHED, 'target', 'waiting');
+
+const OPERATION = told(operations.OPERATION, 'operation', 'circuit', 'failures', 'waitingTargets');
+export type OperationShape = z.infer<typeof OPERATION>;
+export const OPERATIONS = z.looseObject({ operations: z.array(OPERATION) });
+/** What pausing and resuming answer, of an operation or of a Target. */
+export const PAUSED = told(operations.TARGET_PAUSED, 'alreadyPaused');
+export const RESUMED = told(operations.TARGET_RESUMING, 'resuming');
+
+export const DEAD_LETTERS = told(queues.DEAD_LETTERS, 'queues');
+export const LETTERS_REDRIVEN = told(queues.LETTERS_REDRIVEN, 'redriven', 'skipped', 'left');
+
+/** A page of what the doctor looks at. */
+export const TARGETS_EXAMINED = told(doctor.TARGETS_EXAMINED, 'targets', 'findings');
+export const BATCHES_EXAMINED = told(doctor.BATCHES_EXAMINED, 'batches', 'findings');
+
+export const FAN_OUT = told(fanOuts.FAN_OUT, 'id', 'status', 'total', 'failed', 'createdAt');
+export type FanOutShape = z.infer<typeof FAN_OUT>;
+/** As lists of them have them: nothing is counted. */
+export const FAN_OUT_OUTLINE = told(fanOuts.FAN_OUT_OUTLINE, 'id', 'status', 'total', 'createdAt');
+export type FanOutOutlineShape = z.infer<typeof FAN_OUT_OUTLINE>;
+export const ADDED = told(fanOuts.ITEMS_ADDED, 'groups');
+export const SEALED = told(fanOuts.SEALED, 'complete');
+export const ACKED = told(fanOuts.ACKED, 'fanOuts', 'unknown');
+export const FAILED_ITEMS = told(fanOuts.FAILED_ITEMS, 'items');
+
+export const LIST = told(lists.LIST, 'id', 'status', 'total', 'available', 'leased', 'failed', 'createdAt');
+export type ListShape = z.infer<typeof LIST>;
+export const LIST_OUTLINE = told(lists.LIST_OUTLINE, 'id', 'status', 'total', 'createdAt');
+export const LIST_DELETED = told(lists.LIST_DELETED, 'id', 'total');
+export const JOBS_ADDED = told(lists.JOBS_ADDED, 'first', 'count', 'total');
+export const JOBS = told(lists.JOB_PAGE, 'jobs');
+export const TRIGGERED = told(lists.TRIGGERED, 'triggered', 'left');
+export const CLAIMED = loosened(lists.CLAIMED) as unknown as typeof lists.CLAIMED;
+export const COMPLETED = told(lists.CLAIM_COMPLETED, 'complete');
+export const RELEASED = told(lists.RELEASED, 'released');
+
+export const FLEETS = told(fleets.FLEETS, 'fleets');
+/** A node, and what draining it answers. */
+export const FLEET_NODE = told(
+  fleets.NODE_DRAINED,
+  'node',
+  'status',
+  'ttlSeconds',
+  'startedAt',
+  'lastBeatAt',
+  'partitions',
+);
+export type FleetNodeShape = z.infer<typeof FLEET_NODE>;
+/** One with its checkpoint, and what moving one answers. */
+export const FLEET_PARTITION = told(fleets.PARTITION_IN_FULL, 'id', 'status', 'fence');
+export const PARTITION_MOVED = told(fleets.PARTITION_MOVED, 'id', 'status', 'fence');
+export type FleetPartitionShape = z.infer<typeof FLEET_PARTITION>;
+export const FLEET = z.looseObject({
+  id: z.string(),
+  nodes: z.array(FLEET_NODE),
+  partitions: z.array(FLEET_PARTITION),
+});
+export type FleetShape = z.infer<typeof FLEET>;
