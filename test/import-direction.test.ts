@@ -17,7 +17,7 @@ const ANSWERS = [
   ...['batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
     (resource) => `src/api/${resource}/answered`,
   ),
-  'src/api/described',
+  'src/api/shared/described',
 ];
 /** What the page is told, and how it is to be shown. */
 const TOLD_TO_PAGE = [...ANSWERS, 'tools/wishes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
@@ -97,7 +97,7 @@ it('what the API answers is known to its functions, and to the page, by its type
     .filter((file) => (isIn(file, PAGE) || isIn(file, 'src')) && !isOfAnswers(file))
     .filter((file) => loadedBy(file).some(isOfAnswers));
   expect(wrong).toEqual([]);
-  expect(loadedBy('tools/cli/answers.ts').filter(isOfAnswers)).toHaveLength(9);
+  expect(loadedBy('tools/cli/shared/answers.ts').filter(isOfAnswers)).toHaveLength(9);
 });
 
 /** What runs in the user's account, on a person's machine, or verifies: examples and benchmarks use it as others do. */

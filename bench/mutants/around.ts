@@ -22,7 +22,7 @@ export const AROUND: readonly Mutant[] = [
     ['attempt > LAMBDA_MAX', 'attempt >= LAMBDA_MAX'],
   ),
   ...mutantsOf(
-    'src/api/fields.ts',
+    'src/api/shared/fields.ts',
     ['test/api/bodies.test.ts'],
     ['value.length <= maxItems', 'value.length <= maxItems + 1'],
     ['value.length >= minItems && ', ''],

@@ -2,7 +2,6 @@
 import type { Hono } from 'hono';
 import { aboutRoutes, openApiRoutes } from './about/routes.ts';
 import { batchRoutes } from './batches/routes.ts';
-import type { ApiDeps } from './deps.ts';
 import { doctorRoutes } from './doctor/routes.ts';
 import { fanOutRoutes } from './fan-outs/routes.ts';
 import { fleetRoutes } from './fleets/routes.ts';
@@ -11,6 +10,7 @@ import { operationRoutes } from './operations/routes.ts';
 import { deadLetterRoutes } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/routes.ts';
 import { apiOf } from './sections.ts';
+import type { ApiDeps } from './shared/deps.ts';
 import { targetRoutes } from './targets/routes.ts';
 import { failureRoutes } from './tasks/failures.ts';
 import { taskRoutes } from './tasks/routes.ts';

@@ -4,11 +4,11 @@ import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../domain/config/resolved.ts';
 import { InvalidCursor, NewerRow } from '../ports/rows.ts';
 import { FanOutBusy, ListBusy } from '../steps/turns.ts';
-import { isOutOfCapacity } from './busy.ts';
-import { METHODS } from './calls.ts';
-import type { ApiDeps } from './deps.ts';
-import { HttpProblem } from './problem.ts';
-import { tellingReadUnits } from './read-units.ts';
+import { isOutOfCapacity } from './shared/busy.ts';
+import { METHODS } from './shared/calls.ts';
+import type { ApiDeps } from './shared/deps.ts';
+import { HttpProblem } from './shared/problem.ts';
+import { tellingReadUnits } from './shared/read-units.ts';
 
 /** What a function URL takes at the most. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;

@@ -3,8 +3,8 @@
  * is asked decides which: the answers are those of the whole.
  */
 import { Hono } from 'hono';
-import type { ApiDeps } from './deps.ts';
 import { answerTo, apiOf, type Sections } from './sections.ts';
+import type { ApiDeps } from './shared/deps.ts';
 
 const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
   tasks: async () => (await import('./tasks/routes.ts')).taskRoutes,

@@ -1,6 +1,6 @@
 /** The HTTP API of a testbed, asked within the process: what people and workers do. */
 import type { Hono } from 'hono';
-import type { ApiDeps } from '../api/deps.ts';
+import type { ApiDeps } from '../api/shared/deps.ts';
 import { ApiUnavailable, type Ask, Busy, readApiAnswer } from '../client/ask.ts';
 import { memoryFleets } from '../memory/fleets.ts';
 import { memoryBacklogs } from '../memory/queues.ts';

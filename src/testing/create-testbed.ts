@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { monotonicFactory } from 'ulid';
 import { api } from '../api/app.ts';
-import type { ApiDeps } from '../api/deps.ts';
+import type { ApiDeps } from '../api/shared/deps.ts';
 import type { Ask } from '../client/ask.ts';
 import { pathOf } from '../client/fan-out-calls.ts';
 import { fanOutsBy } from '../client/fan-out-client.ts';

@@ -1,5 +1,5 @@
 /** What has not ended in a testbed, and what it waits for. */
-import type { ApiDeps } from '../api/deps.ts';
+import type { ApiDeps } from '../api/shared/deps.ts';
 import { waitsFor } from '../api/tasks/waits-for.ts';
 import { isPending } from '../domain/batches/batch.ts';
 import { inFull } from '../domain/downstream/downstream.ts';

@@ -2,7 +2,7 @@ import { ProvisionedThroughputExceededException, ThrottlingException } from '@aw
 import { RequestThrottled, SQSServiceException } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { isOutOfCapacity } from '../../src/api/busy.ts';
+import { isOutOfCapacity } from '../../src/api/shared/busy.ts';
 import { GaveUp } from '../../src/aws/rounds.ts';
 import { SqsFailure } from '../../src/aws/sqs.ts';
 import { createFanOutClient } from '../../src/client/client.ts';

@@ -3,7 +3,7 @@ import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/clien
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
 import { type Account, findStack, openAccount } from '../../tools/account/stacks.ts';
-import { signedSend } from '../../tools/cli/stack-api.ts';
+import { signedSend } from '../../tools/cli/shared/stack-api.ts';
 import type { Backend } from './backend.ts';
 import { type Cloud, clientsOf, enter } from './cloud.ts';
 import type { GivenStack } from './given.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../src/util/temporary-folder.ts';
-import { chunksOf, type Line } from '../../tools/cli/lines.ts';
+import { chunksOf, type Line } from '../../tools/cli/shared/lines.ts';
 
 /** What Lambda takes of an event, whose body is a JSON string. */
 const EVENT_MAX = 6 * 1_024 * 1_024;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bar, jobLines, describe as show } from '../../tools/cli/commands/lists/show.ts';
-import { toSameApi } from '../../tools/cli/connect.ts';
+import { toSameApi } from '../../tools/cli/shared/connect.ts';
 import { writeLocalFile } from '../../tools/local/local-folder.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';

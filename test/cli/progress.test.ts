@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { progressBar } from '../../tools/cli/progress.ts';
+import { progressBar } from '../../tools/cli/shared/progress.ts';
 
 const output = (terminal: { isTTY: boolean; columns: number }) =>
   Object.assign(new PassThrough(), terminal) as unknown as typeof process.stderr;

@@ -1,6 +1,6 @@
 /** A call of an API elsewhere, as the console makes it for its page. */
 import { expect, it } from 'vitest';
-import { READ_UNITS } from '../../src/api/read-units.ts';
+import { READ_UNITS } from '../../src/api/shared/read-units.ts';
 import { remoteCall } from '../../tools/console/server/call.ts';
 import { CommandFailure } from '../../tools/failure.ts';
 

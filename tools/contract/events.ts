@@ -1,6 +1,6 @@
 /** What destinations are told: CloudEvents. */
 import * as z from 'zod/mini';
-import { anything, moment, text, whole } from '../../src/api/described.ts';
+import { anything, moment, text, whole } from '../../src/api/shared/described.ts';
 import { OMITTED, TASK_ERROR } from '../../src/api/tasks/answered.ts';
 
 /** What every event says of itself. */

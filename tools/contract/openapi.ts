@@ -3,14 +3,14 @@
 import type * as z from 'zod/mini';
 import { ABOUT_DESCRIBED } from '../../src/api/about/answered.ts';
 import { BATCHES_DESCRIBED } from '../../src/api/batches/answered.ts';
-import { type Described, PROBLEM } from '../../src/api/described.ts';
 import { DOCTOR_DESCRIBED } from '../../src/api/doctor/answered.ts';
 import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/answered.ts';
 import { FLEETS_DESCRIBED } from '../../src/api/fleets/answered.ts';
-import { isOptional } from '../../src/api/input.ts';
 import { LISTS_DESCRIBED } from '../../src/api/lists/answered.ts';
 import { OPERATIONS_DESCRIBED } from '../../src/api/operations/answered.ts';
 import { QUEUES_DESCRIBED } from '../../src/api/queues/answered.ts';
+import { type Described, PROBLEM } from '../../src/api/shared/described.ts';
+import { isOptional } from '../../src/api/shared/input.ts';
 import { TARGETS_DESCRIBED } from '../../src/api/targets/answered.ts';
 import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/answered.ts';
 import { RELEASE } from '../../src/domain/release.ts';

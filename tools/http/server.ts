@@ -1,7 +1,7 @@
 /** Serves the HTTP API, or what is around it, on the loopback address, and to callers that are on this machine on purpose only. */
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { HttpProblem } from '../../src/api/problem.ts';
+import { HttpProblem } from '../../src/api/shared/problem.ts';
 import { StartFailure } from '../failure.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
 

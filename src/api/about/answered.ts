@@ -1,6 +1,6 @@
 /** `/about` and `/openapi.json`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
-import { describeCalls, text } from '../described.ts';
+import { describeCalls, text } from '../shared/described.ts';
 import { ABOUT_CALLS, OPENAPI_CALLS } from './asked.ts';
 
 export const ABOUT_DESCRIBED = [

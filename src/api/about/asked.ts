@@ -1,5 +1,5 @@
 /** `/about` and `/openapi.json`: what the API says of itself. */
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../shared/calls.ts';
 
 export const ABOUT_CALLS = { getAbout: { on: 'GET /about' } } satisfies Calls;
 export const OPENAPI_CALLS = { getOpenApi: { on: 'GET /openapi.json' } } satisfies Calls;

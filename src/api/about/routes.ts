@@ -1,9 +1,9 @@
 /** `/v1/about` and `/v1/openapi.json`: which release answers, and what this API is, for tools. */
 import type { Hono } from 'hono';
 import { RELEASE } from '../../domain/release.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { HttpProblem } from '../problem.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { ABOUT_CALLS, OPENAPI_CALLS } from './asked.ts';
 
 export const aboutRoutes = (): Hono =>

@@ -2,8 +2,8 @@
 import * as z from 'zod/mini';
 import { KEY_RULE, keyOf } from '../../domain/merging/inputs.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
-import type { Calls } from '../calls.ts';
-import { fields, paging, target, word } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { fields, paging, target, word } from '../shared/fields.ts';
 
 const said = (description: string) => z.describe(description);
 

@@ -7,9 +7,9 @@ import type { BatchId } from '../../domain/ids.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
 import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import type { ApiDeps } from '../deps.ts';
-import { readBody } from '../input.ts';
-import { HttpProblem } from '../problem.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { readBody } from '../shared/input.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { completionOf } from './asked.ts';
 
 /** More than a result that is kept, and what is said beside it. */

@@ -1,7 +1,7 @@
 /** What the HTTP API shows of a batch. */
 import { type Batch, isPending, membersOf } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
-import { iso } from '../iso.ts';
+import { iso } from '../shared/iso.ts';
 import type { BatchOutline } from './answered.ts';
 
 export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutline => {

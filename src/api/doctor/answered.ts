@@ -2,7 +2,18 @@
 import * as z from 'zod/mini';
 import type { Finding as StoredFinding } from '../../domain/batches/findings.ts';
 import type { Remedy } from '../../steps/repair/repair.ts';
-import { CURSOR, describeCalls, flag, list, moment, type Said, SKIPPED, text, whole, word } from '../described.ts';
+import {
+  CURSOR,
+  describeCalls,
+  flag,
+  list,
+  moment,
+  type Said,
+  SKIPPED,
+  text,
+  whole,
+  word,
+} from '../shared/described.ts';
 import { DOCTOR_CALLS } from './asked.ts';
 
 const FINDING = z

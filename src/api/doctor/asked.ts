@@ -1,7 +1,7 @@
 /** `/doctor`: which page is looked at. */
 import * as z from 'zod/mini';
-import type { Calls } from '../calls.ts';
-import { NO_BODY, paging, target } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { NO_BODY, paging, target } from '../shared/fields.ts';
 import { operation } from '../targets/asked.ts';
 
 /** What one request looks at, unless it says otherwise: each is a read or two. */

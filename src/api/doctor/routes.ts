@@ -2,8 +2,8 @@
 import type { Context, Hono } from 'hono';
 import { UnknownOperation } from '../../domain/config/resolved.ts';
 import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../steps/repair/repair.ts';
-import { type ApiRequest, serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
+import { type ApiRequest, serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
 import { targetPage } from '../targets/pages.ts';
 import { DOCTOR_CALLS } from './asked.ts';
 import { findingView, skippedView, treatedView } from './views.ts';

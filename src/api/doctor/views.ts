@@ -3,8 +3,8 @@ import type { Finding } from '../../domain/batches/findings.ts';
 import { operationOf } from '../../domain/ids.ts';
 import type { Skipped, Treated } from '../../steps/repair/repair.ts';
 import { reasonOf } from '../../util/problems.ts';
-import type { Skipped as SkippedShown } from '../described.ts';
-import { iso } from '../iso.ts';
+import type { Skipped as SkippedShown } from '../shared/described.ts';
+import { iso } from '../shared/iso.ts';
 import type { Finding as FindingShown } from './answered.ts';
 
 /** A finding that was only looked at. */

@@ -1,7 +1,7 @@
 /** `/fan-outs`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
 import type { EndReason, FanOut as StoredFanOut } from '../../domain/fan-outs/fan-out.ts';
-import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../described.ts';
+import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../shared/described.ts';
 import { FAIL_FAST, FAN_OUT_CALLS } from './asked.ts';
 
 const counts = {

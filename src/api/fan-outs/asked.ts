@@ -9,7 +9,7 @@ import {
   ITEM_PATTERN,
 } from '../../domain/fan-out-ids.ts';
 import { TOLERATED_MAX, USER_KEY_MAX_BYTES } from '../../domain/fan-outs/fan-out.ts';
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../shared/calls.ts';
 import {
   configured,
   cursor,
@@ -23,7 +23,7 @@ import {
   token,
   whole,
   word,
-} from '../fields.ts';
+} from '../shared/fields.ts';
 
 /** Items that one call adds at the most: a thousand groups, which are written in its time. */
 const ADDED_MAX = 450_000;

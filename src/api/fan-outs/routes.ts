@@ -9,10 +9,10 @@ import { seal } from '../../steps/fan-outs/complete.ts';
 import { discard } from '../../steps/fan-outs/end.ts';
 import { nextLook, visit } from '../../steps/fan-outs/patrol.ts';
 import { failedItems, progressOf } from '../../steps/fan-outs/progress.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { HttpProblem } from '../problem.ts';
-import { unconfigured } from '../unconfigured.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
+import { unconfigured } from '../shared/unconfigured.ts';
 import { FAN_OUT_CALLS } from './asked.ts';
 import { fanOutView } from './views.ts';
 

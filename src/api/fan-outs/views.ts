@@ -1,7 +1,7 @@
 /** What the HTTP API shows of a fan-out. */
 import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Progress } from '../../steps/fan-outs/progress.ts';
-import { iso } from '../iso.ts';
+import { iso } from '../shared/iso.ts';
 
 /** @param progress left out where nobody counted */
 export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {

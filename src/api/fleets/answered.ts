@@ -1,7 +1,7 @@
 /** `/fleets`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
 import type { NodeView, PartitionView } from '../../domain/fleets/view.ts';
-import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../described.ts';
+import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../shared/described.ts';
 import { FLEET_CALLS } from './asked.ts';
 
 const node = {

@@ -1,7 +1,7 @@
 /** `/fleets`: what people want of a fleet. */
 import * as z from 'zod/mini';
-import type { Calls } from '../calls.ts';
-import { fields, flag, NO_BODY, text } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { fields, flag, NO_BODY, text } from '../shared/fields.ts';
 
 const DRAIN = fields({
   draining: flag(

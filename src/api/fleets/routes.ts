@@ -3,9 +3,9 @@ import type { Hono } from 'hono';
 import { type Fleet, isMember, type Lease, type Node } from '../../domain/fleets/fleet.ts';
 import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../../domain/fleets/ids.ts';
 import { fleetView, nodeMeant, type PartitionView } from '../../domain/fleets/view.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { HttpProblem } from '../problem.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { FLEET_CALLS } from './asked.ts';
 
 type FleetDeps = Pick<ApiDeps, 'fleets'>;

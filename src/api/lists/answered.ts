@@ -14,7 +14,7 @@ import {
   text,
   whole,
   word,
-} from '../described.ts';
+} from '../shared/described.ts';
 import { LIST_CALLS } from './asked.ts';
 import { CLAIM_CALLS } from './claims-asked.ts';
 

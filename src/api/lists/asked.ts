@@ -8,7 +8,7 @@ import { PAYLOAD_MAX_BYTES } from '../../domain/tasks/task.ts';
 import { registerBody } from '../../steps/lists/trigger.ts';
 import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../shared/calls.ts';
 import {
   configured,
   fields,
@@ -24,7 +24,7 @@ import {
   textOfBytes,
   token,
   whole,
-} from '../fields.ts';
+} from '../shared/fields.ts';
 
 /** Jobs that one call adds at the most. */
 const ADDED_MAX = 1_000;

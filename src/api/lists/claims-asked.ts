@@ -8,9 +8,9 @@ import type { Completion } from '../../steps/lists/claim.ts';
 import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import { isNumberWithin } from '../../util/limits.ts';
 import type { Problem } from '../../util/problems.ts';
-import type { Calls } from '../calls.ts';
-import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../fields.ts';
-import { readBody } from '../input.ts';
+import type { Calls } from '../shared/calls.ts';
+import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../shared/fields.ts';
+import { readBody } from '../shared/input.ts';
 
 /** Jobs that one claim gets at the most. */
 const CLAIMED_MAX = 1_000;

@@ -1,8 +1,8 @@
 /** Whether there is such a deferred list: one that was deleted is not there any more, and its id is not free yet. */
 import { type ListId, listId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
-import type { ApiDeps } from '../deps.ts';
-import { HttpProblem } from '../problem.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
 
 const noSuchList = (id: string): HttpProblem =>
   new HttpProblem(404, `there is no list ${JSON.stringify(id.slice(0, 200))}: it was never opened, or ended long ago`);

@@ -1,7 +1,18 @@
 /** `/operations`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
 import type { Pause as StoredPause } from '../../domain/operations/slots.ts';
-import { describeCalls, flag, list, moment, number, onlyTrue, type Said, text, whole, word } from '../described.ts';
+import {
+  describeCalls,
+  flag,
+  list,
+  moment,
+  number,
+  onlyTrue,
+  type Said,
+  text,
+  whole,
+  word,
+} from '../shared/described.ts';
 import { OPERATION_CALLS } from './asked.ts';
 import type { Circuit } from './views.ts';
 

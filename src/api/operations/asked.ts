@@ -1,7 +1,7 @@
 /** `/operations`: what is asked of operations. */
 import * as z from 'zod/mini';
-import type { Calls } from '../calls.ts';
-import { fields, target, text } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { fields, target, text } from '../shared/fields.ts';
 
 /** Characters of a reason at the most: it is written with every change of its row. */
 const REASON_MAX = 200;

@@ -4,11 +4,11 @@ import { type Operation, operationNamed } from '../../domain/config/resolved.ts'
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../steps/slots/pauses.ts';
 import { slotsOf } from '../../steps/slots/room.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { badRequest } from '../input.ts';
-import { expectTarget } from '../known-target.ts';
-import { HttpProblem } from '../problem.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { badRequest } from '../shared/input.ts';
+import { expectTarget } from '../shared/known-target.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { OPERATION_CALLS } from './asked.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 

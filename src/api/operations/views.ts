@@ -9,7 +9,7 @@ import {
   type WaitingTarget,
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
-import { iso } from '../iso.ts';
+import { iso } from '../shared/iso.ts';
 import type { OperationDetails, Operation as OperationShown, Pause as PauseShown } from './answered.ts';
 
 /** Who paused it, since when, and why. */

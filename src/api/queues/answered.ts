@@ -1,7 +1,7 @@
 /** `/queues` and `/dead-letters`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
 import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
-import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../described.ts';
+import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/described.ts';
 import { LETTER_CALLS, QUEUE_CALLS } from './asked.ts';
 
 const sourceQueue = {

@@ -1,7 +1,7 @@
 /** `/queues` and `/dead-letters`: what is asked of them. */
 import * as z from 'zod/mini';
-import type { Calls } from '../calls.ts';
-import { cursor, dryRun, fields } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { cursor, dryRun, fields } from '../shared/fields.ts';
 
 /** When a walk of several requests began. */
 const BEGAN = { pattern: /^\d{1,15}$/ };

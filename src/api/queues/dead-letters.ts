@@ -5,9 +5,9 @@ import type { Millis } from '../../domain/ids.ts';
 import type { LetterQueue } from '../../ports/queues.ts';
 import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
 import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-letters.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { HttpProblem } from '../problem.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { LETTER_CALLS } from './asked.ts';
 
 /** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */

@@ -2,8 +2,8 @@
 import type { Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { sourceQueues } from '../../steps/repair/dead-letters.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
 import type { Queues } from './answered.ts';
 import { QUEUE_CALLS } from './asked.ts';
 

@@ -1,7 +1,7 @@
 /** `/targets`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
-import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../described.ts';
 import { PAUSE } from '../operations/answered.ts';
+import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../shared/described.ts';
 import { TARGET_CALLS } from './asked.ts';
 
 export const TARGET = z

@@ -1,8 +1,8 @@
 /** `/targets`: what is asked of Targets. */
 import * as z from 'zod/mini';
 import { TARGET_MAX_BYTES } from '../../domain/ids.ts';
-import type { Calls } from '../calls.ts';
-import { configured, fields, paging, target } from '../fields.ts';
+import type { Calls } from '../shared/calls.ts';
+import { configured, fields, paging, target } from '../shared/fields.ts';
 
 const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
 

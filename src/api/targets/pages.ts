@@ -2,8 +2,8 @@
 import type { OperationName, Target } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
-import type { ApiDeps } from '../deps.ts';
-import { badRequest, operationAsked } from '../input.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { badRequest, operationAsked } from '../shared/input.ts';
 
 /** Which Targets a request asks for. */
 export interface TargetsAsked {

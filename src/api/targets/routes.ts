@@ -2,9 +2,9 @@
 import type { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../../steps/lead/elect-leader.ts';
 import { inFlightOf } from '../../steps/slots/target-room.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { noSuchTarget } from '../known-target.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { noSuchTarget } from '../shared/known-target.ts';
 import { TARGET_CALLS } from './asked.ts';
 import { targetPage } from './pages.ts';
 import { targetView } from './views.ts';

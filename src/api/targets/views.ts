@@ -2,8 +2,8 @@
 import { isHeld } from '../../domain/batches/lock.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import type { Glance } from '../../ports/locks.ts';
-import { iso } from '../iso.ts';
 import { pauseView } from '../operations/views.ts';
+import { iso } from '../shared/iso.ts';
 import type { Target as TargetShown } from './answered.ts';
 
 /** @param waiting counted up to `limit`. */

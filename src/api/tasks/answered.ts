@@ -14,7 +14,7 @@ import {
   text,
   whole,
   word,
-} from '../described.ts';
+} from '../shared/described.ts';
 import { FAILURE_CALLS, TASK_CALLS } from './asked.ts';
 import type { WaitsFor } from './waits-for.ts';
 

@@ -4,9 +4,9 @@ import { TASK_ID_PATTERN, type TaskId, taskId } from '../../domain/ids.ts';
 import { registerFields } from '../../domain/register/register-fields.ts';
 import { rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import type { Calls } from '../calls.ts';
-import { configured, cursor, dryRun, list, NO_BODY, nameOf, oneOf, paging, target } from '../fields.ts';
-import { badRequest, readObject } from '../input.ts';
+import type { Calls } from '../shared/calls.ts';
+import { configured, cursor, dryRun, list, NO_BODY, nameOf, oneOf, paging, target } from '../shared/fields.ts';
+import { badRequest, readObject } from '../shared/input.ts';
 
 /** Tasks that one request sends, or redrives, at the most. */
 export const TASKS_MAX = 1_000;

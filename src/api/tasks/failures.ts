@@ -4,9 +4,9 @@ import type { Hono } from 'hono';
 import { digest } from '../../domain/ids.ts';
 import type { FailedTask } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { operationAsked } from '../input.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { operationAsked } from '../shared/input.ts';
 import { FAILURE_CALLS } from './asked.ts';
 import { causeOf } from './cause.ts';
 

@@ -9,12 +9,12 @@ import { askRedrive, askRedriveOf, type How } from '../../steps/tasks/redrive.ts
 import { cancel } from '../../steps/tasks/settle.ts';
 import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import { serve } from '../calls.ts';
-import type { ApiDeps } from '../deps.ts';
-import { TARGET_RULE } from '../fields.ts';
-import { badRequest, JSON_TYPE } from '../input.ts';
-import { expectTarget } from '../known-target.ts';
-import { HttpProblem } from '../problem.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { TARGET_RULE } from '../shared/fields.ts';
+import { badRequest, JSON_TYPE } from '../shared/input.ts';
+import { expectTarget } from '../shared/known-target.ts';
+import { HttpProblem } from '../shared/problem.ts';
 import { readTasks, TASK_CALLS, TASKS_MAX } from './asked.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';

@@ -2,7 +2,7 @@
 import type { Batch } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
 import { askedOf, batchIdIn, hasEnded, runNumber, type Task } from '../../domain/tasks/task.ts';
-import { iso } from '../iso.ts';
+import { iso } from '../shared/iso.ts';
 import type { TaskOutline } from './answered.ts';
 import type { WaitsFor } from './waits-for.ts';
 

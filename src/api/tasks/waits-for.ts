@@ -10,8 +10,8 @@ import { hasEnded, type Task } from '../../domain/tasks/task.ts';
 import { slotsOf } from '../../steps/slots/room.ts';
 import { inFlightOf } from '../../steps/slots/target-room.ts';
 import { inBrief } from '../../util/problems.ts';
-import type { ApiDeps } from '../deps.ts';
-import { iso } from '../iso.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { iso } from '../shared/iso.ts';
 
 /** What a task waits for. */
 export interface WaitsFor {

@@ -1,9 +1,9 @@
 /** `groupage batches`: the newest ones, and how they ended. */
 import type { Command } from 'commander';
 import { ago, table } from '../../terminal.ts';
-import { BATCH, type BatchShape } from '../answers.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { listing, ofTargets, show } from '../pages.ts';
+import { BATCH, type BatchShape } from '../shared/answers.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { listing, ofTargets, show } from '../shared/pages.ts';
 
 interface BatchesOptions extends CommonOptions {
   readonly target?: string;

@@ -1,9 +1,9 @@
 /** `groupage cancel ID`: ends a task that no batch has yet. */
 import { Command } from 'commander';
 import { printable, printJson } from '../../terminal.ts';
-import { TASK } from '../answers.ts';
-import { someId } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { TASK } from '../shared/answers.ts';
+import { someId } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 export const cancelCommand = (): Command =>
   new Command('cancel')

@@ -3,8 +3,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { RemoteStack } from '../../console/server/remote-console.ts';
 import { CommandFailure, StartFailure } from '../../failure.ts';
 import { printable, withoutSecrets } from '../../terminal.ts';
-import { apiClient } from '../api-client.ts';
-import { type CommonOptions, localStack } from '../connect.ts';
+import { apiClient } from '../shared/api-client.ts';
+import { type CommonOptions, localStack } from '../shared/connect.ts';
 
 /** Beside those of a local stack. */
 const PORT = 4_510;
@@ -56,7 +56,7 @@ const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
     const metrics = noMetrics('they are where the stack is: name it with --stack to see them');
     return { source: { kind: 'api', url: withoutSecrets(url) }, call: remoteCall(url, fetch), metrics: () => metrics };
   }
-  const { reachStack } = await import('../stack-api.ts');
+  const { reachStack } = await import('../shared/stack-api.ts');
   const { cloudWatchMetrics } = await import('../../console/server/cloudwatch-metrics.ts');
   const { name, service, account, url, send } = await reachStack(stack, api);
   const { region } = account;

@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import type { FailureGroup } from '../../../src/api/tasks/answered.ts';
 import { dim, plural, printable, printJson, table } from '../../terminal.ts';
-import { FAILURES } from '../answers.ts';
-import type { ApiClient } from '../api-client.ts';
-import { count } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { FAILURES } from '../shared/answers.ts';
+import type { ApiClient } from '../shared/api-client.ts';
+import { count } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 interface FailuresOptions extends CommonOptions {
   readonly operation?: string;

@@ -12,10 +12,10 @@ import {
   type FleetPartitionShape,
   type FleetShape,
   PARTITION_MOVED,
-} from '../answers.ts';
-import type { ApiClient } from '../api-client.ts';
-import { somePart } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+} from '../shared/answers.ts';
+import type { ApiClient } from '../shared/api-client.ts';
+import { somePart } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 interface FleetOptions extends CommonOptions {
   readonly table?: string;
@@ -55,7 +55,7 @@ const reach = async ({ table, ...options }: FleetOptions): Promise<ApiClient> =>
   if (options.stack !== undefined || options.api !== undefined)
     throw new WrongUsage('--table uses a table itself: leave --stack and --api out');
   // The SDK takes longer to load than a local command takes.
-  const { tableApi } = await import('../table-api.ts');
+  const { tableApi } = await import('../shared/table-api.ts');
   return tableApi(table);
 };
 

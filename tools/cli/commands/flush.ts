@@ -1,8 +1,8 @@
 /** `groupage flush TARGET`: what waits is sealed now. */
 import { Command } from 'commander';
 import { plural, printable, printJson } from '../../terminal.ts';
-import { FLUSHED } from '../answers.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { FLUSHED } from '../shared/answers.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 /** The API counts no further. */
 const COUNTED = 1_000;

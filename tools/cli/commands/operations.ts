@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import type { Pause } from '../../../src/api/operations/answered.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
-import { OPERATIONS, type OperationShape } from '../answers.ts';
-import type { ApiClient } from '../api-client.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
+import type { ApiClient } from '../shared/api-client.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 export const operationsCommand = (): Command =>
   new Command('operations')

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { operationOf, type Target } from '../../../src/domain/ids.ts';
 import { WrongUsage } from '../../failure.ts';
 import { printable, printJson } from '../../terminal.ts';
-import { PAUSED, RESUMED } from '../answers.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { PAUSED, RESUMED } from '../shared/answers.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 interface PauseOptions extends CommonOptions {
   readonly target?: string;

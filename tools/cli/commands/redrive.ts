@@ -1,12 +1,12 @@
 /** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
 import { Command, Option } from 'commander';
-import type { Skipped } from '../../../src/api/described.ts';
+import type { Skipped } from '../../../src/api/shared/described.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
-import { DEAD_LETTERS as LETTERS_LYING, LETTERS_REDRIVEN, TASKS_REDRIVEN } from '../answers.ts';
-import type { ApiClient } from '../api-client.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { orInterrupted } from '../progress.ts';
+import { DEAD_LETTERS as LETTERS_LYING, LETTERS_REDRIVEN, TASKS_REDRIVEN } from '../shared/answers.ts';
+import type { ApiClient } from '../shared/api-client.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { orInterrupted } from '../shared/progress.ts';
 import { failuresOf } from './failures.ts';
 
 interface RedriveOptions extends CommonOptions {

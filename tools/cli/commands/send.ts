@@ -5,12 +5,12 @@ import { describeProblem } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
 import { WISHES } from '../../wishes.ts';
-import { REGISTERED } from '../answers.ts';
-import { type ApiClient, ApiFailure, isRefused } from '../api-client.ts';
-import { tokenOfTasks } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from '../lines.ts';
-import { orInterrupted, progressBar } from '../progress.ts';
+import { REGISTERED } from '../shared/answers.ts';
+import { type ApiClient, ApiFailure, isRefused } from '../shared/api-client.ts';
+import { tokenOfTasks } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { CHUNK, chunksOf, type Line, messageOf, notAPayload, sizeOf } from '../shared/lines.ts';
+import { orInterrupted, progressBar } from '../shared/progress.ts';
 
 interface SendOptions extends CommonOptions {
   readonly file?: string;

@@ -5,10 +5,10 @@ import { rawMembers } from '../../../src/util/json-text.ts';
 import { CommandFailure } from '../../failure.ts';
 import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
 import { shownWishes } from '../../wishes.ts';
-import { TASK, type TaskShape } from '../answers.ts';
-import { type ApiClient, ApiFailure } from '../api-client.ts';
-import { someId } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
+import { TASK, type TaskShape } from '../shared/answers.ts';
+import { type ApiClient, ApiFailure } from '../shared/api-client.ts';
+import { someId } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
 
 interface StatusOptions extends CommonOptions {
   readonly wait?: boolean;

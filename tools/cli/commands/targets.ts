@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { WrongUsage } from '../../failure.ts';
 import { ago, printable, table } from '../../terminal.ts';
-import type { TargetShape } from '../answers.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { allTargets, listing, show } from '../pages.ts';
+import type { TargetShape } from '../shared/answers.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { allTargets, listing, show } from '../shared/pages.ts';
 import { pauseText } from './operations.ts';
 
 interface TargetsOptions extends CommonOptions {

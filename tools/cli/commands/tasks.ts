@@ -1,9 +1,9 @@
 /** `groupage tasks`: what waits, or has failed. */
 import { type Command, Option } from 'commander';
 import { ago, table } from '../../terminal.ts';
-import { TASK, type TaskShape } from '../answers.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { listing, ofTargets, show } from '../pages.ts';
+import { TASK, type TaskShape } from '../shared/answers.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { listing, ofTargets, show } from '../shared/pages.ts';
 
 interface TasksOptions extends CommonOptions {
   readonly target?: string;

@@ -5,11 +5,11 @@ import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { CommandFailure } from '../../failure.ts';
 import { ago, cut, dim, green, plural, printable, printJson, red } from '../../terminal.ts';
-import { BATCH, type BatchShape, type OperationShape, type TargetShape } from '../answers.ts';
-import { type ApiClient, ApiFailure } from '../api-client.ts';
-import { everyOption } from '../arguments.ts';
-import { type CommonOptions, connect } from '../connect.ts';
-import { allTargets, CONCURRENCY, listed } from '../pages.ts';
+import { BATCH, type BatchShape, type OperationShape, type TargetShape } from '../shared/answers.ts';
+import { type ApiClient, ApiFailure } from '../shared/api-client.ts';
+import { everyOption } from '../shared/arguments.ts';
+import { type CommonOptions, connect } from '../shared/connect.ts';
+import { allTargets, CONCURRENCY, listed } from '../shared/pages.ts';
 import { operationsOf, troubleOf } from './operations.ts';
 
 interface WatchOptions extends CommonOptions {

@@ -1,5 +1,5 @@
 /** How the console's server reaches the API. */
-import { READ_UNITS } from '../../../src/api/read-units.ts';
+import { READ_UNITS } from '../../../src/api/shared/read-units.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure } from '../../failure.ts';
 

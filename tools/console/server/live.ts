@@ -1,7 +1,7 @@
 /** `GET /console/live`: what a page sees change, as server-sent events. */
 import type { Handler } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { HttpProblem } from '../../../src/api/problem.ts';
+import { HttpProblem } from '../../../src/api/shared/problem.ts';
 import type { Problem } from '../../../src/util/problems.ts';
 import type { MetricsFeed } from './metrics-feed.ts';
 import { outbox } from './outbox.ts';

@@ -6,7 +6,7 @@
 import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import { HttpProblem } from '../../../src/api/problem.ts';
+import { HttpProblem } from '../../../src/api/shared/problem.ts';
 import { troubleOf } from './call.ts';
 import { live } from './live.ts';
 import type { MetricsFeed } from './metrics-feed.ts';

@@ -2,15 +2,15 @@
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import type * as z from 'zod/mini';
-import type { Skipped } from '../../../../src/api/described.ts';
 import type { Finding } from '../../../../src/api/doctor/answered.ts';
 import type { DeadLetters } from '../../../../src/api/queues/answered.ts';
+import type { Skipped } from '../../../../src/api/shared/described.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
-import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../answers.ts';
-import { type ApiClient, ApiFailure } from '../../api-client.ts';
-import { type CommonOptions, connect } from '../../connect.ts';
-import { CONCURRENCY } from '../../pages.ts';
+import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
+import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
+import { type CommonOptions, connect } from '../../shared/connect.ts';
+import { CONCURRENCY } from '../../shared/pages.ts';
 import { lookAtSettings, type SettingsLook, settingsLines } from './settings.ts';
 
 interface DoctorOptions extends CommonOptions {

@@ -7,7 +7,7 @@ import { type Contradiction, contradictionsIn } from '../../../doctor/settings.t
 import type { Throttled } from '../../../doctor/throttles.ts';
 import { CommandFailure } from '../../../failure.ts';
 import { plural } from '../../../terminal.ts';
-import { type CommonOptions, localStack } from '../../connect.ts';
+import { type CommonOptions, localStack } from '../../shared/connect.ts';
 
 export interface SettingsLook {
   readonly contradictions: readonly Contradiction[];
@@ -57,7 +57,7 @@ const ofLocal = async (): Promise<Settings> => {
 
 /** Who may use the API need not be allowed to look at functions and queues: then that is said, and the rest goes on. */
 const ofStack = async (name: string): Promise<Settings> => {
-  const { reachStack } = await import('../../stack-api.ts');
+  const { reachStack } = await import('../../shared/stack-api.ts');
   const { stack, service, account } = await reachStack(name);
   const { region, cloudFormation } = account;
   const [{ clientsLike, readDeployed }, { cloudWatchLike, throttledIn }] = await Promise.all([

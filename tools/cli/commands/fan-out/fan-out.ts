@@ -3,10 +3,10 @@ import { Command, InvalidArgumentError } from 'commander';
 import { pathOf } from '../../../../src/client/fan-out-calls.ts';
 import type { FailFast } from '../../../../src/domain/fan-outs/fan-out.ts';
 import { printable, printJson } from '../../../terminal.ts';
-import { FAILED_ITEMS, FAN_OUT, FAN_OUT_OUTLINE, SEALED } from '../../answers.ts';
-import { everyOption, somePart, tokenOfCalls } from '../../arguments.ts';
-import { type CommonOptions, connect } from '../../connect.ts';
-import { listed, listing, show as showAll } from '../../pages.ts';
+import { FAILED_ITEMS, FAN_OUT, FAN_OUT_OUTLINE, SEALED } from '../../shared/answers.ts';
+import { everyOption, somePart, tokenOfCalls } from '../../shared/arguments.ts';
+import { type CommonOptions, connect } from '../../shared/connect.ts';
+import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { ackItems, addItems } from './items.ts';
 import { describe, fanOutsTable, watchFanOut } from './show.ts';
 

@@ -16,10 +16,10 @@ import {
 import { ITEM_ID_RULE, parseItemId } from '../../../../src/domain/fan-out-ids.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
 import { complain, green, plural, printable, printJson } from '../../../terminal.ts';
-import { ACKED, ADDED } from '../../answers.ts';
-import { type ApiClient, isRefused } from '../../api-client.ts';
-import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
-import { orInterrupted } from '../../progress.ts';
+import { ACKED, ADDED } from '../../shared/answers.ts';
+import { type ApiClient, isRefused } from '../../shared/api-client.ts';
+import { type CommonOptions, connect, toSameApi } from '../../shared/connect.ts';
+import { orInterrupted } from '../../shared/progress.ts';
 import { groupsTable } from './show.ts';
 
 interface AddOptions extends CommonOptions {

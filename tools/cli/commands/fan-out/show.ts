@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { type AddedGroup, pathOf } from '../../../../src/client/fan-out-calls.ts';
 import { CommandFailure } from '../../../failure.ts';
 import { ago, cut, fields, green, moment, plural, printable, printJson, red, table } from '../../../terminal.ts';
-import { FAN_OUT, type FanOutOutlineShape, type FanOutShape } from '../../answers.ts';
-import { type ApiClient, ApiFailure } from '../../api-client.ts';
-import { type CommonOptions, connect } from '../../connect.ts';
+import { FAN_OUT, type FanOutOutlineShape, type FanOutShape } from '../../shared/answers.ts';
+import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
+import { type CommonOptions, connect } from '../../shared/connect.ts';
 
 interface WatchOptions extends CommonOptions {
   readonly every: number;

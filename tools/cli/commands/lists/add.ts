@@ -5,11 +5,11 @@ import { addCall, inCalls } from '../../../../src/client/list-calls.ts';
 import { describeProblem } from '../../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
 import { plural, printable, printJson } from '../../../terminal.ts';
-import { JOBS_ADDED } from '../../answers.ts';
-import { type ApiClient, ApiFailure, isRefused } from '../../api-client.ts';
-import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
-import { type Line, payloadsIn, sizeOf } from '../../lines.ts';
-import { orInterrupted, progressBar } from '../../progress.ts';
+import { JOBS_ADDED } from '../../shared/answers.ts';
+import { type ApiClient, ApiFailure, isRefused } from '../../shared/api-client.ts';
+import { type CommonOptions, connect, toSameApi } from '../../shared/connect.ts';
+import { type Line, payloadsIn, sizeOf } from '../../shared/lines.ts';
+import { orInterrupted, progressBar } from '../../shared/progress.ts';
 
 interface AddOptions extends CommonOptions {
   readonly token?: string;

@@ -14,11 +14,11 @@ import {
   type ListShape,
   RELEASED,
   TRIGGERED,
-} from '../../answers.ts';
-import { isRefused } from '../../api-client.ts';
-import { somePart, tokenOfCalls } from '../../arguments.ts';
-import { type CommonOptions, connect, toSameApi } from '../../connect.ts';
-import { listed, listing, show as showAll } from '../../pages.ts';
+} from '../../shared/answers.ts';
+import { isRefused } from '../../shared/api-client.ts';
+import { somePart, tokenOfCalls } from '../../shared/arguments.ts';
+import { type CommonOptions, connect, toSameApi } from '../../shared/connect.ts';
+import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { addJobs } from './add.ts';
 import { describe, jobLines, listsTable, printJobs } from './show.ts';
 

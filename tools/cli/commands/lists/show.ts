@@ -4,9 +4,9 @@ import type { ListOutline } from '../../../../src/api/lists/answered.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
 import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
-import { JOBS, type ListShape } from '../../answers.ts';
-import type { ApiClient } from '../../api-client.ts';
-import type { CommonOptions } from '../../connect.ts';
+import { JOBS, type ListShape } from '../../shared/answers.ts';
+import type { ApiClient } from '../../shared/api-client.ts';
+import type { CommonOptions } from '../../shared/connect.ts';
 
 const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');

@@ -14,7 +14,7 @@ import type { Setting, Source } from '../../../simulate/job.ts';
 import { type Load, loadFrom, loadProblems } from '../../../simulate/load.ts';
 import { AWS, LOCAL } from '../../../simulate/surroundings.ts';
 import { type Axes, axesFrom } from '../../../simulate/vary.ts';
-import { sizeOf } from '../../lines.ts';
+import { sizeOf } from '../../shared/lines.ts';
 
 export interface SimulateOptions {
   readonly config?: string;

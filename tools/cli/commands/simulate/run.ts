@@ -19,7 +19,7 @@ import { CannotSimulate } from '../../../simulate/simulate.ts';
 import { InvalidTrace } from '../../../simulate/trace.ts';
 import { type Axes, policiesOf, type Varied, vary } from '../../../simulate/vary.ts';
 import { plural, printJson } from '../../../terminal.ts';
-import { progressBar } from '../../progress.ts';
+import { progressBar } from '../../shared/progress.ts';
 import { type Asked, askedOf, type SimulateOptions } from './options.ts';
 import { describeOutcome, describeRecommended, describeVaried } from './report.ts';
 

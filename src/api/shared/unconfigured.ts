@@ -1,7 +1,7 @@
 /** Names in bodies of which the configuration alone can tell whether there is such a thing. */
-import { type Config, operationNamed } from '../domain/config/resolved.ts';
-import { unknownCallback, unknownOperation } from '../domain/register/register-message.ts';
-import type { Problem } from '../util/problems.ts';
+import { type Config, operationNamed } from '../../domain/config/resolved.ts';
+import { unknownCallback, unknownOperation } from '../../domain/register/register-message.ts';
+import type { Problem } from '../../util/problems.ts';
 
 /** What of these names nothing that is configured. */
 export const unconfigured = (

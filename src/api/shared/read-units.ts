@@ -1,6 +1,6 @@
 /** Each answer says what its reads consumed: whoever asks again and again is to know what that costs. */
 import type { MiddlewareHandler } from 'hono';
-import type { ReadMeter } from '../ports/rows.ts';
+import type { ReadMeter } from '../../ports/rows.ts';
 
 /** In read units of DynamoDB: 0 where nothing was read. An API of an earlier version does not say it. */
 export const READ_UNITS = 'groupage-read-units';

@@ -4,7 +4,7 @@
  */
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
-import type { Problem } from '../util/problems.ts';
+import type { Problem } from '../../util/problems.ts';
 import { expectQuery, type Of, readBody, readQuery, readText } from './input.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;

@@ -1,6 +1,6 @@
 /** Errors of the HTTP API as problem+json (RFC 9457). */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Problem } from '../util/problems.ts';
+import type { Problem } from '../../util/problems.ts';
 
 const TITLES = {
   400: 'Bad request',

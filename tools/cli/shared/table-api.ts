@@ -5,13 +5,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Hono } from 'hono';
-import { fleetRoutes } from '../../src/api/fleets/routes.ts';
-import { HttpProblem } from '../../src/api/problem.ts';
-import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
-import { reasonOf } from '../../src/util/problems.ts';
-import { inWords } from '../account/failures.ts';
-import { regionOf } from '../account/region.ts';
-import { CommandFailure, WrongUsage } from '../failure.ts';
+import { fleetRoutes } from '../../../src/api/fleets/routes.ts';
+import { HttpProblem } from '../../../src/api/shared/problem.ts';
+import { dynamoDBFleets } from '../../../src/aws/dynamodb-fleets.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
+import { inWords } from '../../account/failures.ts';
+import { regionOf } from '../../account/region.ts';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
 /** What DynamoDB takes for a name, or an ARN. */

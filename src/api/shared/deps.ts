@@ -1,9 +1,9 @@
 /** What the HTTP API is given. */
 
-import type { Fleets } from '../ports/fleets.ts';
-import type { Backlogs } from '../ports/queues.ts';
-import type { ReadMeter } from '../ports/rows.ts';
-import type { Deps } from '../steps/deps.ts';
+import type { Fleets } from '../../ports/fleets.ts';
+import type { Backlogs } from '../../ports/queues.ts';
+import type { ReadMeter } from '../../ports/rows.ts';
+import type { Deps } from '../../steps/deps.ts';
 
 export type ApiDeps = Pick<
   Deps,

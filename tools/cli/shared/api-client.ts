@@ -1,8 +1,8 @@
 /** The command line's side of the HTTP API. */
 import * as z from 'zod/mini';
-import { reasonOf } from '../../src/util/problems.ts';
-import { CommandFailure, WrongUsage } from '../failure.ts';
-import { withoutSecrets } from '../terminal.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
+import { withoutSecrets } from '../../terminal.ts';
 
 /** An error that the API answered. */
 export class ApiFailure extends CommandFailure {

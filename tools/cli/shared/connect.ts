@@ -1,7 +1,7 @@
 /** Which API a command talks to: the local stack's, one by its address, or a deployed stack's. */
 import { dirname } from 'node:path';
-import { CommandFailure } from '../failure.ts';
-import { type LocalFile, readLocalFile } from '../local/local-folder.ts';
+import { CommandFailure } from '../../failure.ts';
+import { type LocalFile, readLocalFile } from '../../local/local-folder.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
 /** Options that every command takes. */

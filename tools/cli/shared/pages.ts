@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import * as z from 'zod/mini';
-import { printJson } from '../terminal.ts';
+import { printJson } from '../../terminal.ts';
 import { TARGET, type TargetShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
 import { count } from './arguments.ts';

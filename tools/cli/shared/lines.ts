@@ -1,12 +1,12 @@
 /** The lines of a file: as register messages, or as payloads. */
 import { createReadStream, statSync } from 'node:fs';
-import { withId } from '../../src/domain/register/register-body.ts';
-import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
-import { linesIn } from '../../src/util/byte-lines.ts';
-import { isObject, parseJson } from '../../src/util/json-text.ts';
-import { reasonOf } from '../../src/util/problems.ts';
-import { utf8 } from '../../src/util/utf8.ts';
-import { CommandFailure } from '../failure.ts';
+import { withId } from '../../../src/domain/register/register-body.ts';
+import { PAYLOAD_MAX_BYTES } from '../../../src/domain/tasks/task.ts';
+import { linesIn } from '../../../src/util/byte-lines.ts';
+import { isObject, parseJson } from '../../../src/util/json-text.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
+import { utf8 } from '../../../src/util/utf8.ts';
+import { CommandFailure } from '../../failure.ts';
 
 /** What one request of the API takes, with room for what is around the lines. */
 export const CHUNK = 1_000;

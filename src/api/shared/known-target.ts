@@ -1,5 +1,5 @@
 /** Whether there is such a Target: one that is mistyped must not read as one where all is well. */
-import type { Target } from '../domain/ids.ts';
+import type { Target } from '../../domain/ids.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';
 

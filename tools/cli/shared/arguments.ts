@@ -1,6 +1,6 @@
 /** Reads what several commands are given. */
 import { InvalidArgumentError } from 'commander';
-import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../../src/client/fan-out-calls.ts';
+import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../../../src/client/fan-out-calls.ts';
 
 /** Of no id the API would understand its list. */
 export const someId = (text: string): string => {

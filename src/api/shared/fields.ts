@@ -11,10 +11,10 @@ import {
   type Target,
   TOKEN_MAX,
   type Token,
-} from '../domain/ids.ts';
-import { InvalidCursor } from '../ports/rows.ts';
-import { isObject } from '../util/json-text.ts';
-import { isNumberWithin, isTextWithin, type NumberLimits, published, type TextLimits } from '../util/limits.ts';
+} from '../../domain/ids.ts';
+import { InvalidCursor } from '../../ports/rows.ts';
+import { isObject } from '../../util/json-text.ts';
+import { isNumberWithin, isTextWithin, type NumberLimits, published, type TextLimits } from '../../util/limits.ts';
 
 export const text = (description: string, rule: string, limits: TextLimits) =>
   z.string({ error: rule }).check(

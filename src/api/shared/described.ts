@@ -3,7 +3,7 @@
  * tests hold what is really said to them. No function loads this.
  */
 import * as z from 'zod/mini';
-import { type NumberLimits, published, type TextLimits } from '../util/limits.ts';
+import { type NumberLimits, published, type TextLimits } from '../../util/limits.ts';
 import type { Call, Calls } from './calls.ts';
 import { inWords } from './fields.ts';
 

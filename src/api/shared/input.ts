@@ -1,11 +1,11 @@
 /** Reads what a caller sent, and refuses what cannot be meant. */
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
-import type { Config } from '../domain/config/resolved.ts';
-import type { OperationName } from '../domain/ids.ts';
-import { isObject, parseJson } from '../util/json-text.ts';
-import type { Problem } from '../util/problems.ts';
-import { utf8 } from '../util/utf8.ts';
+import type { Config } from '../../domain/config/resolved.ts';
+import type { OperationName } from '../../domain/ids.ts';
+import { isObject, parseJson } from '../../util/json-text.ts';
+import type { Problem } from '../../util/problems.ts';
+import { utf8 } from '../../util/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Of answers into which texts are spliced as they came. */

@@ -1,5 +1,5 @@
 /** Failures after which the same request may work in a moment: DynamoDB or SQS has no capacity now, or gives no answer. Pure. */
-import { isThrottled } from '../domain/downstream/aws-failure.ts';
+import { isThrottled } from '../../domain/downstream/aws-failure.ts';
 
 interface AwsError extends Error {
   readonly $fault?: 'client' | 'server';

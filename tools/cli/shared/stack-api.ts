@@ -1,12 +1,12 @@
 /** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
 
-import { requestSigner } from '../../src/aws/signed-request.ts';
-import { API_URL } from '../../src/domain/deployed/environment.ts';
-import { inWords } from '../account/failures.ts';
-import { instanceIn, instancesOf, parseInstance } from '../account/instances.ts';
-import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../account/stacks.ts';
-import { CommandFailure, WrongUsage } from '../failure.ts';
-import { withoutSecrets } from '../terminal.ts';
+import { requestSigner } from '../../../src/aws/signed-request.ts';
+import { API_URL } from '../../../src/domain/deployed/environment.ts';
+import { inWords } from '../../account/failures.ts';
+import { instanceIn, instancesOf, parseInstance } from '../../account/instances.ts';
+import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../../account/stacks.ts';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
+import { withoutSecrets } from '../../terminal.ts';
 import { type ApiClient, apiClient, type Send } from './api-client.ts';
 
 /** A deployed stack, or one of the instances in it, and the way to its API. */
