@@ -1,13 +1,8 @@
 /** `/lists`: what is asked of deferred lists and their jobs. */
 import * as z from 'zod/mini';
-import type { Config } from '../../domain/config/resolved.ts';
 import { FAN_OUT_ID_PATTERN, FAN_OUT_ID_RULE } from '../../domain/fan-out-ids.ts';
-import { type ListId, listId, taskOf } from '../../domain/lists/ids.ts';
-import { parseRegisterMessage } from '../../domain/register/register-message.ts';
+import { type ListId, listId } from '../../domain/lists/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../../domain/tasks/task.ts';
-import { registerBody } from '../../steps/lists/trigger.ts';
-import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
-import type { Problem } from '../../util/problems.ts';
 import type { Calls } from '../shared/calls.ts';
 import {
   configured,
@@ -27,12 +22,10 @@ import {
 } from '../shared/fields.ts';
 
 /** Jobs that one call adds at the most. */
-const ADDED_MAX = 1_000;
+export const ADDED_MAX = 1_000;
 const NAME_MAX_BYTES = 64;
 /** Jobs that one trigger asks for at the most: more than a list can have are all of them. */
 const TRIGGERED_MAX = 1_000_000_000_000;
-/** The highest token that there can be, whose task has the longest name. */
-const LAST_TOKEN = 10 ** 12 - 1;
 
 /** Without a body it is opened as it comes; without an id it gets one. */
 const OPENING = fields({
@@ -85,48 +78,3 @@ export const LIST_CALLS = {
   listJobs: { on: 'GET /lists/:id/jobs', query: z.object({ from, limit: limit(100, 500) }) },
   triggerJobs: { on: 'POST /lists/:id/triggers', body: TRIGGER },
 } satisfies Calls;
-
-/** The payloads of jobs that are added, exactly as sent. */
-export const payloadsOf = (text: string): readonly string[] =>
-  rawElements(rawMembers(text).get('jobs') ?? '[]').map((job) => rawMembers(job).get('payload') ?? '{}');
-
-/**
- * What else is wrong with jobs that are added. Where they are to become tasks each is checked as if it were sent: what
- * cannot become one is refused now, and not when nobody looks.
- *
- * @param text the body
- */
-export const payloadProblems = (
-  config: Config,
-  operation: string | undefined,
-  { jobs }: Readonly<Record<string, unknown>>,
-  text: string,
-): readonly Problem[] => {
-  if (!Array.isArray(jobs) || jobs.length > ADDED_MAX) return [];
-  const problemsOf = operation === undefined ? plainProblems : taskProblems(config, operation);
-  const raw = rawElements(rawMembers(text).get('jobs') ?? '[]');
-  return jobs.flatMap((job, index) => {
-    const payload = isObject(job) && isObject(job.payload) ? rawMembers(raw[index] ?? '{}').get('payload') : undefined;
-    const problems = payload === undefined ? [] : problemsOf(payload);
-    return problems.map(({ path, reason }) => ({ path: `jobs[${index}]${path && `.${path}`}`, reason }));
-  });
-};
-
-type ProblemsOf = (payload: string) => readonly Problem[];
-
-const plainProblems: ProblemsOf = (payload) => {
-  const bytes = Buffer.byteLength(payload);
-  const reason = `has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} are taken: store it elsewhere and send a reference`;
-  return bytes <= PAYLOAD_MAX_BYTES ? [] : [{ path: 'payload', reason }];
-};
-
-/** Whatever number and list they get, which count where a task is about as large as its batch may be. */
-const taskProblems = (config: Config, operation: string): ProblemsOf => {
-  const id = taskOf('x'.repeat(64) as ListId, LAST_TOKEN);
-  return (payload) => {
-    const parsed = parseRegisterMessage(config, { messageId: id, body: registerBody(operation, id, payload) });
-    return parsed.ok
-      ? []
-      : parsed.problems.map((problem) => (problem.path === '' ? { ...problem, path: 'payload' } : problem));
-  };
-};

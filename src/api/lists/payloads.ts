@@ -1,0 +1,57 @@
+/** The payloads of jobs that are added to a list: as they were sent, and what is wrong with them. */
+import type { Config } from '../../domain/config/resolved.ts';
+import { type ListId, taskOf } from '../../domain/lists/ids.ts';
+import { parseRegisterMessage } from '../../domain/register/register-message.ts';
+import { PAYLOAD_MAX_BYTES } from '../../domain/tasks/task.ts';
+import { registerBody } from '../../steps/lists/trigger.ts';
+import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
+import type { Problem } from '../../util/problems.ts';
+import { ADDED_MAX } from './asked.ts';
+
+/** The highest token that there can be, whose task has the longest name. */
+const LAST_TOKEN = 10 ** 12 - 1;
+
+/** The payloads of jobs that are added, exactly as sent. */
+export const payloadsOf = (text: string): readonly string[] =>
+  rawElements(rawMembers(text).get('jobs') ?? '[]').map((job) => rawMembers(job).get('payload') ?? '{}');
+
+/**
+ * What else is wrong with jobs that are added. Where they are to become tasks each is checked as if it were sent: what
+ * cannot become one is refused now, and not when nobody looks.
+ *
+ * @param text the body
+ */
+export const payloadProblems = (
+  config: Config,
+  operation: string | undefined,
+  { jobs }: Readonly<Record<string, unknown>>,
+  text: string,
+): readonly Problem[] => {
+  if (!Array.isArray(jobs) || jobs.length > ADDED_MAX) return [];
+  const problemsOf = operation === undefined ? plainProblems : taskProblems(config, operation);
+  const raw = rawElements(rawMembers(text).get('jobs') ?? '[]');
+  return jobs.flatMap((job, index) => {
+    const payload = isObject(job) && isObject(job.payload) ? rawMembers(raw[index] ?? '{}').get('payload') : undefined;
+    const problems = payload === undefined ? [] : problemsOf(payload);
+    return problems.map(({ path, reason }) => ({ path: `jobs[${index}]${path && `.${path}`}`, reason }));
+  });
+};
+
+type ProblemsOf = (payload: string) => readonly Problem[];
+
+const plainProblems: ProblemsOf = (payload) => {
+  const bytes = Buffer.byteLength(payload);
+  const reason = `has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} are taken: store it elsewhere and send a reference`;
+  return bytes <= PAYLOAD_MAX_BYTES ? [] : [{ path: 'payload', reason }];
+};
+
+/** Whatever number and list they get, which count where a task is about as large as its batch may be. */
+const taskProblems = (config: Config, operation: string): ProblemsOf => {
+  const id = taskOf('x'.repeat(64) as ListId, LAST_TOKEN);
+  return (payload) => {
+    const parsed = parseRegisterMessage(config, { messageId: id, body: registerBody(operation, id, payload) });
+    return parsed.ok
+      ? []
+      : parsed.problems.map((problem) => (problem.path === '' ? { ...problem, path: 'payload' } : problem));
+  };
+};
