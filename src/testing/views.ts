@@ -5,11 +5,11 @@ import { printTask } from '../api/tasks/views.ts';
 import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
 import { type Config, operationNamed } from '../domain/config/resolved.ts';
-import { type Asked, batchIdIn, type Task } from '../domain/tasks/task.ts';
+import { batchIdIn, type Task } from '../domain/tasks/task.ts';
 import { payloadOf, type Tables } from '../memory/tables.ts';
 
 /** A task, as `GET /v1/tasks/ID` shows it. */
-export interface TaskView<Payload extends object = Record<string, unknown>> extends Asked {
+export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly id: string;
   readonly operation: string;
   readonly target: string;
@@ -23,6 +23,13 @@ export interface TaskView<Payload extends object = Record<string, unknown>> exte
   readonly lastReason?: string;
   /** 1; a redrive adds one. */
   readonly run: number;
+  readonly correlationId?: string;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly coalesceKey?: string;
+  readonly version?: number;
+  readonly callback?: string;
+  readonly fanOutItem?: string;
   readonly startBy?: string;
   /** When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer. */
   readonly sentAt?: string;

@@ -75,13 +75,17 @@ const ofKind = (kinds: object) => ({
       : mustUnseen(`an object with a "kind": ${listed(kinds)}`).error({ input }),
 });
 
-/** The type that zod wants: one or more. */
-const every = <Kinds extends object>(kinds: Kinds) =>
-  Object.values(kinds) as [Kinds[keyof Kinds], ...Kinds[keyof Kinds][]];
+export const downstreamSchema = z.discriminatedUnion(
+  'kind',
+  [downstreamKinds.http, downstreamKinds.lambda, downstreamKinds['step-functions'], downstreamKinds.queue],
+  ofKind(downstreamKinds),
+);
 
-export const downstreamSchema = z.discriminatedUnion('kind', every(downstreamKinds), ofKind(downstreamKinds));
-
-export const destinationSchema = z.discriminatedUnion('kind', every(destinationKinds), ofKind(destinationKinds));
+export const destinationSchema = z.discriminatedUnion(
+  'kind',
+  [destinationKinds.queue, destinationKinds.topic, destinationKinds['event-bus'], destinationKinds.http],
+  ofKind(destinationKinds),
+);
 
 type KeysByKind = Readonly<Record<string, readonly string[]>>;
 const keysOf = (kinds: Readonly<Record<string, { readonly shape: object }>>): KeysByKind =>
