@@ -55,11 +55,22 @@ export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
 };
 
 /**
- * The methods that a path takes. More than one route may: `/v1/tasks/redrive` is also the path of a task of that id. A
- * HEAD is answered as a GET is, without its body.
+ * The methods that a path takes, as the contract has them. A path that says more beats one that has an id in its place:
+ * `/v1/tasks/redrive` takes POST, though a GET of it is about the task of that id. A HEAD is answered as a GET is, without
+ * its body.
  */
-const methodsOf = ({ router }: Hono, path: string): string =>
-  METHODS.filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method)).join(', ');
+const methodsOf = ({ router }: Hono, path: string): string => {
+  const taken = METHODS.flatMap((method) =>
+    router
+      .match(method, path)[0]
+      .flatMap(([[, route]]) => (route.method === method ? [{ method, on: route.path }] : [])),
+  );
+  const [said] = taken.map(({ on }) => on).sort((a, b) => fixedPart(b) - fixedPart(a) || b.length - a.length);
+  return taken.flatMap(({ method, on }) => (on === said ? [method] : [])).join(', ');
+};
+
+/** How much of a path stands before its first id. */
+const fixedPart = (path: string): number => (path.includes(':') ? path.indexOf(':') : path.length);
 
 const notAllowed = ({ path, method }: HonoRequest, allowed: string): Response => {
   const problem = new HttpProblem(405, `${path} takes ${allowed}, not ${method}`).toResponse();

@@ -1,4 +1,4 @@
-/** What a path says that it takes is what it takes. */
+/** What a path says that it takes is what the contract has for it. */
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { memoryStores } from '../ports/stores.ts';
@@ -7,35 +7,36 @@ import { stepKit } from '../steps/step-kit.ts';
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
 
 const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
-const paths = [...new Set(app.routes.map(({ path }) => path))]
-  .filter((path) => !path.includes('*'))
-  .map((path) => path.replaceAll(/:\w+(?:\{\.\+\})?/g, 'known'));
+const routes = app.routes.filter(({ path }) => !path.includes('*'));
+const patterns = [...new Set(routes.map(({ path }) => path))];
 
-it('every path, asked with every method, names those that it takes to all others', async () => {
-  expect(paths.length).toBeGreaterThan(35);
-  for (const path of paths) {
+it('every path, asked with every method, names those that the contract has for it to all others', async () => {
+  expect(patterns.length).toBeGreaterThan(35);
+  for (const pattern of patterns) {
+    const path = pattern.replaceAll(/:\w+(?:\{\.\+\})?/g, 'known');
+    const its = METHODS.filter((method) => routes.some((each) => each.path === pattern && each.method === method));
     const answers = await Promise.all(
       METHODS.map(async (method) => ({ method, answer: await app.request(path, { method }) })),
     );
-    const taken = answers.flatMap(({ method, answer }) => (answer.status === 405 ? [] : [method]));
+    const refused = answers.filter(({ answer }) => answer.status === 405);
+    expect([path, refused.filter(({ method }) => its.includes(method))]).toEqual([path, []]);
+    for (const { method, answer } of refused)
+      expect([path, method, answer.headers.get('allow')]).toEqual([path, method, its.join(', ')]);
     // A HEAD is answered where a GET is: Allow leaves it out.
-    expect([path, taken.includes('HEAD')]).toEqual([path, taken.includes('GET')]);
-    for (const { method, answer } of answers.filter((each) => each.answer.status === 405))
-      expect([path, method, answer.headers.get('allow')?.split(', ')]).toEqual([
-        path,
-        method,
-        taken.filter((each) => each !== 'HEAD'),
-      ]);
+    const isRefused = (method: string) => refused.some((each) => each.method === method);
+    expect([path, isRefused('HEAD')]).toEqual([path, isRefused('GET')]);
   }
 });
 
-it('a path that can be that of something by its id takes what that takes', async () => {
+it('a path of its own beats that of something by its id', async () => {
   const allowed = async (path: string) => (await app.request(path, { method: 'PATCH' })).headers.get('allow');
   // `redrive` can be the id of a task, and `acks` that of a fan-out; the id of a batch has slashes.
-  expect(await allowed('/v1/tasks/redrive')).toBe('GET, POST, DELETE');
-  expect(await allowed('/v1/fan-outs/acks')).toBe('GET, POST, DELETE');
-  expect(await allowed('/v1/batches/known/complete')).toBe('GET, POST');
+  expect(await allowed('/v1/tasks/redrive')).toBe('POST');
+  expect(await allowed('/v1/fan-outs/acks')).toBe('POST');
+  expect(await allowed('/v1/batches/known/complete')).toBe('POST');
+  expect(await allowed('/v1/tasks/known')).toBe('GET, DELETE');
   expect(await allowed('/v1/targets/flush')).toBe('POST');
   expect(await allowed('/v1/doctor/targets')).toBe('GET, POST');
   expect(await allowed('/v1/doctor')).toBeNull();
+  expect((await app.request('/v1/tasks/redrive')).status).toBe(404);
 });
