@@ -83,8 +83,8 @@ describe('POST /v1/batches/ID/complete', () => {
   it('knows 404, 405 and 409', async () => {
     const { kit, app, post } = await started();
     expect(await post('{}', 'ship/depot=none#1#1')).toMatchObject({ status: 404 });
-    const put = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete`, { method: 'PUT' });
-    expect([put.status, put.headers.get('allow')]).toEqual([405, 'POST']);
+    const get = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete`, { method: 'PUT' });
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
     await kit.batches.finish(B, 1, { status: 'succeeded', counts: { succeeded: 2, failed: 0 }, at: NOW, keep: 1_000 });
     expect(await post('{}')).toMatchObject({ status: 409 });
     expect(kit.sent.batch).toEqual([]);
