@@ -1,7 +1,11 @@
 /** What a load came to, from when tasks were sent and when the downstream was called. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { ReceivedCall } from '../../test/factories/downstream.ts';
-import type { Sent } from './run.ts';
+
+export interface Sent {
+  readonly at: Millis;
+  readonly target: number;
+}
 
 export interface Measures {
   readonly tasks: number;

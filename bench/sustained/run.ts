@@ -8,7 +8,7 @@ import type { Millis } from '../../src/domain/ids.ts';
 import { type ReceivedCall, startTestDownstream } from '../../test/factories/downstream.ts';
 import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
-import { type Measures, measure } from './measures.ts';
+import { type Measures, measure, type Sent } from './measures.ts';
 
 /** Sends under way at once. */
 const SENDS_AT_ONCE = 64;
@@ -75,11 +75,6 @@ const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promis
   await Promise.all(lines.map(sendAlong));
   return sentAt;
 };
-
-export interface Sent {
-  readonly at: Millis;
-  readonly target: number;
-}
 
 const arrived = async ({ sends }: Load, calls: readonly ReceivedCall[]): Promise<void> => {
   let [known, since] = [0, Date.now()];

@@ -14,7 +14,12 @@ import {
   word,
 } from '../shared/described.ts';
 import { OPERATION_CALLS } from './asked.ts';
-import type { Circuit } from './views.ts';
+
+/**
+ * `closed`: calls are made. `open`: nothing is sealed or called about until its pause is over. `half-open`: that is over, and the
+ * next call decides; if it fails the circuit opens again. Null where the operation has none.
+ */
+export type Circuit = 'closed' | 'open' | 'half-open' | null;
 
 export const PAUSE = z
   .object({

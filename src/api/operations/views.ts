@@ -10,7 +10,7 @@ import {
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
-import type { OperationDetails, Operation as OperationShown, Pause as PauseShown } from './answered.ts';
+import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './answered.ts';
 
 /** Who paused it, since when, and why. */
 export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({
@@ -19,12 +19,6 @@ export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({
   ...(until === undefined ? {} : { until: iso(until) }),
   ...(reason === undefined ? {} : { reason }),
 });
-
-/**
- * `closed`: calls are made. `open`: nothing is sealed or called about until its pause is over. `half-open`: that is over, and the
- * next call decides; if it fails the circuit opens again. Null where the operation has none.
- */
-export type Circuit = 'closed' | 'open' | 'half-open' | null;
 
 export const circuitOf = (
   { circuit }: Pick<Operation, 'circuit'>,
