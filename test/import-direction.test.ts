@@ -15,12 +15,12 @@ const PRODUCT = ['src/', 'lib', 'lambdas'];
 /** What the HTTP API answers. */
 const ANSWERS = [
   ...['batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
-    (resource) => `src/api/${resource}/answered`,
+    (resource) => `src/api/${resource}/responses`,
   ),
   'src/api/shared/described',
 ];
 /** What the page is told, and how it is to be shown. */
-const TOLD_TO_PAGE = [...ANSWERS, 'tools/wishes', 'tools/console/server/shapes', 'src/domain/events/metrics'];
+const TOLD_TO_PAGE = [...ANSWERS, 'tools/task-options', 'tools/console/server/shapes', 'src/domain/events/metrics'];
 const PAGE = 'tools/console/page/src';
 
 /**
@@ -92,7 +92,7 @@ it('a folder imports from the folders that its rule names, and from no other', (
 });
 
 it('what the API answers is known to its functions, and to the page, by its types alone', () => {
-  const isOfAnswers = (file: string): boolean => /^src\/api\/(?:[\w-]+\/answered|described)\.ts$/.test(file);
+  const isOfAnswers = (file: string): boolean => /^src\/api\/(?:[\w-]+\/responses|shared\/described)\.ts$/.test(file);
   const wrong = sources()
     .filter((file) => (isIn(file, PAGE) || isIn(file, 'src')) && !isOfAnswers(file))
     .filter((file) => loadedBy(file).some(isOfAnswers));

@@ -66,7 +66,7 @@ export const AROUND: readonly Mutant[] = [
     ['6 * handlerTimeout(config)', 'handlerTimeout(config)'],
   ),
   ...mutantsOf(
-    'src/api/tasks/asked.ts',
+    'src/api/tasks/requests.ts',
     ['test/api/bodies.test.ts'],
     ['tasks.length > TASKS_MAX)', 'tasks.length > TASKS_MAX + 1)'],
     ['tasks.length === 0 || ', ''],

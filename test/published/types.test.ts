@@ -1,10 +1,10 @@
 /** What is answered is what the package's types promise of it: the compiler holds the schemas to them. */
 import { expectTypeOf, it } from 'vitest';
 import type * as z from 'zod/mini';
-import type { Batch } from '../../src/api/batches/answered.ts';
-import type * as fanOuts from '../../src/api/fan-outs/answered.ts';
-import type * as lists from '../../src/api/lists/answered.ts';
-import type { Task } from '../../src/api/tasks/answered.ts';
+import type { Batch } from '../../src/api/batches/responses.ts';
+import type * as fanOuts from '../../src/api/fan-outs/responses.ts';
+import type * as lists from '../../src/api/lists/responses.ts';
+import type { Task } from '../../src/api/tasks/responses.ts';
 import type { Acked, AddedGroup } from '../../src/client/fan-out-calls.ts';
 import type { AddedJobs, DeletedList, ListedJob, ListView } from '../../src/client/list-calls.ts';
 import type { FanOutView } from '../../src/testing/testbed.ts';

@@ -1,6 +1,6 @@
 /** What a downstream is asked, in each form, and what it may answer. */
 import * as z from 'zod/mini';
-import { INPUT_RESULTS, ITEM_RESULTS, jobResults } from '../../src/api/batches/asked.ts';
+import { INPUT_RESULTS, ITEM_RESULTS, jobResults } from '../../src/api/batches/requests.ts';
 import { anyObject, anything, list, text, whole } from '../../src/api/shared/described.ts';
 
 const envelope = {

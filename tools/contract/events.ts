@@ -1,7 +1,7 @@
 /** What destinations are told: CloudEvents. */
 import * as z from 'zod/mini';
 import { anything, moment, text, whole } from '../../src/api/shared/described.ts';
-import { OMITTED, TASK_ERROR } from '../../src/api/tasks/answered.ts';
+import { OMITTED, TASK_ERROR } from '../../src/api/tasks/responses.ts';
 
 /** What every event says of itself. */
 const cloudEvent = <Data extends z.ZodMiniType>(

@@ -1,18 +1,18 @@
 /** The HTTP API, as OpenAPI 3.1 describes it. */
 
 import type * as z from 'zod/mini';
-import { ABOUT_DESCRIBED } from '../../src/api/about/answered.ts';
-import { BATCHES_DESCRIBED } from '../../src/api/batches/answered.ts';
-import { DOCTOR_DESCRIBED } from '../../src/api/doctor/answered.ts';
-import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/answered.ts';
-import { FLEETS_DESCRIBED } from '../../src/api/fleets/answered.ts';
-import { LISTS_DESCRIBED } from '../../src/api/lists/answered.ts';
-import { OPERATIONS_DESCRIBED } from '../../src/api/operations/answered.ts';
-import { QUEUES_DESCRIBED } from '../../src/api/queues/answered.ts';
+import { ABOUT_DESCRIBED } from '../../src/api/about/responses.ts';
+import { BATCHES_DESCRIBED } from '../../src/api/batches/responses.ts';
+import { DOCTOR_DESCRIBED } from '../../src/api/doctor/responses.ts';
+import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/responses.ts';
+import { FLEETS_DESCRIBED } from '../../src/api/fleets/responses.ts';
+import { LISTS_DESCRIBED } from '../../src/api/lists/responses.ts';
+import { OPERATIONS_DESCRIBED } from '../../src/api/operations/responses.ts';
+import { QUEUES_DESCRIBED } from '../../src/api/queues/responses.ts';
 import { type Described, PROBLEM } from '../../src/api/shared/described.ts';
 import { isOptional } from '../../src/api/shared/input.ts';
-import { TARGETS_DESCRIBED } from '../../src/api/targets/answered.ts';
-import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/answered.ts';
+import { TARGETS_DESCRIBED } from '../../src/api/targets/responses.ts';
+import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/responses.ts';
 import { RELEASE } from '../../src/domain/release.ts';
 import { jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';

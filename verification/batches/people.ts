@@ -7,7 +7,7 @@ import type { TaskRun } from '../../src/domain/tasks/task.ts';
 import { LEADER_TIMEOUT, MINUTE } from '../../src/domain/timings.ts';
 import { attempt } from '../../src/processes/process.ts';
 import type { Deps } from '../../src/steps/deps.ts';
-import { flush } from '../../src/steps/lead/elect-leader.ts';
+import { flush } from '../../src/steps/lead/flush.ts';
 import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../src/steps/slots/pauses.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';

@@ -4,7 +4,7 @@ import { RELEASE } from '../../domain/release.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { ABOUT_CALLS, OPENAPI_CALLS } from './asked.ts';
+import { ABOUT_CALLS, OPENAPI_CALLS } from './requests.ts';
 
 export const aboutRoutes = (): Hono =>
   serve(ABOUT_CALLS, { getAbout: ({ context }) => context.json({ version: RELEASE }) });

@@ -10,7 +10,7 @@ import type { Problem } from '../../util/problems.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { readBody } from '../shared/input.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { completionOf } from './asked.ts';
+import { completionOf } from './requests.ts';
 
 /** More than a result that is kept, and what is said beside it. */
 const ITEM_MAX_BYTES = 2 * RESULT_MAX_BYTES;

@@ -7,8 +7,8 @@ import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { BATCH_CALLS } from './asked.ts';
 import { complete } from './complete.ts';
+import { BATCH_CALLS } from './requests.ts';
 import { batchView } from './views.ts';
 
 export const batchRoutes = (deps: ApiDeps): Hono => {

@@ -2,7 +2,7 @@
 import { type Batch, isPending, membersOf } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
 import { iso } from '../shared/iso.ts';
-import type { BatchOutline } from './answered.ts';
+import type { BatchOutline } from './responses.ts';
 
 export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutline => {
   const members = membersOf(batch);

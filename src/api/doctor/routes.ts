@@ -5,7 +5,7 @@ import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../step
 import { type ApiRequest, serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { targetPage } from '../targets/pages.ts';
-import { DOCTOR_CALLS } from './asked.ts';
+import { DOCTOR_CALLS } from './requests.ts';
 import { findingView, skippedView, treatedView } from './views.ts';
 
 export const doctorRoutes = (deps: ApiDeps): Hono => {

@@ -5,7 +5,7 @@ import type { Skipped, Treated } from '../../steps/repair/repair.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { Skipped as SkippedShown } from '../shared/described.ts';
 import { iso } from '../shared/iso.ts';
-import type { Finding as FindingShown } from './answered.ts';
+import type { Finding as FindingShown } from './responses.ts';
 
 /** A finding that was only looked at. */
 export const findingView = ({ finding, target, since, ...more }: Finding): FindingShown => ({

@@ -13,7 +13,7 @@ import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { unconfigured } from '../shared/unconfigured.ts';
-import { FAN_OUT_CALLS } from './asked.ts';
+import { FAN_OUT_CALLS } from './requests.ts';
 import { fanOutView } from './views.ts';
 
 /** How long a request clears rows away (ms); the sweep does the rest. */

@@ -6,7 +6,7 @@ import { fleetView, nodeMeant, type PartitionView } from '../../domain/fleets/vi
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { FLEET_CALLS } from './asked.ts';
+import { FLEET_CALLS } from './requests.ts';
 
 type FleetDeps = Pick<ApiDeps, 'fleets'>;
 

@@ -8,7 +8,7 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { JSON_TYPE } from '../shared/input.ts';
 import { iso } from '../shared/iso.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { CLAIM_CALLS, readCompletion } from './claims-asked.ts';
+import { CLAIM_CALLS, readCompletion } from './claim-requests.ts';
 import { listNamed, unknownList } from './known-list.ts';
 import { printJob } from './views.ts';
 

@@ -6,7 +6,7 @@ import { PAYLOAD_MAX_BYTES } from '../../domain/tasks/task.ts';
 import { registerBody } from '../../steps/lists/trigger.ts';
 import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
-import { ADDED_MAX } from './asked.ts';
+import { ADDED_MAX } from './requests.ts';
 
 /** The highest token that there can be, whose task has the longest name. */
 const LAST_TOKEN = 10 ** 12 - 1;

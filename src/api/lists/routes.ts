@@ -15,10 +15,10 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { JSON_TYPE } from '../shared/input.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { unconfigured } from '../shared/unconfigured.ts';
-import { LIST_CALLS } from './asked.ts';
 import { listClaimRoutes } from './claims.ts';
 import { listNamed, lookUp, unknownList } from './known-list.ts';
 import { payloadProblems, payloadsOf } from './payloads.ts';
+import { LIST_CALLS } from './requests.ts';
 import { listView, printShownJob } from './views.ts';
 
 /** How long a request clears rows away (ms); the sweep does the rest. */

@@ -3,7 +3,7 @@ import { listOf } from '../../domain/lists/ids.ts';
 import type { Job, List as StoredList } from '../../domain/lists/list.ts';
 import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
 import { iso } from '../shared/iso.ts';
-import type { List, ListOutline } from './answered.ts';
+import type { List, ListOutline } from './responses.ts';
 
 /** @param progress left out where there is nothing to count any more, and where nobody counted */
 export const listView = (

@@ -9,7 +9,7 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { badRequest } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { OPERATION_CALLS } from './asked.ts';
+import { OPERATION_CALLS } from './requests.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 
 /** Targets that wait for room are looked at no further. */

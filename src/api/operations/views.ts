@@ -10,7 +10,7 @@ import {
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
-import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './answered.ts';
+import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './responses.ts';
 
 /** Who paused it, since when, and why. */
 export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({

@@ -8,7 +8,7 @@ import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-letters
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { LETTER_CALLS } from './asked.ts';
+import { LETTER_CALLS } from './requests.ts';
 
 /** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */
 const REDRIVE_TIME: Millis = 10_000;

@@ -4,8 +4,8 @@ import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { sourceQueues } from '../../steps/repair/dead-letters.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
-import type { Queues } from './answered.ts';
-import { QUEUE_CALLS } from './asked.ts';
+import { QUEUE_CALLS } from './requests.ts';
+import type { Queues } from './responses.ts';
 
 export const queueRoutes = ({ config, backlogs, deadLetters }: ApiDeps): Hono =>
   serve(QUEUE_CALLS, {

@@ -1,6 +1,7 @@
 /**
  * The calls of the API: where each is, and what it takes. From that follow the routes and what their handlers are given,
- * what another method is answered and, with what `described.ts` adds, the OpenAPI document.
+ * what another method is answered and, with what `described.ts` adds, the OpenAPI document. Another call is in the `requests.ts`,
+ * `responses.ts` and `routes.ts` of its resource.
  */
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';

@@ -1,12 +1,12 @@
 /** `/v1/targets`: what waits where, who leads it; and flush. */
 import type { Hono } from 'hono';
-import { COUNT_LIMIT, flush } from '../../steps/lead/elect-leader.ts';
+import { COUNT_LIMIT, flush } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-room.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { noSuchTarget } from '../shared/known-target.ts';
-import { TARGET_CALLS } from './asked.ts';
 import { targetPage } from './pages.ts';
+import { TARGET_CALLS } from './requests.ts';
 import { targetView } from './views.ts';
 
 export const targetRoutes = (deps: ApiDeps): Hono => {

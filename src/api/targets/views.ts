@@ -4,7 +4,7 @@ import { type BatchId, type Millis, operationOf, type Target } from '../../domai
 import type { Glance } from '../../ports/locks.ts';
 import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
-import type { Target as TargetShown } from './answered.ts';
+import type { Target as TargetShown } from './responses.ts';
 
 /** @param waiting counted up to `limit`. */
 export const targetView = (

@@ -7,8 +7,8 @@ import { groupBy } from '../../util/group-by.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { operationAsked } from '../shared/input.ts';
-import { FAILURE_CALLS } from './asked.ts';
 import { causeOf } from './cause.ts';
+import { FAILURE_CALLS } from './requests.ts';
 
 /** Failed tasks that one request looks at: as many as one redrive takes. */
 const LOOKED_AT = 1_000;

@@ -15,7 +15,7 @@ import { TARGET_RULE } from '../shared/fields.ts';
 import { badRequest, JSON_TYPE } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { readTasks, TASK_CALLS, TASKS_MAX } from './asked.ts';
+import { readTasks, TASK_CALLS, TASKS_MAX } from './requests.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
 

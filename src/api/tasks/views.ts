@@ -1,9 +1,9 @@
 /** What the HTTP API shows of a task. */
 import type { Batch } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
-import { askedOf, batchIdIn, hasEnded, runNumber, type Task } from '../../domain/tasks/task.ts';
+import { batchIdIn, hasEnded, optionsOf, runNumber, type Task } from '../../domain/tasks/task.ts';
 import { iso } from '../shared/iso.ts';
-import type { TaskOutline } from './answered.ts';
+import type { TaskOutline } from './responses.ts';
 import type { WaitsFor } from './waits-for.ts';
 
 /**
@@ -32,7 +32,7 @@ export const printTask = (
     ...(batch?.lastAttempt ? { lastReason: inFull(batch.lastAttempt) } : {}),
     ...(full?.waitsFor ? { waitsFor: full.waitsFor } : {}),
     run: runNumber(task),
-    ...askedOf(task),
+    ...optionsOf(task),
     ...(task.startBy === undefined ? {} : { startBy: iso(task.startBy) }),
     ...(task.sentAt === undefined ? {} : { sentAt: iso(task.sentAt) }),
     createdAt: iso(task.createdAt),

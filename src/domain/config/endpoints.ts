@@ -1,4 +1,10 @@
-/** Whom Groupage calls, as configured: downstreams with batches, destinations with callbacks. Never taken from a message. */
+/**
+ * Whom Groupage calls, as configured: downstreams with batches, destinations with callbacks. Never taken from a message.
+ *
+ * Another kind of downstream is a type here; a section of `schema/endpoints.ts` (and of `schema/combinations.ts`, if its jobs cannot
+ * report later); a file of src/downstreams, made by lambdas/downstreams.ts; the right to call it in lib/endpoints.ts; how its answer
+ * is read in src/testing/replies.ts; and what `npm start` has of it in tools/local/services.ts.
+ */
 
 import type { Millis } from '../ids.ts';
 

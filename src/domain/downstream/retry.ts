@@ -1,4 +1,4 @@
-/** When to try again: a few times at once, then later and later. */
+/** When to try again: a few times at once, then later and later. The schedules' judge (verification/batches/in-time.ts) has bounds for it. */
 
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Millis } from '../ids.ts';

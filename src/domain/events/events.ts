@@ -1,6 +1,7 @@
 /**
  * What the steps report: the one list from which logs, counts and, in simulation, statistics are made. Per batch or
- * per message, never per task.
+ * per message, never per task. What an event adds to metrics, and whether it is a warning, is in measure.ts; what `npm start` shows of
+ * it in tools/local/activity.ts. Neither compiles without a new event.
  */
 
 import type { Counts, FinishedStatus } from '../batches/batch.ts';

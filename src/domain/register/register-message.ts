@@ -8,13 +8,13 @@ import { type Millis, OPERATION_NAME_PATTERN, type TaskId } from '../ids.ts';
 import { keysIn } from '../merging/inputs.ts';
 import { targetOf } from '../target.ts';
 import {
-  type Asked,
-  askedOf,
   firstRun,
   itemBytes,
   type NewTask,
+  optionsOf,
   PAYLOAD_MAX_BYTES,
   payloadHashOf,
+  type TaskOptions,
   type TaskRun,
 } from '../tasks/task.ts';
 import { SECOND } from '../timings.ts';
@@ -119,7 +119,7 @@ const taskIn = (config: Config, message: RegisterMessage, value: unknown): Parse
       payload: raw,
       payloadHash: payloadHashOf(raw),
       bytes: itemBytes(id, raw),
-      ...wishes(operation.batch, fields.data),
+      ...optionsAsStored(operation.batch, fields.data),
       ...(operation.merge === null ? {} : { mergeKeys: operation.merge.keys }),
       hasAge: operation.merge !== null || fields.data.coalesceKey !== undefined,
     },
@@ -159,8 +159,8 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
 };
 
 /** What a producer asks for beyond the work itself. What is as without asking is left out. */
-const wishes = ({ maxWait }: BatchPolicy, fields: Fields): Partial<SentTask> => {
-  const { priority, weight, ...asSent } = askedOf(fields as Asked);
+const optionsAsStored = ({ maxWait }: BatchPolicy, fields: Fields): Partial<SentTask> => {
+  const { priority, weight, ...asSent } = optionsOf(fields as TaskOptions);
   const { expiresIn } = fields;
   return {
     ...(asSent as Partial<SentTask>),

@@ -2,8 +2,13 @@
 import type { ItemId } from '../fan-out-ids.ts';
 import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from '../ids.ts';
 
-/** What a producer may ask of a task beside its work. It is stored and shown as it was sent, and each run of the task has it. */
-export interface Asked {
+/**
+ * What a producer may ask of a task beside its work. It is stored and shown as it was sent, and each run of the task has it.
+ *
+ * Another option is also a field of src/domain/register/register-fields.ts and of its description in tools/contract, of
+ * src/client/sent-tasks.ts, of the task in src/api/tasks/responses.ts and src/testing/views.ts, and of tools/task-options.ts.
+ */
+export interface TaskOptions {
   /** Shown with the task, for who looks for it. At most 128 characters. */
   readonly correlationId?: string;
   /** 0 to 9, the most urgent. Urgent ones go first. */
@@ -24,7 +29,7 @@ export interface Asked {
 }
 
 /** A registered task as its producer described it. A `priority` of 0 and a `weight` of 1 are left out. */
-export interface NewTask extends Asked {
+export interface NewTask extends TaskOptions {
   readonly id: TaskId;
   readonly operation: OperationName;
   readonly target: Target;
@@ -118,7 +123,7 @@ export interface Task extends Omit<NewTask, 'payload'> {
 /** One life of a task, from its registration or a redrive to its result. */
 export type TaskRun = Pick<Task, 'id' | 'run'>;
 
-const ASKED = {
+const OPTIONS = {
   correlationId: 'CorrelationId',
   priority: 'Priority',
   weight: 'Weight',
@@ -126,12 +131,14 @@ const ASKED = {
   version: 'TaskVersion',
   callback: 'Callback',
   fanOutItem: 'FanOutItem',
-} as const satisfies Readonly<Record<keyof Asked, string>>;
+} as const satisfies Readonly<Record<keyof TaskOptions, string>>;
 
 /** What was asked of a task, as people are shown it. */
-export const askedOf = (task: Asked): Asked =>
+export const optionsOf = (task: TaskOptions): TaskOptions =>
   Object.fromEntries(
-    (Object.keys(ASKED) as (keyof Asked)[]).flatMap((name) => (task[name] === undefined ? [] : [[name, task[name]]])),
+    (Object.keys(OPTIONS) as (keyof TaskOptions)[]).flatMap((name) =>
+      task[name] === undefined ? [] : [[name, task[name]]],
+    ),
   );
 
 /**
@@ -139,7 +146,7 @@ export const askedOf = (task: Asked): Asked =>
  * src/rows/row-version.ts.
  */
 export const COLUMNS = {
-  ...ASKED,
+  ...OPTIONS,
   id: 'Id',
   operation: 'Operation',
   target: 'Target',

@@ -1,8 +1,8 @@
 /** What the page is told, with what matters to a test. */
 
-import type { Operation } from '../../../src/api/operations/answered.ts';
-import type { Queues } from '../../../src/api/queues/answered.ts';
-import type { Target } from '../../../src/api/targets/answered.ts';
+import type { Operation } from '../../../src/api/operations/responses.ts';
+import type { Queues } from '../../../src/api/queues/responses.ts';
+import type { Target } from '../../../src/api/targets/responses.ts';
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
 import type { MetricsView, Series } from '../../../tools/console/server/shapes.ts';
 

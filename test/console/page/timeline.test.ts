@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Batch } from '../../../src/api/batches/answered.ts';
-import type { Task } from '../../../src/api/tasks/answered.ts';
+import type { Batch } from '../../../src/api/batches/responses.ts';
+import type { Task } from '../../../src/api/tasks/responses.ts';
 import { timelineOf } from '../../../tools/console/page/src/model/timeline.ts';
 import { ago, NOW } from './kit.ts';
 

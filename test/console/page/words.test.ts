@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FleetNode, FleetPartition } from '../../../src/api/fleets/answered.ts';
+import type { FleetNode, FleetPartition } from '../../../src/api/fleets/responses.ts';
 import { examplePayload } from '../../../tools/console/page/src/model/example-payload.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../../../tools/console/page/src/model/fleet.ts';
 import {

@@ -1,6 +1,6 @@
 /** `groupage failures`: what went wrong, cause by cause. */
 import { Command } from 'commander';
-import type { FailureGroup } from '../../../src/api/tasks/answered.ts';
+import type { FailureGroup } from '../../../src/api/tasks/responses.ts';
 import { dim, plural, printable, printJson, table } from '../../terminal.ts';
 import { FAILURES } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';

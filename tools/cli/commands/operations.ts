@@ -1,6 +1,6 @@
 /** `groupage operations`: what is paused, broken or full. */
 import { Command } from 'commander';
-import type { Pause } from '../../../src/api/operations/answered.ts';
+import type { Pause } from '../../../src/api/operations/responses.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
 import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';

@@ -3,8 +3,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ulid } from 'ulid';
 import { describeProblem } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
+import { TASK_OPTIONS } from '../../task-options.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
-import { WISHES } from '../../wishes.ts';
 import { REGISTERED } from '../shared/answers.ts';
 import { type ApiClient, ApiFailure, isRefused } from '../shared/api-client.ts';
 import { tokenOfTasks } from '../shared/arguments.ts';
@@ -16,8 +16,8 @@ interface SendOptions extends CommonOptions {
   readonly file?: string;
   readonly token?: string;
   readonly id?: string;
-  /** {@link WISHES}, by the names of their options. */
-  readonly [wish: string]: unknown;
+  /** {@link TASK_OPTIONS}, by the names of their options. */
+  readonly [option: string]: unknown;
 }
 
 /** What it may be is the API's to say; what is no number would be sent as nothing. */
@@ -27,16 +27,16 @@ const number = (text: string): number => {
   return value;
 };
 
-const OPTIONS = WISHES.map(([field, wish]) => {
-  const option = new Option(wish.option, wish.help);
-  return { field, isForOne: wish.isForOne === true, option: wish.isNumber ? option.argParser(number) : option };
+const OPTIONS = TASK_OPTIONS.map(([field, taken]) => {
+  const option = new Option(taken.option, taken.help);
+  return { field, isForOne: taken.isForOne === true, option: taken.isNumber ? option.argParser(number) : option };
 });
 
 /** Those that hold for each line of a file. */
 const SHARED = OPTIONS.filter(({ isForOne }) => !isForOne);
 
 /** Fields of a register message that options give. */
-const wishesIn = (options: SendOptions, some = OPTIONS): Readonly<Record<string, unknown>> =>
+const optionsIn = (options: SendOptions, some = OPTIONS): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     some.flatMap(({ field, option }) => {
       const value = options[option.attributeName()];
@@ -85,10 +85,10 @@ const send = async (
   for (const { option, field, isForOne } of OPTIONS)
     if (isForOne && options[option.attributeName()] !== undefined)
       throw new WrongUsage(`${option.long} is for one task; in a file each line may bring its own "${field}"`);
-  const [wish] = Object.keys(wishesIn(options, SHARED));
-  if (operation === undefined && wish !== undefined)
+  const [own] = Object.keys(optionsIn(options, SHARED));
+  if (operation === undefined && own !== undefined)
     throw new WrongUsage(
-      `lines that are whole messages bring their own "${wish}": name the operation, or leave the option out`,
+      `lines that are whole messages bring their own "${own}": name the operation, or leave the option out`,
     );
   return sendFile(operation, options.file, options);
 };
@@ -105,7 +105,7 @@ const sendOne = async (
   if (problem) throw new CommandFailure(`the payload ${problem}`);
   if (token !== undefined) throw new WrongUsage('--token is for a file; a task is named by --id');
   const api = await connect(options);
-  const body = messageOf({ operation, id, ...wishesIn(options) }, payload);
+  const body = messageOf({ operation, id, ...optionsIn(options) }, payload);
   try {
     const { text, value } = await api.post('/tasks', body, REGISTERED);
     console.log(json ? printJson(text) : printable(value.ids[0] ?? ''));
@@ -146,7 +146,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   await orInterrupted(interrupted, async () => {
     try {
       bar?.start('Sending tasks');
-      for await (const chunk of chunksOf(file, operation, wishesIn(options, SHARED), sent.token)) {
+      for await (const chunk of chunksOf(file, operation, optionsIn(options, SHARED), sent.token)) {
         const answer = await sendChunk(api, chunk);
         sent.ids.push(...answer.ids);
         sent.refused.push(...answer.refused);

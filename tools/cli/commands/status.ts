@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../../../src/util/json-text.ts';
 import { CommandFailure } from '../../failure.ts';
+import { shownOptions } from '../../task-options.ts';
 import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
-import { shownWishes } from '../../wishes.ts';
 import { TASK, type TaskShape } from '../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../shared/api-client.ts';
 import { someId } from '../shared/arguments.ts';
@@ -94,7 +94,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['waits for', task.waitsFor && printable(task.waitsFor.text)],
     ['created', moment(task.createdAt)],
     ['finished', task.finishedAt && moment(task.finishedAt)],
-    ...shownWishes(task, 'cli').map(({ name, text }) => [name, printable(text)] as const),
+    ...shownOptions(task, 'cli').map(({ name, text }) => [name, printable(text)] as const),
     ['start by', task.startBy && until(task.startBy)],
     ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
     [

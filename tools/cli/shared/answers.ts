@@ -1,14 +1,14 @@
 /** What the API answers, as commands read it: also that of a deployment whose release is not this one. */
 import * as z from 'zod/mini';
-import { BATCH_OUTLINE } from '../../../src/api/batches/answered.ts';
-import * as doctor from '../../../src/api/doctor/answered.ts';
-import * as fanOuts from '../../../src/api/fan-outs/answered.ts';
-import * as fleets from '../../../src/api/fleets/answered.ts';
-import * as lists from '../../../src/api/lists/answered.ts';
-import * as operations from '../../../src/api/operations/answered.ts';
-import * as queues from '../../../src/api/queues/answered.ts';
-import * as targets from '../../../src/api/targets/answered.ts';
-import * as tasks from '../../../src/api/tasks/answered.ts';
+import { BATCH_OUTLINE } from '../../../src/api/batches/responses.ts';
+import * as doctor from '../../../src/api/doctor/responses.ts';
+import * as fanOuts from '../../../src/api/fan-outs/responses.ts';
+import * as fleets from '../../../src/api/fleets/responses.ts';
+import * as lists from '../../../src/api/lists/responses.ts';
+import * as operations from '../../../src/api/operations/responses.ts';
+import * as queues from '../../../src/api/queues/responses.ts';
+import * as targets from '../../../src/api/targets/responses.ts';
+import * as tasks from '../../../src/api/tasks/responses.ts';
 
 /** As a schema, but for fields and words that it does not know: those are left as they are. */
 const loosened = (schema: z.core.$ZodType): z.core.$ZodType => {

@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import type * as z from 'zod/mini';
-import type { Finding } from '../../../../src/api/doctor/answered.ts';
-import type { DeadLetters } from '../../../../src/api/queues/answered.ts';
+import type { Finding } from '../../../../src/api/doctor/responses.ts';
+import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
 import type { Skipped } from '../../../../src/api/shared/described.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';

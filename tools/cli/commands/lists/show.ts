@@ -1,6 +1,6 @@
 /** Prints lists for people, and their jobs as JSON lines. */
 
-import type { ListOutline } from '../../../../src/api/lists/answered.ts';
+import type { ListOutline } from '../../../../src/api/lists/responses.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
 import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';

@@ -1,6 +1,6 @@
 /** Batches, the newest first. */
 import { html, type TemplateResult } from 'lit';
-import type { BatchOutline } from '../../../../../src/api/batches/answered.ts';
+import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import { count } from '../base/format.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 import { badge, empty, fill, link } from './parts.ts';

@@ -1,6 +1,6 @@
 /** The top of a view. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Batch } from '../../../../../src/api/batches/answered.ts';
+import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Route } from '../base/router.ts';
 import type { State } from '../model/words.ts';
 import { badge, breakable, link } from './parts.ts';

@@ -1,7 +1,7 @@
 /** The operations, each with its state, what it does, and what batching saved it. */
 import { html, type TemplateResult } from 'lit';
-import type { Operation } from '../../../../../src/api/operations/answered.ts';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { Operation } from '../../../../../src/api/operations/responses.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { count, percent, rate } from '../base/format.ts';
 import type { Page } from '../base/screen.ts';
 import { type OperationRow, operationRows } from '../model/operation-rows.ts';

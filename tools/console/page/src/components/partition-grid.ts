@@ -1,6 +1,11 @@
 /** Whose each partition is, at a glance; a cell leads to moving it. */
 import { html, type TemplateResult } from 'lit';
-import type { Fleet, FleetPartition, PartitionInFull, PartitionMoved } from '../../../../../src/api/fleets/answered.ts';
+import type {
+  Fleet,
+  FleetPartition,
+  PartitionInFull,
+  PartitionMoved,
+} from '../../../../../src/api/fleets/responses.ts';
 import { get, PATHS, post, type Reply } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';

@@ -1,6 +1,6 @@
 /** Pausing and resuming, of an operation or one of its Targets. */
 import { html, type TemplateResult } from 'lit';
-import type { Pause } from '../../../../../src/api/operations/answered.ts';
+import type { Pause } from '../../../../../src/api/operations/responses.ts';
 import { post } from '../base/api.ts';
 import type { Page } from '../base/screen.ts';
 import { ask } from './dialogs.ts';

@@ -1,7 +1,7 @@
 /** Sends a task from the page, and leads to where it can be watched. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { OperationDetails } from '../../../../../src/api/operations/answered.ts';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { get, PATHS, post } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { examplePayload } from '../model/example-payload.ts';

@@ -1,6 +1,6 @@
 /** Targets: what waits where, since when, and who leads it. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Target } from '../../../../../src/api/targets/answered.ts';
+import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { count } from '../base/format.ts';
 import { targetState } from '../model/words.ts';
 import { badge, link } from './parts.ts';

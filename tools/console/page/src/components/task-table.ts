@@ -1,6 +1,6 @@
 /** Tasks, in brief. */
 import { html, type TemplateResult } from 'lit';
-import type { Task } from '../../../../../src/api/tasks/answered.ts';
+import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { count } from '../base/format.ts';
 import { taskState } from '../model/words.ts';
 import { badge, idText, link } from './parts.ts';

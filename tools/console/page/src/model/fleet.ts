@@ -1,6 +1,6 @@
 /** A fleet's partitions, as they are drawn. Pure. */
 
-import type { FleetNode, FleetPartition } from '../../../../../src/api/fleets/answered.ts';
+import type { FleetNode, FleetPartition } from '../../../../../src/api/fleets/responses.ts';
 import { count } from '../base/format.ts';
 
 /** A node's letters in the drawing: A to Z, then AA and so on. */

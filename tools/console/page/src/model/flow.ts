@@ -1,7 +1,7 @@
 /** The flow's numbers: what is in each queue, what each λ does a minute. Pure. */
 
-import type { Queues } from '../../../../../src/api/queues/answered.ts';
-import type { Target } from '../../../../../src/api/targets/answered.ts';
+import type { Queues } from '../../../../../src/api/queues/responses.ts';
+import type { Target } from '../../../../../src/api/targets/responses.ts';
 import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
 import { count, duration, rate } from '../base/format.ts';

@@ -1,8 +1,8 @@
 /** "Is all well?": what is failing, late, paused or shut off, the worst first; in sentences with a way to see more. Pure. */
 
-import type { Operation } from '../../../../../src/api/operations/answered.ts';
-import type { Queues } from '../../../../../src/api/queues/answered.ts';
-import type { Target } from '../../../../../src/api/targets/answered.ts';
+import type { Operation } from '../../../../../src/api/operations/responses.ts';
+import type { Queues } from '../../../../../src/api/queues/responses.ts';
+import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { type MetricName, REPAIRED } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
 import { age, clock, count, duration, plural, relative } from '../base/format.ts';

@@ -1,7 +1,7 @@
 /** What is said of each operation. Pure. */
 
-import type { Operation } from '../../../../../src/api/operations/answered.ts';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { Operation } from '../../../../../src/api/operations/responses.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import type { MetricsView, OperationTotals } from '../../../server/shapes.ts';
 import { perMinute } from './series.ts';
 import type { State } from './words.ts';

@@ -1,7 +1,7 @@
 /** A task's whole life, from what is known of it and of its batch. Pure. */
 
-import type { Batch } from '../../../../../src/api/batches/answered.ts';
-import type { Task } from '../../../../../src/api/tasks/answered.ts';
+import type { Batch } from '../../../../../src/api/batches/responses.ts';
+import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { clock, count, duration, percent, plural, relative } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 import { errorMeans, sealedBecause, type Tone } from './words.ts';

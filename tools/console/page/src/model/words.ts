@@ -1,8 +1,8 @@
 /** What the API says in one word, in words for people and in a tone that has a shape of its own. Pure. */
 
-import type { FanOut } from '../../../../../src/api/fan-outs/answered.ts';
-import type { List } from '../../../../../src/api/lists/answered.ts';
-import type { Target } from '../../../../../src/api/targets/answered.ts';
+import type { FanOut } from '../../../../../src/api/fan-outs/responses.ts';
+import type { List } from '../../../../../src/api/lists/responses.ts';
+import type { Target } from '../../../../../src/api/targets/responses.ts';
 import type { Totals } from '../../../server/shapes.ts';
 import { count, duration, plural } from '../base/format.ts';
 

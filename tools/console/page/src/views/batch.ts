@@ -1,6 +1,6 @@
 /** A batch: why it was sealed, what its calls came to, and its tasks. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Batch } from '../../../../../src/api/batches/answered.ts';
+import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count, duration, percent, plural } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';

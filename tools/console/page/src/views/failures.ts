@@ -1,7 +1,7 @@
 /** What failed, by cause, and what lies where nobody works it off: with another run, after a look at what it would be. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Queues } from '../../../../../src/api/queues/answered.ts';
-import type { FailureGroup, Failures } from '../../../../../src/api/tasks/answered.ts';
+import type { Queues } from '../../../../../src/api/queues/responses.ts';
+import type { FailureGroup, Failures } from '../../../../../src/api/tasks/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';
 import { href } from '../base/router.ts';

@@ -1,6 +1,6 @@
 /** A fan-out: how far it is, and which of its items failed. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { FanOut } from '../../../../../src/api/fan-outs/answered.ts';
+import type { FanOut } from '../../../../../src/api/fan-outs/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';

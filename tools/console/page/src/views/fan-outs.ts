@@ -1,6 +1,6 @@
 /** Fan-outs: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
-import type { FanOutOutline, FanOutPage } from '../../../../../src/api/fan-outs/answered.ts';
+import type { FanOutOutline, FanOutPage } from '../../../../../src/api/fan-outs/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';

@@ -1,6 +1,6 @@
 /** A fleet: its nodes, and whose each partition is. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Fleet, FleetNode, NodeDrained } from '../../../../../src/api/fleets/answered.ts';
+import type { Fleet, FleetNode, NodeDrained } from '../../../../../src/api/fleets/responses.ts';
 import { PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';

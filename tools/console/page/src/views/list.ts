@@ -1,6 +1,6 @@
 /** A deferred list: how far it is, and what became of its jobs, page by page. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Job, List } from '../../../../../src/api/lists/answered.ts';
+import type { Job, List } from '../../../../../src/api/lists/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';

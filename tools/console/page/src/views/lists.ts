@@ -1,6 +1,6 @@
 /** Deferred lists: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
 import { html } from 'lit';
-import type { ListOutline, ListPage } from '../../../../../src/api/lists/answered.ts';
+import type { ListOutline, ListPage } from '../../../../../src/api/lists/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';

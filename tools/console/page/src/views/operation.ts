@@ -1,7 +1,7 @@
 /** An operation: whether it works, what holds it up, and pause and resume. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { OperationDetails } from '../../../../../src/api/operations/answered.ts';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';

@@ -1,8 +1,8 @@
 /** What somebody sees first: is all well, where is what, and what came of it. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Operation } from '../../../../../src/api/operations/answered.ts';
-import type { Queues } from '../../../../../src/api/queues/answered.ts';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { Operation } from '../../../../../src/api/operations/responses.ts';
+import type { Queues } from '../../../../../src/api/queues/responses.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';

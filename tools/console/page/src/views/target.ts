@@ -1,8 +1,8 @@
 /** A Target: what waits in it, what it did, and what can be done. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { BatchPage } from '../../../../../src/api/batches/answered.ts';
-import type { Target, TargetPage } from '../../../../../src/api/targets/answered.ts';
-import type { TaskPage } from '../../../../../src/api/tasks/answered.ts';
+import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
+import type { Target, TargetPage } from '../../../../../src/api/targets/responses.ts';
+import type { TaskPage } from '../../../../../src/api/tasks/responses.ts';
 import { PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';

@@ -1,6 +1,6 @@
 /** Targets, page by page, of all operations or of one; searched by what their values begin with. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { TargetPage } from '../../../../../src/api/targets/answered.ts';
+import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { href, type Route } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';

@@ -1,9 +1,9 @@
 /** A task's whole life, and what can be done about it. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Batch } from '../../../../../src/api/batches/answered.ts';
-import type { Task } from '../../../../../src/api/tasks/answered.ts';
+import type { Batch } from '../../../../../src/api/batches/responses.ts';
+import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { rawMembers } from '../../../../../src/util/json-text.ts';
-import { shownWishes } from '../../../../wishes.ts';
+import { shownOptions } from '../../../../task-options.ts';
 import { get, PATHS, remove } from '../base/api.ts';
 import { bytes, clock, count } from '../base/format.ts';
 import { href } from '../base/router.ts';
@@ -162,7 +162,7 @@ const waiting = (): TemplateResult[] =>
 const more = (task: Task): TemplateResult =>
   facts([
     ['Run', task.run === undefined || task.run === 1 ? undefined : count(task.run)],
-    ...shownWishes(task, 'page').map(
+    ...shownOptions(task, 'page').map(
       ({ field, name, text }) =>
         [name, field === 'fanOutItem' ? link({ view: 'fan-out', id: text.split(':')[0] ?? '' }, text) : text] as const,
     ),

@@ -15,7 +15,7 @@ import {
   whole,
   word,
 } from '../shared/described.ts';
-import { FAILURE_CALLS, TASK_CALLS } from './asked.ts';
+import { FAILURE_CALLS, TASK_CALLS } from './requests.ts';
 import type { WaitsFor } from './waits-for.ts';
 
 export const TASK_ERROR = z

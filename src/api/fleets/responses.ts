@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { NodeView, PartitionView } from '../../domain/fleets/view.ts';
 import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../shared/described.ts';
-import { FLEET_CALLS } from './asked.ts';
+import { FLEET_CALLS } from './requests.ts';
 
 const node = {
   node: text('Its key, `id@epoch`: one life of it.'),

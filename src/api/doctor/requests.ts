@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { NO_BODY, paging, target } from '../shared/fields.ts';
-import { operation } from '../targets/asked.ts';
+import { operation } from '../targets/requests.ts';
 
 /** What one request looks at, unless it says otherwise: each is a read or two. */
 const PAGE = 100;

@@ -14,7 +14,7 @@ import {
   whole,
   word,
 } from '../shared/described.ts';
-import { DOCTOR_CALLS } from './asked.ts';
+import { DOCTOR_CALLS } from './requests.ts';
 
 const FINDING = z
   .object({

@@ -1,7 +1,7 @@
 /** `/about` and `/openapi.json`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
 import { describeCalls, text } from '../shared/described.ts';
-import { ABOUT_CALLS, OPENAPI_CALLS } from './asked.ts';
+import { ABOUT_CALLS, OPENAPI_CALLS } from './requests.ts';
 
 export const ABOUT_DESCRIBED = [
   ...describeCalls(ABOUT_CALLS, {

@@ -1,7 +1,7 @@
 /** What a producer may ask of a task: how the command line takes it, and how it and the console's page show it. */
-import type { Asked } from '../src/domain/tasks/task.ts';
+import type { TaskOptions } from '../src/domain/tasks/task.ts';
 
-interface Wish {
+interface TaskOption {
   readonly option: string;
   readonly help: string;
   readonly isNumber?: true;
@@ -11,7 +11,7 @@ interface Wish {
   readonly shown?: { readonly cli: string; readonly page: string; readonly unit?: string };
 }
 
-const TABLE: Readonly<Record<keyof Asked | 'expiresIn', Wish>> = {
+const TABLE: Readonly<Record<keyof TaskOptions | 'expiresIn', TaskOption>> = {
   correlationId: {
     option: '--correlation-id <text>',
     help: 'shown with the task, for who looks for it',
@@ -59,11 +59,14 @@ const TABLE: Readonly<Record<keyof Asked | 'expiresIn', Wish>> = {
 };
 
 /** Each, by the name of its field in a register message. */
-export const WISHES = Object.entries(TABLE) as readonly (readonly [field: keyof typeof TABLE, wish: Wish])[];
+export const TASK_OPTIONS = Object.entries(TABLE) as readonly (readonly [
+  field: keyof typeof TABLE,
+  taken: TaskOption,
+])[];
 
 /** What was asked of a task, in the words of the command line or of the page. */
-export const shownWishes = (task: object, where: 'cli' | 'page') =>
-  WISHES.flatMap(([field, { shown }]) => {
+export const shownOptions = (task: object, where: 'cli' | 'page') =>
+  TASK_OPTIONS.flatMap(([field, { shown }]) => {
     const value = (task as Readonly<Partial<Record<string, string | number>>>)[field];
     return shown === undefined || value === undefined
       ? []

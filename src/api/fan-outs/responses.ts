@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { EndReason, FanOut as StoredFanOut } from '../../domain/fan-outs/fan-out.ts';
 import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../shared/described.ts';
-import { FAIL_FAST, FAN_OUT_CALLS } from './asked.ts';
+import { FAIL_FAST, FAN_OUT_CALLS } from './requests.ts';
 
 const counts = {
   succeeded: whole('Items that succeeded; missing where they were not counted.'),

@@ -15,7 +15,7 @@ describe('the command line, for what a task wishes for', () => {
   afterAll(() => served.close());
 
   const run = (...args: string[]) => groupage(folder, [...args, '--api', served.url]);
-  const WISHES = ['--priority', '9', '--weight', '0.5', '--expires-in', '10m', '--callback', 'ops'];
+  const TASK_OPTIONS = ['--priority', '9', '--weight', '0.5', '--expires-in', '10m', '--callback', 'ops'];
   const wishes = { priority: 9, weight: 0.5, expiresIn: '10m', callback: 'ops' };
   /** What one task alone can have. */
   const OWN = ['--coalesce-key', 'k', '--fan-out-item', 'f:0:1'];
@@ -26,7 +26,7 @@ describe('the command line, for what a task wishes for', () => {
 
   it('sends it with one task, and says nothing of what is not asked for', async () => {
     served.answer({ 'POST /tasks': { ids: ['t-1'] } });
-    expect(await run('send', 'ship', '{"n":1}', ...WISHES, ...OWN)).toMatchObject({ code: 0, err: '' });
+    expect(await run('send', 'ship', '{"n":1}', ...TASK_OPTIONS, ...OWN)).toMatchObject({ code: 0, err: '' });
     expect((await run('send', 'ship', '{"n":2}', '--priority', '0')).code).toBe(0);
     expect(sent()).toEqual([
       { operation: 'ship', id: ID, ...wishes, ...own, payload: { n: 1 } },
@@ -37,7 +37,7 @@ describe('the command line, for what a task wishes for', () => {
   it('sends it with each payload of a file; whole messages bring their own', async () => {
     served.answer({ 'POST /tasks': { ids: ['t-1', 't-2'] } });
     writeFileSync(join(folder, 'payloads'), '{"n":1}\n{"n":2}\n');
-    expect((await run('send', 'ship', '--file', 'payloads', ...WISHES)).code).toBe(0);
+    expect((await run('send', 'ship', '--file', 'payloads', ...TASK_OPTIONS)).code).toBe(0);
     const whole = { operation: 'ship', payload: { n: 3 }, ...own, priority: 1 };
     writeFileSync(join(folder, 'messages'), JSON.stringify(whole));
     expect((await run('send', '--file', 'messages')).code).toBe(0);

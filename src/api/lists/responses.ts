@@ -15,8 +15,8 @@ import {
   whole,
   word,
 } from '../shared/described.ts';
-import { LIST_CALLS } from './asked.ts';
-import { CLAIM_CALLS } from './claims-asked.ts';
+import { CLAIM_CALLS } from './claim-requests.ts';
+import { LIST_CALLS } from './requests.ts';
 
 type Status = Exclude<StoredList['status'], 'expired'>;
 const STATUSES = {

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/described.ts';
-import { LETTER_CALLS, QUEUE_CALLS } from './asked.ts';
+import { LETTER_CALLS, QUEUE_CALLS } from './requests.ts';
 
 const sourceQueue = {
   register: 'from producers',

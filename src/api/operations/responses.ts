@@ -13,7 +13,7 @@ import {
   whole,
   word,
 } from '../shared/described.ts';
-import { OPERATION_CALLS } from './asked.ts';
+import { OPERATION_CALLS } from './requests.ts';
 
 /**
  * `closed`: calls are made. `open`: nothing is sealed or called about until its pause is over. `half-open`: that is over, and the

@@ -1,8 +1,8 @@
 /** `/targets`: what is answered, and what is published of it. */
 import * as z from 'zod/mini';
-import { PAUSE } from '../operations/answered.ts';
+import { PAUSE } from '../operations/responses.ts';
 import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../shared/described.ts';
-import { TARGET_CALLS } from './asked.ts';
+import { TARGET_CALLS } from './requests.ts';
 
 export const TARGET = z
   .object({
