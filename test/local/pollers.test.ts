@@ -1,5 +1,6 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect, it } from 'vitest';
+import { callTime, inInvocation } from '../../src/aws/call-time.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { Sleepers, startPollers } from '../../tools/local/pollers.ts';
 import { startSqs } from '../../tools/local/sqs-engine.ts';
@@ -64,6 +65,22 @@ it('messages that sleep hold up no others, however few pollers a source may have
   try {
     // With two at a time it would take ten rounds of three seconds.
     await eventually(() => begun.length === 20 && sleepers.count === 20, 60_000);
+  } finally {
+    await polling.stop();
+  }
+});
+
+it('a poller that is added while an invocation sleeps is no part of it, and outlives its time', async () => {
+  const sleepers = new Sleepers();
+  const times: number[] = [];
+  const polling = await poll(6, { concurrency: 1, sleepers }, async () => {
+    times.push(callTime());
+    const timeout = Date.now() + 1_000;
+    await inInvocation({ timeLeft: () => timeout - Date.now() }, () => sleepers.sleep(300));
+  });
+  try {
+    await eventually(() => times.length === 6, 60_000);
+    expect(new Set(times)).toEqual(new Set([Number.POSITIVE_INFINITY]));
   } finally {
     await polling.stop();
   }

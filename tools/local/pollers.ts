@@ -1,5 +1,6 @@
 /** Pollers of one queue: each receives some messages, has them handled, and deletes those that are done. */
 
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { Consumer } from 'sqs-consumer';
@@ -34,9 +35,10 @@ export type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Messa
 export const startPollers = (source: Source, count: number, handle: Handle): Polling => {
   const { concurrency, sleepers } = source;
   const pollers = new Set<Poller>();
-  const beginIfBusy = (): void => {
+  // Bound to where polling began: an invocation that falls asleep would hand on its own time limit (src/aws/call-time.ts).
+  const beginIfBusy = AsyncResource.bind((): void => {
     if (pollers.size < concurrency + sleepers.count && [...pollers].every(({ isBusy }) => isBusy())) begin();
-  };
+  });
   const begin = (): void => {
     const poller = startPoller(source, handle, {
       onBusy: beginIfBusy,
