@@ -1,4 +1,4 @@
-/** Whom a configuration names in AWS: by a name, of this account and region, or by an ARN. */
+/** Resolves names of a configuration (of this account and region, or an ARN) to addresses and clients. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { awsClients } from '../src/aws/clients.ts';
 import { type Environment, type Setting, setting } from '../src/domain/deployed/environment.ts';

@@ -1,4 +1,4 @@
-/** A configuration is a file beside the functions' code: what is in it has to be known when that is made. */
+/** The configuration is bundled with the functions' code, so it must not have values that are known only at deployment (CDK tokens). */
 import { Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { InvalidProps } from './invalid-props.ts';

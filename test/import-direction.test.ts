@@ -25,7 +25,7 @@ const PAGE = 'tools/console/page/src';
 
 /**
  * Which folders a folder's files may import beside their own, the most particular first. A folder stands for all that is in it.
- * Nothing but `bin` imports tools, and nothing imports verification.
+ * Of the package, only `bin` and `tools` import tools. Only benchmarks and tests import verification.
  */
 const RULES: Readonly<Record<string, readonly string[]>> = {
   // What runs in the user's account.

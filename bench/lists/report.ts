@@ -30,7 +30,7 @@ ${waysTable(ways)}
 
 The same jobs of a hundred bytes, one a claim, for the same claimers, eight at once, at five places of each list from its beginning to its last fifth; the milliseconds are the median.
 *Scan*: each job is a row with a status; whoever claims reads from the first row on until one waits, and marks it (\`bench/baselines/lists/scan.ts\`). *Pop*: the list's row has the
-ids that wait, and whoever claims takes the first one away (\`pop.ts\`). *Tokens*: jobs are numbered, and the next number is in the list's row (\`src/deferred\`).
+ids that wait, and whoever claims takes the first one away (\`pop.ts\`). *Tokens*: jobs are numbered, and the next number is in the list's row (\`src/steps/lists\`).
 
 - Scanning reads what is done already, each time: half the list, on average. An index of the rows that wait alone would spare that, for two more writes a job, and its readers
   would meet at its first rows as they do here.

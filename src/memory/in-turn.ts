@@ -1,4 +1,4 @@
-/** What is had in turn: its first ones at no cost, however many there are behind. */
+/** Lists whose first element is taken in constant time. */
 
 /** Whoever stands in line. The first may leave at no cost, however many stand behind. */
 export class Line<T> implements Iterable<T> {

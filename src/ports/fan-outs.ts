@@ -1,5 +1,5 @@
 /**
- * What the steps of fan-outs need of the world, in the domain's words. As with `src/ports.ts`: all reads are strongly
+ * What the steps of fan-outs need of the world, in the domain's words. As with `rows.ts`: all reads are strongly
  * consistent unless they say otherwise, and a promise that rejects leaves open whether the write happened.
  */
 

@@ -1,6 +1,6 @@
 /**
  * What the steps of deferred lists need of the world beside the tracker (`src/ports/fan-outs.ts`), in the domain's
- * words. As with `src/ports.ts`: all reads are strongly consistent, and a promise that rejects leaves open whether the
+ * words. As with `rows.ts`: all reads are strongly consistent, and a promise that rejects leaves open whether the
  * write happened.
  */
 

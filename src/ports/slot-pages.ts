@@ -1,3 +1,4 @@
+/** Slots of an operation or a Target, on pages. */
 import type { SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Slot } from '../domain/operations/slots.ts';
 

@@ -1,4 +1,4 @@
-/** Questions to a thread. */
+/** Sends one message to a thread, and gives its reply. */
 import type { Worker } from 'node:worker_threads';
 
 /** What a thread answers to a question, one at a time. */

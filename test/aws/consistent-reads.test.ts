@@ -1,4 +1,4 @@
-/** Which reads are strongly consistent: all but those that the ports call eventually consistent (src/ports.ts). */
+/** Which reads are strongly consistent: all but those that the ports call eventually consistent (src/ports). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';

@@ -1,3 +1,4 @@
+/** Finds a free port of the loopback address, and waits until a port is free. */
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { StartFailure } from '../failure.ts';

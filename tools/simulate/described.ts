@@ -1,4 +1,4 @@
-/** What options say in words of `name=value`, such as `rate=100/s targets=50`. */
+/** Parses options of the form `name=value`, such as `rate=100/s targets=50`. */
 
 import { parseDuration } from '../../src/domain/config/duration.ts';
 import { nearest } from '../../src/domain/config/nearest.ts';

@@ -1,4 +1,4 @@
-/** `/about` and `/openapi.json`: what the API says of itself. */
+/** Requests of `/about` and `/openapi.json`: the routes, and the schemas of their parameters and bodies. */
 import type { Calls } from '../shared/calls.ts';
 
 export const ABOUT_CALLS = { getAbout: { on: 'GET /about' } } satisfies Calls;

@@ -1,4 +1,4 @@
-/** `/about` and `/openapi.json`: what is answered, and what is published of it. */
+/** Responses of `/about` and `/openapi.json`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import { describeCalls, text } from '../shared/described.ts';
 import { ABOUT_CALLS, OPENAPI_CALLS } from './requests.ts';

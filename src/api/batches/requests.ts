@@ -1,4 +1,4 @@
-/** `/batches`: what is asked of batches, and how a job that reports later says that its items ended. */
+/** Requests of `/batches`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import { KEY_RULE, keyOf } from '../../domain/merging/inputs.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';

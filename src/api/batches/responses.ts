@@ -1,4 +1,4 @@
-/** `/batches`: what is answered, and what is published of it. */
+/** Responses of `/batches`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { BatchStatus } from '../../domain/batches/batch.ts';
 import type { SealReason } from '../../domain/batches/policy.ts';

@@ -1,4 +1,4 @@
-/** `/doctor`: which page is looked at. */
+/** Requests of `/doctor`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { NO_BODY, paging, target } from '../shared/fields.ts';

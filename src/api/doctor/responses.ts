@@ -1,4 +1,4 @@
-/** `/doctor`: what is answered, and what is published of it. */
+/** Responses of `/doctor`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { Finding as StoredFinding } from '../../domain/batches/findings.ts';
 import type { Remedy } from '../../steps/repair/repair.ts';

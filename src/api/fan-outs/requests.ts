@@ -1,4 +1,4 @@
-/** `/fan-outs`: what is asked of fan-outs and their items. */
+/** Requests of `/fan-outs`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import {
   FAN_OUT_ID_PATTERN,

@@ -1,4 +1,4 @@
-/** `/fan-outs`: what is answered, and what is published of it. */
+/** Responses of `/fan-outs`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { EndReason, FanOut as StoredFanOut } from '../../domain/fan-outs/fan-out.ts';
 import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../shared/described.ts';

@@ -1,4 +1,4 @@
-/** `/fleets`: what people want of a fleet. */
+/** Requests of `/fleets`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { fields, flag, NO_BODY, text } from '../shared/fields.ts';

@@ -1,4 +1,4 @@
-/** `/fleets`: what is answered, and what is published of it. */
+/** Responses of `/fleets`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { NodeView, PartitionView } from '../../domain/fleets/view.ts';
 import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../shared/described.ts';

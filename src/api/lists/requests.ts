@@ -1,4 +1,4 @@
-/** `/lists`: what is asked of deferred lists and their jobs. */
+/** Requests of `/lists`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import { FAN_OUT_ID_PATTERN, FAN_OUT_ID_RULE } from '../../domain/fan-out-ids.ts';
 import { type ListId, listId } from '../../domain/lists/ids.ts';

@@ -1,4 +1,4 @@
-/** `/lists`: what is answered, and what is published of it. */
+/** Responses of `/lists`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { List as StoredList } from '../../domain/lists/list.ts';
 import type { ShownJob } from '../../steps/lists/jobs.ts';

@@ -1,4 +1,4 @@
-/** `/operations`: what is asked of operations. */
+/** Requests of `/operations`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { fields, target, text } from '../shared/fields.ts';

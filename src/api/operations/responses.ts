@@ -1,4 +1,4 @@
-/** `/operations`: what is answered, and what is published of it. */
+/** Responses of `/operations`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { Pause as StoredPause } from '../../domain/operations/slots.ts';
 import {

@@ -1,4 +1,4 @@
-/** `/queues` and `/dead-letters`: what is asked of them. */
+/** Requests of `/queues` and `/dead-letters`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { cursor, dryRun, fields } from '../shared/fields.ts';

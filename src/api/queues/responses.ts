@@ -1,4 +1,4 @@
-/** `/queues` and `/dead-letters`: what is answered, and what is published of it. */
+/** Responses of `/queues` and `/dead-letters`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/described.ts';

@@ -1,4 +1,4 @@
-/** `/targets`: what is asked of Targets. */
+/** Requests of `/targets`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import { TARGET_MAX_BYTES } from '../../domain/ids.ts';
 import type { Calls } from '../shared/calls.ts';

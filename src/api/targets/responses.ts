@@ -1,4 +1,4 @@
-/** `/targets`: what is answered, and what is published of it. */
+/** Responses of `/targets`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import { PAUSE } from '../operations/responses.ts';
 import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../shared/described.ts';

@@ -1,4 +1,4 @@
-/** `/tasks` and `/failures`: what is asked of tasks. */
+/** Requests of `/tasks` and `/failures`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import { TASK_ID_PATTERN, type TaskId, taskId } from '../../domain/ids.ts';
 import { registerFields } from '../../domain/register/register-fields.ts';

@@ -1,4 +1,4 @@
-/** `/tasks` and `/failures`: what is answered, and what is published of it. */
+/** Responses of `/tasks` and `/failures`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import {
   anyObject,

@@ -1,4 +1,6 @@
-/** When to try again: a few times at once, then later and later. The schedules' judge (verification/batches/in-time.ts) has bounds for it. */
+/**
+ * The delay before a batch's next attempt: exponential back-off with full jitter, and `Retry-After`. The schedules' judge (verification/batches/in-time.ts) has bounds for it.
+ */
 
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Millis } from '../ids.ts';

@@ -1,4 +1,4 @@
-/** What a page is about. */
+/** What `GET /console/about` answers: the release, the stack, its operations, and the limits of the page. */
 import * as z from 'zod';
 import { RELEASE } from '../../../src/domain/release.ts';
 import { CommandFailure } from '../../failure.ts';
