@@ -189,20 +189,27 @@ const doneBy = ({ call, answered }: LoggedCall, inputsOf: InputsOf): readonly Do
   return all.filter(({ key }) => keys.has(key));
 };
 
-/** A job that reports later does so about what it got, in any of its calls. */
+/**
+ * A job that reports later does so about what it got, in any of its calls.
+ *
+ * A report that names no request counts for all jobs that the batch has when Groupage reads it. It is read when no attempt is under way,
+ * so some of these jobs may have begun after it was sent. Such a report does not say which job sent it: the contract demands that
+ * each job of a batch that may have several names its requests.
+ */
 const doneByReport = (
   { batchId, items, at }: CallLog['reports'][number],
   calls: readonly LoggedCall[],
   inputsOf: InputsOf,
 ): readonly Done[] => {
-  const answer: Answer = items === 'all-succeeded' ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
+  const namesNone = items === 'all-succeeded';
+  const answer: Answer = namesNone ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
   // A report is about the job that has the requests which it names. A refused call is no job.
   const isOfJob = ({ call, answered }: LoggedCall): boolean =>
     (answered?.answer.kind ?? 'pending') === 'pending' &&
-    (items === 'all-succeeded' || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
+    (namesNone || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
   return calls
-    .filter((logged) => logged.call.batchId === batchId && logged.at <= at && isOfJob(logged))
-    .flatMap((logged) => doneBy({ ...logged, at, answered: { at, answer } }, inputsOf));
+    .filter((logged) => logged.call.batchId === batchId && (namesNone || logged.at <= at) && isOfJob(logged))
+    .flatMap((logged) => doneBy({ ...logged, answered: { at: Math.max(at, logged.at), answer } }, inputsOf));
 };
 
 const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);
