@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { temporaryFolder } from './src/util/temporary-folder.ts';
+import { temporaryFolder } from './lib/temporary-folder.ts';
 import { NOTHING_MAY_BE_MISSING } from './test/backends/missing.ts';
 
 // What tests leave goes with this process: those that run them are ended before they could tidy up.

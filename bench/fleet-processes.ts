@@ -9,7 +9,7 @@
  * - `--only 'a busy loop,SIGKILL'`: some of the chapters.
  */
 import { parseArgs } from 'node:util';
-import { temporaryFolder } from '../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../lib/temporary-folder.ts';
 import { startDynamoDB } from '../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../tools/local/resources.ts';
 import { plural, table } from '../tools/terminal.ts';

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Config } from '../src/domain/config/resolved.ts';
 import { CONFIG_ASSET } from '../src/domain/deployed/environment.ts';
-import { temporaryFolder } from '../src/util/temporary-folder.ts';
 import { HANDLERS, type HandlerName } from './handler-names.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export type { HandlerName } from './handler-names.ts';
 

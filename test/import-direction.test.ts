@@ -65,17 +65,29 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
 const sources = (): string[] =>
   ['bin', 'lib', 'lambdas', 'src', 'tools', 'verification', 'bench', 'examples', 'scripts'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+      .filter((file) => /\.[cm]?ts$/.test(file) && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
   );
 
-/** The files of this repository that a file imports, static or not. */
-const importsOf = (file: string, pattern = /(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g): string[] =>
-  [...readFileSync(join(ROOT, file), 'utf8').matchAll(pattern)].map(([, path = '']) =>
-    relative(ROOT, resolve(ROOT, dirname(file), path)),
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+/** The files of this repository that a file imports: static or not, by name or for what they do alone. */
+const importsOf = (
+  file: string,
+  pattern = /(?:from|import)\s*\(?\s*['"`](\.{1,2}\/[^'"`]+)['"`]|URL\(\s*['"`](\.{1,2}\/[^'"`]+\.[cm]?[jt]s)['"`]/g,
+): string[] =>
+  [...textOf(file).matchAll(pattern)].map(([, path, ofUrl]) =>
+    relative(ROOT, resolve(ROOT, dirname(file), path ?? ofUrl ?? '')),
   );
 /** Those of which more is imported than types. */
-const loadedBy = (file: string): string[] => importsOf(file, /^import (?!type )[^;']*'(\.{1,2}\/[^']+)'/gm);
+const loadedBy = (file: string): string[] => [
+  ...importsOf(file, /^(?:import|export) (?!type )[^;'=]*'(\.{1,2}\/[^']+)'/gm),
+  ...importsOf(file, /import\(\s*'(\.{1,2}\/[^']+)'/g),
+];
+/** The packages of which a file imports more than types. */
+const packagesOf = (file: string): string[] =>
+  [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;'=]*\bfrom '([a-z@][^']*)'/gm)].map(
+    ([, name = '']) => name,
+  );
 
 const isIn = (file: string, name: string): boolean =>
   file.startsWith(name.endsWith('/') ? name : `${name}/`) || file === `${name}.ts`;
@@ -98,6 +110,34 @@ it('what the API answers is known to its functions, and to the page, by its type
     .filter((file) => loadedBy(file).some(isOfAnswers));
   expect(wrong).toEqual([]);
   expect(loadedBy('tools/cli/shared/answers.ts').filter(isOfAnswers)).toHaveLength(9);
+});
+
+it('the domain asks nothing of the world: no package but those that only compute, no clock, no chance, no environment', () => {
+  const files = sources().filter((file) => isIn(file, 'src/domain') || isIn(file, 'src/util'));
+  expect(files.length).toBeGreaterThan(80);
+  const allowed = ['zod', 'zod/mini', 'node:crypto', 'p-limit'];
+  const asking =
+    /Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|\bfetch\(|\bprocess\.|\bimport\(|randomUUID|randomBytes/;
+  const wrong = files.flatMap((file) => [
+    ...packagesOf(file).filter((name) => !allowed.includes(name)),
+    ...(
+      textOf(file)
+        .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+        .match(asking) ?? []
+    ).map((found) => `${file}: ${found}`),
+  ]);
+  expect(wrong).toEqual([]);
+});
+
+it('what test kits and workers load has no SDK in it that they could do without', () => {
+  const reached = (file: string, seen = new Set<string>([file])): Set<string> => {
+    for (const next of loadedBy(file)) if (!seen.has(next)) reached(next, seen.add(next));
+    return seen;
+  };
+  const packages = (file: string) => [...reached(file)].flatMap(packagesOf).filter((name) => /^@aws|^aws-/.test(name));
+  expect(packages('src/testing/index.ts')).toEqual([]);
+  expect(packages('src/processes/process.ts')).toEqual([]);
+  expect(packages('src/client/client.ts')).not.toEqual([]);
 });
 
 /** What runs in the user's account, on a person's machine, or verifies: examples and benchmarks use it as others do. */

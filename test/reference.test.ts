@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../lib/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, string> };

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../lib/temporary-folder.ts';
 
 const SUMMARY = join(import.meta.dirname, '../scripts/summary.mjs');
 const folder = temporaryFolder('summary');

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleHandlers } from '../../lib/handler-bundles.ts';
 import { HANDLERS, type HandlerName } from '../../lib/handler-names.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { CONFIG_ASSET, ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { aConfig } from '../../test/factories/factories.ts';
 import { type Size, sizeOf } from './sizes.ts';
 

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Mutant } from './mutant.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

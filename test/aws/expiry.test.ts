@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { partsOf } from '../../lambdas/compose.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { CONFIG_ASSET, ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -21,7 +22,6 @@ import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { patrol } from '../../src/steps/repair/patrol.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import {
   aConfig,

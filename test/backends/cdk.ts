@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { type Cloud, environmentOf } from './cloud.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');

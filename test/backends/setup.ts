@@ -1,6 +1,6 @@
 /** Runs once before the suite: starts the backend that `GROUPAGE_BACKEND` names, and tells the test files where it is. */
 import type { TestProject } from 'vitest/node';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { type BackendName, backendName, type Given } from './given.ts';
 
 /** A backend that runs for the whole suite. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { sizeOf } from '../../bench/cold-start/sizes.ts';
 import { type BundleFiles, bundleHandlers } from '../../lib/handler-bundles.ts';
 import { HANDLERS } from '../../lib/handler-names.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { ROOT } from '../cli/groupage.ts';
 
 const folder = temporaryFolder('bundles-test');

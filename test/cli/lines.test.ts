@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { chunksOf, type Line } from '../../tools/cli/shared/lines.ts';
 
 /** What Lambda takes of an event, whose body is a JSON string. */

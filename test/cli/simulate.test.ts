@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { askedOf, type SimulateOptions } from '../../tools/cli/commands/simulate/options.ts';
 import { WrongUsage } from '../../tools/failure.ts';
 import { operationAt } from '../end-to-end/operations.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { InvalidConfig, loadConfig } from '../../src/config/load.ts';
 import { parseDuration, printDuration } from '../../src/domain/config/duration.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 
 const downstream = { kind: 'http', url: 'http://127.0.0.1:9100/batch' };
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { EXAMPLE_CONFIG, findConfig, loadConfig } from '../../src/config/load.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { STAGE_TAG, stackNames } from '../../lib/stage.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { type Ran, ROOT, runIn } from '../backends/cdk.ts';
 import { environmentOf } from '../backends/cloud.ts';

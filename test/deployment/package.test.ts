@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { openAccount } from '../../tools/account/stacks.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { ROOT } from '../backends/cdk.ts';

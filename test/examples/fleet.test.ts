@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { count, type Delays, PARTITIONS, partitionOf, readFlights } from '../../examples/fleet/flights.ts';
 import { Owners } from '../../examples/fleet/owners.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { FleetEvent } from '../../src/domain/fleets/events.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');

@@ -2,7 +2,7 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { type Fields, operationAt } from '../end-to-end/operations.ts';
 import { freePorts } from '../factories/free-ports.ts';

@@ -4,7 +4,7 @@ import { Crew } from '../../bench/fleet-processes/crew.ts';
 import { type Logged, readEntries } from '../../bench/fleet-processes/log.ts';
 import { tell } from '../../bench/fleet-processes/story.ts';
 import { verdictOf } from '../../bench/fleet-processes/verdict.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 

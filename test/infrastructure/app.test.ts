@@ -7,7 +7,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { aConfig } from '../factories/factories.ts';
 import { context } from './templates.ts';
 

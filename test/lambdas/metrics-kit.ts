@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { expect } from 'vitest';
 import { stackNames } from '../../lib/stage.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import {
@@ -16,7 +17,6 @@ import {
   setting,
 } from '../../src/domain/deployed/environment.ts';
 import { METRICS, type MetricName, NAMESPACE, STACK_DIMENSION } from '../../src/domain/events/metrics.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { synthesise } from '../../tools/local/assembly.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { startEngines } from '../../tools/local/engines.ts';

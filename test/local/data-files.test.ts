@@ -16,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { StartFailure } from '../../tools/failure.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { startEngines } from '../../tools/local/engines.ts';

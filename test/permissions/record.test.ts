@@ -3,8 +3,8 @@ import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { BatchExecuteStatementCommand, BatchWriteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { awsClients } from '../../src/aws/clients.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 import { recorded, usesIn } from './record.ts';
 import { recording } from './recorder.ts';
 

@@ -1,11 +1,13 @@
 /** A worker of a fleet, with the code of the release in the first argument: notes in each checkpoint that it was there. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LOCAL_REGION } from '../../tools/local/clients.ts';
 
 const [, , release = '', setting = '{}'] = process.argv;
 const { fleet, node, endpoint, table } = JSON.parse(setting);
-const runtime = pathToFileURL(join(release, 'src/fleet/run-fleet.ts')).href;
+const { exports } = JSON.parse(readFileSync(join(release, 'package.json'), 'utf8'));
+const runtime = pathToFileURL(join(release, exports['./fleet'])).href;
 const { runFleet } = (await import(runtime)) as typeof import('../../src/fleet/run-fleet.ts');
 
 await runFleet({

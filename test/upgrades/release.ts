@@ -1,6 +1,6 @@
 /** A release of Groupage that runs from a checkout, in a folder: the former one to write a fixture, today's to read it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { localClients } from '../../tools/local/clients.ts';
@@ -33,12 +33,18 @@ export interface At {
   readonly now?: number;
 }
 
+/** What a release runs on `npm start`: where that is differs. */
+const programOf = (release: string): string => {
+  const { scripts } = JSON.parse(readFileSync(join(release, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  return join(release, scripts.start.split(' ').at(-1) ?? '');
+};
+
 /** Starts a release, as `npm start` does. */
 export const startRelease = async ({ release, folder, config, now }: At): Promise<Running> => {
   writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
   const child = spawn(
     process.execPath,
-    [...clockAt(now), join(release, 'tools/local/main.ts'), '--port', '0', '--config', 'groupage.config.json'],
+    [...clockAt(now), programOf(release), '--port', '0', '--config', 'groupage.config.json'],
     { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const output = outputOf(child);

@@ -1,7 +1,7 @@
 /** Runs `cdk`, its output passed through, until it ends or is interrupted. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

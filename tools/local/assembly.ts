@@ -5,9 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { groupageApp } from '../../lib/app.ts';
 import type { HandlerCode } from '../../lib/handler-code.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { CONFIG_ASSET, OPENAPI_ASSET } from '../../src/domain/deployed/environment.ts';
-import { temporaryFolder } from '../../src/util/temporary-folder.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

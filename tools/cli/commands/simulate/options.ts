@@ -2,11 +2,11 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { temporaryFolder } from '../../../../lib/temporary-folder.ts';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, InvalidConfig, readConfig } from '../../../../src/config/load.ts';
 import { type Config, type Operation, operationNamed } from '../../../../src/domain/config/resolved.ts';
 import { parseConfig } from '../../../../src/domain/config/schema/config.ts';
 import { describeInBrief, type Parsed } from '../../../../src/util/problems.ts';
-import { temporaryFolder } from '../../../../src/util/temporary-folder.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
 import { type Aim, aimFrom } from '../../../simulate/aims.ts';
 import { downstreamFrom, QUICK } from '../../../simulate/downstream.ts';
