@@ -61,7 +61,7 @@ const environmentSecrets = (environment: Environment): Secrets => ({
 /** What this start cannot do for a configuration, a sentence for each thing. */
 export const missingHere = (config: Config, environment: Environment): string[] => {
   const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
-  const missing = endpointsOf(config).flatMap((endpoint) => {
+  const missingFor = (endpoint: DownstreamTarget | Destination): string[] => {
     switch (endpoint.kind) {
       case 'http':
         return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
@@ -77,11 +77,11 @@ export const missingHere = (config: Config, environment: Environment): string[] 
         return 'missing' in topics ? [`${topics.missing}; until then callbacks to them fail`] : [];
       case 'event-bus':
         return 'missing' in eventBuses ? [`${eventBuses.missing}; until then callbacks to them fail`] : [];
-      default:
+      case 'queue':
         return [];
     }
-  });
-  return [...new Set(missing)];
+  };
+  return [...new Set(endpointsOf(config).flatMap(missingFor))];
 };
 
 /** Makes the queues that a configuration names, under their own names. */
