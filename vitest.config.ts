@@ -20,7 +20,7 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /**
- * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, the packed package in an app,
+ * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, a burst, the packed package in an app,
  * the reference, whole examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of
  * earlier releases. CI runs it, and `npm test` does if a file or folder is named.
  */
@@ -29,7 +29,7 @@ const AT_LENGTH = [
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
-  'test/local/{dynamodb-engine,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
+  'test/local/{burst,dynamodb-engine,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/security/{long-texts,secrets}.test.ts',
