@@ -54,8 +54,9 @@ export const serve = <All extends Calls>(
   for (const [name, call] of Object.entries(calls)) {
     const [method = '', path = ''] = call.on.split(' ');
     const handle = handlers[name] as Handler<Call>;
+    const known = Object.keys(call.query?.def.shape ?? {});
     routes.on(method, path, (context) => {
-      expectQuery(context, Object.keys(call.query?.def.shape ?? {}));
+      expectQuery(context, known);
       return handle(askedBy(context, call));
     });
   }
