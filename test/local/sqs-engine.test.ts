@@ -130,17 +130,27 @@ describe('the local SQS', () => {
   });
 
   it('says that it ended by itself, and with what', async () => {
+    // What a thread said and how it ended may arrive in either order: each thread ends when it is told to.
+    const end = new BroadcastChannel('sqs-engine.test');
     const thread = (then: string): URL =>
       new URL(
-        `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ endpoint: 'here' }); ${then}`,
+        `data:text/javascript,import { parentPort } from 'node:worker_threads'; const end = new BroadcastChannel('sqs-engine.test'); end.onmessage = () => { ${then} }; parentPort.postMessage({ endpoint: 'here' }); parentPort.once('message', () => end.close())`,
       );
-    const { endpoint, died } = await startSqs({ port: 0 }, thread("setTimeout(() => { throw new Error('broken') })"));
-    expect(endpoint).toBe('here');
-    expect(await died).toMatch(/^fauxqs ended \(Error: broken/);
-    expect(await (await startSqs({ port: 0 }, thread('process.exit(3)'))).died).toBe('fauxqs ended (exit code 3)');
-    const stopped = await startSqs({ port: 0 }, thread("parentPort.once('message', () => {})"));
-    await stopped.stop();
-    expect(await Promise.race([stopped.died, Promise.resolve('nothing')])).toBe('nothing');
+    const ended = async (then: string): Promise<string> => {
+      const { endpoint, died } = await startSqs({ port: 0 }, thread(then));
+      expect(endpoint).toBe('here');
+      end.postMessage('now');
+      return died;
+    };
+    try {
+      expect(await ended("throw new Error('broken')")).toMatch(/^fauxqs ended \(Error: broken/);
+      expect(await ended('process.exit(3)')).toBe('fauxqs ended (exit code 3)');
+      const stopped = await startSqs({ port: 0 }, thread(''));
+      await stopped.stop();
+      expect(await Promise.race([stopped.died, Promise.resolve('nothing')])).toBe('nothing');
+    } finally {
+      end.close();
+    }
     const cannotStart = new URL("data:text/javascript,throw new Error('no such part')");
     await expect(startSqs({ port: 0 }, cannotStart)).rejects.toThrow(/^fauxqs did not start \(Error: no such part/);
   });
