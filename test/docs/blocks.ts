@@ -29,4 +29,4 @@ export const blocksOf = (page: string): readonly Block[] => {
 };
 
 /** All pages that people write: what is made of docstrings has signatures. */
-export const pages = (): readonly string[] => pagesOfRepository().filter((page) => !page.startsWith('docs/reference/'));
+export const pages = (): readonly string[] => pagesOfRepository().filter((page) => !page.startsWith('docs/reference/api/'));
