@@ -1,7 +1,7 @@
 /**
  * `npm run bench:agreement -- --rounds 8 --scale 0.2`: the same traces on the local stack, in real time, and in the simulator:
  * calls, waits and units beside each other, for light traces and for the sustained loads. Fails where they are further apart
- * than docs/simulating.md says: for a machine that has nothing else to do. `--traces "one Target"` takes some.
+ * than docs/how-to/simulate.md says: for a machine that has nothing else to do. `--traces "one Target"` takes some.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -2,7 +2,7 @@
  * `npm run bench:cold-start`: what each λ's bundle weighs, and how long it takes to start, each time in a new process.
  *
  * - `--runs 20`: starts of each.
- * - `--write`: into docs/cold-start.md.
+ * - `--write`: into docs/evidence/cold-starts.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { tableOf, withTable } from './cold-start/report.ts';
 import { makeBundles, startAll } from './cold-start/starts.ts';
 
-const PAGE = join(import.meta.dirname, '../docs/cold-start.md');
+const PAGE = join(import.meta.dirname, '../docs/evidence/cold-starts.md');
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '20' }, write: { type: 'boolean', default: false } },

@@ -4,8 +4,8 @@
  * it promises (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` says how many nodes there are, and `--seed` which chance it is. `--json` prints the runs, without who
- * worked on what. `--quick` is a small version. `--docs` writes docs/fleet-bench.md, docs/images/fleet.svg and
- * the figures in docs/fleet.md.
+ * worked on what. `--quick` is a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and
+ * the figures in docs/explanation/fleets.md.
  */
 import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -56,9 +56,9 @@ if (docs) {
   const [told, compared] = [runs.filter(isTelling), runs.filter(({ nodes }) => nodes === TOLD_NODES)];
   assert.equal(told.length, 2);
   const folder = join(import.meta.dirname, '..', 'docs');
-  writeFileSync(join(folder, 'fleet-bench.md'), documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`));
+  writeFileSync(join(folder, 'evidence', 'fleets.md'), documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`));
   writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
-  const guide = join(folder, 'fleet.md');
+  const guide = join(folder, 'explanation', 'fleets.md');
   writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), runs, altOf(told)));
 }
 

@@ -9,7 +9,7 @@
  *
  * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where a count is not exact, or a cost
  * is not what is promised.
- * `--quick` is a small version, which looks at counts alone. `--docs` writes docs/lists-cost.md and docs/images/lists.svg.
+ * `--quick` is a small version, which looks at counts alone. `--docs` writes docs/evidence/list-costs.md and docs/images/lists.svg.
  */
 import { strict as assert } from 'node:assert';
 import { writeFileSync } from 'node:fs';
@@ -112,6 +112,6 @@ if (values.docs) {
   const { storm, length, leases, ways } = figures;
   assert(storm && length && leases && ways);
   const docs = join(import.meta.dirname, '..', 'docs');
-  writeFileSync(join(docs, 'lists-cost.md'), documentOf({ storm, length, leases, ways }));
+  writeFileSync(join(docs, 'evidence', 'list-costs.md'), documentOf({ storm, length, leases, ways }));
   writeFileSync(join(docs, 'images', 'lists.svg'), pictureOf(ways));
 }

@@ -1,9 +1,9 @@
 /**
  * `npm run bench`: the same tasks by every way that there is to get them to a batch API, one after the other on the same
- * engines, with the same downstream; some eight minutes on two quiet cores. What is counted is told in docs/performance.md.
+ * engines, with the same downstream; some eight minutes on two quiet cores. What is counted is told in docs/evidence/performance.md.
  *
  * `--loads` and `--variants` take some of them by name, `--scale 0.1` a tenth of the tasks; `--json` prints the measures.
- * `--write` makes the figures and pictures of docs/performance.md. Fails where Groupage lost a task, or sent one twice.
+ * `--write` makes the figures and pictures of docs/evidence/performance.md. Fails where Groupage lost a task, or sent one twice.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -79,7 +79,7 @@ if (values.json)
 
 if (values.write) {
   const docs = join(import.meta.dirname, '..', 'docs');
-  const page = join(docs, 'performance.md');
+  const page = join(docs, 'evidence', 'performance.md');
   writeFileSync(join(docs, 'images', 'performance.svg'), barsPicture(compared));
   writeFileSync(join(docs, 'images', 'performance-in-all.svg'), linesPicture(compared));
   writeFileSync(
@@ -87,8 +87,8 @@ if (values.write) {
     withParts(readFileSync(page, 'utf8'), {
       machine: `Made on a machine of ${machine}.`,
       variants: variantsList(),
-      bars: `![${altOfBars(compared)}](images/performance.svg)`,
-      lines: `![${altOfLines(compared)}](images/performance-in-all.svg)`,
+      bars: `![${altOfBars(compared)}](../images/performance.svg)`,
+      lines: `![${altOfLines(compared)}](../images/performance-in-all.svg)`,
       figures: compared.map(sectionOf).join('\n\n'),
     }),
   );

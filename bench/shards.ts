@@ -1,6 +1,6 @@
 /**
  * `npm run bench:shards`: what one hot Target takes by its shards, in simulation, with what DynamoDB's partition keys bear.
- * `-- --shards 1,2,4 --seconds 20`; `-- --write` puts the table into docs/scale.md.
+ * `-- --shards 1,2,4 --seconds 20`; `-- --write` puts the table into docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';
 import { type ShardsTried, tryShards } from './scale/shards.ts';

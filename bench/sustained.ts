@@ -2,7 +2,7 @@
  * `npm run bench:sustained`: sustained loads and a burst through a local stack, sent as raw SQS messages one by one: how
  * long tasks wait, and for how long a Target that has work goes without a call. Some 20 minutes. It fails where a limit does not
  * hold. `-- --loads "one Target,burst"` takes some, `-- --scale 0.3` makes all but the burst shorter, `-- --write` puts the table into
- * docs/performance.md.
+ * docs/evidence/performance.md.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -41,4 +41,4 @@ for (const load of all.filter(({ name }) => names.includes(name))) {
 const many = rans.find(({ load }) => load.name === MANY);
 const report = [reportOf(rans), ...(many ? [await inTheSimulator(many.load)] : [])].join('\n\n');
 console.log(report);
-if (values.write) writeBetween('sustained', report, 'performance.md');
+if (values.write) writeBetween('sustained', report, 'evidence/performance.md');

@@ -37,7 +37,7 @@ export abstract class InstanceMetrics extends Construct {
   abstract readonly flow: Flow;
 
   /**
-   * Any metric of docs/metrics.md, with the dimensions that it has there.
+   * Any metric of docs/reference/metrics.md, with the dimensions that it has there.
    *
    * @throws InvalidProps
    */

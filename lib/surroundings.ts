@@ -12,7 +12,7 @@ import type { NetworkProps } from './network.ts';
 export interface DataProps {
   /**
    * A symmetric key of your own, for tables, queues with their dead letters, and log groups. It is paid by the month and by the
-   * request, see docs/construct.md.
+   * request, see docs/reference/construct.md.
    * @default - keys that AWS owns, at no cost
    */
   readonly encryptionKey?: IKey;

@@ -7,7 +7,7 @@ import { measured } from '../src/domain/events/measure.ts';
 import { METRICS, type MetricName } from '../src/domain/events/metrics.ts';
 import { EVERY_EVENT } from './factories/flow-events.ts';
 
-const PAGE = join(import.meta.dirname, '../docs/metrics.md');
+const PAGE = join(import.meta.dirname, '../docs/reference/metrics.md');
 const TABLE = /(<!-- metrics -->\n)[\s\S]*?(<!-- \/metrics -->)/;
 
 /** The events that add to a metric. */

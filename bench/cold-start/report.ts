@@ -1,4 +1,4 @@
-/** The table of docs/cold-start.md. */
+/** The table of docs/evidence/cold-starts.md. */
 import type { HandlerName } from '../../lib/handler-names.ts';
 import type { Size } from './sizes.ts';
 import { EMPTY, type Start, type Started } from './starts.ts';

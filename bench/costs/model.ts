@@ -23,7 +23,7 @@ const HOURS = 730;
 const MEMORY = 0.5;
 /** What an invocation takes that calls nobody, in seconds: assumed. */
 const SHORT = 0.1;
-/** An idle stack with its dashboard and alarms, a month: docs/deploying.md. */
+/** An idle stack with its dashboard and alarms, a month: docs/how-to/deploy.md. */
 const IDLE = 7.92;
 
 /**

@@ -1,4 +1,4 @@
-/** The tables of docs/when-not.md. */
+/** The tables of docs/explanation/when-not-to-use-it.md. */
 import { LOADS, perMillionTasks, unitsPerTask, WAYS } from './model.ts';
 
 const SIZES = [1, 2, 5, 10, 25, 50, 100];

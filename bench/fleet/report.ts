@@ -82,7 +82,7 @@ export const withFigures = (page: string, runs: readonly Run[], alt: string): st
   const [, after] = rest?.split(END) ?? [];
   if (before === undefined || after === undefined) throw new Error(`the page has no ${BEGIN} … ${END}`);
   const figures = [
-    `![${alt}](images/fleet.svg)`,
+    `![${alt}](../images/fleet.svg)`,
     `All ${runs.length / CONTENDERS.length} runs of each, with ${PARTITIONS} partitions and ${uniqueOf(runs, 'nodes').join(', ')} nodes:`,
     sumsTable(runs),
     `Partitions moved, ${OURS} / published with ceil(P / N) / published with floor(P / N) + 1 (the optimum):`,
@@ -98,7 +98,7 @@ Made by \`npm run bench:fleet -- ${args} --docs\`. Partitions are shared by Grou
 and by a model of the published algorithm that they stand in for, on the same simulated processes: ${PARTITIONS} partitions, half an
 hour measured after five minutes in which everybody finds their place. The same seed gives the same figures.
 
-![${alt}](images/fleet.svg)
+![${alt}](../images/fleet.svg)
 
 ## All runs together
 

@@ -24,7 +24,7 @@ those of its row. Milliseconds are this engine's, on one machine, with all claim
 
 ## Three ways to hand out a job
 
-![${ALT}](images/lists.svg)
+![${ALT}](../images/lists.svg)
 
 ${waysTable(ways)}
 

@@ -90,7 +90,7 @@ const replay = (count: number, over: Millis): Load => {
   const origins = new Set(flights.map(({ origin }) => origin)).size;
   return {
     name: 'flights',
-    about: `${named(count)} flights of the [example](../examples/flights/README.md) from ${origins} airports within ${over / SECOND} s, as they departed.`,
+    about: `${named(count)} flights of the [example](../../examples/flights/README.md) from ${origins} airports within ${over / SECOND} s, as they departed.`,
     key: 'origin',
     maxSize: 100,
     maxWait: 2 * SECOND,

@@ -1,4 +1,4 @@
-/** The tables of docs/choosing.md. */
+/** The tables of docs/how-to/choose-a-policy.md. */
 
 import type { BatchPolicy } from '../../src/domain/config/policies.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';

@@ -1,4 +1,4 @@
-/** Tables of docs/scale.md and other pages, and where they are in them. */
+/** Tables of docs/evidence/scale.md and other pages, and where they are in them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -23,7 +23,7 @@ export const span = (millis: number): string => {
 };
 
 /** Puts the text of a part between its markers. @throws Error where the page has none */
-export const writeBetween = (part: string, text: string, page = 'scale.md'): void => {
+export const writeBetween = (part: string, text: string, page = 'evidence/scale.md'): void => {
   const [from, to] = [`<!-- ${part} -->`, `<!-- /${part} -->`];
   const file = join(DOCS, page);
   const document = readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** The table of docs/simulating.md. */
+/** The table of docs/how-to/simulate.md. */
 import { AWS, type Latency, LOCAL, type Surroundings } from '../../tools/simulate/surroundings.ts';
 
 const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;

@@ -1,7 +1,7 @@
 /**
  * What is watched: all that a person should see to, and nothing that sees to itself.
  *
- * Another alarm is a row here, with its name in `AlarmId`, and a section of docs/operating.md.
+ * Another alarm is a row here, with its name in `AlarmId`, and a section of docs/how-to/operate.md.
  */
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
@@ -43,7 +43,7 @@ export interface Watch {
   readonly says: string;
   /** What to do, in a clause. */
   readonly todo: string;
-  /** Of docs/operating.md, as GitHub names its heading in addresses. */
+  /** Of docs/how-to/operate.md, as GitHub names its heading in addresses. */
   readonly section: string;
 }
 

@@ -1,4 +1,4 @@
-/** To operate a flow: the dashboard and the alarms of it (docs/operating.md). */
+/** To operate a flow: the dashboard and the alarms of it (docs/how-to/operate.md). */
 import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';

@@ -1,7 +1,7 @@
 /**
  * The form of messages. Releases read what the one before them wrote: of fields that they do not know they take no notice. Where
  * that would not do, a message says in `v` which form it has, and a release that does not know the form leaves it alone
- * (docs/upgrades.md).
+ * (docs/how-to/upgrade.md).
  */
 
 /** What SQS takes as one message, and as one request of several. */

@@ -1,6 +1,6 @@
 /**
  * Shares partitions with all that call this for the same fleet, through one table and with nobody in charge. See
- * docs/fleet.md.
+ * docs/explanation/fleets.md.
  *
  * @module groupage/fleet
  */

@@ -1,5 +1,5 @@
 /**
- * What the `Version` of a row means (docs/upgrades.md, docs/decisions/0015).
+ * What the `Version` of a row means (docs/how-to/upgrade.md, docs/decisions/0015).
  *
  * Each kind of row has versions of its own. A row has that in which it was written; one without is of version 1, as the rows
  * of operations were before release 0.2.0. A release reads every version up to `reads`, and writes `writes`, which is one

@@ -1,6 +1,6 @@
 /**
  * `groupage/testing`: one's own operations in a unit test, in virtual time, without engines. See
- * docs/testing-your-operations.md.
+ * docs/how-to/test-your-operations.md.
  *
  * @module groupage/testing
  */

@@ -1,4 +1,4 @@
-/** Rows that a later release wrote, as a deployment that went back finds them (docs/upgrades.md). */
+/** Rows that a later release wrote, as a deployment that went back finds them (docs/how-to/upgrade.md). */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SHARE_KEY } from '../../src/aws/dynamodb-shares.ts';

@@ -1,6 +1,6 @@
 /**
  * Where the suite's stack runs: one suite, many backends. A test asks for one with {@link openBackend} and cannot tell
- * which it got; `GROUPAGE_BACKEND` chooses, see docs/testing.md.
+ * which it got; `GROUPAGE_BACKEND` chooses, see docs/how-to/test-groupage.md.
  */
 
 import { inject } from 'vitest';

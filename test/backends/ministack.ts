@@ -1,7 +1,7 @@
 /**
  * A cloud on this machine: the emulator ministack takes a plain `cdk bootstrap` and `cdk deploy`, and runs the functions
  * with their queues. It enforces IAM and the queues' policies here, TLS included, so that a grant that is missing fails
- * a test. What it ignores is in docs/testing.md.
+ * a test. What it ignores is in docs/how-to/test-groupage.md.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -80,8 +80,8 @@ it('what a function loads at its start, and later, is counted once', () => {
   expect(sizeOf(files)).toEqual({ atStart: 111, later: 1_000, maps: 10_000 });
 });
 
-it('docs/cold-start.md has sizes that are not off by more than a tenth: `npm run bench:cold-start -- --write`', () => {
-  const page = readFileSync(join(ROOT, 'docs/cold-start.md'), 'utf8');
+it('docs/evidence/cold-starts.md has sizes that are not off by more than a tenth: `npm run bench:cold-start -- --write`', () => {
+  const page = readFileSync(join(ROOT, 'docs/evidence/cold-starts.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(.+?)` \| (\d+) \|/gm)].map(
     ([, name, at]) => [name, Number(at) * 1_000] as const,
   );

@@ -191,7 +191,7 @@ describe('the page', () => {
   });
 
   it('describes the ways as they are', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8');
+    const page = readFileSync(join(import.meta.dirname, '../../docs/evidence/performance.md'), 'utf8');
     expect(withParts(page, { variants: variantsList() })).toBe(page);
   });
 

@@ -1,4 +1,4 @@
-/** Small versions of what docs/scale.md tells. Virtual time is the same on every machine: rates are counts here. */
+/** Small versions of what docs/evidence/scale.md tells. Virtual time is the same on every machine: rates are counts here. */
 import { describe, expect, it } from 'vitest';
 import { tryDuplicates } from '../../bench/scale/duplicates.ts';
 import { tryHot } from '../../bench/scale/hot-target.ts';

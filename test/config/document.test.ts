@@ -8,7 +8,7 @@ import { operationKeys } from '../../src/domain/config/schema/operation.ts';
 import { alarmKeys, fanOutKeys, listKeys, registerKeys } from '../../src/domain/config/schema/sections.ts';
 import { HTTP, problemsOf } from './problems.ts';
 
-const text = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+const text = readFileSync(join(import.meta.dirname, '../../docs/reference/configuration.md'), 'utf8');
 /** The sections that are nobody's operation. */
 const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms'];
 /** The rows of every table of keys. */

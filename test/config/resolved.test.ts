@@ -26,7 +26,7 @@ describe('a configuration', () => {
         register: { maxMessages: 10, maxWait: 0 },
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
         lists: { keep: 604_800_000, callback: null },
-        alarms: { topic: null, runbook: 'docs/operating.md', failedBatches: 1 },
+        alarms: { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 },
         version: 1,
         operations: {
           ship: {

@@ -183,7 +183,7 @@ describe('a configuration as a whole', () => {
     [{ failedBatches: 0 }, 'alarms.failedBatches must be a whole number from 1 to 1000000, not 0'],
     [
       { runbook: 'https://wiki.example/ops?id=1' },
-      'alarms.runbook must be where docs/operating.md is to be read: an address or a path, without # and ?, not a text',
+      'alarms.runbook must be where docs/how-to/operate.md is to be read: an address or a path, without # and ?, not a text',
     ],
     [{ topics: null }, 'alarms.topics is unknown; did you mean "topic"?'],
     [5, 'alarms must be an object, not a number'],

@@ -1,4 +1,4 @@
-/** Where an emulator's deployed stack differs from one in AWS; the table in docs/testing.md is held to this list. */
+/** Where an emulator's deployed stack differs from one in AWS; the table in docs/how-to/test-groupage.md is held to this list. */
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { GetFunctionRecursionConfigCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { setting } from '../../src/domain/deployed/environment.ts';

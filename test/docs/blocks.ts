@@ -13,7 +13,7 @@ export interface Block {
   readonly given?: string | undefined;
   /** In which terminal something ends before, from `<!-- Ctrl-C: terminal 1 -->`. */
   readonly interrupts?: string | undefined;
-  /** Where it begins, for people: `docs/lists.md:12`. */
+  /** Where it begins, for people: `docs/explanation/deferred-lists.md:12`. */
   readonly at: string;
 }
 
@@ -29,4 +29,5 @@ export const blocksOf = (page: string): readonly Block[] => {
 };
 
 /** All pages that people write: what is made of docstrings has signatures. */
-export const pages = (): readonly string[] => pagesOfRepository().filter((page) => !page.startsWith('docs/reference/api/'));
+export const pages = (): readonly string[] =>
+  pagesOfRepository().filter((page) => !page.startsWith('docs/reference/api/'));

@@ -1,11 +1,11 @@
-/** What docs/simulating.md shows is what its commands print: `npm test -- test/docs/simulating.test.ts -u` writes it anew. */
+/** What docs/how-to/simulate.md shows is what its commands print: `npm test -- test/docs/simulating.test.ts -u` writes it anew. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { groupage, ROOT } from '../cli/groupage.ts';
 
-const PAGE = join(ROOT, 'docs/simulating.md');
+const PAGE = join(ROOT, 'docs/how-to/simulate.md');
 const SHOWN = /(<!-- simulated: (.*?) -->\n)[\s\S]*?(<!-- \/simulated -->)/g;
 const PICTURE = 'simulated-trade-off.svg';
 

@@ -13,9 +13,9 @@ import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
 
 const PAGES = {
-  'docs/choosing.md': { byRate, byPolicy, byCap },
-  'docs/when-not.md': { bySize, byWay },
-  'docs/simulating.md': { assumed },
+  'docs/how-to/choose-a-policy.md': { byRate, byPolicy, byCap },
+  'docs/explanation/when-not-to-use-it.md': { bySize, byWay },
+  'docs/how-to/simulate.md': { assumed },
 } as const;
 
 it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (page, tables) => {
@@ -31,7 +31,7 @@ it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (
 
 describe('what a task costs', () => {
   it('is in the README as on the pages, in whole dollars', () => {
-    const page = readFileSync(join(ROOT, 'docs/when-not.md'), 'utf8');
+    const page = readFileSync(join(ROOT, 'docs/explanation/when-not-to-use-it.md'), 'utf8');
     const [one, ...more] = [...(/\| a million tasks \|(.*)/.exec(page)?.[1] ?? '').matchAll(/[\d.]+/g)].map(Number);
     const idle = Number(/An idle stack costs \$([\d.]+) a month/.exec(page)?.[1]);
     const [full, single, month] = [more.at(-1), one, idle].map((price) => `$${Math.round(price ?? Number.NaN)}`);
@@ -47,7 +47,9 @@ describe('what a task costs', () => {
       year: 'numeric',
       timeZone: 'UTC',
     });
-    expect(readFileSync(join(ROOT, 'docs/when-not.md'), 'utf8')).toContain(`(${PRICES.region}, ${date}, `);
+    expect(readFileSync(join(ROOT, 'docs/explanation/when-not-to-use-it.md'), 'utf8')).toContain(
+      `(${PRICES.region}, ${date}, `,
+    );
   });
 
   it('is what was measured in batches of one and of a hundred, and what a batch needs is shared', () => {

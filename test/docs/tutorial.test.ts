@@ -11,7 +11,7 @@ import { eventually } from '../end-to-end/flow.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import { type Terminal, terminal } from './terminal.ts';
 
-const PAGE = 'docs/tutorial.md';
+const PAGE = 'docs/tutorials/first-batches.md';
 /** Where commands are typed that end; in the others something goes on. */
 const YOU = 'terminal 3';
 

@@ -7,7 +7,7 @@ import { sign } from '../../src/domain/downstream/signature.ts';
 type IsFromGroupage = (header: string | undefined, body: string | Buffer, secret: string) => boolean;
 
 const shown = (): Promise<{ readonly isFromGroupage: IsFromGroupage }> => {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/contract.md'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '../../docs/reference/downstream-call.md'), 'utf8');
   const [, code = ''] = /```js\n(.*?)```/s.exec(text) ?? [];
   return import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`);
 };

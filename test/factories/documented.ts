@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The rows of the table in a document that has this head, cell by cell. */
-export const tableUnder = (head: string, document = 'docs/testing.md'): string[][] => {
+export const tableUnder = (head: string, document = 'docs/how-to/test-groupage.md'): string[][] => {
   const lines = readFileSync(join(import.meta.dirname, '../..', document), 'utf8').split('\n');
   const from = lines.indexOf(head);
   if (from === -1) throw new Error(`${document} has no table with the head ${head}`);

@@ -1,6 +1,6 @@
 /**
  * The local runtime killed at random moments, with its engine, under producers that go on and a downstream that
- * misbehaves: docs/testing.md, "Real faults".
+ * misbehaves: docs/how-to/test-groupage.md, "Real faults".
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOWNSTREAM_FAULTS } from './faulty-downstream.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 /**
  * Names that mean something here, to JavaScript, or to nobody. None has a backslash: V8 13.6 takes an escaped name for one
- * that began with it and stood in the same place before (docs/security.md), and our tests would fail by that.
+ * that began with it and stood in the same place before (docs/explanation/security.md), and our tests would fail by that.
  */
 const NAMES = [
   ...'id operation payload correlationId callback priority weight coalesceKey expiresIn fanOutItem'.split(' '),

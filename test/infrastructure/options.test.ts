@@ -187,7 +187,7 @@ describe('what a key costs', () => {
     const [senders, receivers] = [/^sqs:SendMessage$/, /^sqs:ReceiveMessage$/].map((action) =>
       pairs(plain, 'AWS::SQS::Queue', action),
     );
-    const page = readFileSync(join(import.meta.dirname, '../../docs/construct.md'), 'utf8');
+    const page = readFileSync(join(import.meta.dirname, '../../docs/reference/construct.md'), 'utf8');
     expect(page).toContain(`tables: ${tables} pairs of function and table`);
     expect(page).toContain(`queues: ${senders} pairs of sender and queue, ${receivers} of receiver and queue`);
   });

@@ -73,7 +73,7 @@ export const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:on-call';
 export const everyKindInput: ConfigInput = {
   operations: EVERY_KIND,
   destinations: DESTINATIONS,
-  alarms: { topic: TOPIC, runbook: 'https://git.example/operating.md' },
+  alarms: { topic: TOPIC, runbook: 'https://git.example/operate.md' },
 };
 export const everyKind = configFrom(everyKindInput);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { blocksOf } from '../docs/blocks.ts';
 import { install, run, type Tarball } from './tarball.ts';
 
-const TUTORIAL = 'docs/tutorial.md';
+const TUTORIAL = 'docs/tutorials/first-batches.md';
 
 const CDK = join(import.meta.dirname, '../../node_modules/aws-cdk/bin/cdk');
 

@@ -1,6 +1,6 @@
 /**
  * Where the engines differ from AWS, or from each other, in something that we could come to rely on. Each is a question
- * to the engine, with what each backend answers; the table in docs/testing.md is held to this list.
+ * to the engine, with what each backend answers; the table in docs/how-to/test-groupage.md is held to this list.
  */
 import {
   BatchExecuteStatementCommand,

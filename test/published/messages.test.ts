@@ -55,8 +55,10 @@ describe('examples', () => {
   });
 
   it('are those of the documentation', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/contract.md'), 'utf8');
-    const shown = [...page.matchAll(/^```json\n(\{.*?)^```$/gms)].map(([, json = '']) => JSON.parse(json) as Json);
+    const pages = ['register-message', 'downstream-call', 'events', 'schemas', 'http-api', 'local']
+      .map((name) => readFileSync(join(import.meta.dirname, `../../docs/reference/${name}.md`), 'utf8'))
+      .join('\n');
+    const shown = [...pages.matchAll(/^```json\n(\{.*?)^```$/gms)].map(([, json = '']) => JSON.parse(json) as Json);
     expect(shown).toHaveLength(7);
     for (const each of shown) expect(Object.values(examples)).toContainEqual(each);
   });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tableUnder } from '../factories/documented.ts';
 
-const DOCUMENT = 'docs/security.md';
+const DOCUMENT = 'docs/explanation/security.md';
 const ROOT = join(import.meta.dirname, '../..');
 const rows = tableUnder('| threat | what holds it | tests |', DOCUMENT);
 /** Not the lines that only head a group. */

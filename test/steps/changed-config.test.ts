@@ -1,4 +1,4 @@
-/** Each row of the table of changes in docs/operating.md: what becomes of tasks that wait when the configuration changes. */
+/** Each row of the table of changes in docs/how-to/operate.md: what becomes of tasks that wait when the configuration changes. */
 import { expect, it } from 'vitest';
 import type { BatchMessage } from '../../src/domain/batches/messages.ts';
 import { type Operation, UnknownOperation } from '../../src/domain/config/resolved.ts';

@@ -8,7 +8,7 @@ import { type Block, blocksOf } from '../docs/blocks.ts';
 
 /** Within the repository, so that its packages are found; not under version control. */
 const FOLDER = join(ROOT, '.cache', `guide-${process.pid}`);
-const BLOCKS = blocksOf('docs/testing-your-operations.md').filter(
+const BLOCKS = blocksOf('docs/how-to/test-your-operations.md').filter(
   (block): block is Block & { readonly title: string } => block.language === 'ts' && block.title !== undefined,
 );
 

@@ -1,6 +1,6 @@
 /**
  * The release between: it reads a new version of rows and still writes the old one, beside the next, which writes the new one
- * (docs/upgrades.md).
+ * (docs/how-to/upgrade.md).
  */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Today's release goes on with the data folder that a former one left when it was killed (docs/upgrades.md). */
+/** Today's release goes on with the data folder that a former one left when it was killed (docs/how-to/upgrade.md). */
 import { setTimeout } from 'node:timers/promises';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

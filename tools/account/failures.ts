@@ -13,7 +13,7 @@ const expired: Say = (_, reason) =>
 const unknown: Say = (_, reason) => `AWS does not accept these credentials (${reason}): ${GIVE}`;
 const skewed: Say = (_, reason) => `AWS refuses the request's time (${reason}): set this machine's clock`;
 const forbidden: Say = (doing, reason) =>
-  `these credentials may not ${doing} (${reason}): docs/deploying.md lists the permissions`;
+  `these credentials may not ${doing} (${reason}): docs/how-to/deploy.md lists the permissions`;
 const unreachable: Say = (doing, reason, region) =>
   `cannot ${doing}: AWS does not answer in region "${region}" (${reason}): is that the region's name, and is there a way to it from here?`;
 const untrusted: Say = (doing, reason) =>

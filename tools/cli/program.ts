@@ -1,6 +1,6 @@
 /**
  * The command line `groupage`: its commands, and what every one of them shares. Another command is a file of `commands`, named
- * as it is called, a line here, and a row in docs/contract.md.
+ * as it is called, a line here, and a row in docs/reference/command-line.md.
  */
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../../src/config/load.ts';

@@ -22,7 +22,7 @@ const SECTIONS: Readonly<Record<string, Row>> = {
 /** The keys that stand below another name there: of whoever has a name of its own, or of wherever a secret may be. */
 const SECTION_OF: Readonly<Record<string, string>> = { operations: '', headers: 'secret' };
 
-/** Of `docs/configuration.md`: the rows of its tables, by key. @param page its text */
+/** Of `docs/reference/configuration.md`: the rows of its tables, by key. @param page its text */
 const rowsOf = (page: string): ReadonlyMap<string, Row> => {
   const rows = page
     .split('\n')
@@ -67,7 +67,7 @@ const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: strin
     Object.entries(properties).map(([name, schema]) => {
       const key = section === '' ? name : `${section}.${name}`;
       const row = rows.get(key) ?? SECTIONS[key];
-      if (row === undefined) throw new Error(`docs/configuration.md says nothing of ${key}`);
+      if (row === undefined) throw new Error(`docs/reference/configuration.md says nothing of ${key}`);
       return [name, withRow(documented(schema, rows, SECTION_OF[name] ?? name) as Json, row)];
     }),
   );
@@ -79,7 +79,7 @@ const withRow = ({ description: own, ...schema }: Json, { description, ...row }:
   ...schema,
 });
 
-const PAGE = new URL('../../docs/configuration.md', import.meta.url);
+const PAGE = new URL('../../docs/reference/configuration.md', import.meta.url);
 
 export const configFileSchema = (): Json => ({
   title: 'Configuration of Groupage',

@@ -149,7 +149,7 @@ export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFail
 };
 
 const stands = (data: string, stage: string): string =>
-  `${data} is whole and stays: its tables are empty and cost nothing so, and the next \`npm run deploy -- --stage ${stage}\` goes on with it. Tables of this stage are protected from deletion, so a deployment does not remove them: docs/deploying.md says how to`;
+  `${data} is whole and stays: its tables are empty and cost nothing so, and the next \`npm run deploy -- --stage ${stage}\` goes on with it. Tables of this stage are protected from deletion, so a deployment does not remove them: docs/how-to/deploy.md says how to`;
 
 const whatIs = (stack: Left, { stage, creates, changeSet }: Attempt): string => {
   const { name, status } = stack;

@@ -78,7 +78,7 @@ export const wayOut = (name: string, status: string, stage: string): string => {
     case 'DELETE_FAILED':
       // Removing the stage leaves this one alone, so that command would change nothing.
       if (keepsData(stage) && name === stackNames(stage).data)
-        return `${name} could not be removed entirely: its events in CloudFormation say what is in the way, and docs/deploying.md ("Removing") how to remove it by hand`;
+        return `${name} could not be removed entirely: its events in CloudFormation say what is in the way, and docs/how-to/deploy.md ("Removing") how to remove it by hand`;
       return `${name} could not be removed entirely: its events in CloudFormation say what is in the way; then ${destroy}`;
     case 'UPDATE_FAILED':
       return `${name} failed to be updated and was left as it was: take that back with \`npx cdk rollback ${name} -c stage=${stage}\``;

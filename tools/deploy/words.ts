@@ -33,7 +33,7 @@ export const staysOf = (stage: string, { name, status }: { readonly name: string
     stateOf(status) === 'whole'
       ? `${name} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them.`
       : `${name} stays, with its tables. ${wayOut(name, status, stage)}.`,
-    'The register queue, its dead letters and the rejected queue, if they were there, stay too, and no stack owns them now. docs/deploying.md says what to do with them',
+    'The register queue, its dead letters and the rejected queue, if they were there, stay too, and no stack owns them now. docs/how-to/deploy.md says what to do with them',
   ].join(' ');
 
 /** The outputs, and what to do with them. */

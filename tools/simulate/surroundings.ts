@@ -1,6 +1,6 @@
 /**
  * The platform that the steps run on: how long requests take, and how many invocations poll a queue. Assumptions, said in
- * one place; docs/simulating.md quotes them.
+ * one place; docs/how-to/simulate.md quotes them.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';

@@ -18,7 +18,7 @@ import type { Running, Variant } from './variant.ts';
 
 export const published: Variant = {
   name: 'published',
-  about: `the algorithm that Groupage stands in for ([the reading](../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets. As executions of Step Functions the elections alone would be $${2 * PRICES.stepFunctions.perMillionTransitions} a million tasks: two transitions each.`,
+  about: `the algorithm that Groupage stands in for ([the reading](../../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets. As executions of Step Functions the elections alone would be $${2 * PRICES.stepFunctions.perMillionTransitions} a million tasks: two transitions each.`,
   start: async (site) => {
     const { clients, prefix } = site;
     const names = { task: `${prefix}Task`, lock: `${prefix}BatchLock`, batch: `${prefix}Batch` };

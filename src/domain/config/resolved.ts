@@ -65,7 +65,7 @@ export interface ListPolicy {
 export interface AlarmPolicy {
   /** The ARN of an SNS topic; null for nobody. */
   readonly topic: string | null;
-  /** Where docs/operating.md is to be read: what alarms link to, up to the anchor. */
+  /** Where docs/how-to/operate.md is to be read: what alarms link to, up to the anchor. */
   readonly runbook: string;
   /** So many batches of an operation that failed, all of them or in part, within a quarter of an hour are too many. */
   readonly failedBatches: number;
@@ -75,7 +75,7 @@ export interface AlarmPolicy {
 export const AS_THEY_COME: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE.register, maxWait: 0 };
 
 /** Where nobody is called. */
-export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/operating.md', failedBatches: 1 };
+export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 };
 
 export interface Config {
   readonly version: 1;

@@ -1,6 +1,6 @@
 /**
  * The metrics: their names, units, dimensions and meaning. λs write them, and the dashboard, the alarms, the console and
- * docs/metrics.md are made from this list.
+ * docs/reference/metrics.md are made from this list.
  *
  * Each is paid for by the month, per set of dimensions in which it was ever written. So never the Target, of which there
  * are too many; it is in the log.

@@ -46,7 +46,7 @@ promise('every alarm says what to do, and links to a section that there is', ala
   ['no words', set(ALARM, 'AlarmDescription', undefined), /does not say/],
   [
     'a section that there is not',
-    set(ALARM, 'AlarmDescription', 'Something is the matter with it: do something. docs/operating.md#nowhere'),
+    set(ALARM, 'AlarmDescription', 'Something is the matter with it: do something. docs/how-to/operate.md#nowhere'),
     /links to #nowhere/,
   ],
 ]);

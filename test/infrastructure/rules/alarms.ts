@@ -81,16 +81,16 @@ export const scheduledFunctionsAreWatched: Rule = (template) => {
   return unwatched(template, started, 'FunctionName', ['Invocations', 'Errors']);
 };
 
-const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
+const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/how-to/operate.md'), 'utf8');
 
 /** A description ends with a link to a section that there is; CloudWatch takes 1,024 characters. */
 export const alarmsLinkToTheRunbook: Rule = (template) => {
   const anchors = anchorsOf(RUNBOOK);
   return alarmsOf(template).flatMap(({ id, description }) => {
-    const [, says = '', anchor = ''] = /^(.{20,}: .{10,})\. \S+operating\.md#([\w-]+)$/.exec(description) ?? [];
+    const [, says = '', anchor = ''] = /^(.{20,}: .{10,})\. \S+operate\.md#([\w-]+)$/.exec(description) ?? [];
     if (says === '') return [`${id} does not say what is the matter, what to do, and where more is: ${description}`];
     if (description.length > 1_024) return [`${id} says too much`];
-    return anchors.has(anchor) ? [] : [`${id} links to #${anchor}, which docs/operating.md has not`];
+    return anchors.has(anchor) ? [] : [`${id} links to #${anchor}, which docs/how-to/operate.md has not`];
   });
 };
 

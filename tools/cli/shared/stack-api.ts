@@ -103,7 +103,7 @@ const refusal = (stack: string, region: string, body: string): string => {
     return `AWS refuses the request's time (${said}): set this machine's clock`;
   if (/signature.*(not match|mismatch)/i.test(said))
     return `the signature does not fit (${said}): are these the credentials' secret and the region (${region}), and does what stands between keep host and path as they are?`;
-  return `the API of ${stack} refuses these credentials (403: ${said}): they need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/deploying.md; a credential of another account needs them in the function's own policy too`;
+  return `the API of ${stack} refuses these credentials (403: ${said}): they need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/how-to/deploy.md; a credential of another account needs them in the function's own policy too`;
 };
 
 /** AWS's errors say `Message` or `message`. */

@@ -102,7 +102,7 @@ const refusal = (cause: Error): string | undefined => {
   switch (cause.name) {
     case 'AccessDenied':
     case 'AccessDeniedException':
-      return `there are no charts: these credentials may not read metrics (${reasonOf(cause)}): they need cloudwatch:GetMetricData, see docs/console.md`;
+      return `there are no charts: these credentials may not read metrics (${reasonOf(cause)}): they need cloudwatch:GetMetricData, see docs/reference/console.md`;
     case 'Throttling':
     case 'ThrottlingException':
     case 'LimitExceededException':

@@ -57,8 +57,8 @@ const alarmFields = section({
   // It stands before the section's anchor, so it ends neither in a # nor in a query.
   runbook: formed(
     /^[^\s#?]{1,500}$/,
-    mustUnseen('where docs/operating.md is to be read: an address or a path, without # and ?'),
-  ).default('docs/operating.md'),
+    mustUnseen('where docs/how-to/operate.md is to be read: an address or a path, without # and ?'),
+  ).default('docs/how-to/operate.md'),
   failedBatches: whole(1, 1_000_000).default(1),
 });
 /** Null: there is nobody to be called, and nothing that would. */

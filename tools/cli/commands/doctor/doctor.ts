@@ -79,13 +79,13 @@ const lettersOf = async (
 const until = (queue: string): string => (queue === 'callback' ? ', for three days' : '');
 
 const GIVEN_UP =
-  'no destination took them for three days → see that it takes events again: docs/operating.md. Then groupage redrive --dead-letters given-up';
+  'no destination took them for three days → see that it takes events again: docs/how-to/operate.md. Then groupage redrive --dead-letters given-up';
 
 const lettersLine = (queue: string, messages: number): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'
-      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/operating.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
+      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/how-to/operate.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
       : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
 
 /** What was put right, or had changed by itself, is wrong no more. */

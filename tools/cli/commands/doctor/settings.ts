@@ -100,8 +100,8 @@ const isSkewed = (aheadBy: number): boolean => Math.abs(aheadBy) > CLOCK_SKEW;
 const throttledLine = ({ what, kind, times }: Throttled): string => {
   const held = `${what}: ${plural(times, kind.slice(0, -1), kind)} throttled in the last hour`;
   return kind === 'invocations'
-    ? `${held} → the account's concurrent executions, or a reserved concurrency, are used up: docs/operating.md#a-function-is-throttled`
-    : `${held} → one key, or a table that grew suddenly: docs/operating.md#a-table-is-throttled`;
+    ? `${held} → the account's concurrent executions, or a reserved concurrency, are used up: docs/how-to/operate.md#a-function-is-throttled`
+    : `${held} → one key, or a table that grew suddenly: docs/how-to/operate.md#a-table-is-throttled`;
 };
 
 const skewLine = (aheadBy: number): string =>
