@@ -56,7 +56,10 @@ if (docs) {
   const [told, compared] = [runs.filter(isTelling), runs.filter(({ nodes }) => nodes === TOLD_NODES)];
   assert.equal(told.length, 2);
   const folder = join(import.meta.dirname, '..', 'docs');
-  writeFileSync(join(folder, 'evidence', 'fleets.md'), documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`));
+  writeFileSync(
+    join(folder, 'evidence', 'fleets.md'),
+    documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`),
+  );
   writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
   const guide = join(folder, 'explanation', 'fleets.md');
   writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), runs, altOf(told)));
