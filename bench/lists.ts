@@ -20,7 +20,7 @@ import { costByLeases, costByLength, type LeaseCost } from './lists/costs.ts';
 import { pictureOf } from './lists/picture.ts';
 import { documentOf } from './lists/report.ts';
 import { runStorm } from './lists/storm.ts';
-import { compareWays } from './lists/ways.ts';
+import { compareWays } from './lists/variants.ts';
 import { startWorld, type World } from './lists/world.ts';
 
 const PARTS = ['storm', 'length', 'leases', 'ways'] as const;

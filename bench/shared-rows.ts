@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { whole } from '../verification/harness/whole.ts';
 import { startTables } from './shared-rows/tables.ts';
-import { type Delivery, type Load, WAYS } from './shared-rows/ways.ts';
+import { type Delivery, type Load, WAYS } from './shared-rows/variants.ts';
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
-import { apiWhenAsked } from '../src/api/when-asked.ts';
+import { apiWhenAsked } from '../src/api/lazy.ts';
 import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET } from '../src/domain/deployed/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';

@@ -13,7 +13,7 @@ import type { ProcessedKeys } from '../src/ports/processed.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
 import { secretsOf } from './secrets.ts';
-import { once } from './when-asked.ts';
+import { once } from './lazy.ts';
 
 export const downstreamsOf = (
   config: Config,

@@ -2,7 +2,7 @@
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Machine } from '../src/ports/machine.ts';
 import type { Host } from './compose.ts';
-import { once } from './when-asked.ts';
+import { once } from './lazy.ts';
 
 export const secretsOf = ({ services }: Pick<Host, 'services'>, { now }: Pick<Machine, 'now'>): Secrets =>
   services?.secrets ?? secretsInAws(now);

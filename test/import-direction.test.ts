@@ -17,7 +17,7 @@ const ANSWERS = [
   ...['batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
     (resource) => `src/api/${resource}/responses`,
   ),
-  'src/api/shared/described',
+  'src/api/shared/answer-schemas',
 ];
 /** What the page is told, and how it is to be shown. */
 const TOLD_TO_PAGE = [...ANSWERS, 'tools/task-options', 'tools/console/server/shapes', 'src/domain/events/metrics'];

@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startTestDownstream } from '../../test/factories/downstream.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
-import { LOCAL } from '../../tools/simulate/surroundings.ts';
+import { LOCAL } from '../../tools/simulate/platform.ts';
 import { onLocalStack } from './local.ts';
 import { type Seen, seenIn } from './seen.ts';
 import { OPERATION, type Trace } from './traces.ts';

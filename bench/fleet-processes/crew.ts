@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Fleet } from '../../src/domain/fleets/fleet.ts';
 import { type FleetName, nodeIdOf, type PartitionId } from '../../src/domain/fleets/ids.ts';
-import { fleetsAt } from '../../src/fleet/at.ts';
+import { fleetsAt } from '../../src/fleet/table-at.ts';
 import type { WorkerSetting } from './worker.ts';
 
 export type CrewSetting = Omit<WorkerSetting, 'name'>;

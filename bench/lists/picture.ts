@@ -1,6 +1,6 @@
 /** The cost curves as a picture: plain SVG on a card of its own, so that it reads on a dark page, too. */
 import { ALT } from './report.ts';
-import { WAYS, type WayCost, type WayName } from './ways.ts';
+import { WAYS, type WayCost, type WayName } from './variants.ts';
 
 const [WIDTH, HEIGHT] = [1_120, 420];
 /** Of a panel: how far from the card's edges and from the next one, and how large. */

@@ -1,7 +1,7 @@
 /** The figures as a page of the documentation. */
 import { type LeaseCost, type LengthReport, stepsOf } from './costs.ts';
 import type { StormReport } from './storm.ts';
-import { WAYS, type WayCost, type WayName } from './ways.ts';
+import { WAYS, type WayCost, type WayName } from './variants.ts';
 
 export interface Figures {
   readonly storm: StormReport;

@@ -14,7 +14,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { visit } from '../../src/steps/fan-outs/patrol.ts';
 import { progressOf } from '../../src/steps/fan-outs/progress.ts';
 import { type Claimed, claimJobs, complete } from '../../src/steps/lists/claim.ts';
-import { ListBusy } from '../../src/steps/turns.ts';
+import { ListBusy } from '../../src/steps/contention.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { total } from '../meter.ts';
 import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, type World } from './world.ts';

@@ -90,7 +90,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/call/tally.ts',
-    ['test/steps/handle-batch.test.ts', 'test/steps/handle-batch-told.test.ts'],
+    ['test/steps/handle-batch.test.ts', 'test/steps/handle-batch-notifies.test.ts'],
     ['this.#ended = [...members.ended];', 'this.#ended = [];'],
     ['attempts: Math.min(tries, this.#operation.retry.maxAttempts),', 'attempts: tries,'],
   ),
@@ -109,7 +109,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
-    ['test/steps/rooms.test.ts'],
+    ['test/steps/slots.test.ts'],
     ['if (inLine.every((each) => each.target === target)) return false;', ''],
     ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
     ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
@@ -131,7 +131,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
-    ['test/steps/changed-caps.test.ts', 'test/steps/rooms.test.ts'],
+    ['test/steps/changed-caps.test.ts', 'test/steps/slots.test.ts'],
     ['blocked ?? (await waiting.first(target, 1))[0]?.at', 'blocked'],
     ['target, wake: left.fence }', 'target }'],
     ['target, wake: left.fence }', 'target, ...(left.blocked === undefined ? {} : { wake: left.fence }) }'],
@@ -147,7 +147,7 @@ export const STEPS: readonly Mutant[] = [
     ['Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size)', 'largestCapOf(layout, lock)'],
   ),
   ...mutantsOf(
-    'src/steps/slots/target-room.ts',
+    'src/steps/slots/target-slots.ts',
     [
       'test/steps/changed-caps.test.ts',
       'test/steps/slots-of-batches.test.ts',
@@ -177,8 +177,8 @@ export const STEPS: readonly Mutant[] = [
     ['store.takeSlot(owner, slot, place.most, place.page)', 'store.takeSlot(owner, slot, store.pageSize, place.page)'],
   ),
   ...mutantsOf(
-    'src/steps/slots/room.ts',
-    ['test/steps/changed-caps.test.ts', 'test/steps/rooms.test.ts'],
+    'src/steps/slots/operation-slots.ts',
+    ['test/steps/changed-caps.test.ts', 'test/steps/slots.test.ts'],
     ['if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);', ''],
     ['largest > pageSize ? largest : 0', 'cap > pageSize ? largest : 0'],
     ['largestCapOf({ cap }, state)', 'cap'],
@@ -289,11 +289,11 @@ export const STEPS: readonly Mutant[] = [
     ['answers.some(({ misconfigured }) => misconfigured)', 'answers.every(({ misconfigured }) => misconfigured)'],
   ),
   ...mutantsOf(
-    'src/fleet/hands.ts',
-    ['test/fleet/hands.test.ts'],
+    'src/fleet/held-partitions.ts',
+    ['test/fleet/held-partitions.test.ts'],
     ['opened === FAILED || !this.#mayBegin(lease)', 'opened === FAILED'],
   ),
-  ...mutantsOf('src/fleet/heart.ts', ['test/fleet/heart.test.ts'], ['recentGaps(this.#gaps, sentAt)', 'this.#gaps']),
+  ...mutantsOf('src/fleet/heartbeat.ts', ['test/fleet/heartbeat.test.ts'], ['recentGaps(this.#gaps, sentAt)', 'this.#gaps']),
   ...mutantsOf(
     'src/steps/fan-outs/complete.ts',
     ['test/fan-out/races.test.ts'],

@@ -2,7 +2,7 @@
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from '../../tools/simulate/cost.ts';
 import { PRICES } from '../../tools/simulate/prices.ts';
-import { AWS } from '../../tools/simulate/surroundings.ts';
+import { AWS } from '../../tools/simulate/platform.ts';
 import { total } from '../meter.ts';
 import { type Limits, leastCalls } from './least-calls.ts';
 import type { Usage } from './site.ts';

@@ -4,7 +4,7 @@ import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/co
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
 import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
-import { AWS, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import { AWS, type Surroundings } from '../../tools/simulate/platform.ts';
 import type { Arrivals } from '../../tools/simulate/trace.ts';
 import { Partitions } from '../../verification/batches/partitions.ts';
 

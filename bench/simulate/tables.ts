@@ -1,5 +1,5 @@
 /** The table of docs/how-to/simulate.md. */
-import { AWS, type Latency, LOCAL, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import { AWS, type Latency, LOCAL, type Surroundings } from '../../tools/simulate/platform.ts';
 
 const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;
 

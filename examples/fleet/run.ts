@@ -16,7 +16,7 @@ import pLimit from 'p-limit';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
-import { fleetsAt } from '../../src/fleet/at.ts';
+import { fleetsAt } from '../../src/fleet/table-at.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 import { plural, table } from '../../tools/terminal.ts';

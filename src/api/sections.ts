@@ -3,7 +3,7 @@ import { type ErrorHandler, Hono, type HonoRequest } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../domain/config/resolved.ts';
 import { InvalidCursor, NewerRow } from '../ports/rows.ts';
-import { FanOutBusy, ListBusy } from '../steps/turns.ts';
+import { FanOutBusy, ListBusy } from '../steps/contention.ts';
 import { isOutOfCapacity } from './shared/busy.ts';
 import { METHODS } from './shared/calls.ts';
 import type { ApiDeps } from './shared/deps.ts';

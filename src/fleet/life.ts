@@ -12,8 +12,8 @@ import { blockedAfter, HURRIED_LOOKS, JITTER } from '../domain/fleets/timings.ts
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { withResolvers } from '../util/resolvers.ts';
-import { Hands } from './hands.ts';
-import { Heart } from './heart.ts';
+import { Hands } from './held-partitions.ts';
+import { Heart } from './heartbeat.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
 
 export type LifeEnd = 'evicted' | 'left';

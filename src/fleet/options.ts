@@ -12,7 +12,7 @@ import {
 } from '../domain/fleets/ids.ts';
 import { blockedAfter, CYCLE } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
-import type { TableAt } from './at.ts';
+import type { TableAt } from './table-at.ts';
 import type { Partition } from './partition.ts';
 
 export interface FleetOptions {

@@ -14,7 +14,7 @@ import { RETENTION } from '../domain/timings.ts';
 import type { Backlog } from '../ports/queues.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import { anyHabits, type Habits } from '../virtual/habits.ts';
-import { Line } from './in-turn.ts';
+import { Line } from './ordered.ts';
 import { checkMessage } from './limits.ts';
 import { Polling } from './polling.ts';
 

@@ -4,7 +4,7 @@ import { type Waiting, waitingRow } from '../domain/batches/policy.ts';
 import type { Millis, Target } from '../domain/ids.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';
-import { RowsInTurn } from './in-turn.ts';
+import { RowsInTurn } from './ordered.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { pageOf, type Tables } from './tables.ts';
 

@@ -3,7 +3,7 @@
 import { UnknownOperation } from '../domain/config/resolved.ts';
 import { TimeIsUp } from '../ports/machine.ts';
 import { NotSealed } from '../steps/call/handle-batch.ts';
-import { OutOfTime } from '../steps/turns.ts';
+import { OutOfTime } from '../steps/contention.ts';
 import { InjectedFault } from '../virtual/faults.ts';
 import { Violation } from '../virtual/violation.ts';
 

@@ -14,7 +14,7 @@ import type { Rejection } from '../domain/register/rejection.ts';
 import { hasEnded } from '../domain/tasks/task.ts';
 import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../domain/timings.ts';
 import { memoryReturns, memoryShares, receivedFrom, type ShareRow } from '../memory/callbacks.ts';
-import { RowsInTurn } from '../memory/in-turn.ts';
+import { RowsInTurn } from '../memory/ordered.ts';
 import { SimulatedQueue } from '../memory/queue.ts';
 import { GivenUp, type SimulatedQueues } from '../memory/queues.ts';
 import { Remembered } from '../memory/remembered.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batchIdOf, candidateOf, type TaskId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../src/domain/tasks/task.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { tell } from '../../src/steps/tasks/tell.ts';
+import { tell } from '../../src/steps/tasks/notify.ts';
 import { NOW, target } from '../factories/factories.ts';
 import { type Answer, someJobs, startedLists } from './list-kit.ts';
 

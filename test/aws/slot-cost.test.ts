@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OperationName } from '../../src/domain/ids.ts';
 import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
-import { freeRoom, takeRoom } from '../../src/steps/slots/room.ts';
+import { freeRoom, takeRoom } from '../../src/steps/slots/operation-slots.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aConfig, operationName, target } from '../factories/factories.ts';
 import { dynamoDBStores } from '../ports/stores.ts';

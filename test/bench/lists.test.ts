@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { LeaseCost, LengthReport } from '../../bench/lists/costs.ts';
 import { pictureOf } from '../../bench/lists/picture.ts';
 import type { StormReport } from '../../bench/lists/storm.ts';
-import { WAYS, type WayCost, type WayName } from '../../bench/lists/ways.ts';
+import { WAYS, type WayCost, type WayName } from '../../bench/lists/variants.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = (...args: string[]) =>

@@ -8,7 +8,7 @@ import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { PutOff, Returns } from '../../src/ports/callbacks.ts';
 import { TooLarge, type Way } from '../../src/ports/callbacks.ts';
 import { deliverAll } from '../../src/steps/deliver/deliver.ts';
-import { tell } from '../../src/steps/tasks/tell.ts';
+import { tell } from '../../src/steps/tasks/notify.ts';
 import { aConfig, aStored, NOW, token } from '../factories/factories.ts';
 
 const failed = aStored({

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
-import type { TableAt } from '../../src/fleet/at.ts';
-import { fleetsAt } from '../../src/fleet/at.ts';
+import type { TableAt } from '../../src/fleet/table-at.ts';
+import { fleetsAt } from '../../src/fleet/table-at.ts';
 import {
   type FleetEvent,
   type FleetOptions,
@@ -16,7 +16,7 @@ import {
   PartitionLost,
   runFleet,
 } from '../../src/fleet/run-fleet.ts';
-import { openDoor } from '../../tools/local/door.ts';
+import { openDoor } from '../../tools/local/guarded-proxy.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 import { eventually } from '../end-to-end/flow.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Node } from '../../src/domain/fleets/fleet.ts';
 import { isSilent, type Memory, NOTHING_SEEN, remember } from '../../src/domain/fleets/silence.ts';
-import { Heart } from '../../src/fleet/heart.ts';
+import { Heart } from '../../src/fleet/heartbeat.ts';
 import type { Clock } from '../../src/fleet/member.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 import { aFleet, aLease, aNode, FLEET, key, partition, shares } from './records.ts';

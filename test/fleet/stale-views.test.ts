@@ -4,7 +4,7 @@ import { decide } from '../../src/domain/fleets/decide.ts';
 import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
 import type { NodeKey } from '../../src/domain/fleets/ids.ts';
 import { NOTHING_SEEN } from '../../src/domain/fleets/silence.ts';
-import { Hands } from '../../src/fleet/hands.ts';
+import { Hands } from '../../src/fleet/held-partitions.ts';
 import { type Clock, type MemberDeps, Sleeper } from '../../src/fleet/member.ts';
 import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';

@@ -6,7 +6,7 @@ import { CreateTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localClients } from '../../tools/local/clients.ts';
-import { openDoor } from '../../tools/local/door.ts';
+import { openDoor } from '../../tools/local/guarded-proxy.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { javaProblem } from '../../tools/local/dynamodb-local.ts';
 import { freePort } from '../../tools/local/free-port.ts';

@@ -1,6 +1,6 @@
 /** Asks every route about fan-outs, deferred lists and fleets. */
 import { expect } from 'vitest';
-import { FanOutBusy } from '../../src/steps/turns.ts';
+import { FanOutBusy } from '../../src/steps/contention.ts';
 import { NOW } from '../factories/factories.ts';
 import { aNode, fleet, nodeOf, partition } from '../factories/fleets.ts';
 import { neverSent, started } from './asked-api.ts';

@@ -4,7 +4,7 @@ import { sustained } from '../../bench/agreement/traces.ts';
 import { loadsAt, MAX_SIZE, MAX_WAIT } from '../../bench/sustained/loads.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
 import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
-import { LOCAL, type Surroundings } from '../../tools/simulate/surroundings.ts';
+import { LOCAL, type Surroundings } from '../../tools/simulate/platform.ts';
 import { earlyGuardsSleep } from '../../verification/known-bugs/leading.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 

@@ -7,7 +7,7 @@ import { frontOf, kneeOf, type Point } from '../../tools/simulate/knee.ts';
 import { loadFrom } from '../../tools/simulate/load.ts';
 import { PRICES } from '../../tools/simulate/prices.ts';
 import { recommend } from '../../tools/simulate/recommend.ts';
-import { AWS } from '../../tools/simulate/surroundings.ts';
+import { AWS } from '../../tools/simulate/platform.ts';
 import { axesFrom, policiesOf, stepsOf, vary } from '../../tools/simulate/vary.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 

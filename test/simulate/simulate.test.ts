@@ -143,7 +143,7 @@ describe('a trace through the real steps', () => {
 
 it('a long trace needs no more memory than a short one: what has ended is forgotten', async () => {
   const { SimulatedStack } = await import('../../tools/simulate/simulated-stack.ts');
-  const { AWS } = await import('../../tools/simulate/surroundings.ts');
+  const { AWS } = await import('../../tools/simulate/platform.ts');
   const stack = new SimulatedStack({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
   let most = 0;
   // A quarter of an hour, ten tasks a second.

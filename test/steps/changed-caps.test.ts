@@ -11,7 +11,7 @@ import { group } from '../../src/steps/lead/group.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { lookAtTarget } from '../../src/steps/repair/repair.ts';
 import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
-import { freeRoom, roomOf, takeRoom } from '../../src/steps/slots/room.ts';
+import { freeRoom, roomOf, takeRoom } from '../../src/steps/slots/operation-slots.ts';
 import { aConfig, aPolicy, id, NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';

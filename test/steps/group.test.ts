@@ -8,7 +8,7 @@ import { LEASE, STINT } from '../../src/domain/timings.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { OutOfTime } from '../../src/steps/turns.ts';
+import { OutOfTime } from '../../src/steps/contention.ts';
 import {
   aConfig,
   aPolicy,

@@ -7,7 +7,7 @@ import { append } from '../../src/steps/lists/append.ts';
 import { JOBS_AT_ONCE, trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
-import { reviveRefused } from '../../src/steps/repair/refused-letters.ts';
+import { reviveRefused } from '../../src/steps/repair/refused-messages.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { id, NOW, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';

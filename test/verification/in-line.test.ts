@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Line, RowsInTurn } from '../../src/memory/in-turn.ts';
+import { Line, RowsInTurn } from '../../src/memory/ordered.ts';
 
 it('a line lets anybody leave, and keeps the order of the others', () => {
   const act = fc.oneof(fc.record({ push: fc.nat() }), fc.record({ take: fc.nat() }));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import type { OperationName, Target } from '../../src/domain/ids.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
-import { RowsInTurn } from '../../src/memory/in-turn.ts';
+import { RowsInTurn } from '../../src/memory/ordered.ts';
 import { DYNAMODB, limited } from '../../src/memory/limits.ts';
 import { memoryOperations } from '../../src/memory/operations.ts';
 import { memoryProcessed } from '../../src/memory/processed.ts';

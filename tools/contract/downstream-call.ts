@@ -1,7 +1,7 @@
 /** What a downstream is asked, in each form, and what it may answer. */
 import * as z from 'zod/mini';
 import { INPUT_RESULTS, ITEM_RESULTS, jobResults } from '../../src/api/batches/requests.ts';
-import { anyObject, anything, list, text, whole } from '../../src/api/shared/described.ts';
+import { anyObject, anything, list, text, whole } from '../../src/api/shared/answer-schemas.ts';
 
 const envelope = {
   batchId: text('Names the batch. Not made to be taken apart.'),

@@ -1,6 +1,6 @@
 /** What destinations are told: CloudEvents. */
 import * as z from 'zod/mini';
-import { anything, moment, text, whole } from '../../src/api/shared/described.ts';
+import { anything, moment, text, whole } from '../../src/api/shared/answer-schemas.ts';
 import { OMITTED, TASK_ERROR } from '../../src/api/tasks/responses.ts';
 
 /** What every event says of itself. */

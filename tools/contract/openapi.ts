@@ -9,7 +9,7 @@ import { FLEETS_DESCRIBED } from '../../src/api/fleets/responses.ts';
 import { LISTS_DESCRIBED } from '../../src/api/lists/responses.ts';
 import { OPERATIONS_DESCRIBED } from '../../src/api/operations/responses.ts';
 import { QUEUES_DESCRIBED } from '../../src/api/queues/responses.ts';
-import { type Described, PROBLEM } from '../../src/api/shared/described.ts';
+import { type Described, PROBLEM } from '../../src/api/shared/answer-schemas.ts';
 import { isOptional } from '../../src/api/shared/input.ts';
 import { TARGETS_DESCRIBED } from '../../src/api/targets/responses.ts';
 import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/responses.ts';

@@ -1,6 +1,6 @@
 /** What producers send, and what comes back of it that is refused. */
 import * as z from 'zod/mini';
-import { list, moment, onlyTrue, PROBLEM_PLACE, text, whole, word } from '../../src/api/shared/described.ts';
+import { list, moment, onlyTrue, PROBLEM_PLACE, text, whole, word } from '../../src/api/shared/answer-schemas.ts';
 import { OPERATION_NAME_PATTERN } from '../../src/domain/ids.ts';
 import { REDRIVE_LIMITS, redriveFields } from '../../src/domain/register/redrive-message.ts';
 import { REGISTER_MAX_BYTES } from '../../src/domain/register/register-body.ts';

@@ -1,7 +1,7 @@
 /** Both local engines. */
 
 import { StartFailure } from '../failure.ts';
-import { type Door, openDoor } from './door.ts';
+import { type Door, openDoor } from './guarded-proxy.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
 import { makeFolder } from './local-folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';

@@ -8,7 +8,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { TableAt } from '../../src/fleet/at.ts';
+import type { TableAt } from '../../src/fleet/table-at.ts';
 import { LOCAL_REGION, localClients } from './clients.ts';
 import type { CloudAssembly, Found } from './template.ts';
 

@@ -2,7 +2,7 @@
 
 import { parseDuration } from '../../src/domain/config/duration.ts';
 import type { Parsed } from '../../src/util/problems.ts';
-import { perSecondIn } from './described.ts';
+import { perSecondIn } from './name-values.ts';
 import type { Figures } from './figures.ts';
 
 export interface Aim {

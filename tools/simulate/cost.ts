@@ -1,7 +1,7 @@
 /** What a simulated trace costs at list prices; free tiers are not counted, nor what producers pay for sending. */
 import type { Outcome } from './outcome.ts';
 import { PRICES } from './prices.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './platform.ts';
 
 /** In US dollars. */
 export interface Cost {

@@ -3,7 +3,7 @@ import type { Answer, Call, Downstream } from '../../src/domain/downstream/downs
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Parsed } from '../../src/util/problems.ts';
 import type { Scheduler } from '../../src/virtual/scheduler.ts';
-import { describedBy, duration, perSecondIn, type Reader } from './described.ts';
+import { describedBy, duration, perSecondIn, type Reader } from './name-values.ts';
 
 /** Two moments, in ms from the beginning of the trace. */
 interface Span {

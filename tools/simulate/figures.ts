@@ -2,7 +2,7 @@
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from './cost.ts';
 import type { OperationOutcome, Outcome } from './outcome.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './platform.ts';
 
 export interface Figures {
   /** From when a task was sent until its first call, in ms. */

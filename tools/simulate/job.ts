@@ -6,7 +6,7 @@ import type { DownstreamModel } from './downstream.ts';
 import { arrivalsOf, type Load } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import { simulate } from './simulate.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './platform.ts';
 import { type Arrival, type Arrivals, arrivalsIn } from './trace.ts';
 
 /** What all simulations of one command share. */

@@ -9,7 +9,7 @@ import type { Millis } from '../../src/domain/ids.ts';
 import { groupBy } from '../../src/util/group-by.ts';
 import type { Parsed, Problem } from '../../src/util/problems.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
-import { describedBy, duration, type Reader, rate, wholeWithin, within } from './described.ts';
+import { describedBy, duration, type Reader, rate, wholeWithin, within } from './name-values.ts';
 import type { Arrival } from './trace.ts';
 
 /** So many tasks within a fifth of a second, by chance, on average every `every`. */

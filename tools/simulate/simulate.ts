@@ -11,7 +11,7 @@ import { START } from '../../src/virtual/trace.ts';
 import { type DownstreamModel, QUICK } from './downstream.ts';
 import type { Outcome } from './outcome.ts';
 import { SimulatedStack, type SimulatedStackOptions } from './simulated-stack.ts';
-import { AWS, type Surroundings } from './surroundings.ts';
+import { AWS, type Surroundings } from './platform.ts';
 import type { Arrivals } from './trace.ts';
 
 export interface SimulateOptions extends Pick<SimulatedStackOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {

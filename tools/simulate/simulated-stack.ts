@@ -8,7 +8,7 @@ import type { Config } from '../../src/domain/config/resolved.ts';
 import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../../src/domain/timings.ts';
-import { RowsInTurn } from '../../src/memory/in-turn.ts';
+import { RowsInTurn } from '../../src/memory/ordered.ts';
 import { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { SimulatedQueues } from '../../src/memory/queues.ts';
 import { emptyTables } from '../../src/memory/tables.ts';
@@ -31,7 +31,7 @@ import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { type DownstreamModel, type Heard, modelledDownstream } from './downstream.ts';
 import { Forgetting } from './forgetting.ts';
-import { latencies, pollersOf, type Surroundings } from './surroundings.ts';
+import { latencies, pollersOf, type Surroundings } from './platform.ts';
 import { countedQueues, requestsFor, Tally } from './tally.ts';
 import type { Arrival } from './trace.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { describeInBrief, type Parsed } from '../../src/util/problems.ts';
-import { describedBy, duration, type Reader, wholeWithin } from './described.ts';
+import { describedBy, duration, type Reader, wholeWithin } from './name-values.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { Setting } from './job.ts';
 import { frontOf, kneeOf, type Point } from './knee.ts';

@@ -22,7 +22,7 @@ import { checkLargeAnswers } from './large-answers.ts';
 import { checkLed } from './led.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkSettled } from './settled.ts';
-import { checkTold } from './told.ts';
+import { checkTold } from './notified.ts';
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {

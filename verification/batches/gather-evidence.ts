@@ -5,7 +5,7 @@ import type { Account } from './account.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 import { redrivesIn } from './lives.ts';
-import type { People } from './people.ts';
+import type { People } from './operators.ts';
 import type { Scenario } from './scenario.ts';
 import { PATROLLED_AT_ONCE } from './sweeps.ts';
 

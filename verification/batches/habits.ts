@@ -4,7 +4,7 @@ import type { WorkingQueue } from '../../src/ports/queues.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';
 import { anyHabits, type Habits } from '../../src/virtual/habits.ts';
 import { START } from '../../src/virtual/trace.ts';
-import { lateInQuiet, neverQuiet, type Quiet } from './quiet.ts';
+import { lateInQuiet, neverQuiet, type Quiet } from './idle-months.ts';
 import type { Scenario, Stop } from './scenario.ts';
 
 /** The queues as bad as SQS may be, and functions that are few, where a schedule says so. */

@@ -14,7 +14,7 @@ import { demand, Violation } from '../../src/virtual/violation.ts';
 import { watchCaps } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Seen } from './evidence.ts';
-import { watchRooms } from './rooms.ts';
+import { watchRooms } from './slots.ts';
 
 /** What a watcher is told besides what he sees. */
 interface Watched {

@@ -20,7 +20,7 @@ import type { SeenSweep } from './evidence.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { stoppedFor } from './habits.ts';
 import { livesApart, redrivesIn } from './lives.ts';
-import { LONGEST_PAUSE, People } from './people.ts';
+import { LONGEST_PAUSE, People } from './operators.ts';
 import type { Scenario, Stop } from './scenario.ts';
 import { checkForgotten, notingPatrol, watchForgotten } from './sweeps.ts';
 import { deleteExpired, type Expired, expire } from './time-to-live.ts';

@@ -13,7 +13,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import type { AnyWish, AskingScenario } from '../harness/asking.ts';
+import type { AnyWish, AskingScenario } from '../harness/clients.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 
 /** The steps that a schedule runs. */

@@ -13,7 +13,7 @@ import type { Tables } from '../../src/memory/tables.ts';
 import type { Life } from '../../src/processes/process.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
-import { Asking, type AskingReport, type Step } from '../harness/asking.ts';
+import { Asking, type AskingReport, type Step } from '../harness/clients.ts';
 import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
 import { checkFanOutsAtRest } from './at-rest.ts';
 import { Book } from './ledger.ts';

@@ -11,7 +11,7 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { NOWHERE } from '../batches/simulated-downstream.ts';
-import type { AnyWish, AskingScenario } from '../harness/asking.ts';
+import type { AnyWish, AskingScenario } from '../harness/clients.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 import type { Patched } from './steps.ts';
 

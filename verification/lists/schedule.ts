@@ -24,7 +24,7 @@ import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
 import { through } from '../../src/virtual/gate.ts';
-import { Asking, type AskingReport, type Step } from '../harness/asking.ts';
+import { Asking, type AskingReport, type Step } from '../harness/clients.ts';
 import { type Asked, checkAppended, checkTriggered } from './answers.ts';
 import { checkListsAtRest } from './at-rest.ts';
 import { Book, payloadOf } from './ledger.ts';

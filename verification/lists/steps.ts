@@ -7,8 +7,8 @@ import { append } from '../../src/steps/lists/append.ts';
 import { claimJobs, complete, release, renew } from '../../src/steps/lists/claim.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { ackEnded } from '../../src/steps/tasks/tell.ts';
-import { ListBusy } from '../../src/steps/turns.ts';
+import { ackEnded } from '../../src/steps/tasks/notify.ts';
+import { ListBusy } from '../../src/steps/contention.ts';
 
 export const STEPS = {
   append,

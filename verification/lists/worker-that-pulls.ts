@@ -8,7 +8,7 @@ import type { RegisterDeps } from '../../src/steps/deps.ts';
 import type { Claimed, Held } from '../../src/steps/lists/claim.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
-import type { Asking } from '../harness/asking.ts';
+import type { Asking } from '../harness/clients.ts';
 import { type Asked, checkClaimed, checkCompleted } from './answers.ts';
 import type { ListPlan } from './scenario.ts';
 import type { ListSteps } from './steps.ts';

@@ -4,7 +4,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { writeAll } from '../../../src/aws/dynamodb.ts';
 import type { Item } from '../../../src/rows/item.ts';
 import { payloadOf } from '../../lists/world.ts';
-import { type JobTable, jobIdOf, type Taken } from './way.ts';
+import { type JobTable, jobIdOf, type Taken } from './variant.ts';
 
 export const createJobTable = async ({ client, table }: Pick<JobTable, 'client' | 'table'>): Promise<void> => {
   await client.send(

@@ -9,7 +9,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
 import { completeRow } from './job-rows.ts';
-import { type JobTable, jobIdOf, RowTooLarge, type Way } from './way.ts';
+import { type JobTable, jobIdOf, RowTooLarge, type Way } from './variant.ts';
 
 /** Beside the rows of jobs, which are there already. */
 const WAITING = 'waiting';

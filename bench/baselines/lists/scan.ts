@@ -10,7 +10,7 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
 import type { Item } from '../../../src/rows/item.ts';
 import { completeRow, putJobRows } from './job-rows.ts';
-import type { JobTable, Taken, Way } from './way.ts';
+import type { JobTable, Taken, Way } from './variant.ts';
 
 /** Rows that one request looks at: a few requests for a long list, and not much too much for a short one. */
 const PAGE = 1_000;

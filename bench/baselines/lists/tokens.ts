@@ -7,7 +7,7 @@ import type { ListId } from '../../../src/domain/lists/ids.ts';
 import { claimJobs, complete } from '../../../src/steps/lists/claim.ts';
 import { takeJobs } from '../../../src/steps/lists/trigger.ts';
 import { claimNamed, heldBy, openList, tokenNamed, type World } from '../../lists/world.ts';
-import type { Way } from './way.ts';
+import type { Way } from './variant.ts';
 
 const LEASE = 300_000;
 

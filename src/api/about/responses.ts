@@ -1,6 +1,6 @@
 /** Responses of `/about` and `/openapi.json`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
-import { describeCalls, text } from '../shared/described.ts';
+import { describeCalls, text } from '../shared/answer-schemas.ts';
 import { ABOUT_CALLS, OPENAPI_CALLS } from './requests.ts';
 
 export const ABOUT_DESCRIBED = [

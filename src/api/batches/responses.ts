@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { BatchStatus } from '../../domain/batches/batch.ts';
 import type { SealReason } from '../../domain/batches/policy.ts';
-import { CURSOR, describeCalls, list, moment, number, text, whole, word } from '../shared/described.ts';
+import { CURSOR, describeCalls, list, moment, number, text, whole, word } from '../shared/answer-schemas.ts';
 import { BATCH_CALLS } from './requests.ts';
 
 const outline = {

@@ -13,7 +13,7 @@ import {
   text,
   whole,
   word,
-} from '../shared/described.ts';
+} from '../shared/answer-schemas.ts';
 import { DOCTOR_CALLS } from './requests.ts';
 
 const FINDING = z

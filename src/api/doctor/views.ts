@@ -3,7 +3,7 @@ import type { Finding } from '../../domain/batches/findings.ts';
 import { operationOf } from '../../domain/ids.ts';
 import type { Skipped, Treated } from '../../steps/repair/repair.ts';
 import { reasonOf } from '../../util/problems.ts';
-import type { Skipped as SkippedShown } from '../shared/described.ts';
+import type { Skipped as SkippedShown } from '../shared/answer-schemas.ts';
 import { iso } from '../shared/iso.ts';
 import type { Finding as FindingShown } from './responses.ts';
 

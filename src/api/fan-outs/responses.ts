@@ -1,7 +1,7 @@
 /** Responses of `/fan-outs`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { EndReason, FanOut as StoredFanOut } from '../../domain/fan-outs/fan-out.ts';
-import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../shared/described.ts';
+import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word } from '../shared/answer-schemas.ts';
 import { FAIL_FAST, FAN_OUT_CALLS } from './requests.ts';
 
 const counts = {

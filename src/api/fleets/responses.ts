@@ -1,7 +1,7 @@
 /** Responses of `/fleets`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { NodeView, PartitionView } from '../../domain/fleets/view.ts';
-import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../shared/described.ts';
+import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from '../shared/answer-schemas.ts';
 import { FLEET_CALLS } from './requests.ts';
 
 const node = {

@@ -14,7 +14,7 @@ import {
   text,
   whole,
   word,
-} from '../shared/described.ts';
+} from '../shared/answer-schemas.ts';
 import { CLAIM_CALLS } from './claim-requests.ts';
 import { LIST_CALLS } from './requests.ts';
 

@@ -12,7 +12,7 @@ import {
   text,
   whole,
   word,
-} from '../shared/described.ts';
+} from '../shared/answer-schemas.ts';
 import { OPERATION_CALLS } from './requests.ts';
 
 /**

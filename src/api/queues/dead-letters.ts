@@ -4,7 +4,7 @@ import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { LetterQueue } from '../../ports/queues.ts';
 import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
-import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-letters.ts';
+import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-messages.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';

@@ -1,7 +1,7 @@
 /** Responses of `/queues` and `/dead-letters`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
-import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/described.ts';
+import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/answer-schemas.ts';
 import { LETTER_CALLS, QUEUE_CALLS } from './requests.ts';
 
 const sourceQueue = {

@@ -1,7 +1,7 @@
 /** `/v1/targets`: what waits where, who leads it; and flush. */
 import type { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../../steps/lead/flush.ts';
-import { inFlightOf } from '../../steps/slots/target-room.ts';
+import { inFlightOf } from '../../steps/slots/target-slots.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { noSuchTarget } from '../shared/known-target.ts';

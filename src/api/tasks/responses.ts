@@ -14,7 +14,7 @@ import {
   text,
   whole,
   word,
-} from '../shared/described.ts';
+} from '../shared/answer-schemas.ts';
 import { FAILURE_CALLS, TASK_CALLS } from './requests.ts';
 import type { WaitsFor } from './waits-for.ts';
 

@@ -45,7 +45,7 @@ export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== unde
 
 /**
  * Whether no batch may begin, whatever waits: as many as may be are under way, or the Target is paused. A cap beyond `pageSize`
- * does not show in the lock (src/steps/slots/target-room.ts).
+ * does not show in the lock (src/steps/slots/target-slots.ts).
  */
 export const isClosed = (
   { openBatch, inFlight = [], uncountedAt, paused }: Lock,

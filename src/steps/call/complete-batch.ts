@@ -18,7 +18,7 @@ import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
-import { type Next, untilDone } from '../turns.ts';
+import { type Next, untilDone } from '../contention.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 

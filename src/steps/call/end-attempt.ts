@@ -12,7 +12,7 @@ import { delayPast } from '../../domain/timings.ts';
 import type { Postponed } from '../../ports/batches.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlots } from '../slots/batch-slot.ts';
-import type { Next } from '../turns.ts';
+import type { Next } from '../contention.ts';
 import { countFailure, countSuccess } from './circuit.ts';
 import { lookAgain } from './hold.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';

@@ -18,7 +18,7 @@ import type { Delivery } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
 import { ensureSlot, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForRoom, wakeUnlessPaused } from '../slots/wake.ts';
-import { type Next, OutOfTime, untilDone } from '../turns.ts';
+import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';

@@ -30,7 +30,7 @@ import { delayPast, MINUTE } from '../../domain/timings.ts';
 import type { NextHeld } from '../../ports/batches.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';
-import type { Next } from '../turns.ts';
+import type { Next } from '../contention.ts';
 
 /** Each costs a write of the batch's row. */
 const SPAN: Millis = 15 * MINUTE;

@@ -14,7 +14,7 @@ import { MAX_DELAY, SECOND, TO_REPORT } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { CallDeps } from '../deps.ts';
-import type { Next } from '../turns.ts';
+import type { Next } from '../contention.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
 import type { Attempt } from './tally.ts';
 

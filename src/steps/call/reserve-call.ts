@@ -12,7 +12,7 @@ import type { CallLine, OperationState } from '../../domain/operations/slots.ts'
 import { delaySeconds } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
-import { OutOfTime } from '../turns.ts';
+import { OutOfTime } from '../contention.ts';
 import { lookLater } from './hold.ts';
 
 /** A call that wants a moment. */

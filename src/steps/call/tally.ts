@@ -14,7 +14,7 @@ import type { OperationState } from '../../domain/operations/slots.ts';
 import type { TaskResult } from '../../domain/tasks/task.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
-import { ackEnded, callBack } from '../tasks/tell.ts';
+import { ackEnded, callBack } from '../tasks/notify.ts';
 
 export interface Attempt {
   /** As it was before the attempt. */

@@ -15,7 +15,7 @@ import { CLOCK_SKEW, delayPast, LEASE, SECOND, SOON } from '../../domain/timings
 import type { Mine } from '../../ports/locks.ts';
 import type { BatchDeps } from '../deps.ts';
 import { wake } from '../slots/wake.ts';
-import type { Next } from '../turns.ts';
+import type { Next } from '../contention.ts';
 
 /**
  * G5. Counts the batches that are under way, if they can be found already; otherwise the next guard sleeps until then. A hint leaves that

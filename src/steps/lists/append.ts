@@ -3,7 +3,7 @@ import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
 import type { ListDeps } from '../deps.ts';
-import { takeTurns } from '../turns.ts';
+import { takeTurns } from '../contention.ts';
 
 export type Appended =
   | { readonly kind: 'appended'; readonly first: number; readonly count: number; readonly total: number }

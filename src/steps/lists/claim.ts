@@ -31,7 +31,7 @@ import {
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
-import { ListBusy, takeTurns } from '../turns.ts';
+import { ListBusy, takeTurns } from '../contention.ts';
 import { doneIn } from './jobs.ts';
 
 export type Claimed =

@@ -30,7 +30,7 @@ import {
 import { printTrigger, type TriggerMessage } from '../../domain/register/trigger-message.ts';
 import type { Taken } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
-import { takeTurns } from '../turns.ts';
+import { takeTurns } from '../contention.ts';
 import { doneIn } from './jobs.ts';
 
 /** How many jobs, or what share of all that the list has. */

@@ -16,7 +16,7 @@ import type { PatrolMark } from '../../ports/locks.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { inBrief } from '../../util/problems.ts';
 import type { SweepDeps } from '../deps.ts';
-import { dropEmptyPages } from '../slots/target-room.ts';
+import { dropEmptyPages } from '../slots/target-slots.ts';
 import { lookAtTargets, repairAll } from './repair.ts';
 
 const MIN_SLICE = 100;

@@ -16,7 +16,7 @@ import { GRACE } from '../../domain/timings.ts';
 import type { Glance, Mine } from '../../ports/locks.ts';
 import type { BatchDeps } from '../deps.ts';
 import { isSlotOver } from '../slots/pages.ts';
-import { furtherPagesOf, isTargetFull, landBatch, pagesOfTarget } from '../slots/target-room.ts';
+import { furtherPagesOf, isTargetFull, landBatch, pagesOfTarget } from '../slots/target-slots.ts';
 
 /** What could not be looked at, and why. */
 export interface Skipped {

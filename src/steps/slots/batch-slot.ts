@@ -21,8 +21,8 @@ import {
 } from '../../domain/operations/slots.ts';
 import { CLOCK_SKEW, MINUTE } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
-import { awaitRoom, freeRoom, holdsRoom, takeRoom } from './room.ts';
-import { landBatch } from './target-room.ts';
+import { awaitRoom, freeRoom, holdsRoom, takeRoom } from './operation-slots.ts';
+import { landBatch } from './target-slots.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
 /** From when a batch may lend its slot: a copy of its message that was received before the pause has begun its call by then. */

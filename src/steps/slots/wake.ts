@@ -18,7 +18,7 @@ import type { Millis, OperationName } from '../../domain/ids.ts';
 import type { WaitingTarget } from '../../domain/operations/slots.ts';
 import { SECOND, STINT } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
-import { roomOf } from './room.ts';
+import { roomOf } from './operation-slots.ts';
 
 /** Of the oldest ones any: those that wake at the same time should not all choose the same. */
 const OLDEST = 10;

@@ -15,7 +15,7 @@ import type { TaskOutline } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
-import { isToBeTold, tell } from './tell.ts';
+import { isToBeTold, tell } from './notify.ts';
 
 /** A message that asks for a redrive. */
 export interface RedriveMessage {

@@ -10,7 +10,7 @@ import { type Age, isNewer } from '../../domain/tasks/age.ts';
 import { hasEnded, type Settlement, type Task } from '../../domain/tasks/task.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { TaskDeps } from '../deps.ts';
-import { tell } from './tell.ts';
+import { tell } from './notify.ts';
 
 /** A waiting row, and how its task ends. */
 interface Settled {

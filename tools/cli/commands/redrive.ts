@@ -1,6 +1,6 @@
 /** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
 import { Command, Option } from 'commander';
-import type { Skipped } from '../../../src/api/shared/described.ts';
+import type { Skipped } from '../../../src/api/shared/answer-schemas.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
 import { DEAD_LETTERS as LETTERS_LYING, LETTERS_REDRIVEN, TASKS_REDRIVEN } from '../shared/answers.ts';

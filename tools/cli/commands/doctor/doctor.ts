@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type * as z from 'zod/mini';
 import type { Finding } from '../../../../src/api/doctor/responses.ts';
 import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
-import type { Skipped } from '../../../../src/api/shared/described.ts';
+import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';

@@ -12,7 +12,7 @@ import { type Aim, aimFrom } from '../../../simulate/aims.ts';
 import { downstreamFrom, QUICK } from '../../../simulate/downstream.ts';
 import type { Setting, Source } from '../../../simulate/job.ts';
 import { type Load, loadFrom, loadProblems } from '../../../simulate/load.ts';
-import { AWS, LOCAL } from '../../../simulate/surroundings.ts';
+import { AWS, LOCAL } from '../../../simulate/platform.ts';
 import { type Axes, axesFrom } from '../../../simulate/vary.ts';
 import { sizeOf } from '../../shared/lines.ts';
 

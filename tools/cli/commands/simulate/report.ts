@@ -7,7 +7,7 @@ import type { Outcome } from '../../../simulate/outcome.ts';
 import { PRICES } from '../../../simulate/prices.ts';
 import type { Recommended } from '../../../simulate/recommend.ts';
 import { type Policy, printPolicy, type SettingName, written } from '../../../simulate/settings.ts';
-import type { Surroundings } from '../../../simulate/surroundings.ts';
+import type { Surroundings } from '../../../simulate/platform.ts';
 import type { Tried, Varied } from '../../../simulate/vary.ts';
 import { fields, plural, printable, table } from '../../../terminal.ts';
 

@@ -1,6 +1,6 @@
 /** Another run, or another try: first only looked at, then confirmed, then done, with what became of it. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Skipped } from '../../../../../src/api/shared/described.ts';
+import type { Skipped } from '../../../../../src/api/shared/answer-schemas.ts';
 import type { Reply } from '../base/api.ts';
 import { post } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';

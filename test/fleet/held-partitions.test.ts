@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import { type FleetName, type NodeId, nodeKey, type PartitionId } from '../../src/domain/fleets/ids.ts';
-import { Hands } from '../../src/fleet/hands.ts';
+import { Hands } from '../../src/fleet/held-partitions.ts';
 import { type Clock, Sleeper } from '../../src/fleet/member.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 

@@ -4,7 +4,7 @@ import { eventOf } from '../../src/domain/callbacks/event.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { reviveRefused } from '../../src/steps/repair/refused-letters.ts';
+import { reviveRefused } from '../../src/steps/repair/refused-messages.ts';
 import { aStored, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, letter, refused, suite } from './step-suite.ts';

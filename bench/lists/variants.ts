@@ -7,7 +7,7 @@ import { createJobTable, putJobRows } from '../baselines/lists/job-rows.ts';
 import { popping } from '../baselines/lists/pop.ts';
 import { scanning } from '../baselines/lists/scan.ts';
 import { byTokens } from '../baselines/lists/tokens.ts';
-import { type JobTable, RowTooLarge, type Taken, type Way } from '../baselines/lists/way.ts';
+import { type JobTable, RowTooLarge, type Taken, type Way } from '../baselines/lists/variant.ts';
 import { total } from '../meter.ts';
 import { newListId, payloadOf, spending, TRACKER, totalBut, type World } from './world.ts';
 

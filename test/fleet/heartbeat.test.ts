@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type FleetName, type NodeId, nodeKey } from '../../src/domain/fleets/ids.ts';
-import { Heart } from '../../src/fleet/heart.ts';
+import { Heart } from '../../src/fleet/heartbeat.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 

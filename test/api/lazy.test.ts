@@ -1,7 +1,7 @@
 /** The API whose sections are loaded when they are asked for answers as the whole does. */
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { apiWhenAsked } from '../../src/api/when-asked.ts';
+import { apiWhenAsked } from '../../src/api/lazy.ts';
 import { aConfig } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';

@@ -7,7 +7,7 @@ import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
 import { resumeOperation } from '../../src/steps/slots/pauses.ts';
-import { awaitRoom, takeRoom } from '../../src/steps/slots/room.ts';
+import { awaitRoom, takeRoom } from '../../src/steps/slots/operation-slots.ts';
 import { sweepSlots } from '../../src/steps/slots/sweep-slots.ts';
 import { wake, wakeForRoom } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { once } from '../../lambdas/when-asked.ts';
+import { once } from '../../lambdas/lazy.ts';
 
 it('is loaded when it is first asked for, and once, however many ask at a time', async () => {
   let loads = 0;
