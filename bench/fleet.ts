@@ -5,7 +5,7 @@
  *
  * `--nodes 2,4,8,16` says how many nodes there are, and `--seed` which chance it is. `--json` prints the runs, without who
  * worked on what. `--quick` is a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and
- * the figures in docs/explanation/fleets.md.
+ * the sums in docs/explanation/fleets.md.
  */
 import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';

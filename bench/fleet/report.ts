@@ -85,8 +85,6 @@ export const withFigures = (page: string, runs: readonly Run[], alt: string): st
     `![${alt}](../images/fleet.svg)`,
     `All ${runs.length / CONTENDERS.length} runs of each, with ${PARTITIONS} partitions and ${uniqueOf(runs, 'nodes').join(', ')} nodes:`,
     sumsTable(runs),
-    `Partitions moved, ${OURS} / published with ceil(P / N) / published with floor(P / N) + 1 (the optimum):`,
-    movesTable(runs),
   ];
   return [`${before}${BEGIN}`, ...figures, `${END}${after}`].join('\n\n');
 };
