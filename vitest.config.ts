@@ -50,7 +50,11 @@ const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
   // A hundred tasks are looked up at once, again and again: there that takes a hundred processes. And single steps, which
   // run on the other engines: there they run in functions, end to end. And it reports one read unit for any query, and none
   // for reads of many keys.
-  ministack: ['test/end-to-end/bisect.test.ts', 'test/steps/**/*.test.ts', 'test/aws/{fleet,eventual-read}-cost.test.ts'],
+  ministack: [
+    'test/end-to-end/bisect.test.ts',
+    'test/steps/**/*.test.ts',
+    'test/aws/{fleet,eventual-read}-cost.test.ts',
+  ],
   // A queue that was deleted may take messages for another minute, and is not made again before.
   aws: ['test/end-to-end/callbacks.test.ts'],
 };

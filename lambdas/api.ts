@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
-import { apiWhenAsked } from '../src/api/lazy.ts';
+import { lazyApi } from '../src/api/lazy.ts';
 import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET } from '../src/domain/deployed/environment.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
@@ -27,7 +27,7 @@ export const composeApp = (environment: Environment, host: Host) => {
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
   // When it is asked for: no cold start pays for it.
   const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
-  return apiWhenAsked({
+  return lazyApi({
     ...parts.base,
     ...stores,
     ...messages,

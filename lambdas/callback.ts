@@ -6,7 +6,7 @@ import { placed } from '../src/domain/config/endpoints.ts';
 import { type Environment, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
 import { deliverAll } from '../src/steps/deliver/deliver.ts';
 import { type Sharing, sharing } from '../src/steps/deliver/sharing.ts';
-import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
+import { atFirstInvocation, type Host, partsOf, reportFailed } from './compose.ts';
 import { waysTo } from './destinations.ts';
 
 export const compose = (environment: Environment, host: Host) => {
@@ -30,7 +30,7 @@ export const compose = (environment: Environment, host: Host) => {
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const failed = await deliverAll(deps, Records.map(received), ({ record }, cause) =>
-      tellFailed(host.log, record, cause),
+      reportFailed(host.log, record, cause),
     );
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };

@@ -150,7 +150,7 @@ export const eachRecord =
     );
 
 /** The message's id is its queue's: without its name nobody could look for it. */
-export const tellFailed = (
+export const reportFailed = (
   log: Log,
   { eventSourceARN, messageId }: Pick<SQSRecord, 'eventSourceARN' | 'messageId'>,
   cause: unknown,
@@ -167,7 +167,7 @@ const logged =
     try {
       await handle(record);
     } catch (cause) {
-      tellFailed(log, record, cause);
+      reportFailed(log, record, cause);
       throw cause;
     }
   };

@@ -9,8 +9,8 @@ import type { Machine } from '../src/ports/machine.ts';
 import type { DeliverDeps } from '../src/steps/deliver/deliver-to.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
-import { secretsOf } from './secrets.ts';
 import { once } from './lazy.ts';
+import { secretsOf } from './secrets.ts';
 
 export const waysTo = (environment: Environment, host: Host, { now }: Pick<Machine, 'now'>): DeliverDeps['wayTo'] => {
   const secrets = secretsOf(host, { now });

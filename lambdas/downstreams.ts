@@ -12,8 +12,8 @@ import type { Machine, Report } from '../src/ports/machine.ts';
 import type { ProcessedKeys } from '../src/ports/processed.ts';
 import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
 import type { Host } from './compose.ts';
-import { secretsOf } from './secrets.ts';
 import { once } from './lazy.ts';
+import { secretsOf } from './secrets.ts';
 
 export const downstreamsOf = (
   config: Config,

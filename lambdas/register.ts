@@ -4,7 +4,7 @@ import { FIRST_SENT_AT, firstSentAt } from '../src/aws/sqs-queues.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import type { ReceivedMessage } from '../src/domain/register/register-message.ts';
 import { registerAll } from '../src/steps/register/register.ts';
-import { atFirstInvocation, type Host, partsOf, tellFailed } from './compose.ts';
+import { atFirstInvocation, type Host, partsOf, reportFailed } from './compose.ts';
 import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {
@@ -21,7 +21,7 @@ export const compose = (environment: Environment, host: Host) => {
   };
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const failed = await registerAll(deps, Records.map(messageOf), (message, cause) =>
-      tellFailed(host.log, message, cause),
+      reportFailed(host.log, message, cause),
     );
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };

@@ -43,7 +43,7 @@ const meteredSteps = (units: Units): Steps => {
     ...tasks,
     storePayloads: () => [],
     members: ([ids]) => [{ table: 'task', read: ids.length }],
-    glance: ([ids]) => [{ table: 'task', read: ids.length / 2 }],
+    readEventually: ([ids]) => [{ table: 'task', read: ids.length / 2 }],
   };
   const paid = <Some extends Partial<Pick<Deps, 'tasks' | 'waiting' | 'locks' | 'batches'>>>(deps: Some): Some => ({
     ...deps,

@@ -2,8 +2,8 @@
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { TableAt } from '../../src/fleet/table-at.ts';
 import { type Partition, PartitionLost, runFleet } from '../../src/fleet/run-fleet.ts';
+import type { TableAt } from '../../src/fleet/table-at.ts';
 import { type Entry, monotonic, writeEntry } from './log.ts';
 
 export interface WorkerSetting {

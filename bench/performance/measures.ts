@@ -1,8 +1,8 @@
 /** What a load came to by one way: pure. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from '../../tools/simulate/cost.ts';
-import { PRICES } from '../../tools/simulate/prices.ts';
 import { AWS } from '../../tools/simulate/platform.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
 import { total } from '../meter.ts';
 import { type Limits, leastCalls } from './least-calls.ts';
 import type { Usage } from './site.ts';

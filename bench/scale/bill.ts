@@ -1,6 +1,7 @@
 /** What a trial costs, at list prices. */
-import { PRICES } from '../../tools/simulate/prices.ts';
+
 import { AWS } from '../../tools/simulate/platform.ts';
+import { PRICES } from '../../tools/simulate/prices.ts';
 import type { Tried } from './trial.ts';
 
 const MILLION = 1_000_000;

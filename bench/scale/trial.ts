@@ -3,8 +3,8 @@
 import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/config.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
+import { AWS, type Platform } from '../../tools/simulate/platform.ts';
 import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
-import { AWS, type Surroundings } from '../../tools/simulate/platform.ts';
 import type { Arrivals } from '../../tools/simulate/trace.ts';
 import { Partitions } from '../../verification/batches/partitions.ts';
 
@@ -14,12 +14,12 @@ export type OperationInput = Partial<ConfigInput['operations'][string]>;
 const MAX_CONCURRENCY = 100;
 
 /** Every request takes as long, so that two rows of a table differ by what they are about, and not by chance. */
-const EVEN: Surroundings = { ...AWS, request: { p50: 6, p99: 6 }, delivery: { p50: 10, p99: 10 } };
+const EVEN: Platform = { ...AWS, request: { p50: 6, p99: 6 }, delivery: { p50: 10, p99: 10 } };
 
 /** A deployment that has had no work for a while: its event sources begin with five invocations each. */
-export const COLD: Surroundings = { ...EVEN, pollers: { ...EVEN.pollers, most: MAX_CONCURRENCY } };
+export const COLD: Platform = { ...EVEN, pollers: { ...EVEN.pollers, most: MAX_CONCURRENCY } };
 /** One that has had as much work before. */
-export const WARM: Surroundings = {
+export const WARM: Platform = {
   ...EVEN,
   pollers: { ...EVEN.pollers, first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY },
 };

@@ -1,9 +1,9 @@
 /** The table of docs/how-to/simulate.md. */
-import { AWS, type Latency, LOCAL, type Surroundings } from '../../tools/simulate/platform.ts';
+import { AWS, type Latency, LOCAL, type Platform } from '../../tools/simulate/platform.ts';
 
 const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;
 
-const ROWS: readonly (readonly [string, (of: Surroundings) => string])[] = [
+const ROWS: readonly (readonly [string, (of: Platform) => string])[] = [
   ['a request to DynamoDB or SQS', ({ request }) => spread(request)],
   ['statements, rows or messages that requests at once carry', ({ atOnce }) => String(atOnce)],
   ['from when a message can be had until a free function has it', ({ delivery }) => spread(delivery)],

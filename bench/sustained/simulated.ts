@@ -1,6 +1,7 @@
 /** A sustained load in the simulator, with the latencies that it assumes for AWS: how many pollers does it take? */
-import { simulate } from '../../tools/simulate/simulate.ts';
+
 import { AWS } from '../../tools/simulate/platform.ts';
+import { simulate } from '../../tools/simulate/simulate.ts';
 import { configOf } from '../agreement/compare.ts';
 import { sustained } from '../agreement/traces.ts';
 import { number, span, table } from '../scale/table.ts';

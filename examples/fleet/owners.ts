@@ -31,13 +31,13 @@ export class Owners {
   }
 
   /** How often a partition went to somebody else from then on, and for how long one was nobody's at most. */
-  between(from: number, to: number): { readonly moved: number; readonly nobodys: number } {
+  between(from: number, to: number): { readonly moved: number; readonly unowned: number } {
     const changes = [...Map.groupBy(this.spans, ({ partition }) => partition).values()].flatMap((spans) => {
       const sorted = spans.toSorted((a, b) => a.from - b.from);
       return sorted.slice(1).map((next, index) => ({ before: sorted[index] as Owned, next }));
     });
     const within = changes.filter(({ next }) => next.from >= from && next.from < to);
-    return { moved: within.length, nobodys: Math.max(0, ...within.map(({ before, next }) => next.from - before.to)) };
+    return { moved: within.length, unowned: Math.max(0, ...within.map(({ before, next }) => next.from - before.to)) };
   }
 
   #close(key: string, at: number): void {

@@ -30,8 +30,8 @@ export const pictureOf = ({ spans, workers, partitions, incidents, from, to }: S
     const bars = spans
       .filter(({ partition }) => partition === String(index))
       .map((span) => bar(x(Math.max(span.from, from)), x(Math.min(span.to, to)), y, workers.indexOf(span.worker)));
-    const nobodys = `<rect x="${LEFT}" y="${y}" width="${WIDTH - LEFT - RIGHT}" height="${BAR}" class="n"/>`;
-    return `<text x="${LEFT - 8}" y="${y + 12}" class="l y">${index}</text>${nobodys}${bars.join('')}`;
+    const unowned = `<rect x="${LEFT}" y="${y}" width="${WIDTH - LEFT - RIGHT}" height="${BAR}" class="n"/>`;
+    return `<text x="${LEFT - 8}" y="${y + 12}" class="l y">${index}</text>${unowned}${bars.join('')}`;
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${ALT}">`,

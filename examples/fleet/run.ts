@@ -132,8 +132,8 @@ const direct: Delays = {};
 count(direct, stream);
 
 const rows = [{ name: 'the stream begins', at: startsAt }, ...happened].map(({ name, at: from }, index) => {
-  const { moved, nobodys } = owners.between(from, happened[index]?.at ?? endsAt);
-  return [name, `${Math.round((from - startsAt) / 1_000)} s`, moved, `${(nobodys / 1_000).toFixed(1)} s`];
+  const { moved, unowned } = owners.between(from, happened[index]?.at ?? endsAt);
+  return [name, `${Math.round((from - startsAt) / 1_000)} s`, moved, `${(unowned / 1_000).toFixed(1)} s`];
 });
 console.log(`\n${table(['', 'at', 'moved', 'nobody’s for at most'], rows)}\n`);
 

@@ -2,8 +2,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { TableAt } from '../../src/fleet/table-at.ts';
 import { type Partition, runFleet } from '../../src/fleet/run-fleet.ts';
+import type { TableAt } from '../../src/fleet/table-at.ts';
 import { count, type Delays, PARTITIONS, partitionOf, readFlights } from './flights.ts';
 
 export interface WorkerSetting {

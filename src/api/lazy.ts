@@ -24,7 +24,7 @@ const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
 
 type Loaded = keyof typeof LOADED;
 
-export const apiWhenAsked = (deps: ApiDeps): Hono => {
+export const lazyApi = (deps: ApiDeps): Hono => {
   const sections = new Map<Loaded | undefined, Hono>();
   const load = async (name: Loaded | undefined): Promise<Hono> =>
     apiOf(deps, name ? { [name]: await LOADED[name]() } : {});

@@ -8,7 +8,7 @@ import { isOutOfCapacity } from './shared/busy.ts';
 import { METHODS } from './shared/calls.ts';
 import type { ApiDeps } from './shared/deps.ts';
 import { HttpProblem } from './shared/problem.ts';
-import { tellingReadUnits } from './shared/read-units.ts';
+import { reportingReadUnits } from './shared/read-units.ts';
 
 /** What a function URL takes at the most. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
@@ -41,7 +41,7 @@ export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
     413,
     `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks, or jobs, at once`,
   );
-  if (deps.readMeter) app.use(tellingReadUnits(deps.readMeter));
+  if (deps.readMeter) app.use(reportingReadUnits(deps.readMeter));
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
   for (const routes of Object.values(sections)) app.route('/v1', routes(deps));
   app.notFound(({ req }) => {

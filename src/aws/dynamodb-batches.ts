@@ -71,7 +71,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
     },
-    start: async (id, { attempt, tries, uncounted, token, at, runUntil }) => {
+    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil }) => {
       const started = await update(
         id,
         `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}`,
@@ -81,7 +81,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':sealed': 'sealed',
           ':attempt': attempt,
           ':before': attempt - 1,
-          ':tries': tries,
+          ':tries': countedAttempts,
           ...(uncounted === undefined ? {} : { ':uncounted': uncounted }),
           ':token': token,
           ':until': runUntil,
@@ -107,7 +107,11 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return held !== undefined;
     },
-    postpone: async (id, attempt, { retryAt, tries, counts, lastAttempt, open, pending, split, uncounted }) => {
+    postpone: async (
+      id,
+      attempt,
+      { retryAt, countedAttempts, counts, lastAttempt, open, pending, split, uncounted },
+    ) => {
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),
@@ -126,7 +130,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       const remove = ['StartedBy', ...gone.map(([name]) => name)];
       const postponed = await update(id, `SET ${set.join(', ')} REMOVE ${remove.join(', ')}`, RUNNING, {
         ':at': retryAt,
-        ':tries': tries,
+        ':tries': countedAttempts,
         ':counts': countsItem(counts),
         ':last': lastAttemptItem(lastAttempt),
         ...Object.fromEntries(kept.map(([name, value]) => [placeholder(name), value])),

@@ -99,7 +99,7 @@ export const dynamoDBLocks = (
         targets.map((target) => insertion(table, lockItem(target, expiryOf(target, now)))),
       );
     },
-    glance: async (target) => {
+    readEventually: async (target) => {
       const { Items: rows = [] } = await client.send(
         new QueryCommand({
           TableName: table,
@@ -199,7 +199,7 @@ export const dynamoDBLocks = (
         when: `${MINE} AND UncountedAt = :uncounted`,
         values: { ...mine(holder), ':uncounted': uncountedAt },
       }),
-    land: async (target, batch) => {
+    releaseSlot: async (target, batch) => {
       const landing = new UpdateCommand({
         TableName: table,
         Key: lockKey(target),
@@ -241,7 +241,7 @@ export const dynamoDBLocks = (
         values: { ':batch': batch, ...(uncountedAt === undefined ? {} : { ':uncounted': uncountedAt }) },
       });
     },
-    burn: (target, fence, seen, now) => {
+    skipFence: (target, fence, seen, now) => {
       const unchanged = counted('Fence', seen);
       return update(target, {
         set: `SET Fence = :fence, ${IDENTITY}`,

@@ -68,7 +68,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     },
     redrive: (failed, at) => redriveTasks(client, table, failed, at, rowsOf),
     members: async (ids, batch) => membersAmong(await load(ids, batch), batch),
-    glance: async (ids, batch) => membersAmong(await load(ids, batch, { isEventual: true }), batch).open,
+    readEventually: async (ids, batch) => membersAmong(await load(ids, batch, { isEventual: true }), batch).open,
     finish: (results, batch) => finish(client, table, results, batch, rowsOf),
     touch: async (id, batch) => {
       const text = `UPDATE "${table}" SET "BatchId"=? WHERE "Id"=? AND "Status"='batched' AND "BatchId"=?`;

@@ -12,11 +12,11 @@ import { printCallback } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import { printRejection } from '../domain/register/rejection.ts';
 import type { PutOff, Returns } from '../ports/callbacks.ts';
-import type { Backlogs, DeadLetters, LetterQueue, Queues, SourceQueue } from '../ports/queues.ts';
+import type { Backlogs, DeadLetterQueue, DeadLetters, Queues, SourceQueue } from '../ports/queues.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
 /** Queue URLs; a λ has those it may use. */
-export type QueueUrls = Readonly<Partial<Record<LetterQueue, string>>>;
+export type QueueUrls = Readonly<Partial<Record<DeadLetterQueue, string>>>;
 /** That of `callback` only where there are destinations. */
 export type DeadLetterUrls = Readonly<Partial<Record<SourceQueue, string>>>;
 
@@ -25,7 +25,7 @@ class MissingQueue extends Error {
   override readonly name = 'MissingQueue';
 }
 
-const urlOf = (urls: QueueUrls, queue: LetterQueue, what = `the ${queue} queue`): string => {
+const urlOf = (urls: QueueUrls, queue: DeadLetterQueue, what = `the ${queue} queue`): string => {
   const url = urls[queue];
   const when =
     queue === 'callback' || queue === 'given-up' ? ', as it does where the configuration has destinations' : '';
@@ -34,7 +34,7 @@ const urlOf = (urls: QueueUrls, queue: LetterQueue, what = `the ${queue} queue`)
 };
 
 export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
-  const send = async (queue: LetterQueue, messages: readonly Outgoing[]): Promise<void> => {
+  const send = async (queue: DeadLetterQueue, messages: readonly Outgoing[]): Promise<void> => {
     await sendAll(client, urlOf(urls, queue), messages);
   };
   return {
@@ -110,7 +110,7 @@ export const sqsBacklogs = (client: SQSClient, urls: QueueUrls): Backlogs => ({
 });
 
 export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
-  const where = (queue: LetterQueue): string =>
+  const where = (queue: DeadLetterQueue): string =>
     queue === 'rejected' || queue === 'given-up'
       ? urlOf(urls, queue)
       : urlOf(deadLetterUrls, queue, `${queue}'s dead-letter queue`);
@@ -138,7 +138,7 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
         };
       });
     },
-    revive: async (queue, { body, revivals, firstSentAt: first }, delay) => {
+    redrive: async (queue, { body, revivals, firstSentAt: first }, delay) => {
       const attributes = { [REVIVALS]: String(revivals + 1), [FIRST_SENT_AT]: String(first) };
       const [id = ''] = await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes }]);
       return id;

@@ -7,9 +7,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ulid } from 'ulid';
 import type { LifeEvent } from '../domain/fleets/events.ts';
 import { type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
-import { fleetsAt } from './table-at.ts';
 import { Belonging } from './belonging.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
+import { fleetsAt } from './table-at.ts';
 
 const { at, id, setting, shared: buffer } = workerData as ThreadData;
 const shared = new Shared(buffer);

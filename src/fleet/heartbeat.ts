@@ -7,14 +7,14 @@ import type { Millis } from '../domain/ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting } from './member.ts';
 
 /** `unknown`: the call failed, and others may have seen it all the same. */
-export type Pulse = 'alive' | 'evicted' | 'unknown';
+export type BeatOutcome = 'alive' | 'evicted' | 'unknown';
 
 interface Sent extends Beat {
   /** Of the row. */
   readonly beat: number;
 }
 
-export class Heart {
+export class Heartbeat {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
@@ -33,7 +33,7 @@ export class Heart {
   }
 
   /** The first heartbeat. Until it is known to be written the node owns nothing, and no deadline depends on it. */
-  async join(): Promise<Pulse> {
+  async join(): Promise<BeatOutcome> {
     const { fleets, clock } = this.#deps;
     const { fleet, cycle } = this.#setting;
     this.#joining ??= clock.now();
@@ -45,7 +45,7 @@ export class Heart {
     return 'alive';
   }
 
-  async beat(isLeaving: boolean): Promise<Pulse> {
+  async beat(isLeaving: boolean): Promise<BeatOutcome> {
     const { fleets, clock } = this.#deps;
     const { fleet, cycle } = this.#setting;
     const sentAt = clock.now();

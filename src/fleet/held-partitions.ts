@@ -29,7 +29,7 @@ interface InHand extends Holding {
   readonly checkpointApart?: true;
 }
 
-export class Hands {
+export class HeldPartitions {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
   readonly #setting: Setting;

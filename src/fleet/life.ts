@@ -12,8 +12,8 @@ import { blockedAfter, HURRIED_LOOKS, JITTER } from '../domain/fleets/timings.ts
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { withResolvers } from '../util/resolvers.ts';
-import { Hands } from './held-partitions.ts';
-import { Heart } from './heartbeat.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { HeldPartitions } from './held-partitions.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
 
 export type LifeEnd = 'evicted' | 'left';
@@ -26,8 +26,8 @@ export class Life {
   readonly #sleeper: Sleeper;
   /** Between two beats. */
   readonly #rest: Sleeper;
-  readonly #heart: Heart;
-  readonly #hands: Hands;
+  readonly #heart: Heartbeat;
+  readonly #hands: HeldPartitions;
   readonly #over = withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
@@ -43,8 +43,8 @@ export class Life {
     this.#setting = setting;
     this.#sleeper = new Sleeper(deps.clock);
     this.#rest = new Sleeper(deps.clock);
-    this.#heart = new Heart(key, deps, setting);
-    this.#hands = new Hands(key, deps, setting, this.#sleeper);
+    this.#heart = new Heartbeat(key, deps, setting);
+    this.#hands = new HeldPartitions(key, deps, setting, this.#sleeper);
   }
 
   /** Resolves when this life is over. */

@@ -12,8 +12,8 @@ import {
 } from '../domain/fleets/ids.ts';
 import { blockedAfter, CYCLE } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
-import type { TableAt } from './table-at.ts';
 import type { Partition } from './partition.ts';
+import type { TableAt } from './table-at.ts';
 
 export interface FleetOptions {
   /** All that work together name the same. */

@@ -8,17 +8,17 @@ import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import type { FleetEvent } from '../domain/fleets/events.ts';
 import type { Millis } from '../domain/ids.ts';
-import { fleetsAt } from './table-at.ts';
 import type { Setting } from './member.ts';
 import { checkedOptions, type FleetOptions } from './options.ts';
+import { fleetsAt } from './table-at.ts';
 import { Threads } from './threads.ts';
 
 export type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 export type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 export type { Millis } from '../domain/ids.ts';
-export type { TableAt } from './table-at.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
 export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
+export type { TableAt } from './table-at.ts';
 export { HeartbeatsStopped } from './threads.ts';
 
 /** Its name, the endpoint, the region or the permissions are not right: `cause` is what DynamoDB said. */
@@ -47,7 +47,7 @@ const usualName = (): string =>
  * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; what `onEvent` throws, and all ends at once then
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
-  const { onPartition, onEvent = tellTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
+  const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
   const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout } = checkedOptions({
     ...options,
     node: options.node ?? usualName(),
@@ -91,7 +91,7 @@ const stopWith = (signal: AbortSignal | undefined, stopOn: readonly NodeJS.Signa
   return { forget };
 };
 
-const tellTrouble = (event: FleetEvent): void => {
+const reportTrouble = (event: FleetEvent): void => {
   if (TROUBLE.has(event.event)) console.error(JSON.stringify(event, withCauses));
 };
 

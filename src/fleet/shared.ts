@@ -4,8 +4,8 @@ import type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 import type { NodeId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
-import type { TableAt } from './table-at.ts';
 import type { Setting } from './member.ts';
+import type { TableAt } from './table-at.ts';
 
 export interface ThreadData {
   readonly at: TableAt;

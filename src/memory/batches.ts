@@ -41,7 +41,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
         putBatch(tables, sealed);
         return { batch: sealed, byMe: true };
       }),
-    start: async (id, { attempt, tries, uncounted, token, at, runUntil }) => {
+    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil }) => {
       const started = await write('batches.start', id, (batch) =>
         batch.attempt === attempt - 1 &&
         (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
@@ -49,7 +49,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
               ...batch,
               status: 'in-progress',
               attempt,
-              tries,
+              countedAttempts,
               ...(uncounted === undefined ? {} : { uncounted }),
               startedBy: token,
               runUntil,
@@ -111,6 +111,6 @@ const formed = (batch: FormingBatch): Batch => ({
   status: 'forming',
   dropped: [],
   attempt: 0,
-  tries: 0,
+  countedAttempts: 0,
   runUntil: 0,
 });

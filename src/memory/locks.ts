@@ -77,8 +77,8 @@ export const memoryLocks = (
         },
       );
     },
-    glance: (target) =>
-      through(gate, 'locks.glance', () => {
+    readEventually: (target) =>
+      through(gate, 'locks.readEventually', () => {
         // One query: the lock and the rows are of one moment.
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
@@ -160,9 +160,9 @@ export const memoryLocks = (
       write('locks.counted', target, ({ uncountedAt: stored, ...lock }) =>
         isMine(lock, mine) && !lock.openBatch && stored === uncountedAt ? lock : undefined,
       ),
-    land: async (target, batch) => {
+    releaseSlot: async (target, batch) => {
       let before = NO_LOCK;
-      await write('locks.land', target, ({ inFlight = [], ...lock }) => {
+      await write('locks.releaseSlot', target, ({ inFlight = [], ...lock }) => {
         before = stored(target);
         if (!tables.locks.has(target)) return undefined;
         const rest = inFlight.filter((each) => each !== batch);
@@ -199,9 +199,9 @@ export const memoryLocks = (
         openBatch === batch ? { ...lock, ...uncounted } : undefined,
       );
     },
-    burn: (target, fence, seen, now) =>
+    skipFence: (target, fence, seen, now) =>
       write(
-        'locks.burn',
+        'locks.skipFence',
         target,
         (lock) =>
           lock.fence === seen && lock.holder === undefined && lock.blocked === undefined

@@ -1,7 +1,7 @@
 /** Lists whose first element is taken in constant time. */
 
 /** Whoever stands in line. The first may leave at no cost, however many stand behind. */
-export class Line<T> implements Iterable<T> {
+export class Fifo<T> implements Iterable<T> {
   #places: (T | undefined)[] = [];
   #head = 0;
 
@@ -42,7 +42,7 @@ const ROOM = 1_000;
 const SLACK = 1_000;
 
 /** A map by key that knows its first values by key. Rows mostly come in their turns, and leave from the front. */
-export class RowsInTurn<V> extends Map<string, V> {
+export class SortedRows<V> extends Map<string, V> {
   #keys: string[] = [];
   /** Keys in front of it are deleted. */
   #head = 0;

@@ -14,8 +14,8 @@ import { RETENTION } from '../domain/timings.ts';
 import type { Backlog } from '../ports/queues.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import { anyHabits, type Habits } from '../virtual/habits.ts';
-import { Line } from './ordered.ts';
 import { checkMessage } from './limits.ts';
+import { Fifo } from './ordered.ts';
 import { Polling } from './polling.ts';
 
 export interface QueuedMessage {
@@ -62,7 +62,7 @@ export class SimulatedQueue {
   readonly deadLetters = new Set<QueuedMessage>();
   readonly #copies = new Set<QueuedMessage>();
   readonly #delayed = new Set<QueuedMessage>();
-  readonly #ready = new Line<QueuedMessage>();
+  readonly #ready = new Fifo<QueuedMessage>();
   /** Messages that come back after a delay of their own, by the receive for which that holds. */
   readonly #putOff = new WeakMap<QueuedMessage, number>();
   readonly #polling: Polling<QueuedMessage>;

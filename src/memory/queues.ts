@@ -7,8 +7,8 @@ import { printRejection, type Rejection } from '../domain/register/rejection.ts'
 import type {
   Backlogs,
   DeadLetter,
+  DeadLetterQueue,
   DeadLetters,
-  LetterQueue,
   Queues,
   SourceQueue,
   WorkingQueue,
@@ -40,7 +40,7 @@ export class GivenUp {
   }
 
   remove(receipt: string): void {
-    const at = this.letters.findIndex((letter) => letter.receipt === receipt);
+    const at = this.letters.findIndex((deadLetter) => deadLetter.receipt === receipt);
     if (at !== -1) this.letters.splice(at, 1);
   }
 }
@@ -50,7 +50,7 @@ export const memoryQueues = (
   queues: SimulatedQueues,
   rejected: Rejection[],
   gate: Gate,
-  told: Pick<CallbackMessage[], 'push'> = [],
+  sentCallbacks: Pick<CallbackMessage[], 'push'> = [],
   givenUp = new GivenUp(),
 ): Queues => ({
   register: async (bodies) => {
@@ -77,7 +77,7 @@ export const memoryQueues = (
   callbacks: async (messages) => {
     await gate(
       'queues.callbacks',
-      messages.map((message) => () => told.push(message)),
+      messages.map((message) => () => sentCallbacks.push(message)),
     );
   },
   giveUp: async (bodies) => {
@@ -104,7 +104,7 @@ export const memoryDeadLetters = (
   gate: Gate,
   givenUp = new GivenUp(),
 ): DeadLetters => {
-  const lettersOf = (queue: LetterQueue): DeadLetter[] => {
+  const lettersOf = (queue: DeadLetterQueue): DeadLetter[] => {
     if (queue === 'given-up') return givenUp.letters;
     return queue === 'rejected'
       ? rejected.map((each) =>
@@ -120,8 +120,8 @@ export const memoryDeadLetters = (
   };
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
-    revive: (queue, { body, revivals, firstSentAt }, delay) =>
-      through(gate, 'deadLetters.revive', () =>
+    redrive: (queue, { body, revivals, firstSentAt }, delay) =>
+      through(gate, 'deadLetters.redrive', () =>
         queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt }),
       ),
     remove: (queue, { receipt }) =>

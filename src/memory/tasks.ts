@@ -46,7 +46,8 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
     return rowByRow(gate, 'tasks.redrive', failed, idOf, (task) => redriveOne(tables, task, at));
   },
   members: (ids, batch) => through(gate, 'tasks.members', () => membersAmong(load(tables, ids), batch)),
-  glance: (ids, batch) => through(gate, 'tasks.glance', () => membersAmong(load(tables, ids, lag), batch).open),
+  readEventually: (ids, batch) =>
+    through(gate, 'tasks.readEventually', () => membersAmong(load(tables, ids, lag), batch).open),
   finish: async (results, batch) => {
     const ended = await rowByRow(gate, 'tasks.finish', results, idOf, (result) => finishOne(tables, result, batch));
     const mine = results.filter((_, index) => ended[index]?.isMember);

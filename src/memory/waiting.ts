@@ -4,7 +4,7 @@ import { type Waiting, waitingRow } from '../domain/batches/policy.ts';
 import type { Millis, Target } from '../domain/ids.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';
-import { RowsInTurn } from './ordered.ts';
+import { SortedRows } from './ordered.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { pageOf, type Tables } from './tables.ts';
 
@@ -50,6 +50,6 @@ export const rowsOf = (tables: Tables, target: Target, lag: Millis = 0): Readonl
 
 /** The first rows by turn. */
 export const firstRows = (rows: ReadonlyMap<string, Waiting>, limit: number): Waiting[] =>
-  rows instanceof RowsInTurn
+  rows instanceof SortedRows
     ? rows.first(limit)
     : [...rows.values()].sort((a, b) => (a.entry < b.entry ? -1 : a.entry > b.entry ? 1 : 0)).slice(0, limit);

@@ -19,7 +19,7 @@ export interface FormingBatch {
 
 /** What a batch shows between attempts. */
 export interface Postponed
-  extends Required<Pick<Batch, 'tries' | 'counts' | 'lastAttempt'>>,
+  extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt'>>,
     Pick<Batch, 'open' | 'pending' | 'split' | 'uncounted'> {
   readonly retryAt: Millis;
 }
@@ -40,7 +40,7 @@ export interface Batches {
     id: BatchId,
     start: {
       readonly attempt: number;
-      readonly tries: number;
+      readonly countedAttempts: number;
       /** As the batch then shows it; what it shows stays where this is undefined. */
       readonly uncounted?: number | undefined;
       readonly token: Token;

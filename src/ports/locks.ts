@@ -23,7 +23,7 @@ export interface LockRow {
 }
 
 /** A Target at a glance. */
-export interface Glance extends LockRow {
+export interface LockView extends LockRow {
   /** The waiting task whose turn is next. */
   readonly first?: Waiting;
 }
@@ -36,7 +36,7 @@ export interface Locks extends SlotPages<Target> {
   /** R3. Gives Targets their rows, where they have none: who looks for stranded tasks goes by these. */
   enlist(targets: readonly Target[], now: Millis): Promise<void>;
   /** The lock and the first waiting row for half a read unit. Eventually consistent: to look, not to decide. */
-  glance(target: Target): Promise<Glance>;
+  readEventually(target: Target): Promise<LockView>;
   /** L3, G8. Takes `fence` if the lock's fence and its flush are still as `seen`, and nobody holds it at `now`. */
   acquire(
     target: Target,
@@ -90,7 +90,7 @@ export interface Locks extends SlotPages<Target> {
   /** Deletes pages of slots, except those on which a slot is taken by then. */
   dropPages(target: Target, pages: readonly number[]): Promise<void>;
   /** H7. Takes `batch` out of those in flight. Answers the lock as it was before. */
-  land(target: Target, batch: BatchId): Promise<Lock>;
+  releaseSlot(target: Target, batch: BatchId): Promise<Lock>;
   /** A person's pause takes the place of any other. Answers whether it did. The row does not expire while it lasts. */
   pause(target: Target, pause: Pause): Promise<boolean>;
   /** Ends the pause of that id. False if another one, or none, is stored. */
@@ -100,7 +100,7 @@ export interface Locks extends SlotPages<Target> {
   /** F6. Clears `batch` if it is the open one. @param uncountedAt the lock's {@link Lock.uncountedAt} from then on */
   closeBatch(target: Target, batch: BatchId, uncountedAt?: Millis): Promise<void>;
   /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
-  burn(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
+  skipFence(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
   /** Asks for rows that wait at `at` to be sealed at once, unless a later flush did; answers the lock as it is then. */
   flush(target: Target, at: Millis): Promise<Lock>;
   /**

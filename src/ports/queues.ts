@@ -27,7 +27,7 @@ export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 export type SourceQueue = WorkingQueue | 'callback';
 
 /** Queues without a function: a queue's dead letters, refused messages, and events that are not sent again by themselves. */
-export type LetterQueue = SourceQueue | 'rejected' | 'given-up';
+export type DeadLetterQueue = SourceQueue | 'rejected' | 'given-up';
 
 /** About how many messages are in a queue that somebody works off. */
 export interface Backlog {
@@ -60,10 +60,10 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   /** Some messages of the queue's dead-letter queue, or of the rejected one; none when it is empty. */
-  receive(queue: LetterQueue): Promise<readonly DeadLetter[]>;
+  receive(queue: DeadLetterQueue): Promise<readonly DeadLetter[]>;
   /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. Answers the new message's id. */
-  revive(queue: SourceQueue, letter: DeadLetter, delay: number): Promise<string>;
-  remove(queue: LetterQueue, letter: DeadLetter): Promise<void>;
+  redrive(queue: SourceQueue, deadLetter: DeadLetter, delay: number): Promise<string>;
+  remove(queue: DeadLetterQueue, deadLetter: DeadLetter): Promise<void>;
   /** About how many lie there, those included that somebody has in hand. Takes none, and hides none. */
-  count(queue: LetterQueue): Promise<number>;
+  count(queue: DeadLetterQueue): Promise<number>;
 }

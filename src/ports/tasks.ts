@@ -59,7 +59,7 @@ export interface Tasks {
    * H3. Members that show the batch and are open, with their payloads, for half the price. Eventually consistent: one that is
    * left out may be open too, and one that is shown may have ended.
    */
-  glance(ids: readonly TaskId[], batch: BatchId): Promise<readonly OpenTask[]>;
+  readEventually(ids: readonly TaskId[], batch: BatchId): Promise<readonly OpenTask[]>;
   /**
    * H4. Writes results onto members that are still open. Answers what became of each in this batch, whoever wrote it;
    * undefined for one that is not stored any more.

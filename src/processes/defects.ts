@@ -30,7 +30,7 @@ export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<strin
 };
 
 /** The same for a cause that a step caught and only told of. */
-export const defectToldIn = (
+export const defectReportedIn = (
   who: string,
   event: object,
   removed: ReadonlySet<string> = NONE,

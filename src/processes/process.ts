@@ -31,7 +31,7 @@ import { faultyGate, type Process } from '../virtual/faulty-gate.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import type { Random } from '../virtual/random.ts';
 import { brief } from '../virtual/trace.ts';
-import { defectOf, defectToldIn } from './defects.ts';
+import { defectOf, defectReportedIn } from './defects.ts';
 import { type pricesOf, type Spent, throttled } from './units.ts';
 
 /** What all processes of a schedule share. */
@@ -43,7 +43,7 @@ export interface Surroundings {
   /** @default - none is ever given up */
   readonly givenUp?: GivenUp;
   /** What initiators were told. */
-  readonly told: Pick<CallbackMessage[], 'push'>;
+  readonly sentCallbacks: Pick<CallbackMessage[], 'push'>;
   /** The batch API behind every operation, as a process calls it. */
   readonly downstream: (life: Life) => Downstream;
   /** @default - that of DynamoDB's rows */
@@ -107,7 +107,7 @@ export const beginLife = (
     machine: machineOf(chaos, process),
     report: (event) => {
       chaos.trace(() => `${name}  · ${brief(event)}`);
-      const defect = defectToldIn(name, event, chaos.removed);
+      const defect = defectReportedIn(name, event, chaos.removed);
       if (defect) chaos.onViolation(defect);
     },
   };
@@ -188,13 +188,13 @@ const stores = (around: Surroundings, { name, gate, lag }: Life) => {
 
 const depsOf = (around: Surroundings, life: Life): Deps => {
   const { gate, lag, machine, report } = life;
-  const { config, tables, queues, rejected, givenUp, told, nodeSize = FULL_SIZE } = around;
+  const { config, tables, queues, rejected, givenUp, sentCallbacks, nodeSize = FULL_SIZE } = around;
   return {
     config,
     ...stores(around, life),
     fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
     lists: memoryLists(tables, gate, nodeSize),
-    queues: memoryQueues(queues, rejected, gate, told, givenUp),
+    queues: memoryQueues(queues, rejected, gate, sentCallbacks, givenUp),
     deadLetters: memoryDeadLetters(queues, rejected, gate, givenUp),
     patrolMarks: {
       read: () => through(gate, 'patrolMarks.read', () => tables.patrolMark),

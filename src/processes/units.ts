@@ -70,7 +70,7 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
   claim: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
   members: ([ids], members) => task({ read: ids.length + payloadReads(members?.open ?? []) }),
-  glance: ([ids], open = []) => task({ read: (ids.length + payloadReads(open)) / 2 }),
+  readEventually: ([ids], open = []) => task({ read: (ids.length + payloadReads(open)) / 2 }),
   // Failed tasks get an entry in the index of failed tasks, and payloads of their own a time to live.
   finish: ([results], answers = []) =>
     task({
@@ -116,7 +116,7 @@ const locks: Prices<Locks> = {
       ...ofTarget(target, { write: 1 }),
       ...ofTarget(`index:${operationOf(target)}`, { write: 1 }),
     ]),
-  glance: ([target]) => ofTarget(target, { read: 0.5 }),
+  readEventually: ([target]) => ofTarget(target, { read: 0.5 }),
   acquire: write,
   release: write,
   block: write,
@@ -124,8 +124,8 @@ const locks: Prices<Locks> = {
   handOver: write,
   openBatch: write,
   closeBatch: write,
-  land: write,
-  burn: write,
+  releaseSlot: write,
+  skipFence: write,
   // The index of Targets has keys alone, of some 100 bytes.
   targets: (_, page) => [{ table: 'batch-lock', read: readUnits((page?.items.length ?? 0) * 100, false) }],
 };

@@ -19,7 +19,7 @@ const FORMING: Attributes<FormingBatch> = {
 };
 
 /** Beside these a row has items, and fields that rows from before do not have. */
-const BATCH: Attributes<Omit<Batch, 'dropped' | 'tries' | 'pending' | 'held' | 'lastAttempt' | 'counts'>> = {
+const BATCH: Attributes<Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'held' | 'lastAttempt' | 'counts'>> = {
   ...FORMING,
   operation: 'Operation',
   status: 'Status',
@@ -63,7 +63,7 @@ export const batchOf = (stored: Item): Batch => {
     ...read(BATCH, row),
     dropped: row.Dropped ?? [],
     // Rows from before there were tries: then every attempt counted.
-    tries: row.Tries ?? row.Attempt,
+    countedAttempts: row.Tries ?? row.Attempt,
     ...(row.Pending === undefined ? {} : { pending: read(PENDING, row.Pending) }),
     ...(row.HeldBy === undefined ? {} : { held: { ...read(HELD, row), isUncounted: row.HeldUncounted ?? false } }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: read(LAST_ATTEMPT, row.LastAttempt) }),

@@ -60,7 +60,7 @@ export class ListBusy extends Error {
 }
 
 /** @param attempt answers undefined where another one was faster. @throws ListBusy */
-export const takeTurns = <T>(
+export const retryWhileContended = <T>(
   machine: Pick<Machine, 'random' | 'sleep'>,
   id: ListId,
   attempt: () => Promise<T | undefined>,

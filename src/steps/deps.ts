@@ -67,7 +67,7 @@ export interface ListDeps extends FanOutDeps {
 }
 
 /** To send messages again that nobody works off. */
-export interface LetterDeps {
+export interface DeadLetterDeps {
   readonly config: Config;
   readonly deadLetters: DeadLetters;
   readonly queues: Queues;
@@ -79,7 +79,7 @@ export interface LetterDeps {
 export type RegisterDeps = TaskDeps & ListDeps;
 
 /** To see each minute to what is stuck. */
-export type SweepDeps = BatchDeps & ListDeps & LetterDeps & { readonly patrolMarks: PatrolMarks };
+export type SweepDeps = BatchDeps & ListDeps & DeadLetterDeps & { readonly patrolMarks: PatrolMarks };
 
 /** All of it. */
 export type Deps = CallDeps & RegisterDeps & SweepDeps;

@@ -27,7 +27,7 @@ import { Flow } from './flow.ts';
 import { checkMishap, type Injected, type Mishap, Mishaps, spanOf } from './mishaps.ts';
 import { checkOptions, configOf, type TestbedOptions } from './options.ts';
 import { Pace } from './pace.ts';
-import { unsettledIn, waitsForSomebody } from './settle.ts';
+import { unsettledIn, waitsForInput } from './settle.ts';
 import type { DeliveredEvent, FanOutView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
 import { type BatchView, batchViewOf, type TaskView, taskViewOf } from './views.ts';
 
@@ -163,7 +163,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const flow = this.#flow;
     // What is due now has happened, and nobody is about to report.
     const isStuck = () =>
-      scheduler.next !== scheduler.now && !this.#pace.isAtWork && waitsForSomebody(flow, scheduler.now);
+      scheduler.next !== scheduler.now && !this.#pace.isAtWork && waitsForInput(flow, scheduler.now);
     const isOver = await this.#pace.run(limit, () => flow.isAtRest || isStuck());
     if (flow.isAtRest) return;
     const why = isOver ? 'nothing goes on by itself any more' : `not everything has ended by ${this.now.toISOString()}`;

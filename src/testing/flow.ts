@@ -14,7 +14,7 @@ import type { Rejection } from '../domain/register/rejection.ts';
 import { hasEnded } from '../domain/tasks/task.ts';
 import { CALLBACK_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../domain/timings.ts';
 import { memoryReturns, memoryShares, receivedFrom, type ShareRow } from '../memory/callbacks.ts';
-import { RowsInTurn } from '../memory/ordered.ts';
+import { SortedRows } from '../memory/ordered.ts';
 import { SimulatedQueue } from '../memory/queue.ts';
 import { GivenUp, type SimulatedQueues } from '../memory/queues.ts';
 import { Remembered } from '../memory/remembered.ts';
@@ -83,7 +83,7 @@ export class Flow {
     this.#chaos.onViolation = (violation) => pace.fail(violation);
     this.tables = chaos.isWanted
       ? emptyTables(() => new Remembered(() => pace.scheduler.now))
-      : emptyTables(undefined, { newRows: () => new RowsInTurn() });
+      : emptyTables(undefined, { newRows: () => new SortedRows() });
     this.tables.watcher = {
       task: (_, { id, state }) => {
         if (hasEnded(state)) this.unfinished.delete(id);
@@ -122,11 +122,11 @@ export class Flow {
     };
     const { config, downstream } = this.#options;
     const { tables, queues, rejected, givenUp } = this;
-    const told = {
+    const sentCallbacks = {
       push: (...messages: CallbackMessage[]) =>
         messages.map((message) => queues.callback.send(printCallback(message))).length,
     };
-    return startProcess({ config, tables, queues, rejected, givenUp, told, downstream }, { ...life, report });
+    return startProcess({ config, tables, queues, rejected, givenUp, sentCallbacks, downstream }, { ...life, report });
   }
 
   readonly #gateOf = (chaos: Chaos, process: Process): Gate => {

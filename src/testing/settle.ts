@@ -15,7 +15,7 @@ const FIRST = 3;
  * Whether nothing goes on before somebody does something: every task that has not ended waits for the report of a job,
  * or for the end of a pause that a person made.
  */
-export const waitsForSomebody = (flow: Flow, now: number): boolean => {
+export const waitsForInput = (flow: Flow, now: number): boolean => {
   const { tables, queues, unfinished } = flow;
   if (unfinished.size === 0 || !queues.register.isEmpty || !queues.callback.isEmpty) return false;
   const isPaused = ({ operation, target }: Task): boolean =>

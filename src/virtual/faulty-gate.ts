@@ -33,7 +33,7 @@ const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
 const TRANSACTIONS = new Set(['fanOuts.reserve', 'lists.publish', 'lists.take']);
 
 /** Calls that send a message, which somebody may receive before the sender's next write. */
-const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.revive';
+const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.redrive';
 
 /** Never resolves: a function that died does not go on. */
 const death = (): Promise<never> => new Promise(() => {});

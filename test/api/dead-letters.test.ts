@@ -3,7 +3,7 @@ import { api } from '../../src/api/app.ts';
 import type { DeadLetter } from '../../src/ports/queues.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from '../steps/step-kit.ts';
-import { letter, refused } from '../steps/step-suite.ts';
+import { deadLetter, refused } from '../steps/step-suite.ts';
 
 /** What Lambda answers with at the most. */
 const ANSWER_MAX_BYTES = 6 * 1_024 * 1_024;
@@ -57,14 +57,14 @@ describe('asking for the letters of a queue', () => {
 
   it('goes on after ten seconds when it is asked to, with those that lay there in the beginning', async () => {
     const elect = '{"target":"ship/depot=MUC"}';
-    const letters = Array.from({ length: 30 }, (_, n) => letter(elect, n));
+    const letters = Array.from({ length: 30 }, (_, n) => deadLetter(elect, n));
     const receive = async () => {
       kit.now += 4_000;
       return letters.splice(0, 10);
     };
     const { answer } = await ask('elect', { receive });
     expect(answer).toMatchObject({ redriven: 30, cursor: expect.any(String) });
-    letters.push(letter(elect, 30), { ...letter(elect, 31), sentAt: kit.now + 40_000 });
+    letters.push(deadLetter(elect, 30), { ...deadLetter(elect, 31), sentAt: kit.now + 40_000 });
     kit.now += 60_000;
     const next = await ask('elect', { receive }, { cursor: answer.cursor });
     expect(next.answer).toEqual({ redriven: 1, skipped: [], left: 0 });

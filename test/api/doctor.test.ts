@@ -58,8 +58,11 @@ describe('the doctor of the API', () => {
 
   it.each(['GET', 'POST'] as const)('names a Target that cannot be read, and shows the others (%s)', async (method) => {
     await stranded(3);
-    const glance = throttled((at: Target) => at === where(1), kit.locks.glance);
-    const { status, answer } = await ask(method, 'targets', undefined, { ...kit, locks: { ...kit.locks, glance } });
+    const readEventually = throttled((at: Target) => at === where(1), kit.locks.readEventually);
+    const { status, answer } = await ask(method, 'targets', undefined, {
+      ...kit,
+      locks: { ...kit.locks, readEventually },
+    });
     const repair = method === 'POST' ? { repaired: true, remedy: 'elect-message' } : {};
     const found = { finding: 'stranded', operation: 'ship', since: new Date(NOW).toISOString(), ...repair };
     expect([status, answer]).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import { NOW } from '../factories/factories.ts';
-import { tellingOps } from '../fan-out/kit.ts';
+import { reportingOps } from '../fan-out/kit.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
@@ -10,7 +10,7 @@ const ISO_NOW = new Date(NOW).toISOString();
 
 /** An API whose fan-outs tell `ops` of their ends. */
 const started = () => {
-  const kit = stepKit(memoryStores(), tellingOps());
+  const kit = stepKit(memoryStores(), reportingOps());
   let ids = 0;
   const newId = (): string => {
     ids += 1;

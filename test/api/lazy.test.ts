@@ -1,7 +1,7 @@
 /** The API whose sections are loaded when they are asked for answers as the whole does. */
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
-import { apiWhenAsked } from '../../src/api/lazy.ts';
+import { lazyApi } from '../../src/api/lazy.ts';
 import { aConfig } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
@@ -18,7 +18,7 @@ const both = async (change: object = {}) => {
       return { status, allow: headers.get('allow'), type: headers.get('content-type'), text: await response.text() };
     };
   };
-  return { whole: ask(api), parts: ask(apiWhenAsked), routes: api(deps).routes, failures };
+  return { whole: ask(api), parts: ask(lazyApi), routes: api(deps).routes, failures };
 };
 
 it('for every route, whatever the method, and for what is no route', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batchIdOf, candidateOf, type TaskId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../src/domain/tasks/task.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { tell } from '../../src/steps/tasks/notify.ts';
+import { notify } from '../../src/steps/tasks/notify.ts';
 import { NOW, target } from '../factories/factories.ts';
 import { type Answer, someJobs, startedLists } from './list-kit.ts';
 
@@ -187,7 +187,7 @@ describe('jobs', () => {
       const id = `f:${n}` as TaskId;
       await kit.tasks.claim([candidateOf(id, run)], batch.id);
       await kit.tasks.finish([{ id, outcome }], { ...batch, at: NOW });
-      await tell(kit, await kit.tasks.all([id]));
+      await notify(kit, await kit.tasks.all([id]));
     };
     await end(0, { status: 'succeeded', result: '{"n": 1.0}' });
     await end(1, { status: 'failed', error: { code: 'c', message: 'm', retriable: false } });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
-import { letter } from '../steps/step-suite.ts';
+import { deadLetter } from '../steps/step-suite.ts';
 
 const started = async () => {
   const kit = stepKit(await memoryStores());
@@ -63,7 +63,7 @@ it('a dry run that is asked for otherwise than it is done is refused, and none i
   const { kit, ask } = await started();
   const flush = await ask('POST', '/targets/flush', '{"target":"ship/depot=MUC","dryRun":true}');
   expect([flush.status, await flush.json()]).toMatchObject([400, { errors: [{ path: 'dryRun' }] }]);
-  kit.letters.elect = [letter('{"target":"ship/depot=MUC"}')];
+  kit.letters.elect = [deadLetter('{"target":"ship/depot=MUC"}')];
   expect((await ask('POST', '/dead-letters/elect/redrive?dryRun=true')).status).toBe(400);
   expect(kit.sent.revived).toEqual([]);
 });

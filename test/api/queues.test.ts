@@ -3,7 +3,7 @@ import { api } from '../../src/api/app.ts';
 import { aConfig } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
-import { letter, refused } from '../steps/step-suite.ts';
+import { deadLetter, refused } from '../steps/step-suite.ts';
 
 const ask = async (kit: ReturnType<typeof stepKit>) => {
   const response = await api({ ...kit, newId: () => 'new', onError: () => {} }).request('/v1/queues');
@@ -14,7 +14,7 @@ const ask = async (kit: ReturnType<typeof stepKit>) => {
 it('tells of each queue what waits, is in hand, is delayed and is dead; and how many messages were refused', async () => {
   const kit = stepKit(memoryStores());
   kit.backlog.group = { waiting: 1, inFlight: 2, delayed: 3 };
-  kit.letters.batch = [letter('{}', 1), letter('{}', 2)];
+  kit.letters.batch = [deadLetter('{}', 1), deadLetter('{}', 2)];
   kit.letters.rejected = [refused('{}', 1)];
   const none = { waiting: 0, inFlight: 0, delayed: 0, deadLetters: 0 };
   expect(await ask(kit)).toEqual({

@@ -29,7 +29,7 @@ it('a glance costs half as much as a consistent look, payloads in rows of their 
   );
   const before = total(bill.readUnits);
   // What was written a moment ago need not show yet; what is read is paid for.
-  await tasks.glance(ids, batch);
+  await tasks.readEventually(ids, batch);
   const between = total(bill.readUnits);
   expect((await tasks.members(ids, batch)).open.map(({ payload }) => payload)).toEqual(payloads);
   expect([between - before, total(bill.readUnits) - between]).toEqual([1.5, 3]);

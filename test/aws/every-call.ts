@@ -31,7 +31,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await tasks.claim([candidate(t(1))], batch);
     await tasks.touch(t(1), batch);
     await tasks.members([t(1)], batch);
-    await tasks.glance([t(1)], batch);
+    await tasks.readEventually([t(1)], batch);
     await tasks.payload(t(1));
     await tasks.finish([{ id: t(1), outcome: { status: 'failed', error } }], end);
   }
@@ -76,7 +76,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
   await waiting.has(target, row?.entry ?? '');
   await waiting.page(target, 9);
   await waiting.count(target, 9);
-  await locks.glance(target);
+  await locks.readEventually(target);
   await waiting.remove(target, [row?.entry ?? '']);
 
   const [mine, next] = [
@@ -85,14 +85,14 @@ export const callAll = async (ports: Ports): Promise<void> => {
   ];
   for (const _ of ['done', 'refused']) {
     await locks.enlist([target], NOW);
-    await locks.burn(target, 1, 0, NOW);
+    await locks.skipFence(target, 1, 0, NOW);
     await locks.acquire(target, { ...mine, seen: { fence: 1 }, now: NOW, until: NOW + 1 });
     await locks.handOver(target, mine, { token: next.token, seen: { fence: 2 }, now: NOW, until: NOW + 1 });
     await locks.openBatch(target, next, { batch, round: 1, by: token('turn'), until: NOW + 1 });
     await locks.closeBatch(target, batch, NOW);
     await locks.count(target, next, [batch]);
     await locks.counted(target, next, NOW);
-    await locks.land(target, batch);
+    await locks.releaseSlot(target, batch);
     await locks.block(target, next, { round: 1, at: NOW });
     await locks.pause(target, { id: 'p', by: 'person', since: NOW });
     await locks.resume(target, 'p', NOW);

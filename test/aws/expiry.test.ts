@@ -156,7 +156,7 @@ describe('a lock row', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['listed', () => stores.locks.enlist([own.target], AT)],
     ['taken', () => take(AT)],
-    ['burnt', () => stores.locks.burn(own.target, 1, 0, AT)],
+    ['burnt', () => stores.locks.skipFence(own.target, 1, 0, AT)],
     ['flushed', () => stores.locks.flush(own.target, AT)],
   ])('that is %s outlives by 60 days whatever batch it may have', async (_, write) => {
     await write();
@@ -228,7 +228,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
   it('gets none once neither is there', async () => {
     await led(AT - 40 * DAY);
     await stores.locks.openBatch(own.target, mine, open);
-    await stores.locks.land(own.target, open.batch);
+    await stores.locks.releaseSlot(own.target, open.batch);
     await patrolled(AT);
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
   });

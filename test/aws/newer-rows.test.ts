@@ -84,11 +84,11 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     attempts: [
       () => stores.locks.read(target),
       () => stores.locks.readAll([target]),
-      () => stores.locks.glance(target),
+      () => stores.locks.readEventually(target),
       () => stores.locks.flush(target, NOW),
-      () => stores.locks.land(target, batch),
+      () => stores.locks.releaseSlot(target, batch),
       () => stores.locks.pause(target, pause),
-      () => stores.locks.burn(target, 2, 1, NOW),
+      () => stores.locks.skipFence(target, 2, 1, NOW),
       () => stores.locks.acquire(target, { fence: 2, token: t, seen: { fence: 1 }, now: NOW, until: NOW + 1 } as never),
     ],
   },
@@ -98,7 +98,7 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     attempts: [
       () => stores.waiting.first(waitsFor, 10),
       () => stores.waiting.page(waitsFor, 10),
-      () => stores.locks.glance(waitsFor),
+      () => stores.locks.readEventually(waitsFor),
     ],
   },
   operation: {

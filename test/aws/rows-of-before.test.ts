@@ -39,13 +39,13 @@ const running = async () => {
 
 it('a batch without tries has had as many as attempts', async () => {
   const id = await running();
-  expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, tries: 1 });
+  expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, countedAttempts: 1 });
 });
 
 it('a local start takes back the attempt that was cut short', async () => {
   const id = await running();
   await voidAttempts(resources.clients.dynamodb, resources.tables.batch);
-  expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, tries: 0, runUntil: 0 });
+  expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, countedAttempts: 0, runUntil: 0 });
 });
 
 it('an operation with a call reserved, of which 0.2.0 keeps no rate: its line is read, and may be replaced', async () => {

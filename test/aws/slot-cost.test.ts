@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OperationName } from '../../src/domain/ids.ts';
 import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
-import { freeRoom, takeRoom } from '../../src/steps/slots/operation-slots.ts';
+import { freeOperationSlot, takeOperationSlot } from '../../src/steps/slots/operation-slots.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { aConfig, operationName, target } from '../factories/factories.ts';
 import { dynamoDBStores } from '../ports/stores.ts';
@@ -69,9 +69,9 @@ const lastSlotOf = async (cap: number, bytes: number) => {
     );
   const before = { ...spent };
   const slot = slotOf(targetOf(cap), 1, 1);
-  const page = await takeRoom(deps, targetOf(cap), slot);
+  const page = await takeOperationSlot(deps, targetOf(cap), slot);
   expect(page).toBeDefined();
-  expect(await freeRoom(deps, name, slot, page)).toBe(true);
+  expect(await freeOperationSlot(deps, name, slot, page)).toBe(true);
   return { writes: spent.writes - before.writes, reads: spent.reads - before.reads };
 };
 
@@ -97,9 +97,9 @@ it('where a cap was lowered to one page, a process has one write refused, and no
   for (let n = 0; n < 5; n += 1) {
     const where = target(`${name}/depot=${n}`);
     const slot = slotOf(where, 1, 1);
-    const page = await takeRoom(deps, where, slot);
+    const page = await takeOperationSlot(deps, where, slot);
     expect(page).toBe(0);
-    expect(await freeRoom(deps, name, slot, page)).toBe(true);
+    expect(await freeOperationSlot(deps, name, slot, page)).toBe(true);
     expect(refused).toBe(1);
   }
 });

@@ -8,7 +8,7 @@ import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { PutOff, Returns } from '../../src/ports/callbacks.ts';
 import { TooLarge, type Way } from '../../src/ports/callbacks.ts';
 import { deliverAll } from '../../src/steps/deliver/deliver.ts';
-import { tell } from '../../src/steps/tasks/notify.ts';
+import { notify } from '../../src/steps/tasks/notify.ts';
 import { aConfig, aStored, NOW, token } from '../factories/factories.ts';
 
 const failed = aStored({
@@ -223,7 +223,7 @@ describe('telling', () => {
     const messages: CallbackMessage[] = [];
     const queues = { callbacks: async (all: readonly CallbackMessage[]) => void messages.push(...all) };
     const other = { ...failed, callback: 'gone' };
-    await tell({ config: given, queues, report: (event: FlowEvent) => void events.push(event) } as never, [
+    await notify({ config: given, queues, report: (event: FlowEvent) => void events.push(event) } as never, [
       failed,
       other,
     ]);

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { monotonicFactory } from 'ulid';
 import { api } from '../../src/api/app.ts';
 import { emptyTables } from '../../src/memory/tables.ts';
-import { tellingOps } from '../fan-out/kit.ts';
+import { reportingOps } from '../fan-out/kit.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
@@ -23,7 +23,7 @@ export interface ServedApi {
 }
 
 export const servedApi = async (): Promise<ServedApi> => {
-  const kit = stepKit(memoryStores(emptyTables()), tellingOps());
+  const kit = stepKit(memoryStores(emptyTables()), reportingOps());
   const app = api({ ...kit, newId: monotonicFactory(), onError: (cause) => console.error(cause) });
   const asked: ServedApi['asked'] = [];
   const times = new Map<string, number>();

@@ -190,7 +190,7 @@ describe('the metrics of a deployed stack', () => {
   });
 
   it.each([
-    ['AccessDeniedException', /need cloudwatch:GetMetricData, see docs\/console\.md/],
+    ['AccessDeniedException', /need cloudwatch:GetMetricData, see docs\/reference\/console\.md/],
     ['AccessDenied', /need cloudwatch:GetMetricData/],
     ['ExpiredTokenException', /credentials have expired/],
     ['UnrecognizedClientException', /does not accept these credentials/],

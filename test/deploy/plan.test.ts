@@ -51,7 +51,7 @@ describe('a plan to deploy', () => {
     const problems = (status: string) => planDeploy('prod', PROD, [aStack('Groupage-prod-Data', status)]);
     expect(problems('CREATE_FAILED')).toMatchObject({ problems: [expect.stringContaining('--stage prod --yes`')] });
     expect(problems('DELETE_FAILED')).toMatchObject({
-      problems: [expect.stringMatching(/^(?!.*npm run destroy).*docs\/deploying\.md/)],
+      problems: [expect.stringMatching(/^(?!.*npm run destroy).*docs\/how-to\/deploy\.md/)],
     });
   });
 

@@ -32,7 +32,7 @@ const deployed = (queue: QueueSettings, fields: Partial<Deployed> = {}): Deploye
 });
 const rules = (of: Deployed) => contradictionsIn(of).map(({ rule }) => rule);
 const { worker: _, ...unworked } = group();
-const { deadLetters: __, ...withoutLetters } = group();
+const { deadLetters: __, ...withoutDeadLetters } = group();
 
 describe('settings', () => {
   it('as they are deployed contradict nothing', () => {
@@ -49,7 +49,7 @@ describe('settings', () => {
     ['more messages than there is time for', group({ worker: worker({ batchSize: 100 }) }), 'batch-size'],
     ['a function that is stopped', group({ worker: worker({ reserved: 0 }) }), 'reserved-none'],
     ['a function that is throttled', group({ worker: worker({ reserved: 10 }) }), 'reserved-few'],
-    ['a queue without dead letters', withoutLetters, 'no-dead-letters'],
+    ['a queue without dead letters', withoutDeadLetters, 'no-dead-letters'],
     [
       'messages that are soon deleted',
       group({ retention: 60_000, deadLetters: { afterReceives: MAX_RECEIVES, retention: WEEKS } }),

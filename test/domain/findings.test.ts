@@ -65,7 +65,7 @@ describe('an overdue batch', () => {
     candidates: [candidate('a')],
     dropped: [],
     attempt: 0,
-    tries: 0,
+    countedAttempts: 0,
     runUntil: 0,
     oldestAt: NOW - 9,
     createdAt: NOW - 5,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isHeld, type Lock, NO_LOCK, standingOf } from '../../src/domain/batches/lock.ts';
+import { guardStatusOf, isHeld, type Lock, NO_LOCK } from '../../src/domain/batches/lock.ts';
 import { batchId, NOW, target, token } from '../factories/factories.ts';
 
 const held: Lock = { fence: 5, round: 2, holder: token('mine'), lockedUntil: NOW + 1_000 };
 const expired: Lock = { ...held, lockedUntil: NOW - 1 };
 const { holder: _, ...released } = held;
-const standing = (lock: Lock, fence: number, name = 'mine', hint?: true) =>
-  standingOf(lock, { target: target('ship'), fence, token: token(name), ...(hint ? { hint } : {}) }, NOW).is;
+const status = (lock: Lock, fence: number, name = 'mine', hint?: true) =>
+  guardStatusOf(lock, { target: target('ship'), fence, token: token(name), ...(hint ? { hint } : {}) }, NOW).is;
 
 describe('a lock', () => {
   it('is held up to and including the last moment of its lease', () => {
@@ -18,44 +18,44 @@ describe('a lock', () => {
 
 describe('a group message', () => {
   it('leads while lock shows its fence and token, even when the lease is over: nobody else took it', () => {
-    expect(standing(held, 5)).toBe('leader');
-    expect(standing(expired, 5)).toBe('leader');
-    expect(standing({ ...held, openBatch: batchId('b') }, 5)).toBe('leader-with-open-batch');
+    expect(status(held, 5)).toBe('leader');
+    expect(status(expired, 5)).toBe('leader');
+    expect(status({ ...held, openBatch: batchId('b') }, 5)).toBe('leader-with-open-batch');
   });
 
   it('is superseded by a later fence, or by another holder of its own', () => {
-    expect(standing({ ...held, fence: 6 }, 5)).toBe('superseded');
-    expect(standing({ ...held, holder: token('other') }, 5)).toBe('superseded');
-    expect(standing({ ...expired, holder: token('other') }, 5)).toBe('superseded');
+    expect(status({ ...held, fence: 6 }, 5)).toBe('superseded');
+    expect(status({ ...held, holder: token('other') }, 5)).toBe('superseded');
+    expect(status({ ...expired, holder: token('other') }, 5)).toBe('superseded');
   });
 
   it('is early while the leader before it holds the lock', () => {
-    expect(standing(held, 6, 'next')).toBe('early');
+    expect(status(held, 6, 'next')).toBe('early');
   });
 
   it('is next when that one is gone, and also when fences were skipped', () => {
-    expect(standing(expired, 6, 'next')).toBe('next');
-    expect(standing(released, 6, 'next')).toBe('next');
-    expect(standing(NO_LOCK, 6, 'next')).toBe('next');
+    expect(status(expired, 6, 'next')).toBe('next');
+    expect(status(released, 6, 'next')).toBe('next');
+    expect(status(NO_LOCK, 6, 'next')).toBe('next');
   });
 
   it('is foreign where no leader can have come so far, even by a backup that was restored', () => {
-    expect(standing(released, 5 + 1_000_000_000)).toBe('next');
-    expect(standing(released, 6 + 1_000_000_000)).toBe('foreign');
-    expect(standing(held, Number.MAX_SAFE_INTEGER)).toBe('foreign');
-    expect(standing(NO_LOCK, Number.MAX_SAFE_INTEGER)).toBe('foreign');
-    expect(standing(held, -5)).toBe('superseded');
+    expect(status(released, 5 + 1_000_000_000)).toBe('next');
+    expect(status(released, 6 + 1_000_000_000)).toBe('foreign');
+    expect(status(held, Number.MAX_SAFE_INTEGER)).toBe('foreign');
+    expect(status(NO_LOCK, Number.MAX_SAFE_INTEGER)).toBe('foreign');
+    expect(status(held, -5)).toBe('superseded');
   });
 
   it('finds its lock released', () => {
-    expect(standing(released, 5)).toBe('released');
+    expect(status(released, 5)).toBe('released');
   });
 
   it('that is a hint wakes the leader it names, or looks after a Target that he gave up, and does nothing else', () => {
-    expect(standing(held, 5, 'mine', true)).toBe('leader');
-    expect(standing(released, 5, 'mine', true)).toBe('released');
-    expect(standing(released, 6, 'next', true)).toBe('superseded');
-    expect(standing(expired, 6, 'next', true)).toBe('superseded');
-    expect(standing(held, 5, 'other', true)).toBe('superseded');
+    expect(status(held, 5, 'mine', true)).toBe('leader');
+    expect(status(released, 5, 'mine', true)).toBe('released');
+    expect(status(released, 6, 'next', true)).toBe('superseded');
+    expect(status(expired, 6, 'next', true)).toBe('superseded');
+    expect(status(held, 5, 'other', true)).toBe('superseded');
   });
 });

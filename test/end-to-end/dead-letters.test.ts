@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
-import type { LetterQueue, WorkingQueue } from '../../src/ports/queues.ts';
+import type { DeadLetterQueue, WorkingQueue } from '../../src/ports/queues.ts';
 import { batchId, NOW, target } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-const urlOf = (queue: LetterQueue): string => {
+const urlOf = (queue: DeadLetterQueue): string => {
   if (queue === 'rejected') return flow.queue('rejectedQueue');
   return queue === 'given-up' ? flow.queue('givenUpQueue') : flow.queue(`${queue}DeadLetters`);
 };
 
-const put = async (queue: LetterQueue, bodies: readonly string[]): Promise<void> => {
+const put = async (queue: DeadLetterQueue, bodies: readonly string[]): Promise<void> => {
   for (let from = 0; from < bodies.length; from += 10) {
     const Entries = bodies.slice(from, from + 10).map((MessageBody, n) => ({ Id: String(n), MessageBody }));
     await flow.backend.clients.sqs.send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
@@ -39,7 +39,7 @@ const redrive = async (queue: string, body?: unknown): Promise<{ status: number 
   return { status: response.status, ...((await response.json()) as Answer) };
 };
 
-const counted = async (queue: LetterQueue): Promise<number> => {
+const counted = async (queue: DeadLetterQueue): Promise<number> => {
   const { queues } = (await flow.get('/dead-letters')) as { queues: { queue: string; messages: number }[] };
   const all = ['register', 'elect', 'group', 'batch', 'callback', 'given-up', 'rejected'];
   expect(queues.map((each) => each.queue)).toEqual(all);

@@ -57,6 +57,6 @@ it('what a worker owned ends with it, told or not', () => {
     { partition: '1', worker: 'a', from: 10, to: 30 },
     { partition: '1', worker: 'b', from: 37, to: Number.POSITIVE_INFINITY },
   ]);
-  expect(owners.between(0, 40)).toEqual({ moved: 1, nobodys: 7 });
-  expect(owners.between(0, 37)).toEqual({ moved: 0, nobodys: 0 });
+  expect(owners.between(0, 40)).toEqual({ moved: 1, unowned: 7 });
+  expect(owners.between(0, 37)).toEqual({ moved: 0, unowned: 0 });
 });

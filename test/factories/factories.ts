@@ -132,7 +132,7 @@ const anOperation = (fields: Partial<Operation> = {}): Operation => ({
 /** The start of a batch's attempt. */
 export const aStart = (attempt: number, at: number, runUntil: number) => ({
   attempt,
-  tries: attempt,
+  countedAttempts: attempt,
   token: token(`starter-${attempt}`),
   at,
   runUntil,
@@ -141,7 +141,7 @@ export const aStart = (attempt: number, at: number, runUntil: number) => ({
 /** The end of a batch's attempt, with all its members still open. */
 export const aPostponed = (retryAt: number, fields: Partial<Postponed> = {}): Postponed => ({
   retryAt,
-  tries: 1,
+  countedAttempts: 1,
   counts: { succeeded: 0, failed: 0 },
   lastAttempt: { endedAt: retryAt, reason: 'answered 503' },
   ...fields,

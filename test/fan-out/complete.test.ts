@@ -28,7 +28,7 @@ describe('a fan-out', () => {
         }
         const failed = Math.floor(count / 4);
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { failed, because: 'all-done' } });
-        expect(kit.told()).toMatchObject([
+        expect(kit.sentCallbacks()).toMatchObject([
           {
             id: `f.${NOW}.completed`,
             type: 'groupage.fan-out.completed',
@@ -47,16 +47,18 @@ describe('a fan-out', () => {
       const { fanOuts } = await kit.ack(shuffled(items, count));
       expect(fanOuts).toEqual([{ id: FAN_OUT, complete: false }]);
       expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
-      expect(kit.told()).toMatchObject([{ data: { total: count + 2, succeeded: count + 2, failed: 0 } }]);
+      expect(kit.sentCallbacks()).toMatchObject([{ data: { total: count + 2, succeeded: count + 2, failed: 0 } }]);
       expect(await seal(kit, FAN_OUT), 'again').toMatchObject({ complete: true });
-      expect(kit.told()).toHaveLength(1);
+      expect(kit.sentCallbacks()).toHaveLength(1);
     });
 
   it('without items completes when it is sealed', async () => {
     const kit = fanOutKit();
     await kit.open();
     expect(await seal(kit, FAN_OUT)).toMatchObject({ kind: 'sealed', complete: true });
-    expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed`, data: { total: 0, succeeded: 0, failed: 0 } }]);
+    expect(kit.sentCallbacks()).toMatchObject([
+      { id: `f.${NOW}.completed`, data: { total: 0, succeeded: 0, failed: 0 } },
+    ]);
   });
 
   it('answers a repeated ack as the first, and counts it once', async () => {
@@ -66,7 +68,7 @@ describe('a fan-out', () => {
     await seal(kit, FAN_OUT);
     for (const item of items) await kit.ack([item, item]);
     for (const item of items) expect((await kit.ack([item])).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
-    expect(kit.told()).toHaveLength(1);
+    expect(kit.sentCallbacks()).toHaveLength(1);
     expect(await kit.read()).toMatchObject({ total: 10, ended: { failed: 0 } });
   });
 

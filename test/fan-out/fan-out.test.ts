@@ -1,6 +1,6 @@
 /** What is known of a fan-out from its header alone. */
 import { describe, expect, it } from 'vitest';
-import { type FanOut, isGoing, SETTLED, standingOf } from '../../src/domain/fan-outs/fan-out.ts';
+import { completionOf, type FanOut, isGoing, SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT } from './kit.ts';
 
@@ -34,5 +34,5 @@ describe('a fan-out', () => {
     [aFanOut({ status: 'sealed' }), { isComplete: false }],
     [aFanOut({ status: 'cancelled', ended }), { isComplete: false }],
     [aFanOut({ status: 'complete', ended }), { isComplete: true }],
-  ])('%#: stands as it says', (fanOut, standing) => expect(standingOf(fanOut)).toMatchObject(standing));
+  ])('%#: stands as it says', (fanOut, completion) => expect(completionOf(fanOut)).toMatchObject(completion));
 });

@@ -27,7 +27,7 @@ export interface FanOutKit extends StepKit {
   ack(items: readonly string[], outcome?: ItemOutcome): Promise<AckAnswer>;
   read(): Promise<FanOut>;
   /** The CloudEvents that were sent. */
-  told(): readonly { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];
+  sentCallbacks(): readonly { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];
 }
 
 /** All items of the groups that were added. */
@@ -37,7 +37,7 @@ export const itemsOf = (added: Added): string[] => {
 };
 
 /** A configuration that tells `ops` of every fan-out's end. */
-export const tellingOps = (policy: Partial<FanOutPolicy> = {}): Config => {
+export const reportingOps = (policy: Partial<FanOutPolicy> = {}): Config => {
   const config = aConfig();
   return {
     ...config,
@@ -46,7 +46,7 @@ export const tellingOps = (policy: Partial<FanOutPolicy> = {}): Config => {
   };
 };
 
-export const fanOutKit = (config: Config = tellingOps(), width = WIDTH): FanOutKit => {
+export const fanOutKit = (config: Config = reportingOps(), width = WIDTH): FanOutKit => {
   const tables = emptyTables();
   const fanOuts = memoryFanOuts(tables, openGate, { width, acksAtOnce: 2 });
   let adds = 0;
@@ -74,7 +74,7 @@ export const fanOutKit = (config: Config = tellingOps(), width = WIDTH): FanOutK
       if (!fanOut) throw new Error('there is no fan-out');
       return fanOut;
     },
-    told: () => kit.sent.callbacks.map(({ event }) => JSON.parse(event)),
+    sentCallbacks: () => kit.sent.callbacks.map(({ event }) => JSON.parse(event)),
   });
   return kit;
 };

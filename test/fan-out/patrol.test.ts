@@ -3,7 +3,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
 import { NOW } from '../factories/factories.ts';
-import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, tellingOps } from './kit.ts';
+import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, reportingOps } from './kit.ts';
 
 const MINUTE = 60_000;
 const [HOUR, DAY] = [60 * MINUTE, 24 * 60 * MINUTE];
@@ -29,15 +29,17 @@ describe('the patrol', () => {
       await kit.open();
       const items = itemsOf(await kit.add(count));
       await seal(kit, FAN_OUT);
-      const revive = dead(kit, 'read', 'putNode');
+      const redrive = dead(kit, 'read', 'putNode');
       for (const item of items) await kit.ack([item]).catch(() => {});
-      revive();
+      redrive();
       expect(await kit.read()).toMatchObject({ status: 'sealed' });
       await patrol(kit);
       expect(await kit.read(), 'it is not due yet').toMatchObject({ status: 'sealed' });
       await patrolFor(kit, 5 * MINUTE);
       expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
-      expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed`, data: { total: count, succeeded: count } }]);
+      expect(kit.sentCallbacks()).toMatchObject([
+        { id: `f.${NOW}.completed`, data: { total: count, succeeded: count } },
+      ]);
       expect(kit.events).toContainEqual({ event: 'fan-out-repaired', fanOut: FAN_OUT });
     }
   });
@@ -49,9 +51,9 @@ describe('the patrol', () => {
     const mute = { ...kit, queues: { ...queues, callbacks: () => Promise.reject(new Error('gone')) } };
     await expect(seal(mute, FAN_OUT)).rejects.toThrow('gone');
     expect(await kit.read()).toMatchObject({ status: 'complete', event: { to: 'ops' } });
-    expect(kit.told()).toEqual([]);
+    expect(kit.sentCallbacks()).toEqual([]);
     await patrolFor(kit, 3 * MINUTE);
-    expect(kit.told()).toMatchObject([{ id: `f.${NOW}.completed` }]);
+    expect(kit.sentCallbacks()).toMatchObject([{ id: `f.${NOW}.completed` }]);
     expect(await kit.read()).not.toHaveProperty('event');
   });
 
@@ -59,9 +61,9 @@ describe('the patrol', () => {
     const kit = fanOutKit();
     await kit.open({ failFast: { count: 1 } });
     await kit.add(20);
-    const revive = dead(kit, 'noteFails');
+    const redrive = dead(kit, 'noteFails');
     for (const item of ['0:0', '3:1']) await kit.ack([item], 'failed').catch(() => {});
-    revive();
+    redrive();
     await patrolFor(kit, 5 * MINUTE);
     expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 2 } });
   });
@@ -83,7 +85,7 @@ describe('the patrol', () => {
       await patrolFor(kit, idle + HOUR);
       expect(await kit.read()).toMatchObject({ status: 'expired', ended: { because: 'idle', failed: 0 } });
       const data = { id: FAN_OUT, status: 'expired', because: 'idle', total: 8, userKey: 'u' };
-      expect(kit.told()).toMatchObject([{ id: `f.${NOW}.expired`, type: 'groupage.fan-out.expired', data }]);
+      expect(kit.sentCallbacks()).toMatchObject([{ id: `f.${NOW}.expired`, type: 'groupage.fan-out.expired', data }]);
       expect(await kit.ack(['0:0']), 'late').toMatchObject({ fanOuts: [], unknown: [`${FAN_OUT}:0:0`] });
       expect(await kit.fanOuts.node(FAN_OUT, { level: 0, n: 0 })).toBeUndefined();
       expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'expired' });
@@ -124,7 +126,7 @@ describe('the patrol', () => {
   });
 
   it('clears the rows of one that is complete when its time is over, and answers acks until then', async () => {
-    const kit = fanOutKit(tellingOps({ keep: DAY }));
+    const kit = fanOutKit(reportingOps({ keep: DAY }));
     await kit.open();
     const items = itemsOf(await kit.add(11));
     await seal(kit, FAN_OUT);
@@ -148,9 +150,9 @@ describe('the patrol', () => {
     await kit.open();
     const items = itemsOf(await kit.add(60));
     await seal(kit, FAN_OUT);
-    const revive = dead(kit, 'read');
+    const redrive = dead(kit, 'read');
     for (const item of items) await kit.ack([item]).catch(() => {});
-    revive();
+    redrive();
     kit.now += 3 * MINUTE;
     let minutes = 0;
     for (; (await kit.read()).status === 'sealed' && minutes < 30; minutes += 1, kit.now += MINUTE) {
@@ -185,25 +187,25 @@ describe('a fan-out that is deleted', () => {
     expect(await discard(kit, fanOut)).toMatchObject({ status: 'expired', ended: { because: 'deleted' } });
     await patrol(kit);
     expect((await kit.ack(['0:1'])).unknown).toHaveLength(1);
-    expect(kit.told()).toEqual([]);
+    expect(kit.sentCallbacks()).toEqual([]);
   });
 });
 
 describe('without anybody to tell', () => {
   it('there is no event, and the fan-out completes all the same', async () => {
-    const kit = fanOutKit(tellingOps({ callback: null }));
+    const kit = fanOutKit(reportingOps({ callback: null }));
     await kit.open();
     await seal(kit, FAN_OUT);
     expect(await kit.read()).toMatchObject({ status: 'complete' });
     expect(await kit.read()).not.toHaveProperty('event');
-    expect(kit.told()).toEqual([]);
+    expect(kit.sentCallbacks()).toEqual([]);
   });
 
   it('one whose destination was taken out says so', async () => {
-    const kit = fanOutKit({ ...tellingOps({ callback: null }), destinations: {} });
+    const kit = fanOutKit({ ...reportingOps({ callback: null }), destinations: {} });
     await kit.open({ callback: 'gone' });
     await seal(kit, FAN_OUT);
-    expect(kit.told()).toEqual([]);
+    expect(kit.sentCallbacks()).toEqual([]);
     expect(kit.events).toContainEqual({ event: 'fan-out-untold', fanOut: FAN_OUT, destination: 'gone' });
   });
 });

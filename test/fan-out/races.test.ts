@@ -149,7 +149,7 @@ describe('the last ack', () => {
         expect([...fanOuts, ...sealed], 'one of the two heard of it').toContainEqual(
           expect.objectContaining({ complete: true }),
         );
-        expect(kit.told()).toHaveLength(1);
+        expect(kit.sentCallbacks()).toHaveLength(1);
       });
 
   for (const call of ['ack', 'putNode', 'read', 'end'] as const)
@@ -168,7 +168,7 @@ describe('the last ack', () => {
     const answers = await Promise.all([kit.ack(['3:1']), kit.ack(['3:1'], 'failed'), kit.ack(['3:1'])]);
     for (const { fanOuts } of answers) expect(fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
     expect(kit.events.filter(({ event }) => event === 'fan-out-ended')).toHaveLength(1);
-    expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+    expect(new Set(kit.sentCallbacks().map(({ id }) => id)).size).toBe(1);
   });
 });
 
@@ -184,10 +184,10 @@ describe('fail fast', () => {
       expect(await kit.read()).toMatchObject({ status: isSealed ? 'sealed' : 'open' });
       const { fanOuts } = await kit.ack(['2:2'], 'failed');
       expect(fanOuts).toEqual([{ id: FAN_OUT, complete: true, userKey: 'u' }]);
-      expect(kit.told()).toMatchObject([
+      expect(kit.sentCallbacks()).toMatchObject([
         { id: `f.${NOW}.completed`, data: { because: 'too-many-failed', failed: 3, total: 10 } },
       ]);
-      expect(kit.told()[0]?.data).not.toHaveProperty('succeeded');
+      expect(kit.sentCallbacks()[0]?.data).not.toHaveProperty('succeeded');
       expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'complete' });
       expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
     }
@@ -225,7 +225,7 @@ describe('fail fast', () => {
     await kit.ack(['0:0', '0:1', '0:2'], 'failed');
     expect(await kit.read()).toMatchObject({ status: 'open' });
     expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
-    expect(kit.told()).toMatchObject([{ data: { because: 'too-many-failed', failed: 3 } }]);
+    expect(kit.sentCallbacks()).toMatchObject([{ data: { because: 'too-many-failed', failed: 3 } }]);
   });
 
   it('of a share tolerates exactly that of all items, whatever the share is in binary', () => {

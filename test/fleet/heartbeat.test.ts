@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { type FleetName, type NodeId, nodeKey } from '../../src/domain/fleets/ids.ts';
-import { Heart } from '../../src/fleet/heartbeat.ts';
+import { Heartbeat } from '../../src/fleet/heartbeat.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 
-const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heart =>
-  new Heart(
+const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heartbeat =>
+  new Heartbeat(
     nodeKey('me' as NodeId, '1'),
     {
       fleets,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import { type FleetName, type NodeId, nodeKey, type PartitionId } from '../../src/domain/fleets/ids.ts';
-import { Hands } from '../../src/fleet/held-partitions.ts';
+import { HeldPartitions } from '../../src/fleet/held-partitions.ts';
 import { type Clock, Sleeper } from '../../src/fleet/member.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 
@@ -18,7 +18,7 @@ const holding = async () => {
   const work = { begin: () => {}, drain: () => {}, drop: () => {}, mayUntil: () => {}, silentFor: () => 0 };
   const setting = { fleet: FLEET, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 };
   const deps = { fleets, clock, work, report: ({ event }: LifeEvent) => void told.push(event) };
-  const hands = new Hands(ME, deps, setting, new Sleeper(clock));
+  const hands = new HeldPartitions(ME, deps, setting, new Sleeper(clock));
   await hands.perform([{ do: 'take', lease: { partition: PARTITION, fence: 0 } }]);
   const [lease] = (await fleets.read(FLEET)).leases as [Lease];
   expect(lease).toMatchObject({ owner: ME, fence: 1 });

@@ -5,8 +5,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
-import type { TableAt } from '../../src/fleet/table-at.ts';
-import { fleetsAt } from '../../src/fleet/table-at.ts';
 import {
   type FleetEvent,
   type FleetOptions,
@@ -16,8 +14,10 @@ import {
   PartitionLost,
   runFleet,
 } from '../../src/fleet/run-fleet.ts';
-import { openDoor } from '../../tools/local/guarded-proxy.ts';
+import type { TableAt } from '../../src/fleet/table-at.ts';
+import { fleetsAt } from '../../src/fleet/table-at.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { startGuardedProxy } from '../../tools/local/guarded-proxy.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { nodeOf, partition } from '../factories/fleets.ts';
@@ -382,7 +382,7 @@ describe('what goes wrong', () => {
   });
 
   it('the table is away for longer than the deadline: work stops, and goes on at the same place afterwards', async () => {
-    let door = await openDoor(0, engine.endpoint);
+    let door = await startGuardedProxy(0, engine.endpoint);
     try {
       const calls: Partition[] = [];
       const node = start({
@@ -404,7 +404,7 @@ describe('what goes wrong', () => {
         expect(assertOwned).toThrow(PartitionLost);
       }
       expect(calls).toHaveLength(2);
-      door = await openDoor(Number(new URL(door.endpoint).port), engine.endpoint);
+      door = await startGuardedProxy(Number(new URL(door.endpoint).port), engine.endpoint);
       await eventually(() => calls.length === 4);
       expect(calls.map(({ id, fence }) => `${id}/${fence}`).sort()).toEqual(['0/1', '0/1', '1/1', '1/1']);
       expect(node.told('acquired')).toHaveLength(2);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Node } from '../../src/domain/fleets/fleet.ts';
 import { isSilent, type Memory, NOTHING_SEEN, remember } from '../../src/domain/fleets/silence.ts';
-import { Heart } from '../../src/fleet/heartbeat.ts';
+import { Heartbeat } from '../../src/fleet/heartbeat.ts';
 import type { Clock } from '../../src/fleet/member.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
 import { aFleet, aLease, aNode, FLEET, key, partition, shares } from './records.ts';
@@ -161,7 +161,7 @@ const beaten = async (all: readonly Sent[]): Promise<readonly Moment[]> => {
     beat: (...args: Parameters<typeof table.beat>) => through(() => table.beat(...args)),
   };
   const setting = { fleet: FLEET, shares: [], cycle: CYCLE, maxBlocked: 60_000, leaveWithin: 0 };
-  const heart = new Heart(key('n'), { fleets, clock, work, report: () => {} }, setting);
+  const heart = new Heartbeat(key('n'), { fleets, clock, work, report: () => {} }, setting);
   let hasJoined = false;
   for (const each of all) {
     sent = each;

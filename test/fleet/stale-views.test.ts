@@ -4,7 +4,7 @@ import { decide } from '../../src/domain/fleets/decide.ts';
 import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
 import type { NodeKey } from '../../src/domain/fleets/ids.ts';
 import { NOTHING_SEEN } from '../../src/domain/fleets/silence.ts';
-import { Hands } from '../../src/fleet/held-partitions.ts';
+import { HeldPartitions } from '../../src/fleet/held-partitions.ts';
 import { type Clock, type MemberDeps, Sleeper } from '../../src/fleet/member.ts';
 import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
@@ -17,7 +17,7 @@ const CLOCK: Clock = { now: () => 0, wall: () => 0, sleep: async () => {}, rando
 class Stale {
   readonly rows: FleetRows = { nodes: new Map(), leases: new Map(), checkpoints: new Map() };
   readonly fleets = memoryFleets(new Map([[FLEET, this.rows]]));
-  readonly hands = new Map<NodeKey, Hands>();
+  readonly hands = new Map<NodeKey, HeldPartitions>();
   readonly seen = new Map<NodeKey, Fleet>();
   readonly shares: readonly Share[];
   handedOver = 0;
@@ -47,7 +47,7 @@ class Stale {
       },
     };
     const setting = { fleet: FLEET, shares: this.shares, cycle: CYCLE, maxBlocked: 1, leaveWithin: 1 };
-    const hands = new Hands(me, deps, setting, new Sleeper(CLOCK));
+    const hands = new HeldPartitions(me, deps, setting, new Sleeper(CLOCK));
     this.hands.set(me, hands);
     this.seen.set(me, { nodes: [aNode(name)], leases: [] });
   }
@@ -58,7 +58,7 @@ class Stale {
 
   /** @returns how much it had to do */
   async act(me: NodeKey): Promise<number> {
-    const [hands, fleet] = [this.hands.get(me) as Hands, this.seen.get(me) as Fleet];
+    const [hands, fleet] = [this.hands.get(me) as HeldPartitions, this.seen.get(me) as Fleet];
     const memory = { ...NOTHING_SEEN, looks: 3 };
     const actions = decide({ me, fleet, memory, shares: this.shares, holdings: hands.holdings, isLeaving: false });
     await hands.perform(actions);

@@ -51,7 +51,7 @@ describe('a claim that is completed', () => {
     expect(await kit.complete(b.handle)).toEqual({ kind: 'done', complete: false });
     expect(await kit.complete(a.handle)).toEqual({ kind: 'done', complete: true });
     expect(await kit.complete(a.handle)).toEqual({ kind: 'done', complete: true });
-    expect(kit.told()).toHaveLength(1);
+    expect(kit.sentCallbacks()).toHaveLength(1);
   });
 
   it('keeps the results of each job', async () => {
@@ -151,7 +151,7 @@ describe('a claim that is completed', () => {
         // What nobody asks for again is done by the patrol.
         await kit.patrolFor(5 * MINUTE);
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
-        expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+        expect(new Set(kit.sentCallbacks().map(({ id }) => id)).size).toBe(1);
         const stored = await results(kit);
         expect(stored.map((each) => each.token)).toEqual([1, 2, 3, 4]);
         expect(new Set(stored.map((each) => each.result)).size).toBe(1);

@@ -15,9 +15,9 @@ import {
   listKit,
   MINUTE,
   type Process,
+  reportingOps,
   result,
   rowsLeft,
-  tellingOps,
   tokensIn,
 } from './kit.ts';
 
@@ -26,7 +26,7 @@ const DAY = 24 * 60 * MINUTE;
 const FULL = { width: 450, acksAtOnce: 150 };
 const items = (kit: ListKit, first: number, count: number): string[] =>
   Array.from({ length: count }, (_, n) => itemIdOf(itemOf(LIST, first + n, kit.fanOuts.width)));
-const holding = async (count: number, size = {}, config = tellingOps()): Promise<ListKit> => {
+const holding = async (count: number, size = {}, config = reportingOps()): Promise<ListKit> => {
   const kit = listKit(size, config);
   await kit.open({ userKey: 'name' });
   for (let left = count, n = 0; left > 0; left -= 1_000, n += 1) await kit.add(Math.min(left, 1_000), `add${n}-`);
@@ -54,10 +54,10 @@ describe('a list that is sealed', () => {
     expect(tokensIn(last)).toEqual([5, 6]);
     expect(await kit.complete(last.handle)).toEqual({ kind: 'done', complete: true });
     const data = { id: LIST, name: 'name', status: 'complete', because: 'all-done', total: 7, succeeded: 4, failed: 3 };
-    expect(kit.told()).toMatchObject([{ id: `${LIST}.${NOW}.completed`, data }]);
+    expect(kit.sentCallbacks()).toMatchObject([{ id: `${LIST}.${NOW}.completed`, data }]);
     expect(await seal(kit, TRACKER)).toMatchObject({ complete: true });
     await kit.patrolFor(DAY / 2);
-    expect(kit.told()).toHaveLength(1);
+    expect(kit.sentCallbacks()).toHaveLength(1);
     expectWhole(kit);
   });
 
@@ -67,7 +67,7 @@ describe('a list that is sealed', () => {
       await kit.end(items(kit, 0, count));
       expect(await kit.read()).toMatchObject({ status: 'open' });
       expect(await seal(kit, TRACKER), `of ${count} jobs`).toMatchObject({ complete: true });
-      expect(kit.told()).toMatchObject([{ data: { total: count, succeeded: count, failed: 0 } }]);
+      expect(kit.sentCallbacks()).toMatchObject([{ data: { total: count, succeeded: count, failed: 0 } }]);
     }
   });
 
@@ -84,7 +84,7 @@ describe('a list that is sealed', () => {
         }
         if (order === 'before the seal') await seal(kit, TRACKER);
         expect(await kit.read(), `${count} jobs, ${order}`).toMatchObject({ status: 'complete', total: count });
-        expect(kit.told()).toHaveLength(1);
+        expect(kit.sentCallbacks()).toHaveLength(1);
       }
   });
 
@@ -106,7 +106,7 @@ describe('a list that is sealed', () => {
       expect(await kit.read()).toMatchObject({ status: 'sealed' });
       await kit.end(items(kit, before + more - 1, 1));
       expect(await kit.read()).toMatchObject({ status: 'complete', ended: { failed: 0 } });
-      expect(kit.told()).toMatchObject([{ data: { total: before + more } }]);
+      expect(kit.sentCallbacks()).toMatchObject([{ data: { total: before + more } }]);
     }
   });
 
@@ -126,7 +126,7 @@ describe('a list that is sealed', () => {
         const next = await kit.claim('b', count);
         if (next.kind === 'claimed') await kit.complete(next.handle);
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
-        expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+        expect(new Set(kit.sentCallbacks().map(({ id }) => id)).size).toBe(1);
         return isReached();
       });
       expect(cuts).toBeGreaterThan(5);
@@ -162,7 +162,7 @@ describe('a list that is cancelled', () => {
     await kit.end(tasks);
     expect(await kit.complete(handle, [result(0), result(1, { outcome: 'failed' })])).toMatchObject({ kind: 'done' });
     expect(await looks(kit)).toEqual({ available: 0, leased: 0, started: 0, succeeded: 4, failed: 1 });
-    expect([await kit.read(), kit.told()]).toMatchObject([{ status: 'cancelled' }, []]);
+    expect([await kit.read(), kit.sentCallbacks()]).toMatchObject([{ status: 'cancelled' }, []]);
     expectWhole(kit);
   });
 
@@ -214,7 +214,7 @@ describe('a list that is deleted', () => {
     kit.now += SETTLED + MINUTE;
     await kit.patrol();
     expect(rowsLeft(kit)).toBe(0);
-    expect(kit.told()).toEqual([]);
+    expect(kit.sentCallbacks()).toEqual([]);
   };
 
   it('leaves no row behind', async () => {
@@ -270,13 +270,13 @@ describe('a list that is deleted', () => {
     const kit = await holding(3);
     await seal(kit, TRACKER);
     await kit.complete((await kit.got('a', 3)).handle);
-    expect(kit.told()).toHaveLength(1);
+    expect(kit.sentCallbacks()).toHaveLength(1);
     expect(await remove(kit)).toMatchObject({ status: 'expired' });
     await kit.patrol();
     kit.now += SETTLED + MINUTE;
     await kit.patrol();
     expect(rowsLeft(kit)).toBe(0);
-    expect(kit.told()).toHaveLength(1);
+    expect(kit.sentCallbacks()).toHaveLength(1);
   });
 
   it('is cleared away a part at a time where there is no time for all', async () => {
@@ -348,7 +348,7 @@ describe('a list that is deleted', () => {
 
 describe('the id of a list that has ended', () => {
   const freeAt = async (end: (kit: ListKit) => Promise<unknown>, keepTasks: number): Promise<number | undefined> => {
-    const config = tellingOps();
+    const config = reportingOps();
     const operations = Object.entries(config.operations).map(([name, each]) => [name, { ...each, keepTasks }]);
     const kit = listKit({}, { ...config, operations: Object.fromEntries(operations) });
     await kit.open();

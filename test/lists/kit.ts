@@ -77,13 +77,13 @@ export interface ListKit extends Process {
   end(items: readonly string[], outcome?: 'succeeded' | 'failed'): Promise<void>;
   /** Jobs that are done, and how. */
   done(): ReadonlyMap<number, boolean>;
-  told(): readonly { readonly id: string; readonly data: Record<string, unknown> }[];
+  sentCallbacks(): readonly { readonly id: string; readonly data: Record<string, unknown> }[];
   /** Looks each minute for so long. */
   patrolFor(span: number): Promise<void>;
 }
 
 /** Tells `ops` of the list's end. */
-export const tellingOps = (keep = 24 * 60 * MINUTE): Config => ({
+export const reportingOps = (keep = 24 * 60 * MINUTE): Config => ({
   ...aConfig({ operation: operationName('ship') }),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
   lists: { keep, callback: 'ops' },
@@ -110,7 +110,7 @@ interface Size {
   readonly pageBytes?: number;
 }
 
-export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, config = tellingOps()): ListKit => {
+export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, config = reportingOps()): ListKit => {
   const tables = emptyTables();
   const storesBehind = (gate: Gate) => ({
     fanOuts: memoryFanOuts(tables, gate, { width, acksAtOnce }),
@@ -185,7 +185,7 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
       await ackItems(process, acks);
     },
     done: () => doneOf(tables, width),
-    told: () => process.sent.callbacks.map(({ event }) => JSON.parse(event)),
+    sentCallbacks: () => process.sent.callbacks.map(({ event }) => JSON.parse(event)),
     patrolFor: async (span: number) => {
       for (const until = process.now + span; process.now < until; process.now += MINUTE) await process.patrol();
     },

@@ -39,7 +39,7 @@ const withoutFree = async (): Promise<Scene> => {
 };
 
 type Step = (by: Process, scene: Scene) => Promise<unknown>;
-const told =
+const resultOf =
   (by: string, outcome: 'succeeded' | 'failed' = 'succeeded') =>
   (job: number) =>
     result(job, { outcome, result: JSON.stringify(by) });
@@ -52,10 +52,10 @@ const STEPS: Readonly<Record<string, Step>> = {
   'a claim of one job': (by) => by.claim('c', 1),
   'a claim once more': (by) => by.claim('early', 2),
   'a claim that is over, once more': (by) => by.claim('over', 2),
-  'its completion': (by, { mine }) => by.complete(mine.handle, [0, 1].map(told('mine'))),
-  'its completion in part': (by, { mine }) => by.complete(mine.handle, [told('part', 'failed')(1)]),
+  'its completion': (by, { mine }) => by.complete(mine.handle, [0, 1].map(resultOf('mine'))),
+  'its completion in part': (by, { mine }) => by.complete(mine.handle, [resultOf('part', 'failed')(1)]),
   'its completion without a word': (by, { mine }) => by.complete(mine.handle),
-  'a late completion': (by, { over }) => by.complete(over.handle, [2, 3].map(told('late', 'failed'))),
+  'a late completion': (by, { over }) => by.complete(over.handle, [2, 3].map(resultOf('late', 'failed'))),
   'a renewal': (by, { mine }) => by.renew(mine.handle),
   'a late renewal': (by, { over }) => by.renew(over.handle),
   'a release': (by, { mine }) => by.release(mine.handle),
@@ -121,12 +121,12 @@ const finish = async ({ kit }: Scene): Promise<void> => {
   }
   await kit.patrolFor(3 * 60 * MINUTE);
   const list = await kit.read();
-  if (before.status === 'cancelled') return expect(kit.told()).toEqual([]);
+  if (before.status === 'cancelled') return expect(kit.sentCallbacks()).toEqual([]);
   expect(list).toMatchObject({ status: 'complete', ended: { because: 'all-done' }, leases: [], head: list.total });
   expect([...kit.done().keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: list.total }, (_, job) => job));
-  expect(new Set(kit.told().map(({ id }) => id)).size).toBe(1);
+  expect(new Set(kit.sentCallbacks().map(({ id }) => id)).size).toBe(1);
   expect(kit.events.filter(({ event }) => event === 'fan-out-ended')).toHaveLength(1);
-  expect(kit.told().at(-1)?.data).toMatchObject({ total: list.total, failed: list.ended?.failed });
+  expect(kit.sentCallbacks().at(-1)?.data).toMatchObject({ total: list.total, failed: list.ended?.failed });
   expect([...kit.done().values()].filter((ok) => !ok)).toHaveLength(list.ended?.failed ?? 0);
 };
 

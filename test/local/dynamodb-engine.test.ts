@@ -6,10 +6,10 @@ import { CreateTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localClients } from '../../tools/local/clients.ts';
-import { openDoor } from '../../tools/local/guarded-proxy.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { javaProblem } from '../../tools/local/dynamodb-local.ts';
 import { freePort } from '../../tools/local/free-port.ts';
+import { startGuardedProxy } from '../../tools/local/guarded-proxy.ts';
 import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { eventually } from '../end-to-end/flow.ts';
@@ -91,7 +91,7 @@ describe('the local DynamoDB', () => {
     const engine = await startDynamoDB({ port: 0 });
     ends.push(engine.stop);
     // The engine has an address that nobody knows in advance.
-    ends.push((await openDoor(port, engine.endpoint)).stop);
+    ends.push((await startGuardedProxy(port, engine.endpoint)).stop);
     settle();
     expect((await request).TableNames).toEqual([]);
   });

@@ -141,7 +141,7 @@ describeEach('a batch', storeKinds, (stores) => {
     const lastAttempt = { endedAt: NOW + 40, reason: 'answered 503', quote: '"closed", says Zoë \u{1f69a}' };
     const rest = {
       lastAttempt,
-      tries: 0,
+      countedAttempts: 0,
       counts: { succeeded: 1, failed: 0 },
       open: [id('a')],
       pending: { ids: [id('b')], until: NOW + 900 },
@@ -150,8 +150,8 @@ describeEach('a batch', storeKinds, (stores) => {
     };
     await batches.postpone(batch, 1, { retryAt: NOW + 50, ...rest });
     expect(await batches.get(batch)).toMatchObject({ ...rest, runUntil: NOW + 50 });
-    await batches.start(batch, { ...aStart(2, NOW + 51, NOW + 500), tries: 1 });
-    expect(await batches.get(batch)).toMatchObject({ ...rest, tries: 1, attempt: 2 });
+    await batches.start(batch, { ...aStart(2, NOW + 51, NOW + 500), countedAttempts: 1 });
+    expect(await batches.get(batch)).toMatchObject({ ...rest, countedAttempts: 1, attempt: 2 });
     await batches.postpone(batch, 2, aPostponed(NOW + 60));
     const after = await batches.get(batch);
     for (const gone of ['open', 'pending', 'split', 'uncounted', 'startedBy']) expect(after).not.toHaveProperty(gone);

@@ -19,7 +19,7 @@ describeEach('a lock', storeKinds, (stores) => {
     const [one, none, other] = [fresh().target, fresh().target, fresh().target];
     const { locks } = stores();
     await locks.acquire(one, take);
-    await locks.burn(other, 7, 0, NOW);
+    await locks.skipFence(other, 7, 0, NOW);
     expect(await locks.readAll([one, none, other])).toEqual([
       { lock: await locks.read(one), expiresAt: expect.any(Number) },
       undefined,
@@ -128,14 +128,14 @@ describeEach('a lock', storeKinds, (stores) => {
     expect([await open(1, 2), await open(2, 2), await open(3, 2)]).toEqual([true, true, false]);
     const [first, second] = [1, 2].map((round) => batchId(`${target}#1#${round}`)) as [never, never];
     expect([...((await locks.read(target)).inFlight ?? [])].sort()).toEqual([first, second]);
-    const before = await locks.land(target, first);
+    const before = await locks.releaseSlot(target, first);
     expect(before).toMatchObject({ fence: 1, round: 2, holder: 'mine' });
     expect([...(before.inFlight ?? [])].sort()).toEqual([first, second]);
     // Again, and where nothing is in flight: it answers what was there.
-    expect((await locks.land(target, first)).inFlight).toEqual([second]);
+    expect((await locks.releaseSlot(target, first)).inFlight).toEqual([second]);
     expect(await open(3, 2)).toBe(true);
-    for (const round of [2, 3]) await locks.land(target, batchId(`${target}#1#${round}`));
-    expect(await locks.land(target, first)).not.toHaveProperty('inFlight');
+    for (const round of [2, 3]) await locks.releaseSlot(target, batchId(`${target}#1#${round}`));
+    expect(await locks.releaseSlot(target, first)).not.toHaveProperty('inFlight');
     expect(await locks.read(target)).not.toHaveProperty('inFlight');
     expect(await open(4, 1)).toBe(true);
   });
@@ -148,7 +148,7 @@ describeEach('a lock', storeKinds, (stores) => {
 
   it('that nobody has a row for lands nothing, and gets none', async () => {
     const { target, batch } = fresh();
-    expect(await stores().locks.land(target, batch)).toEqual(NO_LOCK);
+    expect(await stores().locks.releaseSlot(target, batch)).toEqual(NO_LOCK);
     expect(await stores().locks.readAll([target])).toEqual([undefined]);
   });
 
@@ -199,7 +199,7 @@ describeEach('a lock', storeKinds, (stores) => {
     const blocked = { fence: 1, round: 1, lockedUntil: NOW, blocked: NOW - 9 };
     expect(await locks.read(target)).toEqual(blocked);
     expect(await locks.block(target, mine, { ...read, round: 1 })).toBe(false);
-    expect((await locks.glance(target)).lock).toEqual(blocked);
+    expect((await locks.readEventually(target)).lock).toEqual(blocked);
   });
 
   it('waits for room without a leader, where nobody has led it since and no batch is open', async () => {
@@ -251,16 +251,16 @@ describeEach('a lock', storeKinds, (stores) => {
   it('whose fence is burnt is free for the one after it', async () => {
     const { target } = fresh();
     const { locks } = stores();
-    expect(await locks.burn(target, 1, 0, NOW)).toBe(true);
-    expect(await locks.burn(target, 1, 0, NOW)).toBe(false);
+    expect(await locks.skipFence(target, 1, 0, NOW)).toBe(true);
+    expect(await locks.skipFence(target, 1, 0, NOW)).toBe(false);
     expect(await locks.acquire(target, { ...take, fence: 2, seen: { fence: 1 } })).toBe(true);
-    expect(await locks.burn(target, 3, 2, NOW)).toBe(false);
+    expect(await locks.skipFence(target, 3, 2, NOW)).toBe(false);
   });
 
   it('shows when it was flushed, and its first waiting row, at a glance', async () => {
     const { target, t } = fresh();
     const { locks, waiting } = stores();
-    expect(await locks.glance(target)).toEqual({ lock: NO_LOCK });
+    expect(await locks.readEventually(target)).toEqual({ lock: NO_LOCK });
     await waiting.put([2, 1].map((n) => ({ id: t(n), run: 1, target, createdAt: NOW + n, bytes: 1 })));
     expect((await locks.flush(target, NOW + 7)).flushedAt).toBe(NOW + 7);
     // Two clocks differ, or a request is repeated late: a flush is not taken back.
@@ -268,9 +268,15 @@ describeEach('a lock', storeKinds, (stores) => {
     // Who read the lock before the flush has to look again: it may be due now.
     expect(await locks.acquire(target, take)).toBe(false);
     expect(await locks.acquire(target, { ...take, seen: { fence: 0, flushedAt: NOW + 7 } })).toBe(true);
-    const glance = await locks.glance(target);
-    expect(glance.lock).toEqual({ fence: 1, round: 0, holder: 'mine', lockedUntil: NOW + 1_000, flushedAt: NOW + 7 });
-    expect(glance.first?.candidate).toBe(candidate(t(1)));
+    const readEventually = await locks.readEventually(target);
+    expect(readEventually.lock).toEqual({
+      fence: 1,
+      round: 0,
+      holder: 'mine',
+      lockedUntil: NOW + 1_000,
+      flushedAt: NOW + 7,
+    });
+    expect(readEventually.first?.candidate).toBe(candidate(t(1)));
   });
 
   it('shows when its row expires, and can be given more time, which inserts no row', async () => {
@@ -280,14 +286,14 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.keep(target, NOW)).toBe(false);
     expect(await locks.readAll([target])).toEqual([undefined]);
     await locks.enlist([target], NOW);
-    const { expiresAt = 0 } = await locks.glance(target);
+    const { expiresAt = 0 } = await locks.readEventually(target);
     expect(expiresAt).toBeGreaterThan(NOW + 60 * DAY);
     expect(await locks.readAll([target])).toEqual([{ lock: NO_LOCK, expiresAt }]);
     expect(await locks.keep(target, NOW + 9 * DAY)).toBe(true);
-    expect((await locks.glance(target)).expiresAt).toBe(expiresAt + 9 * DAY);
+    expect((await locks.readEventually(target)).expiresAt).toBe(expiresAt + 9 * DAY);
     await locks.pause(target, { id: 'pause', by: 'person', since: NOW });
     expect(await locks.keep(target, NOW + 19 * DAY)).toBe(false);
-    expect(await locks.glance(target)).not.toHaveProperty('expiresAt');
+    expect(await locks.readEventually(target)).not.toHaveProperty('expiresAt');
   });
 
   it('has a row before anybody leads, which changes nothing else', async () => {

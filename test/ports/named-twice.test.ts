@@ -118,7 +118,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect((await tasks().all(twice)).map(({ id }) => id)).toEqual(twice);
     expect((await tasks().outlines(twice)).map((each) => each?.id)).toEqual(twice);
     expect((await tasks().members(twice, batch)).open.map(({ id }) => id)).toEqual(twice);
-    expect((await tasks().glance(twice, batch)).map(({ id }) => id)).toEqual(twice);
+    expect((await tasks().readEventually(twice, batch)).map(({ id }) => id)).toEqual(twice);
   });
 
   it('waits once, as the last of them says, and is removed once', async () => {

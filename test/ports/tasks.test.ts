@@ -329,10 +329,10 @@ describeEach('tasks', storeKinds, (stores) => {
       { succeeded: 0, failed: 0 },
     ]);
     // Where nothing is behind, a glance shows the same.
-    expect(await stores().tasks.glance(ids, batch)).toEqual(members.open);
+    expect(await stores().tasks.readEventually(ids, batch)).toEqual(members.open);
     const left = await stores().tasks.members([t(3)], other);
     expect([left.open, left.counts]).toEqual([[], { succeeded: 0, failed: 1 }]);
-    expect(await stores().tasks.glance([t(3)], other)).toEqual([]);
+    expect(await stores().tasks.readEventually([t(3)], other)).toEqual([]);
   });
 
   it('of a batch say how old they are, whatever run they are in', async () => {

@@ -5,7 +5,7 @@ import { completeBatch } from '../../src/steps/call/complete-batch.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY } from '../steps/step-kit.ts';
-import { letter } from '../steps/step-suite.ts';
+import { deadLetter } from '../steps/step-suite.ts';
 import { MUC, started } from './asked-api.ts';
 
 const part = encodeURIComponent;
@@ -102,7 +102,7 @@ export const operationsAndTargets = async () => {
 
 export const queuesAndDoctor = async () => {
   const { kit, ask, send, seal } = started();
-  kit.letters.batch = [letter('{}', 1), letter('{"b":"x"}', 2)];
+  kit.letters.batch = [deadLetter('{}', 1), deadLetter('{"b":"x"}', 2)];
   await ask('GET /queues');
   await ask('GET /dead-letters');
   await ask('POST /dead-letters/batch/redrive', { dryRun: true });

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { sustained } from '../../bench/agreement/traces.ts';
 import { loadsAt, MAX_SIZE, MAX_WAIT } from '../../bench/sustained/loads.ts';
 import type { Outcome } from '../../tools/simulate/outcome.ts';
+import { LOCAL, type Platform } from '../../tools/simulate/platform.ts';
 import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts';
-import { LOCAL, type Surroundings } from '../../tools/simulate/platform.ts';
 import { earlyGuardsSleep } from '../../verification/known-bugs/leading.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 
 /** A machine that has other work: messages arrive as soon as ever, while one request in some hundred takes long. */
-const BUSY: Surroundings = { ...LOCAL, request: { p50: 10, p99: 80 }, delivery: { p50: 3, p99: 30 } };
+const BUSY: Platform = { ...LOCAL, request: { p50: 10, p99: 80 }, delivery: { p50: 3, p99: 30 } };
 
 const config = configFrom({
   operations: {

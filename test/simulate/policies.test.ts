@@ -5,9 +5,9 @@ import { QUICK } from '../../tools/simulate/downstream.ts';
 import type { Figures } from '../../tools/simulate/figures.ts';
 import { frontOf, kneeOf, type Point } from '../../tools/simulate/knee.ts';
 import { loadFrom } from '../../tools/simulate/load.ts';
+import { AWS } from '../../tools/simulate/platform.ts';
 import { PRICES } from '../../tools/simulate/prices.ts';
 import { recommend } from '../../tools/simulate/recommend.ts';
-import { AWS } from '../../tools/simulate/platform.ts';
 import { axesFrom, policiesOf, stepsOf, vary } from '../../tools/simulate/vary.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 

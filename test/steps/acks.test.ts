@@ -31,7 +31,7 @@ suite('a task that is an item of a fan-out', () => {
   const item = (index: number) => ({ fanOutItem: `${fanOut}:0:${index}` });
   const slots = async () => (await kit.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
   /** The kit in which somebody wants to hear of every end. */
-  const told = (): StepKit => ({
+  const kitWithCallbacks = (): StepKit => ({
     ...kit,
     config: {
       ...kit.config,
@@ -92,7 +92,7 @@ suite('a task that is an item of a fan-out', () => {
 
   it('acks itself before anybody is told how it ended', async () => {
     const batch = await sealed(item(0));
-    const deps = told();
+    const deps = kitWithCallbacks();
     await handleBatch({ ...deps, fanOuts: { ...kit.fanOuts, ack: DOWN } }, { kind: 'due', batchId: batch }, PLENTY);
     const notStored = { event: 'not-stored', cause: 'Error: DynamoDB is down' };
     expect(kit.events).toContainEqual(expect.objectContaining(notStored));
@@ -126,13 +126,13 @@ suite('a task that is an item of a fan-out', () => {
   });
 
   it('that expires, is cancelled or superseded acks itself before its waiting row goes', async () => {
-    const wishes = [
+    const requests = [
       { ...item(0), expiresIn: '1s' },
       { ...item(1), coalesceKey: 'k' },
       { ...item(2), coalesceKey: 'k' },
     ];
-    for (const [n, wish] of [...wishes, item(3)].entries()) {
-      await register(kit, [message(n, wish)]);
+    for (const [n, request] of [...requests, item(3)].entries()) {
+      await register(kit, [message(n, request)]);
       kit.now += 10;
     }
     kit.now = NOW + 2_000;

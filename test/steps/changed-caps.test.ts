@@ -11,7 +11,7 @@ import { group } from '../../src/steps/lead/group.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { lookAtTarget } from '../../src/steps/repair/repair.ts';
 import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
-import { freeRoom, roomOf, takeRoom } from '../../src/steps/slots/operation-slots.ts';
+import { freeOperationSlot, freeSlotsOf, takeOperationSlot } from '../../src/steps/slots/operation-slots.ts';
 import { aConfig, aPolicy, id, NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -277,7 +277,7 @@ suite('a Target whose cap changes', () => {
 
 suite('an operation whose cap changes', () => {
   const mine = (n: number): Slot => slotOf(elsewhere(n), 1, 1);
-  const take = (total: number, n: number) => takeRoom(capped({ total }), elsewhere(n), mine(n));
+  const take = (total: number, n: number) => takeOperationSlot(capped({ total }), elsewhere(n), mine(n));
   beforeEach(clean);
 
   it.each([
@@ -297,19 +297,19 @@ suite('an operation whose cap changes', () => {
       // Not each time, which takes long.
       if (index % 10 === 0 || index === over - 1) {
         expect(await take(after, before)).toBeUndefined();
-        expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(0);
+        expect((await freeSlotsOf(capped({ total: after }), SHIP)).free).toBe(0);
       }
-      await freeRoom(kit, SHIP, mine(n), page);
+      await freeOperationSlot(kit, SHIP, mine(n), page);
     }
     const [last, lastPage] = inTurn.at(-1) ?? [0, 0];
     expect(await take(after, last)).toBe(lastPage);
-    await freeRoom(kit, SHIP, mine(last), lastPage);
+    await freeOperationSlot(kit, SHIP, mine(last), lastPage);
     // One has room, however many look at the same time.
     const others = Array.from({ length: 8 }, (_, n) => take(after, before + n));
     expect((await Promise.all(others)).filter((page) => page !== undefined)).toHaveLength(1);
     // The page need not be known to give a slot back.
-    for (let n = 0; n < before + 8; n += 1) await freeRoom(kit, SHIP, mine(n));
-    expect((await roomOf(capped({ total: after }), SHIP)).room).toBe(after);
+    for (let n = 0; n < before + 8; n += 1) await freeOperationSlot(kit, SHIP, mine(n));
+    expect((await freeSlotsOf(capped({ total: after }), SHIP)).free).toBe(after);
   });
 
   it('reads its pages behind time, but as they are now after the cap was lowered', async () => {
@@ -327,14 +327,14 @@ suite('an operation whose cap changes', () => {
       },
     };
     const takeLate = (total: number, n: number) =>
-      takeRoom({ ...capped({ total }), operations: late }, elsewhere(n), mine(n));
+      takeOperationSlot({ ...capped({ total }), operations: late }, elsewhere(n), mine(n));
     expect(await takeLate(180, 0)).toBeDefined();
     expect(reads.splice(0)).toEqual(['behind time']);
     for (let n = 1; n < 15; n += 1) await kit.operations.takeSlot(SHIP, mine(n), 10, 1 + (n % 2));
     expect(await takeLate(12, 15)).toBeUndefined();
     expect(await takeLate(5, 15)).toBeUndefined();
     expect(reads).toEqual(['now', 'now']);
-    for (let n = 0; n < 15; n += 1) await freeRoom(kit, SHIP, mine(n));
+    for (let n = 0; n < 15; n += 1) await freeOperationSlot(kit, SHIP, mine(n));
   });
 
   it('and grows takes the further pages into use', async () => {
@@ -342,6 +342,6 @@ suite('an operation whose cap changes', () => {
     expect(await take(5, 5)).toBeUndefined();
     for (let n = 5; n < 30; n += 1) expect(await take(30, n)).toBeDefined();
     expect(await take(30, 30)).toBeUndefined();
-    for (let n = 0; n < 30; n += 1) await freeRoom(kit, SHIP, mine(n));
+    for (let n = 0; n < 30; n += 1) await freeOperationSlot(kit, SHIP, mine(n));
   });
 });

@@ -36,7 +36,7 @@ suite('a circuit', () => {
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
-    expect((await kit.batches.get(batch))?.tries).toBe(1);
+    expect((await kit.batches.get(batch))?.countedAttempts).toBe(1);
     kit.now = NOW + 10_000;
     await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named().slice(2)).toEqual(['called', 'circuit-opened', 'postponed']);
@@ -45,7 +45,11 @@ suite('a circuit', () => {
     const { paused } = await kit.operations.read(ship);
     expect(paused).toMatchObject({ by: 'circuit', until, reason: 'answered 503' });
     expect(kit.sent.resume).toEqual([{ kind: 'resume', operation: ship, resume: paused?.id, delay: 30 }]);
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, attempt: 2, runUntil: until + COOL_DOWN / 2 });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      countedAttempts: 1,
+      attempt: 2,
+      runUntil: until + COOL_DOWN / 2,
+    });
   });
 
   it('stays closed where a batch that is tried alone has fewer attempts than it takes: its tasks fail', async () => {
@@ -58,7 +62,7 @@ suite('a circuit', () => {
     }
     expect(named()).not.toContain('circuit-opened');
     expect((await kit.operations.read(ship)).failures).toBe(maxAttempts);
-    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', tries: maxAttempts });
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', countedAttempts: maxAttempts });
   });
 
   it('is over at its time, and not before; what a person paused is not', () => {
@@ -92,7 +96,7 @@ suite('a circuit', () => {
     };
     await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 1 });
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 1 });
     expect((await kit.operations.read(ship)).failures).toBe(1);
   });
 
@@ -117,7 +121,7 @@ suite('a circuit', () => {
     await handleBatch(guarded(5), { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'circuit-opened', 'postponed']);
     expect(kit.events[1]).toMatchObject({ isMisconfigured: true });
-    expect((await kit.batches.get(batch))?.tries).toBe(0);
+    expect((await kit.batches.get(batch))?.countedAttempts).toBe(0);
   });
 
   const tooMany: Answer = { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false, throttled: true };
@@ -139,7 +143,7 @@ suite('a circuit', () => {
     // By chance half as long as they may be.
     const waits = await attempts(guarded(2), batch, Array(4).fill(tooMany));
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 4 });
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 4 });
     expect(await kit.operations.read(ship)).toMatchObject({ failures: 0, throttledSince: NOW });
     await attempts(guarded(2), batch, [{ kind: 'all-succeeded' }]);
     expect(named()).not.toContain('circuit-opened');
@@ -155,7 +159,7 @@ suite('a circuit', () => {
     await attempts(guarded(5), batch, [tooMany, tooMany]);
     expect(named().slice(2)).toEqual(Array(2).fill(['called', 'circuit-opened', 'postponed']).flat());
     expect(kit.events[3]).toMatchObject({ isThrottled: true, reason: 'answered 429' });
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: 3 });
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 3 });
     await attempts(guarded(5), batch, [{ kind: 'all-succeeded' }]);
     expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
   });
@@ -168,14 +172,18 @@ suite('a circuit', () => {
     ];
     await handleBatch(guarded(1), { kind: 'due', batchId: batch }, PLENTY);
     expect(named().at(-1)).toBe('postponed');
-    expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ tries: 1 });
+    expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ countedAttempts: 1 });
   });
 
   it('is not needed for that: without one, calls that come too often use no try either', async () => {
     const batch = await sealed();
     const { maxAttempts } = operationFor(kit.config, ship).retry;
     await attempts(kit, batch, Array(maxAttempts + 2).fill(tooMany));
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, attempt: maxAttempts + 2, status: 'in-progress' });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      countedAttempts: 0,
+      attempt: maxAttempts + 2,
+      status: 'in-progress',
+    });
     expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
     await attempts(kit, batch, [{ kind: 'all-succeeded' }]);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');

@@ -44,7 +44,7 @@ suite('a job that reports later', () => {
     const ids = [`${depot}-0`, `${depot}-1`];
     expect(await stored(batch)).toMatchObject({
       status: 'in-progress',
-      tries: 1,
+      countedAttempts: 1,
       runUntil: NOW + DEADLINE,
       pending: { ids, until: NOW + DEADLINE },
     });
@@ -138,7 +138,11 @@ suite('a job that reports later', () => {
       [0, 'retry'],
       [1, 'retry'],
     ]);
-    expect(await stored(batch)).toMatchObject({ runUntil: NOW + 500, tries: 1, open: [`${depot}-0`, `${depot}-1`] });
+    expect(await stored(batch)).toMatchObject({
+      runUntil: NOW + 500,
+      countedAttempts: 1,
+      open: [`${depot}-0`, `${depot}-1`],
+    });
     expect(await stored(batch)).not.toHaveProperty('pending');
     expect((await stored(batch))?.lastAttempt).toMatchObject({ reason: 'asked to retry' });
   });
@@ -156,7 +160,7 @@ suite('a job that reports later', () => {
 
   it('that is faster than the answer to its call is heard when that has come', async () => {
     const batch = await sealed(1);
-    const start = { attempt: 1, tries: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
+    const start = { attempt: 1, countedAttempts: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
     await kit.batches.start(batch, start);
     await report(batch, null);
     expect(kit.sent.batch).toEqual([{ kind: 'completion', batchId: batch, results: null, early: 1, delay: 5 }]);
@@ -199,7 +203,13 @@ suite('a job that reports later', () => {
     await report(batchId('ship/depot=none#1#1'), null);
     await report(waiting, [[0, 'succeeded']]);
     await handleBatch(kit, { kind: 'completion', batchId: waiting, results: '{"a":1}' }, PLENTY);
-    await kit.batches.start(waiting, { attempt: 1, tries: 1, token: 'gone' as never, at: NOW, runUntil: NOW - 1 });
+    await kit.batches.start(waiting, {
+      attempt: 1,
+      countedAttempts: 1,
+      token: 'gone' as never,
+      at: NOW,
+      runUntil: NOW - 1,
+    });
     await handleBatch(kit, { kind: 'completion', batchId: waiting, results: '{"a":1}' }, PLENTY);
     await report(waiting, null);
     await handleBatch(kit, { kind: 'completion', batchId: waiting, results: null, inputs: '[]' }, PLENTY);

@@ -59,11 +59,11 @@ suite('a Target that waits for room', () => {
     kit.sent.elect.length = 0;
     kit.sent.group.length = 0;
     const ended = { id: batch(), target: where, operation: SHIP, targetPage: 0 } as const;
-    const burn: StepKit['locks']['burn'] = async (...args) => {
+    const skipFence: StepKit['locks']['skipFence'] = async (...args) => {
       await releaseSlots(deps, ended);
-      return kit.locks.burn(...args);
+      return kit.locks.skipFence(...args);
     };
-    await group({ ...deps, locks: { ...kit.locks, burn } }, guard(2), PLENTY);
+    await group({ ...deps, locks: { ...kit.locks, skipFence } }, guard(2), PLENTY);
     // The other Target's batches end, which wakes those in line; all messages are delivered.
     await drain(deps);
     for (let n = 0; n < 3; n += 1) {
@@ -179,7 +179,13 @@ suite('a batch whose message came twice', () => {
         [1, undefined],
         [2, 1],
       ] as const) {
-        const run = { attempt, tries: 1, token: token(`run ${attempt}`), at: kit.now, runUntil: kit.now + 1_000 };
+        const run = {
+          attempt,
+          countedAttempts: 1,
+          token: token(`run ${attempt}`),
+          at: kit.now,
+          runUntil: kit.now + 1_000,
+        };
         await kit.batches.start(id, { ...run, uncounted });
         kit.now += 2_000;
       }
@@ -198,7 +204,10 @@ suite('a batch whose message came twice', () => {
       await kit.operations.resume(SHIP, 'pause');
       const marks = messages.map(({ uncounted }) => uncounted);
       for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
-      expect({ marks, tries: (await kit.batches.get(id))?.tries }).toEqual({ marks: [2], tries: 1 });
+      expect({ marks, countedAttempts: (await kit.batches.get(id))?.countedAttempts }).toEqual({
+        marks: [2],
+        countedAttempts: 1,
+      });
     },
   );
 });

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { isGivenUp } from '../../src/domain/callbacks/callback.ts';
 import type { SourceQueue } from '../../src/ports/queues.ts';
-import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
+import { redriveDeadLetterQueue } from '../../src/steps/repair/dead-letters.ts';
 import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
-import { kit, letter, suite, where } from './step-suite.ts';
+import { deadLetter, kit, suite, where } from './step-suite.ts';
 
 suite('dead letters that somebody asks for', () => {
-  const revive = (queue: SourceQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
-    reviveDeadLetters(
+  const redrive = (queue: SourceQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
+    redriveDeadLetterQueue(
       { ...kit, deadLetters: { ...kit.deadLetters, ...deps } },
       queue,
       { began: NOW, mayGoOn },
@@ -16,44 +16,44 @@ suite('dead letters that somebody asks for', () => {
     );
 
   it('are sent again at once, all of them, and are gone', async () => {
-    kit.letters.elect = Array.from({ length: 23 }, (_, n) => letter(`{"target":"${where}"}`, n));
-    expect(await revive('elect')).toEqual({ revived: 23, skipped: [], isDone: true });
+    kit.letters.elect = Array.from({ length: 23 }, (_, n) => deadLetter(`{"target":"${where}"}`, n));
+    expect(await redrive('elect')).toEqual({ revived: 23, skipped: [], isDone: true });
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual(Array.from({ length: 23 }, () => 0));
     expect(kit.letters.elect).toEqual([]);
     expect(kit.events.filter(({ event }) => event === 'revived')).toHaveLength(23);
   });
 
   it('are none the second time', async () => {
-    kit.letters.batch = [letter('{"b":"x#1#1"}')];
-    expect(await revive('batch')).toEqual({ revived: 1, skipped: [], isDone: true });
-    expect(await revive('batch')).toEqual({ revived: 0, skipped: [], isDone: true });
+    kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
+    expect(await redrive('batch')).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await redrive('batch')).toEqual({ revived: 0, skipped: [], isDone: true });
     expect(kit.sent.revived).toHaveLength(1);
   });
 
   it('are no more than there is time for', async () => {
-    kit.letters.elect = Array.from({ length: 25 }, (_, n) => letter(`{"target":"${where}"}`, n));
+    kit.letters.elect = Array.from({ length: 25 }, (_, n) => deadLetter(`{"target":"${where}"}`, n));
     let looks = 0;
     const mayGoOn = (): boolean => {
       looks += 1;
       return looks <= 2;
     };
-    expect(await revive('elect', {}, mayGoOn)).toMatchObject({ revived: 20, isDone: false });
+    expect(await redrive('elect', {}, mayGoOn)).toMatchObject({ revived: 20, isDone: false });
     expect(kit.letters.elect).toHaveLength(5);
   });
 
   it('that were sent after somebody asked have their turn another time, but keep no older one waiting', async () => {
     const elect = `{"target":"${where}"}`;
-    const later = Array.from({ length: 10 }, (_, n) => ({ ...letter(elect, n), sentAt: NOW + 60_000 }));
-    const waiting = [...later, letter(elect, 10)];
+    const later = Array.from({ length: 10 }, (_, n) => ({ ...deadLetter(elect, n), sentAt: NOW + 60_000 }));
+    const waiting = [...later, deadLetter(elect, 10)];
     // What was received is hidden for a while.
     const receive = async () => waiting.splice(0, 10);
-    expect(await revive('elect', { receive })).toEqual({ revived: 1, skipped: [], isDone: true });
-    expect(kit.sent.revived.map((each) => each.letter.messageId)).toEqual(['letter-10']);
+    expect(await redrive('elect', { receive })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(kit.sent.revived.map((each) => each.deadLetter.messageId)).toEqual(['letter-10']);
   });
 
   it('are named with the reason where they cannot be sent, and stop nobody', async () => {
-    kit.letters.group = [letter('junk'), letter(`{"target":"${where}","f":1,"token":"t"}`, 1)];
-    expect(await revive('group', { revive: () => Promise.reject(new Error('closed')) })).toEqual({
+    kit.letters.group = [deadLetter('junk'), deadLetter(`{"target":"${where}","f":1,"token":"t"}`, 1)];
+    expect(await redrive('group', { redrive: () => Promise.reject(new Error('closed')) })).toEqual({
       revived: 0,
       skipped: [
         {
@@ -68,17 +68,17 @@ suite('dead letters that somebody asks for', () => {
   });
 
   it('of a form that a later release brought are sent again until it is back, and never refused', async () => {
-    kit.letters.group = [letter(`{"v":2,"target":"${where}"}`)];
-    expect(await revive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
+    kit.letters.group = [deadLetter(`{"v":2,"target":"${where}"}`)];
+    expect(await redrive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(kit.sent.rejected).toEqual([]);
     expect(isGivenUp('{"v":2}', NOW)).toBe(false);
   });
 
   it('were sent, also where they could not be taken out afterwards: that is said, and they come once more', async () => {
-    kit.letters.elect = [letter(`{"target":"${where}"}`)];
+    kit.letters.elect = [deadLetter(`{"target":"${where}"}`)];
     const remove = () => Promise.reject(new Error('throttled'));
-    expect(await revive('elect', { remove })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await redrive('elect', { remove })).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(kit.events.map(({ event }) => event)).toEqual(['revived', 'not-removed']);
-    expect(await revive('elect')).toMatchObject({ revived: 1 });
+    expect(await redrive('elect')).toMatchObject({ revived: 1 });
   });
 });

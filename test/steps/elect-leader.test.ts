@@ -189,7 +189,7 @@ suite('elect', (fresh) => {
     await kit.locks.release(where, { ...guard(2), token: (await lock()).holder as Token });
     await electLeader(capped, { kind: 'elect', target: where });
     expect(kit.sent.group).toHaveLength(1);
-    await kit.locks.land(where, open.batch);
+    await kit.locks.releaseSlot(where, open.batch);
     await electLeader(capped, { kind: 'elect', target: where });
     expect(kit.sent.group).toHaveLength(2);
   });

@@ -5,10 +5,10 @@ import type { GroupMessage } from '../../src/domain/batches/messages.ts';
 import { batchIdOf, type TaskId, type Token } from '../../src/domain/ids.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import { LEASE, STINT } from '../../src/domain/timings.ts';
+import { OutOfTime } from '../../src/steps/contention.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { OutOfTime } from '../../src/steps/contention.ts';
 import {
   aConfig,
   aPolicy,

@@ -13,7 +13,7 @@ suite('what a handler tells', () => {
     kit.sent.batch.length = 0;
     return batchIdOf(where, 1, 1);
   };
-  const told = (callbacks: { failed: string | null; succeeded: string | null }): StepKit => ({
+  const kitWithCallbacks = (callbacks: { failed: string | null; succeeded: string | null }): StepKit => ({
     ...kit,
     config: {
       ...aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), callbacks }),
@@ -26,14 +26,14 @@ suite('what a handler tells', () => {
   it('H5: those that ended, before it goes on', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
-    await handleBatch(told({ failed: null, succeeded: 'ops' }), { kind: 'due', batchId: batch }, PLENTY);
+    await handleBatch(kitWithCallbacks({ failed: null, succeeded: 'ops' }), { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('in-progress');
     expect(events()).toEqual([['ops', `${depot}-0.${NOW}`]]);
   });
 
   it('H3: those that ended before a crash too, under the same id', async () => {
     const batch = await sealed(1);
-    const listening = told({ failed: null, succeeded: 'ops' });
+    const listening = kitWithCallbacks({ failed: null, succeeded: 'ops' });
     const callbacks = async (): Promise<never> => {
       throw new Error('SQS is down');
     };
@@ -52,7 +52,7 @@ suite('what a handler tells', () => {
     const all: StepKit['tasks']['all'] = async () => {
       throw new Error('nobody wants to know');
     };
-    const listening = told({ failed: 'ops', succeeded: null });
+    const listening = kitWithCallbacks({ failed: 'ops', succeeded: null });
     await handleBatch({ ...listening, tasks: { ...kit.tasks, all } }, { kind: 'due', batchId: batch }, PLENTY);
     expect([(await kit.batches.get(batch))?.status, events()]).toEqual(['succeeded', []]);
   });

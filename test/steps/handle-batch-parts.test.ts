@@ -50,7 +50,7 @@ suite('handle a batch in parts', () => {
     });
     // The second half, whose first half came through, is known to be refused.
     expect(sizes()).toEqual([4, 2, 1, 1]);
-    expect(await kit.batches.get(batch)).toMatchObject({ status: 'partly-failed', tries: 1 });
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'partly-failed', countedAttempts: 1 });
   });
 
   it.each([
@@ -86,7 +86,7 @@ suite('handle a batch in parts', () => {
     kit.answers = [TOO_LARGE, DONE];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([sizes(), await statuses(4)]).toEqual([[4, 2, 2], Array(4).fill('succeeded')]);
-    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', tries: 1 });
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', countedAttempts: 1 });
     expect(await kit.operations.read(ship)).toMatchObject({ failures: 0 });
   });
 
@@ -131,7 +131,12 @@ suite('handle a batch in parts', () => {
     const short: Delivery = { ...PLENTY, timeLeft: () => (calls++ < 2 ? 6_000 : 5_999) };
     await handleBatch({ ...kit, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, short);
     expect(sizes()).toEqual([4, 2]);
-    expect(await kit.batches.get(batch)).toMatchObject({ status: 'in-progress', tries: 0, attempt: 1, split: 1 });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      status: 'in-progress',
+      countedAttempts: 0,
+      attempt: 1,
+      split: 1,
+    });
     expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batch, delay: 0 }]);
     await handleBatch({ ...kit, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes().slice(2)).toEqual([1, 1, 1, 1]);
@@ -150,7 +155,11 @@ suite('handle a batch in parts', () => {
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes()).toEqual([4, 2, 2, 2]);
     const open = [`${depot}-0`, `${depot}-1`];
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, open, counts: { succeeded: 2, failed: 0 } });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      countedAttempts: 1,
+      open,
+      counts: { succeeded: 2, failed: 0 },
+    });
     kit.now = NOW + 2_000;
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls.at(-1)?.items.map((item) => item.id)).toEqual(open);
@@ -164,11 +173,11 @@ suite('handle a batch in parts', () => {
       { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false },
     ];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, split: 2 });
     kit.now += 60_000;
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(sizes()).toEqual([4, 2, 2]);
-    expect(await kit.batches.get(batch)).toMatchObject({ tries: 1, split: 2 });
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 1, split: 2 });
   });
 
   it.each([
@@ -179,14 +188,14 @@ suite('handle a batch in parts', () => {
     [['answered 429', 'answered 403'], 1, 5],
   ])(
     'H5: of parts that end differently, the attempt counts unless all were throttled: %j',
-    async (reasons, tries, failures) => {
+    async (reasons, countedAttempts, failures) => {
       const batch = await sealed(4);
       kit.answers = [
         { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
         { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
       ];
       await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
-      expect(await kit.batches.get(batch)).toMatchObject({ tries: 0, split: 2 });
+      expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, split: 2 });
       kit.now += 60_000;
       kit.calls.length = 0;
       kit.answers = reasons.map((reason) => ({
@@ -199,7 +208,10 @@ suite('handle a batch in parts', () => {
       await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
       expect(sizes()).toEqual([2, 2]);
       const isOpened = (await kit.operations.read(ship)).paused !== undefined;
-      expect([(await kit.batches.get(batch))?.tries, isOpened]).toEqual([isOpened ? 0 : tries, failures === 5]);
+      expect([(await kit.batches.get(batch))?.countedAttempts, isOpened]).toEqual([
+        isOpened ? 0 : countedAttempts,
+        failures === 5,
+      ]);
       expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
       await kit.operations.resetFailures(ship);
       const { paused } = await kit.operations.read(ship);

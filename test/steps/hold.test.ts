@@ -69,7 +69,7 @@ suite('a batch that a pause holds up', () => {
     const runUntil = kit.now + 120 * MINUTE;
     await kit.batches.start(batchId, {
       attempt: 1,
-      tries: 1,
+      countedAttempts: 1,
       uncounted: undefined,
       token: token('other'),
       at: kit.now,

@@ -60,7 +60,7 @@ suite('an attempt whose results cannot be stored', () => {
     await handleBatch(without('tasks', ['finish'], NOW + 4_000), { kind: 'due', batchId }, invocation());
     expect(kit.calls).toHaveLength(1);
     expect(await outcome()).toBe('succeeded');
-    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', tries: 1 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', countedAttempts: 1 });
   });
 
   it('says so in a message that is repeated while SQS fails, where no row can be written', async () => {
@@ -81,7 +81,7 @@ suite('an attempt whose results cannot be stored', () => {
     const broken = without('tasks', ['finish', 'touch']);
     await handleBatch(broken, { kind: 'due', batchId }, invocation());
     expect(await kit.batches.get(batchId)).toMatchObject({
-      tries: 0,
+      countedAttempts: 0,
       attempt: 1,
       uncounted: 1,
       lastAttempt: { reason: 'Groupage could not store the results of the call (its own table failed): throttled' },
@@ -94,7 +94,7 @@ suite('an attempt whose results cannot be stored', () => {
     await handleBatch(kit, again, invocation());
     expect(kit.calls).toHaveLength(2);
     expect(await outcome()).toBe('succeeded');
-    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', tries: 1, attempt: 2 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', countedAttempts: 1, attempt: 2 });
     expect(await kit.batches.get(batchId)).not.toHaveProperty('uncounted');
   });
 
@@ -109,7 +109,7 @@ suite('an attempt whose results cannot be stored', () => {
     await handleBatch(kit, next(), invocation());
     // All members had ended: it took no call to finish it.
     expect(kit.calls).toHaveLength(1);
-    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', tries: 1, attempt: 2 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', countedAttempts: 1, attempt: 2 });
   });
 
   it('does not count though it was the last one that was left', async () => {
@@ -131,10 +131,10 @@ suite('an attempt whose results cannot be stored', () => {
     const broken = without('tasks', ['finish']);
     await handleBatch(broken, { kind: 'due', batchId }, invocation());
     for (let n = 1; n <= MOST_UNCOUNTED; n += 1) {
-      expect(await kit.batches.get(batchId)).toMatchObject({ tries: 0, uncounted: n });
+      expect(await kit.batches.get(batchId)).toMatchObject({ countedAttempts: 0, uncounted: n });
       await tryAgain(broken, batchId);
     }
-    expect(await kit.batches.get(batchId)).toMatchObject({ tries: 1, uncounted: MOST_UNCOUNTED + 1 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ countedAttempts: 1, uncounted: MOST_UNCOUNTED + 1 });
     for (let n = 1; n < maxAttempts; n += 1) await tryAgain(broken, batchId);
     expect(kit.calls).toHaveLength(MOST_UNCOUNTED + maxAttempts);
     await tryAgain(kit, batchId);
@@ -163,8 +163,8 @@ suite('an attempt whose results cannot be stored', () => {
       const run = invocation();
       await handleBatch(broken, { kind: 'due', batchId }, run);
       expect(run.timeLeft()).toBeGreaterThanOrEqual(SECOND);
-      const { uncounted, tries } = (await kit.batches.get(batchId)) ?? {};
-      expect([uncounted, tries, next().uncounted]).toEqual(
+      const { uncounted, countedAttempts } = (await kit.batches.get(batchId)) ?? {};
+      expect([uncounted, countedAttempts, next().uncounted]).toEqual(
         of.includes('batches') ? [undefined, 1, 1] : [1, 0, undefined],
       );
       expect(kit.events.at(-1)).toMatchObject({ event: 'not-stored', cause: expect.stringMatching(/^TimeIsUp/) });
@@ -182,7 +182,7 @@ suite('an attempt whose results cannot be stored', () => {
         'throttled',
       );
     expect(kit.calls).toHaveLength(1);
-    expect(await kit.batches.get(batchId)).toMatchObject({ tries: 1, attempt: 1 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ countedAttempts: 1, attempt: 1 });
   });
 
   it('counts where the function died: nothing says that it was not the payload', async () => {
@@ -192,6 +192,6 @@ suite('an attempt whose results cannot be stored', () => {
     await expect.poll(() => kit.calls.length).toBe(1);
     kit.now += 1_000_000;
     await handleBatch(kit, { kind: 'due', batchId }, invocation());
-    expect(await kit.batches.get(batchId)).toMatchObject({ tries: 2, attempt: 2 });
+    expect(await kit.batches.get(batchId)).toMatchObject({ countedAttempts: 2, attempt: 2 });
   });
 });

@@ -41,9 +41,9 @@ describe('the patrol', () => {
         ...kit,
         locks: {
           ...kit.locks,
-          glance: async (at) => {
+          readEventually: async (at) => {
             if (fails(at)) throw new Error('throttled');
-            return kit.locks.glance(at);
+            return kit.locks.readEventually(at);
           },
         },
       }),
@@ -79,7 +79,11 @@ describe('the patrol', () => {
     const kept: Target[] = [];
     const locks: StepKit['locks'] = {
       ...kit.locks,
-      glance: async () => ({ lock: { ...NO_LOCK, ...lock }, expiresAt: kit.now + left, ...(first ? { first } : {}) }),
+      readEventually: async () => ({
+        lock: { ...NO_LOCK, ...lock },
+        expiresAt: kit.now + left,
+        ...(first ? { first } : {}),
+      }),
       keep: async (target) => kept.push(target) > 0,
     };
     await kit.locks.enlist([depot(1)], kit.now);
@@ -105,8 +109,8 @@ describe('the patrol', () => {
 
   it('names no more failures than anybody reads', async () => {
     await stranded(30);
-    const glance = () => Promise.reject(new Error('throttled'));
-    const failure = await minute({ ...kit, locks: { ...kit.locks, glance } });
+    const readEventually = () => Promise.reject(new Error('throttled'));
+    const failure = await minute({ ...kit, locks: { ...kit.locks, readEventually } });
     expect(String(failure).match(/throttled/g)).toHaveLength(20);
     expect(String(failure)).toContain('; and 10 more');
   });

@@ -87,7 +87,7 @@ suite('a redrive', () => {
   });
 
   describe('of a task whose end somebody wants to hear of', () => {
-    const told = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
+    const sentCallbacks = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
     const listening = (): StepKit => ({
       ...kit,
       config: {
@@ -99,7 +99,7 @@ suite('a redrive', () => {
     it('tells first where the batch is not over: its handler could not tell of that run any more', async () => {
       const task = await failedTask();
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.${NOW}`]);
+      expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
     });
 
     it('says nothing where the batch is over: its handler has told', async () => {
@@ -115,7 +115,7 @@ suite('a redrive', () => {
       });
       await kit.batches.seal(batch, [], NOW, 3_600_000);
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([]);
+      expect(sentCallbacks()).toEqual([]);
       expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     });
 
@@ -127,9 +127,9 @@ suite('a redrive', () => {
         keep: 3_600_000,
       });
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.${NOW}`]);
+      expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
       await register(listening(), [asking(task)]);
-      expect(told()).toEqual([`${task}.${NOW}`]);
+      expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
     });
 
     it('starts no run that it cannot tell before', async () => {

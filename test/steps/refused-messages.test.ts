@@ -4,41 +4,41 @@ import { eventOf } from '../../src/domain/callbacks/event.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { reviveRefused } from '../../src/steps/repair/refused-messages.ts';
+import { redriveRefused } from '../../src/steps/repair/refused-messages.ts';
 import { aStored, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
-import { depot, kit, letter, refused, suite } from './step-suite.ts';
+import { deadLetter, depot, kit, refused, suite } from './step-suite.ts';
 
 suite('refused messages that somebody asks for', () => {
   const task = (fields: object = {}) => JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
-  const revive = (deps: Partial<StepKit> = {}) => {
+  const redrive = (deps: Partial<StepKit> = {}) => {
     let looks = 0;
     const mayGoOn = (): boolean => {
       looks += 1;
       return looks <= 20;
     };
-    return reviveRefused({ ...kit, ...deps }, { began: NOW, mayGoOn });
+    return redriveRefused({ ...kit, ...deps }, { began: NOW, mayGoOn });
   };
 
   /** As if register were at work at once: what it refuses lies among the letters again. */
   const withRegister = (): Partial<StepKit> => {
     const reject: StepKit['queues']['reject'] = async (rejections) => {
       for (const each of rejections)
-        kit.letters.rejected.push(letter(printRejection(each), kit.letters.rejected.length + 1_000));
+        kit.letters.rejected.push(deadLetter(printRejection(each), kit.letters.rejected.length + 1_000));
     };
     const deps = { ...kit, queues: { ...kit.queues, reject } };
-    const sendAndRegister: StepKit['deadLetters']['revive'] = async (queue, sent, delay) => {
-      const messageId = await kit.deadLetters.revive(queue, sent, delay);
+    const sendAndRegister: StepKit['deadLetters']['redrive'] = async (queue, sent, delay) => {
+      const messageId = await kit.deadLetters.redrive(queue, sent, delay);
       await register(deps, [{ messageId, body: sent.body }]);
       return messageId;
     };
-    return { deadLetters: { ...kit.deadLetters, revive: sendAndRegister } };
+    return { deadLetters: { ...kit.deadLetters, redrive: sendAndRegister } };
   };
 
   it('go back to the register queue where they would not be refused any more, under the id that they had', async () => {
     kit.letters.rejected = [refused(task()), refused(task({ id: 'its-own' }), 1), refused('{"id":"t","run":1}', 2)];
-    expect(await revive()).toEqual({ revived: 3, skipped: [], isDone: true });
-    expect(kit.sent.revived.map(({ queue, letter: { body } }) => [queue, body])).toEqual([
+    expect(await redrive()).toEqual({ revived: 3, skipped: [], isDone: true });
+    expect(kit.sent.revived.map(({ queue, deadLetter: { body } }) => [queue, body])).toEqual([
       ['register', `{"id":"refused-0",${task().slice(1)}`],
       ['register', task({ id: 'its-own' })],
       ['register', '{"id":"t","run":1}'],
@@ -51,12 +51,15 @@ suite('refused messages that somebody asks for', () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
     const eventTo = (to: string): string => printCallback({ to, event: eventOf(aStored(ended), ended) });
     const lying = (body: string, n: number, from: { readonly queue?: 'callback' } = { queue: 'callback' }) =>
-      letter(printRejection({ messageId: `m-${n}`, body, problems: [], at: NOW, ...from }), n);
+      deadLetter(printRejection({ messageId: `m-${n}`, body, problems: [], at: NOW, ...from }), n);
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
     // The last is what a producer sent to the register queue, to be told of in Groupage's name.
     kit.letters.rejected = [lying(eventTo('ops'), 0), lying(eventTo('gone'), 1), lying(eventTo('ops'), 2, {})];
-    const { revived, skipped } = await revive({ config });
-    expect([revived, kit.sent.revived]).toMatchObject([1, [{ queue: 'callback', letter: { body: eventTo('ops') } }]]);
+    const { revived, skipped } = await redrive({ config });
+    expect([revived, kit.sent.revived]).toMatchObject([
+      1,
+      [{ queue: 'callback', deadLetter: { body: eventTo('ops') } }],
+    ]);
     expect(skipped).toEqual([
       { id: 'letter-1', reason: expect.stringMatching(/^it would be refused again: to is no configured.*"gone"/) },
       { id: 'letter-2', reason: expect.stringMatching(/^it would be refused again: .*register message/) },
@@ -68,11 +71,11 @@ suite('refused messages that somebody asks for', () => {
     kit.letters.rejected = [
       refused('{"operation":"none","payload":{}}'),
       refused('x'.repeat(1_100_000), 1),
-      letter('{"written":"by hand"}', 2),
+      deadLetter('{"written":"by hand"}', 2),
       refused(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{"depot":"X"}}`, 3),
       refused('{"batchId":"ship/depot=X#1#1","results":{}}', 4),
     ];
-    const { revived, skipped } = await revive();
+    const { revived, skipped } = await redrive();
     expect([revived, skipped.map(({ reason }) => reason)]).toEqual([
       0,
       [
@@ -91,7 +94,7 @@ suite('refused messages that somebody asks for', () => {
     await register(kit, [{ messageId: 'first', body: task({ id: taken }) }]);
     const other = task({ id: taken, payload: { depot, other: true } });
     kit.letters.rejected = [refused(other), refused(printRedrive({ id: id(`${depot}-expired`), run: 1 }), 1)];
-    const { revived, skipped } = await revive(withRegister());
+    const { revived, skipped } = await redrive(withRegister());
     expect([revived, kit.sent.revived.length, kit.letters.rejected.length]).toEqual([0, 2, 2]);
     expect(skipped.map(({ reason }) => reason).toSorted()).toEqual([
       expect.stringMatching(/^it was sent, and refused again: id \S+-taken was registered before with another/),
@@ -102,7 +105,7 @@ suite('refused messages that somebody asks for', () => {
   it('are named with the first twenty of their reasons', async () => {
     const fields = Object.fromEntries(Array.from({ length: 45_000 }, (_, n) => [n.toString(36), 1]));
     kit.letters.rejected = [refused(task(fields))];
-    const { skipped } = await revive();
+    const { skipped } = await redrive();
     expect(skipped[0]?.reason).toMatch(/; and 44980 more$/);
     expect(skipped[0]?.reason.length).toBeLessThan(2_000);
   });

@@ -18,7 +18,7 @@ const listening = (): StepKit => ({
     destinations: { ops: { kind: 'queue', name: 'ops' } },
   },
 });
-const told = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
+const sentCallbacks = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
 const rows = () => kit.waiting.first(where, 99);
 const fails = (what: string) => async (): Promise<never> => {
   throw new Error(what);
@@ -43,10 +43,10 @@ suite('settle', () => {
     await expect(
       settled({ ...listening(), waiting: { ...kit.waiting, remove: fails('throttled') } }),
     ).rejects.toThrow();
-    expect(told()).toEqual([`${task}.${NOW}`, `${depot}-1.${NOW}`]);
+    expect(sentCallbacks()).toEqual([`${task}.${NOW}`, `${depot}-1.${NOW}`]);
     await settled(listening());
     expect(await rows()).toEqual([]);
-    expect(told()).toHaveLength(4);
+    expect(sentCallbacks()).toHaveLength(4);
   });
 
   it('reports each task once, by how it ended', async () => {
@@ -72,7 +72,7 @@ suite('settle', () => {
     await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
     await settled(listening());
     expect(await state(task)).toEqual({ status: 'batched', batchId: 'b#1#1' });
-    expect(told()).toEqual([]);
+    expect(sentCallbacks()).toEqual([]);
     const error = { code: 'bad', message: 'bad', retriable: true };
     const finishing = { id: batchId('b#1#1'), target: where, attempts: 1, at: NOW, keep: 1_000 };
     await kit.tasks.finish([{ id: task, outcome: { status: 'failed', error } }], finishing);
@@ -84,12 +84,12 @@ suite('settle', () => {
       );
     // Its batch's handler tells of that one.
     await again();
-    expect(told()).toEqual([]);
+    expect(sentCallbacks()).toEqual([]);
     const failed = await kit.tasks.get(task);
     await kit.tasks.redrive(failed ? [failed] : [], NOW + 1);
     await again();
     expect(await kit.tasks.get(task)).toMatchObject({ run: NOW + 1, state: { status: 'created' } });
-    expect(told()).toEqual([]);
+    expect(sentCallbacks()).toEqual([]);
   });
 
   it('prefers the newest of a key; of two of one moment everybody prefers the same', async () => {
@@ -181,7 +181,7 @@ suite('settle', () => {
       settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } }),
     ).rejects.toThrow();
     await register(listening(), [message(0)]);
-    expect(told()).toEqual([`${depot}-0.${NOW}`]);
+    expect(sentCallbacks()).toEqual([`${depot}-0.${NOW}`]);
     expect(await rows()).toEqual([]);
     expect(kit.sent.rejected).toEqual([]);
   });
@@ -195,7 +195,7 @@ suite('cancel', () => {
       task: { state: { status: 'failed', error: { code: 'cancelled' }, finishedAt: NOW } },
     });
     expect((await rows()).map((row) => row.candidate)).toEqual([candidate(other)]);
-    expect(told()).toEqual([`${task}.${NOW}`]);
+    expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
     expect((await cancel(listening(), task))?.is).toBe('cancelled');
     expect((await kit.tasks.get(other))?.state.status).toBe('created');
   });

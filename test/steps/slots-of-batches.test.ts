@@ -9,11 +9,11 @@ import { group } from '../../src/steps/lead/group.ts';
 import { lookAtTarget } from '../../src/steps/repair/repair.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
+import { takeOperationSlot } from '../../src/steps/slots/operation-slots.ts';
 import { takeOnPages } from '../../src/steps/slots/pages.ts';
 import { resumeOperation } from '../../src/steps/slots/pauses.ts';
-import { takeRoom } from '../../src/steps/slots/operation-slots.ts';
 import { sweepSlots } from '../../src/steps/slots/sweep-slots.ts';
-import { isTargetFull, pagesOfTarget, takeTargetRoom } from '../../src/steps/slots/target-slots.ts';
+import { isTargetFull, pagesOfTarget, takeTargetSlot } from '../../src/steps/slots/target-slots.ts';
 import { NOW, token } from '../factories/factories.ts';
 import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
@@ -97,7 +97,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await operations.takeSlot(SHIP, other, 2, 1);
     await operations.takeSlot(SHIP, slotOf(elsewhere(20), 1, 1), 2, 1);
     const late = { ...deps, operations: { ...operations, slotPagesEventually: async () => behind } };
-    expect(await takeRoom(late, where, slot())).toBeUndefined();
+    expect(await takeOperationSlot(late, where, slot())).toBeUndefined();
     for (const each of await operations.slotPage(SHIP, 1)) await operations.freeSlot(SHIP, each, 1);
   });
 
@@ -124,9 +124,15 @@ suite('the slot of a batch whose Target is paused', () => {
     await sealed(deps);
     const [first] = (await kit.batches.get(batch()))?.candidates.map((each) => parseCandidate(each).id) ?? [];
     if (!first) throw new Error('the batch has no candidates');
-    await kit.batches.start(batch(), { attempt: 1, tries: 1, token: token('run'), at: kit.now, runUntil: kit.now });
+    await kit.batches.start(batch(), {
+      attempt: 1,
+      countedAttempts: 1,
+      token: token('run'),
+      at: kit.now,
+      runUntil: kit.now,
+    });
     await kit.batches.postpone(batch(), 1, {
-      tries: 1,
+      countedAttempts: 1,
       counts: { succeeded: 0, failed: 0 },
       lastAttempt: { endedAt: kit.now, reason: 'put off' },
       retryAt: kit.now + 1_000,
@@ -153,7 +159,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     await kit.locks.pause(where, A_PAUSE);
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
-    const run = { attempt: 1, tries: 1, token: token('run'), at: kit.now, runUntil: kit.now + 60_000 };
+    const run = { attempt: 1, countedAttempts: 1, token: token('run'), at: kit.now, runUntil: kit.now + 60_000 };
     await kit.batches.start(batch(), run);
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     expect(kit.sent.batch.filter((each) => !('woken' in each))).toHaveLength(1);
@@ -240,7 +246,7 @@ suite('slots of a Target on pages', () => {
     return pages;
   };
   const take = async (round: number, fence = 1) =>
-    takeTargetRoom(deps(), where, await lock(), slot(round, fence), layout());
+    takeTargetSlot(deps(), where, await lock(), slot(round, fence), layout());
   const formed = (round: number) => {
     const rest = { sealedBy: 'full', candidates: [], oldestAt: NOW, createdAt: NOW } as const;
     return kit.batches.form({ id: batch(round), target: where, ...rest });
@@ -321,11 +327,11 @@ suite('slots of a Target on pages', () => {
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     kit.sent.elect.length = 0;
-    const land = (round: number, targetPage: number) =>
+    const releaseSlot = (round: number, targetPage: number) =>
       releaseSlots(deps(), { id: batch(round), target: where, operation: SHIP, targetPage });
     for (let signals = 1; signals <= 3; signals += 1) {
       // The last is free already: the function that freed it may have died before it signalled.
-      await land(Math.min(signals, 2), 1);
+      await releaseSlot(Math.min(signals, 2), 1);
       expect(kit.sent.elect).toEqual(
         Array.from({ length: signals }, () => ({ kind: 'elect', target: where, wake: 1 })),
       );
@@ -420,7 +426,7 @@ suite('a Target whose cap was changed', () => {
     await kit.locks.takeSlot(where, slot(11), 10, 1);
     const late = { ...deps, locks: { ...kit.locks, slotPagesEventually: async () => [] } };
     const layout = { cap: 11, size: 10, from: 1 };
-    expect(await takeTargetRoom(late, where, await lock(), slot(12), layout)).toBeUndefined();
+    expect(await takeTargetSlot(late, where, await lock(), slot(12), layout)).toBeUndefined();
   });
 
   it('counts those on all pages for certain while some are in its lock', async () => {

@@ -6,10 +6,10 @@ import { slotOf } from '../../src/domain/operations/slots.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
+import { takeOperationSlot, waitForOperationSlot } from '../../src/steps/slots/operation-slots.ts';
 import { resumeOperation } from '../../src/steps/slots/pauses.ts';
-import { awaitRoom, takeRoom } from '../../src/steps/slots/operation-slots.ts';
 import { sweepSlots } from '../../src/steps/slots/sweep-slots.ts';
-import { wake, wakeForRoom } from '../../src/steps/slots/wake.ts';
+import { wake, wakeForFreeSlot } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { guard, kit, lock, registered, suite, where } from './step-suite.ts';
@@ -19,7 +19,7 @@ const elsewhere = (n: number): Target => target(`ship/depot=elsewhere-${n}`);
 const waits = (n: number, fence = 1) => ({ target: elsewhere(n), at: NOW + n, fence });
 const state = () => kit.operations.read(SHIP);
 const waiting = () => kit.operations.waiting(SHIP, 999);
-const waked = () => kit.sent.elect.map((each) => each.target);
+const woken = () => kit.sent.elect.map((each) => each.target);
 
 const capped = (concurrency: Partial<Concurrency>, circuit: CircuitPolicy | null = null): StepKit => ({
   ...kit,
@@ -44,7 +44,7 @@ suite('room', () => {
 
   it('is taken once for a batch, and not while the operation is paused', async () => {
     const take = (n: number, total: number | null = 1) =>
-      takeRoom(capped({ total }), elsewhere(n), slotOf(elsewhere(n), 1, 1));
+      takeOperationSlot(capped({ total }), elsewhere(n), slotOf(elsewhere(n), 1, 1));
     expect([await take(1), await take(1), await take(2), await take(2, null)]).toEqual([0, 0, undefined, 0]);
     expect((await state()).inFlight).toEqual([slotOf(elsewhere(1), 1, 1)]);
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
@@ -59,10 +59,10 @@ suite('room', () => {
       return kit.operations.read(operation);
     };
     const deps = capped({ total: 1 });
-    expect(await awaitRoom({ ...deps, operations: { ...kit.operations, read } }, waits(1))).toBe(false);
+    expect(await waitForOperationSlot({ ...deps, operations: { ...kit.operations, read } }, waits(1))).toBe(false);
     expect(seen).toEqual([1]);
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(9), 1, 1));
-    expect(await awaitRoom(deps, waits(1))).toBe(true);
+    expect(await waitForOperationSlot(deps, waits(1))).toBe(true);
     // It goes once somebody leads.
     expect(await waiting()).toEqual([waits(1)]);
   });
@@ -84,7 +84,7 @@ suite('wake', () => {
     expect(rowsAtMessage).toEqual([12]);
     kit.chance = 0;
     await wake(kit, SHIP);
-    expect(waked()[1]).toBe(elsewhere(0));
+    expect(woken()[1]).toBe(elsewhere(0));
     expect(await waiting()).toHaveLength(10);
   });
 
@@ -96,28 +96,28 @@ suite('wake', () => {
       return kit.queues.elect(messages);
     };
     expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
-    expect(waked()).toEqual([elsewhere(1)]);
+    expect(woken()).toEqual([elsewhere(1)]);
     // The first signal had it led.
     await kit.locks.acquire(elsewhere(1), { ...guard(2), seen: { fence: 0 }, now: NOW, until: NOW });
     await electLeader(capped({ total: 1 }), { kind: 'elect', target: elsewhere(1), wake: 1 });
-    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
+    expect(woken()).toEqual([elsewhere(1), elsewhere(2)]);
     expect(await wake(kit, SHIP)).toBe(false);
   });
 
   it('wakes as many as there is room for, the oldest first; one only while a circuit is half open', async () => {
     for (const n of [3, 1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 9);
-    await wakeForRoom(capped({ total: 3 }), SHIP);
-    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
-    await wakeForRoom(capped({ total: 1 }), SHIP);
-    expect(waked()).toHaveLength(2);
+    await wakeForFreeSlot(capped({ total: 3 }), SHIP);
+    expect(woken()).toEqual([elsewhere(1), elsewhere(2)]);
+    await wakeForFreeSlot(capped({ total: 1 }), SHIP);
+    expect(woken()).toHaveLength(2);
     for (const n of [4, 5]) await kit.operations.enqueue(SHIP, waits(n));
     const circuit = { failures: 2, coolDown: 1_000 };
     await kit.operations.addFailure(SHIP, 2);
-    await wakeForRoom(capped({ total: null }, circuit), SHIP);
-    expect(waked()).toHaveLength(3);
+    await wakeForFreeSlot(capped({ total: null }, circuit), SHIP);
+    expect(woken()).toHaveLength(3);
     await kit.operations.resetFailures(SHIP);
-    await wakeForRoom(capped({ total: null }), SHIP);
+    await wakeForFreeSlot(capped({ total: null }), SHIP);
     expect(await waiting()).toEqual([]);
   });
 });
@@ -129,12 +129,12 @@ suite('a resume of an operation', () => {
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await kit.operations.enqueue(SHIP, waits(1));
     await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'another' });
-    expect([(await state()).paused?.id, waked()]).toEqual(['pause', []]);
+    expect([(await state()).paused?.id, woken()]).toEqual(['pause', []]);
     await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'pause' });
-    expect([(await state()).paused, waked()]).toEqual([undefined, [elsewhere(1)]]);
+    expect([(await state()).paused, woken()]).toEqual([undefined, [elsewhere(1)]]);
     await kit.operations.enqueue(SHIP, waits(2));
     await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'pause' });
-    expect(waked()).toEqual([elsewhere(1), elsewhere(2)]);
+    expect(woken()).toEqual([elsewhere(1), elsewhere(2)]);
   });
 });
 
@@ -208,7 +208,7 @@ suite('the tail of a batch', () => {
 
     it('H7: lets its Target wait behind them', async () => {
       await releaseSlots(deps(), batch());
-      expect(waked()).toEqual([elsewhere(-1)]);
+      expect(woken()).toEqual([elsewhere(-1)]);
       await isInLine();
       // A task more does not let it pass them.
       await electLeader(deps(), { kind: 'elect', target: where });
@@ -222,7 +222,7 @@ suite('the tail of a batch', () => {
       };
       await expect(releaseSlots(stops, batch())).rejects.toThrow('throttled');
       await releaseSlots(deps(), batch());
-      expect(waked()).toEqual([elsewhere(-1)]);
+      expect(woken()).toEqual([elsewhere(-1)]);
       await isInLine();
     });
 
@@ -240,21 +240,21 @@ suite('the tail of a batch', () => {
         return kit.operations.dequeue(operation, each);
       };
       await wake({ ...deps(), operations: { ...kit.operations, dequeue } }, SHIP);
-      expect(waked()).toEqual([elsewhere(-1)]);
+      expect(woken()).toEqual([elsewhere(-1)]);
       expect(await waiting()).toEqual([{ target: where, at, fence: 1, by: expect.any(String) }]);
     });
 
     it('H7: has it led where somebody led it meanwhile, and leaves it where it has no work', async () => {
       const blockUnled = async () => false;
       await releaseSlots({ ...deps(), locks: { ...kit.locks, blockUnled } }, batch());
-      expect(waked()).toEqual([where, elsewhere(-1)]);
+      expect(woken()).toEqual([where, elsewhere(-1)]);
       await kit.operations.enqueue(SHIP, waits(-2));
       await kit.waiting.remove(
         where,
         (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
       );
       await releaseSlots(deps(), batch());
-      expect(waked()).toEqual([where, elsewhere(-1), elsewhere(-2)]);
+      expect(woken()).toEqual([where, elsewhere(-1), elsewhere(-2)]);
       expect((await lock()).blocked).toBeUndefined();
     });
 
@@ -284,7 +284,7 @@ suite('the tail of a batch', () => {
       expect(led).toMatchObject({ fence: 2, holder: expect.any(String), blocked: NOW });
       kit.now = led.lockedUntil + CLOCK_SKEW + 1;
       await releaseSlots(capTwo, batch());
-      expect(waked()).toEqual([where, elsewhere(-1)]);
+      expect(woken()).toEqual([where, elsewhere(-1)]);
       expect(await waiting()).toEqual([]);
     });
 
@@ -307,14 +307,14 @@ suite('the tail of a batch', () => {
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     kit.chance = 0;
     await releaseSlots(deps, batch());
-    expect([(await state()).inFlight, waked()]).toEqual([[], [elsewhere(1)]]);
+    expect([(await state()).inFlight, woken()]).toEqual([[], [elsewhere(1)]]);
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await releaseSlots(deps, batch());
-    expect(waked()).toEqual([elsewhere(1)]);
+    expect(woken()).toEqual([elsewhere(1)]);
     await clean();
     await kit.operations.enqueue(SHIP, waits(3));
     await releaseSlots(kit, batch());
-    expect(waked()).toEqual([elsewhere(1)]);
+    expect(woken()).toEqual([elsewhere(1)]);
   });
 });
 
@@ -369,16 +369,16 @@ suite('the sweep of slots', () => {
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await sweepSlots(capped({ total: 1 }), always);
-    expect(waked()).toEqual([]);
+    expect(woken()).toEqual([]);
     await kit.operations.resume(SHIP, 'pause');
     await sweepSlots(capped({ total: 1 }), always);
-    expect(waked()).toEqual([elsewhere(1)]);
+    expect(woken()).toEqual([elsewhere(1)]);
   });
 
   it('wakes all who wait once the operation has no cap any more', async () => {
     for (const n of [1, 2, 3]) await kit.operations.enqueue(SHIP, waits(n));
     await sweepSlots(capped({ total: null }), always);
-    expect(waked()).toEqual([elsewhere(1), elsewhere(2), elsewhere(3)]);
+    expect(woken()).toEqual([elsewhere(1), elsewhere(2), elsewhere(3)]);
   });
 
   it('asks again for the end of a pause that should have ended by itself', async () => {
@@ -402,6 +402,6 @@ suite('the sweep of slots', () => {
     await expect(sweepSlots({ ...two, operations: { ...kit.operations, read } }, always)).rejects.toThrow(
       'slots: Error: throttled',
     );
-    expect(waked()).toEqual([elsewhere(1)]);
+    expect(woken()).toEqual([elsewhere(1)]);
   });
 });

@@ -10,7 +10,7 @@ import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import type { PatrolMark } from '../../src/ports/locks.ts';
 import type { Delivery } from '../../src/ports/machine.ts';
-import type { Backlog, Backlogs, DeadLetter, LetterQueue, SourceQueue } from '../../src/ports/queues.ts';
+import type { Backlog, Backlogs, DeadLetter, DeadLetterQueue, SourceQueue } from '../../src/ports/queues.ts';
 import type { Deps } from '../../src/steps/deps.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -35,9 +35,9 @@ export interface StepKit extends Deps {
     readonly rejected: Rejection[];
     readonly callbacks: CallbackMessage[];
     readonly givenUp: string[];
-    readonly revived: { queue: SourceQueue; letter: DeadLetter; delay: number }[];
+    readonly revived: { queue: SourceQueue; deadLetter: DeadLetter; delay: number }[];
   };
-  readonly letters: Record<LetterQueue, DeadLetter[]>;
+  readonly letters: Record<DeadLetterQueue, DeadLetter[]>;
   readonly calls: Call[];
   readonly events: FlowEvent[];
   /** What the downstream answers, call by call; the last for the rest. */
@@ -114,7 +114,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     }),
     deadLetters: {
       receive: async (queue) => kit.letters[queue].slice(0, 10),
-      revive: async (queue, letter, delay) => `sent-${kit.sent.revived.push({ queue, letter, delay })}`,
+      redrive: async (queue, deadLetter, delay) => `sent-${kit.sent.revived.push({ queue, deadLetter, delay })}`,
       remove: async (queue, { receipt }) => {
         kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);
       },

@@ -49,7 +49,7 @@ export const led = async (count: number): Promise<TaskId[]> => {
   return tasks;
 };
 /** Sent again `n` times so far. */
-export const letter = (body: string, n = 0): DeadLetter => ({
+export const deadLetter = (body: string, n = 0): DeadLetter => ({
   messageId: `letter-${n}`,
   body,
   revivals: n,
@@ -59,7 +59,7 @@ export const letter = (body: string, n = 0): DeadLetter => ({
 });
 /** Refused once, with the body that it had. */
 export const refused = (body: string, n = 0): DeadLetter =>
-  letter(printRejection({ messageId: `refused-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW }), n);
+  deadLetter(printRejection({ messageId: `refused-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW }), n);
 export const guard = (fence = 1, hint?: true) => ({
   target: where,
   fence,

@@ -7,7 +7,7 @@ import type { StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
 
 suite('sweep', () => {
-  const letter = (body: string, revivals = 0) => ({
+  const deadLetter = (body: string, revivals = 0) => ({
     messageId: `letter-${body.length}-${revivals}`,
     body,
     revivals,
@@ -27,7 +27,7 @@ suite('sweep', () => {
 
   it('sends dead letters again, later and later, and then deletes them', async () => {
     const body = `{"target":"${where}"}`;
-    kit.letters.elect = [0, 1, 5, 9, 20].map((revivals) => letter(body, revivals));
+    kit.letters.elect = [0, 1, 5, 9, 20].map((revivals) => deadLetter(body, revivals));
     await sweep(kit, invocation);
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual([1, 2, 32, 512, 900]);
     expect(kit.letters.elect).toEqual([]);
@@ -39,9 +39,9 @@ suite('sweep', () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
     const age = 72 * 3_600_000;
-    kit.letters.callback = [letter(eventAt(NOW - age), 20), letter(eventAt(NOW - age - 1), 3)];
+    kit.letters.callback = [deadLetter(eventAt(NOW - age), 20), deadLetter(eventAt(NOW - age - 1), 3)];
     await sweep({ ...kit, config }, { timeLeft: timeRunning(50_000) });
-    expect(kit.sent.revived).toMatchObject([{ queue: 'callback', letter: { revivals: 20 }, delay: 900 }]);
+    expect(kit.sent.revived).toMatchObject([{ queue: 'callback', deadLetter: { revivals: 20 }, delay: 900 }]);
     expect(kit.sent.givenUp).toEqual([eventAt(NOW - age - 1)]);
     expect(kit.letters.callback).toEqual([]);
     expect(kit.events).toContainEqual({ event: 'given-up', destination: 'ops', messageId: expect.any(String) });
@@ -52,12 +52,12 @@ suite('sweep', () => {
     const endedAt = (finishedAt: number) => ({ status: 'succeeded', attempts: 1, finishedAt }) as const;
     const eventAt = (at: number) => printCallback({ to: 'ops', event: eventOf(aStored(endedAt(at)), endedAt(at)) });
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
-    const old = letter(eventAt(NOW - 80 * 3_600_000));
+    const old = deadLetter(eventAt(NOW - 80 * 3_600_000));
     const lying = Array.from({ length: 1_200 }, (_, n) => ({ ...old, messageId: `${n}`, receipt: `${n}` }));
     // As SQS does, it shows each letter once within a visibility timeout.
     const receive: StepKit['deadLetters']['receive'] = async (queue) =>
       queue === 'callback' ? lying.splice(0, 10) : [];
-    lying.push(letter(eventAt(NOW - 60_000)));
+    lying.push(deadLetter(eventAt(NOW - 60_000)));
     await sweep({ ...kit, config, deadLetters: { ...kit.deadLetters, receive } }, invocation);
     expect(kit.sent.revived).toMatchObject([{ queue: 'callback', delay: 1 }]);
     expect(kit.sent.givenUp).toHaveLength(1_200);
@@ -66,7 +66,7 @@ suite('sweep', () => {
   it('keeps an event that it could not move', async () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW - 80 * 3_600_000 } as const;
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
-    kit.letters.callback = [letter(printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) }))];
+    kit.letters.callback = [deadLetter(printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) }))];
     const queues = { ...kit.queues, giveUp: () => Promise.reject(new Error('throttled')) };
     await sweep({ ...kit, config, queues }, { timeLeft: timeRunning(50_000) });
     expect(kit.letters.callback).toHaveLength(1);
@@ -74,19 +74,21 @@ suite('sweep', () => {
   });
 
   it('has no callback queue to look into where there are no destinations', async () => {
-    kit.letters.callback = [letter('never looked at')];
+    kit.letters.callback = [deadLetter('never looked at')];
     await sweep(kit, invocation);
     expect([kit.letters.callback.length, kit.sent.rejected]).toEqual([1, []]);
   });
 
   it('names a register message after itself, so that it stays one task', async () => {
-    kit.letters.register = [letter('{"operation":"ship","payload":{"depot":"MUC"}}')];
+    kit.letters.register = [deadLetter('{"operation":"ship","payload":{"depot":"MUC"}}')];
     await sweep(kit, invocation);
-    expect(kit.sent.revived[0]?.letter.body).toBe(`{"id":"letter-46-0","operation":"ship","payload":{"depot":"MUC"}}`);
+    expect(kit.sent.revived[0]?.deadLetter.body).toBe(
+      `{"id":"letter-46-0","operation":"ship","payload":{"depot":"MUC"}}`,
+    );
   });
 
   it('puts what none of the λs wrote into the rejected queue, with the reason', async () => {
-    kit.letters.group = [letter('junk')];
+    kit.letters.group = [deadLetter('junk')];
     await sweep(kit, invocation);
     expect(kit.sent.revived).toEqual([]);
     expect(kit.sent.rejected).toMatchObject([
@@ -96,14 +98,14 @@ suite('sweep', () => {
   });
 
   it('leaves a letter that cannot be sent, and keeps no other one waiting for it', async () => {
-    kit.letters.elect = [letter('{"target":"ship/depot=broken"}'), letter(`{"target":"${where}"}`)];
-    kit.letters.batch = [letter('{"b":"x#1#1"}')];
-    const revive: StepKit['deadLetters']['revive'] = async (queue, sent, delay) => {
+    kit.letters.elect = [deadLetter('{"target":"ship/depot=broken"}'), deadLetter(`{"target":"${where}"}`)];
+    kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
+    const redrive: StepKit['deadLetters']['redrive'] = async (queue, sent, delay) => {
       if (sent.body.includes('broken')) throw new Error('SQS does not like it');
-      return kit.deadLetters.revive(queue, sent, delay);
+      return kit.deadLetters.redrive(queue, sent, delay);
     };
-    await sweep({ ...kit, deadLetters: { ...kit.deadLetters, revive } }, { timeLeft: timeRunning(50_000) });
-    expect(kit.sent.revived.map(({ letter: { body } }) => body).toSorted()).toEqual([
+    await sweep({ ...kit, deadLetters: { ...kit.deadLetters, redrive } }, { timeLeft: timeRunning(50_000) });
+    expect(kit.sent.revived.map(({ deadLetter: { body } }) => body).toSorted()).toEqual([
       '{"b":"x#1#1"}',
       `{"target":"${where}"}`,
     ]);
@@ -112,7 +114,7 @@ suite('sweep', () => {
   });
 
   it('goes on with the other queues and the patrol when one cannot be read, and fails in the end', async () => {
-    kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
+    kit.letters.register = [deadLetter('{"operation":"ship","payload":{}}')];
     const receive: StepKit['deadLetters']['receive'] = async (queue) => {
       if (queue === 'elect') throw new Error('AccessDenied');
       return kit.deadLetters.receive(queue);
@@ -130,14 +132,14 @@ suite('sweep', () => {
 
   it('gives every queue its turn, however many letters one has', async () => {
     const receive: StepKit['deadLetters']['receive'] = async (queue) =>
-      queue === 'elect' ? [letter(`{"target":"${where}"}`)] : kit.letters[queue];
-    kit.letters.register = [letter('{"operation":"ship","payload":{}}')];
+      queue === 'elect' ? [deadLetter(`{"target":"${where}"}`)] : kit.letters[queue];
+    kit.letters.register = [deadLetter('{"operation":"ship","payload":{}}')];
     await sweep({ ...kit, deadLetters: { ...kit.deadLetters, receive } }, { timeLeft: timeRunning(50_000) });
     expect(kit.sent.revived.map(({ queue }) => queue)).toEqual(expect.arrayContaining(['elect', 'register']));
   });
 
   it('refuses a register message that would not fit into a message any more', async () => {
-    kit.letters.register = [letter(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{}}`)];
+    kit.letters.register = [deadLetter(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{}}`)];
     await sweep(kit, invocation);
     expect(kit.sent.rejected).toMatchObject([
       { problems: [{ reason: expect.stringContaining('more than 1000000 bytes') }] },
@@ -147,7 +149,7 @@ suite('sweep', () => {
 
   it('finds, on its patrol, tasks that nobody leads, after a while and not before', async () => {
     await registered(1);
-    await kit.locks.burn(where, 1, 0, NOW);
+    await kit.locks.skipFence(where, 1, 0, NOW);
     await kit.locks.flush(where, 0);
     kit.sent.elect.length = 0;
     const visit = async (): Promise<boolean> => {

@@ -6,12 +6,12 @@ import { cancelRest } from '../../src/steps/fan-outs/end.ts';
 import { append } from '../../src/steps/lists/append.ts';
 import { JOBS_AT_ONCE, trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { reviveDeadLetters } from '../../src/steps/repair/dead-letters.ts';
-import { reviveRefused } from '../../src/steps/repair/refused-messages.ts';
+import { redriveDeadLetterQueue } from '../../src/steps/repair/dead-letters.ts';
+import { redriveRefused } from '../../src/steps/repair/refused-messages.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { id, NOW, token } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
-import { depot, kit, letter, message, suite, where } from './step-suite.ts';
+import { deadLetter, depot, kit, message, suite, where } from './step-suite.ts';
 
 const DOWN = async (): Promise<never> => {
   throw new Error('DynamoDB is down');
@@ -185,9 +185,9 @@ suite('jobs of a deferred list that are triggered', () => {
   it('go on by a dead letter as it is; one that cannot be meant is rejected with every reason', async () => {
     await opened(2);
     const body = await triggered(2);
-    kit.letters.register = [letter(body)];
-    const walked = await reviveDeadLetters(kit, 'register', { began: NOW, mayGoOn: () => true }, () => 0);
-    expect([walked, kit.sent.revived.map((each) => each.letter.body)]).toEqual([
+    kit.letters.register = [deadLetter(body)];
+    const walked = await redriveDeadLetterQueue(kit, 'register', { began: NOW, mayGoOn: () => true }, () => 0);
+    expect([walked, kit.sent.revived.map((each) => each.deadLetter.body)]).toEqual([
       { revived: 1, skipped: [], isDone: true },
       [body],
     ]);
@@ -210,18 +210,18 @@ suite('jobs of a deferred list that are triggered', () => {
       at: NOW,
     };
     const good = { ...bad, messageId: 'm-8', body: bad.body.replace('-1', '1') };
-    kit.letters.rejected = [...kit.sent.rejected, bad, good].map((each, n) => letter(printRejection(each), n));
+    kit.letters.rejected = [...kit.sent.rejected, bad, good].map((each, n) => deadLetter(printRejection(each), n));
     let looks = 0;
     const mayGoOn = (): boolean => {
       looks += 1;
       return looks < 9;
     };
-    const { revived, skipped } = await reviveRefused(kit, { began: NOW, mayGoOn });
+    const { revived, skipped } = await redriveRefused(kit, { began: NOW, mayGoOn });
     expect([revived, skipped]).toEqual([
       13,
       [{ id: 'letter-12', reason: expect.stringMatching(/^it would be refused again: count must be a whole number/) }],
     ]);
-    const bodies = kit.sent.revived.map((each) => each.letter.body);
+    const bodies = kit.sent.revived.map((each) => each.deadLetter.body);
     expect(bodies.at(-1)).toBe(good.body);
     await deliver(...bodies);
     expect(await tasks(12)).toHaveLength(12);

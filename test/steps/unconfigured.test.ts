@@ -25,10 +25,10 @@ suite('a message of an operation that is not configured any more', () => {
     await registered(2);
     await electLeader(deps, { kind: 'elect', target: where });
     await group(deps, guardOf(), PLENTY);
-    const land: StepKit['locks']['land'] = async () => {
+    const releaseSlot: StepKit['locks']['releaseSlot'] = async () => {
       throw new Error('died');
     };
-    const handler = hasTail ? deps : { ...deps, locks: { ...deps.locks, land } };
+    const handler = hasTail ? deps : { ...deps, locks: { ...deps.locks, releaseSlot } };
     await handleBatch(handler, { kind: 'due', batchId }, PLENTY).catch((cause: Error) =>
       expect(cause.message).toBe('died'),
     );

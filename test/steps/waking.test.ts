@@ -4,7 +4,7 @@ import { parseElect, printElect, type ResumeMessage } from '../../src/domain/bat
 import type { Target } from '../../src/domain/ids.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
-import { PACE, wakeForRoom } from '../../src/steps/slots/wake.ts';
+import { PACE, wakeForFreeSlot } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
@@ -15,7 +15,7 @@ const elsewhere = (n: number): Target => target(`ship/depot=elsewhere-${n}`);
 const waits = (n: number) => ({ target: elsewhere(n), at: NOW + n, fence: 1 });
 const state = () => kit.operations.read(SHIP);
 const waiting = () => kit.operations.waiting(SHIP, 9_999);
-const waked = () => kit.sent.elect.map((each) => each.target);
+const woken = () => kit.sent.elect.map((each) => each.target);
 const enqueue = (count: number, from = 0) =>
   Promise.all(Array.from({ length: count }, (_, n) => kit.operations.enqueue(SHIP, waits(from + n))));
 const targets = (count: number) => Array.from({ length: count }, (_, n) => elsewhere(n));
@@ -35,12 +35,12 @@ describe('waking many', () => {
 
   it('fifty are woken at once; of one more a message sees to all', async () => {
     await enqueue(50);
-    await wakeForRoom(kit, SHIP);
-    expect([waked(), await waiting(), kit.sent.resume]).toEqual([targets(50), [], []]);
+    await wakeForFreeSlot(kit, SHIP);
+    expect([woken(), await waiting(), kit.sent.resume]).toEqual([targets(50), [], []]);
     kit.sent.elect.length = 0;
     await enqueue(51);
-    await wakeForRoom(kit, SHIP);
-    expect([waked(), kit.sent.resume]).toEqual([
+    await wakeForFreeSlot(kit, SHIP);
+    expect([woken(), kit.sent.resume]).toEqual([
       [],
       [{ kind: 'resume', operation: 'ship', resume: expect.any(String), delay: 0 }],
     ]);
@@ -63,7 +63,7 @@ describe('waking many', () => {
     const { waking } = await state();
     expect(sentOn()).toEqual([{ kind: 'resume', operation: 'ship', resume: 'pause', waking: { id: waking?.id } }]);
     await resume(sentOn()[0] ?? {}, deps);
-    expect(waked()).toEqual(targets(6 * PACE));
+    expect(woken()).toEqual(targets(6 * PACE));
     expect([await waiting(), (await state()).waking, kit.sent.resume.length]).toEqual([[], undefined, 1]);
   });
 
@@ -71,30 +71,30 @@ describe('waking many', () => {
     await enqueue(6 * PACE);
     const total = 5 * PACE + 60;
     await resume({}, capped(total));
-    expect([waked().length, sentOn()[0]?.waking?.left]).toEqual([5 * PACE, 60]);
+    expect([woken().length, sentOn()[0]?.waking?.left]).toEqual([5 * PACE, 60]);
     // All but some that were woken have their slots.
     for (let n = 0; n < 8; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 10);
     const first = sentOn()[0] ?? {};
     kit.sent.resume.length = 0;
     await resume(first, capped(total));
-    expect(waked().length).toBe(5 * PACE + 60);
+    expect(woken().length).toBe(5 * PACE + 60);
   });
 
   it('gives those that were woken a moment to take their slots, before it looks for room again', async () => {
     await enqueue(1_000);
     await resume({}, capped(100));
-    expect([waked().length, kit.sent.resume.length]).toEqual([100, 1]);
+    expect([woken().length, kit.sent.resume.length]).toEqual([100, 1]);
     expect(kit.now).toBe(NOW + 1_000);
   });
 
   it('is left to whoever does it: a second message, and one that comes again, wake nobody', async () => {
     await enqueue(6 * PACE);
     await resume({});
-    const before = waked().length;
+    const before = woken().length;
     kit.now += 9_000 - 1_000;
     await resume({});
     await resume({ waking: { id: 'an earlier one' } });
-    expect([waked().length, kit.sent.resume.length]).toEqual([before, 1]);
+    expect([woken().length, kit.sent.resume.length]).toEqual([before, 1]);
   });
 
   it('is taken over ten seconds after its last sign, whoever died', async () => {
@@ -103,10 +103,10 @@ describe('waking many', () => {
     const { at = 0 } = (await state()).waking ?? {};
     kit.now = at + 9_999;
     await resume({});
-    expect(waked()).toHaveLength(5 * PACE);
+    expect(woken()).toHaveLength(5 * PACE);
     kit.now = at + 10_000;
     await resume({});
-    expect(waked()).toHaveLength(6 * PACE);
+    expect(woken()).toHaveLength(6 * PACE);
   });
 
   it('of two that see the same, one wakes', async () => {
@@ -117,16 +117,16 @@ describe('waking many', () => {
       return seen;
     };
     await resume({ waking: { id: 'mine' } }, { ...kit, operations: { ...kit.operations, read } });
-    expect([waked(), (await state()).waking?.id]).toEqual([[], 'another']);
+    expect([woken(), (await state()).waking?.id]).toEqual([[], 'another']);
   });
 
   it('ends with a pause amid it, and looks once more for what came meanwhile', async () => {
     await enqueue(6 * PACE);
     await resume({});
     await kit.operations.pause(SHIP, { id: 'next', by: 'person', since: NOW });
-    const before = waked().length;
+    const before = woken().length;
     await resume(sentOn()[0] ?? {});
-    expect([waked().length, (await state()).waking, kit.sent.resume.length]).toEqual([before, undefined, 1]);
+    expect([woken().length, (await state()).waking, kit.sent.resume.length]).toEqual([before, undefined, 1]);
     await kit.operations.resume(SHIP, 'next');
     // Somebody else's message came to nothing just before the end.
     const markWaking: StepKit['operations']['markWaking'] = async (operation, seen, next) => {
@@ -134,13 +134,13 @@ describe('waking many', () => {
       return kit.operations.markWaking(operation, seen, next);
     };
     await resume({}, { ...kit, operations: { ...kit.operations, markWaking } });
-    expect([waked().slice(-2), await waiting()]).toEqual([[elsewhere(9_000), elsewhere(9_001)], []]);
+    expect([woken().slice(-2), await waiting()]).toEqual([[elsewhere(9_000), elsewhere(9_001)], []]);
   });
 
   it('wakes one while a circuit is half open, though many wait', async () => {
     await enqueue(60);
     await kit.operations.addFailure(SHIP, 2);
     await resume({}, capped(null, { failures: 2, coolDown: 1_000 }));
-    expect([waked().length, kit.sent.resume]).toEqual([1, []]);
+    expect([woken().length, kit.sent.resume]).toEqual([1, []]);
   });
 });

@@ -19,9 +19,9 @@ import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
 
 /** All calls that read without writing anything. */
 const READS = {
-  tasks: ['members', 'glance', 'get', 'all', 'outlines', 'payload', 'failed', 'failedAnywhere', 'failures'],
+  tasks: ['members', 'readEventually', 'get', 'all', 'outlines', 'payload', 'failed', 'failedAnywhere', 'failures'],
   waiting: ['first', 'has', 'page', 'count'],
-  locks: ['read', 'readAll', 'glance', 'slotPages', 'slotPagesEventually', 'slotPage', 'targets'],
+  locks: ['read', 'readAll', 'readEventually', 'slotPages', 'slotPagesEventually', 'slotPage', 'targets'],
   batches: ['get', 'ofTarget'],
   operations: ['read', 'waiting', 'isWaiting', 'slotPages', 'slotPagesEventually', 'slotPage'],
 } as const;
@@ -89,7 +89,7 @@ it('tasks on their way: whoever decides reads consistently, but for the first lo
     }
   `);
   expect(await handled(own, UNAVAILABLE)).toMatchInlineSnapshot(
-    `"batches.get, operations.read, locks.read, tasks.glance, tasks.members, operations.read"`,
+    `"batches.get, operations.read, locks.read, tasks.readEventually, tasks.members, operations.read"`,
   );
   own.kit.now += 60_000;
   expect(await handled(own, { kind: 'all-succeeded' }), 'later attempts').toMatchInlineSnapshot(
@@ -108,7 +108,7 @@ it('under caps', async () => {
     }
   `);
   expect(await handled(own, { kind: 'all-succeeded' })).toMatchInlineSnapshot(
-    `"batches.get, operations.read, locks.read, tasks.glance, tasks.members, waiting.first, operations.read, operations.waiting"`,
+    `"batches.get, operations.read, locks.read, tasks.readEventually, tasks.members, waiting.first, operations.read, operations.waiting"`,
   );
 });
 
@@ -135,6 +135,6 @@ it('the sweep looks at many Targets eventually consistently, and consistently at
   await register(own.kit, [message(1)]);
   own.kit.now = NOW + 600_000;
   expect(await own.during(() => sweep(own.kit, PLENTY))).toMatchInlineSnapshot(
-    `"operations.read, operations.slotPagesEventually, operations.waiting, locks.targets, locks.glance"`,
+    `"operations.read, operations.slotPagesEventually, operations.waiting, locks.targets, locks.readEventually"`,
   );
 });

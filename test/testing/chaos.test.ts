@@ -25,12 +25,12 @@ it('whatever goes wrong, no task is lost, none is in two batches, and each end i
 });
 
 it('the same seed has the same bad day', async () => {
-  const told = async (seed: number): Promise<string> => {
+  const reportOf = async (seed: number): Promise<string> => {
     const { events, calls, now } = await run(seed);
     return JSON.stringify([events, calls, now]);
   };
-  expect(await told(7)).toBe(await told(7));
-  expect(await told(7)).not.toBe(await told(8));
+  expect(await reportOf(7)).toBe(await reportOf(7));
+  expect(await reportOf(7)).not.toBe(await reportOf(8));
 });
 
 it('ends when the test says', async () => {

@@ -174,7 +174,7 @@ describe('in a testbed', () => {
   });
 
   it('the same seed gives the same run to the letter, another one another', async () => {
-    const told = async (seed: number) => {
+    const traceOf = async (seed: number) => {
       const downstreams = { ship: () => ({ status: 503 }) };
       const retry = { maxAttempts: 4, minDelay: '1m', maxDelay: '1h' } as const;
       const bed = parcelBed({ seed, downstreams }, { retry, circuit: null });
@@ -182,9 +182,9 @@ describe('in a testbed', () => {
       await bed.settle();
       return JSON.stringify([bed.tasks, bed.batches, bed.calls, bed.callbacks, bed.events]);
     };
-    const first = await told(1);
-    expect(await told(1)).toBe(first);
-    expect(await told(2)).not.toBe(first);
+    const first = await traceOf(1);
+    expect(await traceOf(1)).toBe(first);
+    expect(await traceOf(2)).not.toBe(first);
   });
 
   it('a thousand tasks are ten batches of a hundred', async () => {

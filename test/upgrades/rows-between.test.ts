@@ -40,7 +40,7 @@ const WRITES = (target: ReturnType<typeof fresh>['target']): Record<string, () =
   pause: () => stores.locks.pause(target, pause),
   resume: () => stores.locks.resume(target, pause.id, NOW),
   flush: () => stores.locks.flush(target, NOW),
-  burn: () => stores.locks.burn(target, 2, 1, NOW),
+  skipFence: () => stores.locks.skipFence(target, 2, 1, NOW),
   acquire: () =>
     stores.locks.acquire(target, {
       fence: 3,

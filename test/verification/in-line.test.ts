@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Line, RowsInTurn } from '../../src/memory/ordered.ts';
+import { Fifo, SortedRows } from '../../src/memory/ordered.ts';
 
 it('a line lets anybody leave, and keeps the order of the others', () => {
   const act = fc.oneof(fc.record({ push: fc.nat() }), fc.record({ take: fc.nat() }));
   fc.assert(
     fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
-      const [line, like]: [Line<number>, number[]] = [new Line(), []];
+      const [line, like]: [Fifo<number>, number[]] = [new Fifo(), []];
       for (const each of acts) {
         if ('push' in each) {
           line.push(each.push);
@@ -23,7 +23,7 @@ it('a line lets anybody leave, and keeps the order of the others', () => {
 });
 
 it('a line of many that leave from the front holds nobody who has left', () => {
-  const line = new Line<number>();
+  const line = new Fifo<number>();
   for (let n = 0; n < 10_000; n += 1) line.push(n);
   for (let n = 0; n < 9_990; n += 1) expect(line.take(0)).toBe(n);
   line.push(-1);
@@ -35,7 +35,7 @@ it('rows are had in their turns, whichever came first and whichever went', () =>
   const act = fc.oneof(fc.record({ put: key }), fc.record({ remove: key }));
   fc.assert(
     fc.property(fc.array(act, { maxLength: 80 }), fc.nat({ max: 10 }), (acts, limit) => {
-      const rows = new RowsInTurn<string>();
+      const rows = new SortedRows<string>();
       const like = new Map<string, string>();
       for (const [index, each] of acts.entries()) {
         if ('put' in each) {
@@ -51,7 +51,7 @@ it('rows are had in their turns, whichever came first and whichever went', () =>
 });
 
 it('rows that left are not held on to, however many they were', () => {
-  const rows = new RowsInTurn<number>();
+  const rows = new SortedRows<number>();
   const key = (n: number): string => String(n).padStart(6, '0');
   for (let n = 0; n < 5_000; n += 1) rows.set(key(n), n);
   for (let n = 0; n < 4_999; n += 1) rows.delete(key(n));

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import type { OperationName, Target } from '../../src/domain/ids.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
-import { RowsInTurn } from '../../src/memory/ordered.ts';
 import { DYNAMODB, limited } from '../../src/memory/limits.ts';
 import { memoryOperations } from '../../src/memory/operations.ts';
+import { SortedRows } from '../../src/memory/ordered.ts';
 import { memoryProcessed } from '../../src/memory/processed.ts';
 import { Remembered } from '../../src/memory/remembered.ts';
 import { emptyTables, type Tables } from '../../src/memory/tables.ts';
@@ -17,7 +17,7 @@ const refused = (why: RegExp) =>
 describe.each([
   { kind: 'plain', table: () => new Map<string, unknown>() },
   { kind: 'remembered', table: () => new Remembered<string, unknown>(() => 0) },
-  { kind: 'sorted', table: () => new RowsInTurn<unknown>() },
+  { kind: 'sorted', table: () => new SortedRows<unknown>() },
 ])('a $kind table', ({ table }) => {
   it.each([
     ['a number below the smallest', { weight: 1e-200 }, /underflow/],

@@ -37,11 +37,11 @@ describe('an eventually consistent read', () => {
     const where = target('ship/depot=A');
     await locks.acquire(where, { fence: 1, token: token('a'), seen: { fence: 0 }, now, until: now + 1 });
     await waiting.put([{ ...aTask({ id: id('t') }), target: where, run: 1 }]);
-    expect(await locks.glance(where)).toEqual({ lock: { fence: 0, round: 0, lockedUntil: 0 } });
+    expect(await locks.readEventually(where)).toEqual({ lock: { fence: 0, round: 0, lockedUntil: 0 } });
     expect([await waiting.count(where, 9), (await waiting.page(where, 9)).items]).toEqual([0, []]);
     expect([(await locks.read(where)).fence, (await waiting.first(where, 9)).length]).toEqual([1, 1]);
     now += 1_000;
-    expect(await locks.glance(where)).toMatchObject({ lock: { fence: 1 }, first: { candidate: 't#1' } });
+    expect(await locks.readEventually(where)).toMatchObject({ lock: { fence: 1 }, first: { candidate: 't#1' } });
     expect([await waiting.count(where, 9), (await waiting.page(where, 9)).items.length]).toEqual([1, 1]);
   });
 
@@ -50,12 +50,12 @@ describe('an eventually consistent read', () => {
     const tables = emptyTables(() => new Remembered(() => now));
     const tasks = memoryTasks(tables, openGate, () => 1_000);
     const [first, second, batch] = [id('a'), id('b'), batchId('ship/depot=A#1#1')];
-    const glanced = async () => (await tasks.glance([first, second], batch)).map((task) => task.id);
+    const readBefore = async () => (await tasks.readEventually([first, second], batch)).map((task) => task.id);
     await tasks.insert([aTask({ id: first }), aTask({ id: second })]);
     await tasks.claim([candidate(first)], batch);
     now += 1_000;
     await tasks.claim([candidate(second)], batch);
-    expect(await glanced()).toEqual([first]);
+    expect(await readBefore()).toEqual([first]);
     await tasks.finish([{ id: first, outcome: { status: 'succeeded' } }], {
       id: batch,
       target: target('ship/depot=A'),
@@ -64,9 +64,9 @@ describe('an eventually consistent read', () => {
       keep: 1,
     });
     now += 999;
-    expect(await glanced()).toEqual([first]);
+    expect(await readBefore()).toEqual([first]);
     now += 1;
-    expect(await glanced()).toEqual([second]);
+    expect(await readBefore()).toEqual([second]);
     expect((await tasks.members([first, second], batch)).open.map((task) => task.id)).toEqual([second]);
   });
 });

@@ -35,8 +35,8 @@ describe('a schedule that breaks a promise', () => {
     expect(small.script?.length).toBeLessThan(15);
     expect(await shrink(scenario)).toEqual(small);
     // It takes the bug: without it the same faults break nothing.
-    const { steps: _, ...mended } = small;
-    expect((await runSchedule(mended)).violation).toBeUndefined();
+    const { steps: _, ...repaired } = small;
+    expect((await runSchedule(repaired)).violation).toBeUndefined();
   });
 
   it('loses the purges, the pauses and the patrol that it does not take', async () => {

@@ -30,7 +30,7 @@ export const cleanUp = async (account: Account, failed: Failed): Promise<string>
     const { causes, says } = done;
     return [headingOf(what, { causes, interrupted }), ...causes, ...says].join('\n');
   } catch (cause) {
-    return `\n${what}; what stands could not be looked at or removed: ${reasonOf(cause)}\nMend that; then ${destroyOf(stage)}`;
+    return `\n${what}; what stands could not be looked at or removed: ${reasonOf(cause)}\nRepair that; then ${destroyOf(stage)}`;
   }
 };
 

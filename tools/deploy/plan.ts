@@ -46,7 +46,7 @@ export type DestroyPlan =
 export const planDestroy = (stage: string, seen: readonly Seen[], yes: boolean): DestroyPlan => {
   const problems = seen.flatMap((stack) => {
     if (isForeign(stack, stage)) return [takenBy(stack, stage)];
-    if (isNobodys(stack) && !yes) return [maybeOf(stack)];
+    if (isUnowned(stack) && !yes) return [maybeOf(stack)];
     return stateOf(stack.status) === 'busy' ? [wayOut(stack.name, stack.status, stage)] : [];
   });
   if (problems.length > 0) return { do: 'stop', problems };
@@ -70,7 +70,7 @@ const hasNoTagsYet = ({ status, tags }: Seen): boolean =>
   stateOf(status) === 'review' && Object.keys(tags).length === 0;
 
 /** Nothing says whose it is. */
-const isNobodys = (stack: Seen): boolean => hasNoTagsYet(stack) && !waitsForUs(stack);
+const isUnowned = (stack: Seen): boolean => hasNoTagsYet(stack) && !waitsForUs(stack);
 
 const maybeOf = ({ name, changeSets }: Seen): string =>
   `${name} holds nothing yet, and nothing says whose it is (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}): add --yes if it may go`;

@@ -1,15 +1,15 @@
 /** Both local engines. */
 
 import { StartFailure } from '../failure.ts';
-import { type Door, openDoor } from './guarded-proxy.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
+import { type GuardedProxy, startGuardedProxy } from './guarded-proxy.ts';
 import { makeFolder } from './local-folder.ts';
 import { type SqsEngine, startSqs } from './sqs-engine.ts';
 
 export interface Engines {
   readonly dynamodb: DynamoDBEngine;
   /** The way to `dynamodb` for whoever is none of our functions. */
-  readonly door: Door;
+  readonly door: GuardedProxy;
   readonly sqs: SqsEngine;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export const startEngines = async ({ folder, ports, sqsThread, ...rest }: Engine
     await Promise.all(started.map((each) => each.stop()));
   };
   try {
-    const door = await onPort(ports.dynamodb, (port) => openDoor(port, dynamodb.endpoint));
+    const door = await onPort(ports.dynamodb, (port) => startGuardedProxy(port, dynamodb.endpoint));
     started.push(door);
     const sqs = await onPort(ports.sqs, (port) => startSqs({ ...kept, port }, sqsThread));
     started.push(sqs);

@@ -6,13 +6,13 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { isOnPurpose, NOT_ON_PURPOSE } from '../http/callers.ts';
 
-export interface Door {
+export interface GuardedProxy {
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
 /** Listens on the loopback address, and hands on what may pass. @param port 0 for any free one. @param to the engine. */
-export const openDoor = async (port: number, to: string): Promise<Door> => {
+export const startGuardedProxy = async (port: number, to: string): Promise<GuardedProxy> => {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) =>
     isOnPurpose(incoming.headers, listeningOn()) ? handOn(incoming, outgoing, to, agent) : refuse(outgoing),

@@ -13,7 +13,7 @@ import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { type Config, keepTasksIn, operationNamed } from '../../src/domain/config/resolved.ts';
 import { type Environment, setting } from '../../src/domain/deployed/environment.ts';
 import { operationOf, type Target } from '../../src/domain/ids.ts';
-import type { Glance } from '../../src/ports/locks.ts';
+import type { LockView } from '../../src/ports/locks.ts';
 import { lookAtTarget, repair } from '../../src/steps/repair/repair.ts';
 
 export interface Recovered {
@@ -42,11 +42,11 @@ export const recover = async (
       const finding = await lookAtTarget(deps, target, Date.now(), 0);
       const remedy = finding && (await repair(deps, finding));
       if (remedy === 'elect-message') elected += 1;
-    } else if (hasWork(await locks.glance(target))) orphans.push(target);
+    } else if (hasWork(await locks.readEventually(target))) orphans.push(target);
   }
   const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
   for (const batchId of batches) await queues.batch({ kind: 'due', batchId }, 0);
   return { targets: elected, batches: batches.length, orphans };
 };
 
-const hasWork = ({ lock, first }: Glance): boolean => first !== undefined || lock.openBatch !== undefined;
+const hasWork = ({ lock, first }: LockView): boolean => first !== undefined || lock.openBatch !== undefined;

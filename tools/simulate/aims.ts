@@ -2,8 +2,8 @@
 
 import { parseDuration } from '../../src/domain/config/duration.ts';
 import type { Parsed } from '../../src/util/problems.ts';
-import { perSecondIn } from './name-values.ts';
 import type { Figures } from './figures.ts';
+import { perSecondIn } from './name-values.ts';
 
 export interface Aim {
   /** As it was given. */

@@ -1,7 +1,7 @@
 /** What a simulated trace costs at list prices; free tiers are not counted, nor what producers pay for sending. */
 import type { Outcome } from './outcome.ts';
+import type { Platform } from './platform.ts';
 import { PRICES } from './prices.ts';
-import type { Surroundings } from './platform.ts';
 
 /** In US dollars. */
 export interface Cost {
@@ -24,7 +24,7 @@ const MILLION = 1_000_000;
 /** @param surroundings have the functions' memory */
 export const costOf = (
   { usage, operations, sentOver }: Pick<Outcome, 'usage' | 'operations' | 'sentOver'>,
-  { memory }: Pick<Surroundings, 'memory'>,
+  { memory }: Pick<Platform, 'memory'>,
 ): Cost => {
   const invocations = Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);
   const tasks = operations.reduce((sum, each) => sum + each.tasks, 0);

@@ -3,7 +3,7 @@ import type { Answer, Call, Downstream } from '../../src/domain/downstream/downs
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Parsed } from '../../src/util/problems.ts';
 import type { Scheduler } from '../../src/virtual/scheduler.ts';
-import { describedBy, duration, perSecondIn, type Reader } from './name-values.ts';
+import { duration, parseNameValues, perSecondIn, type Reader } from './name-values.ts';
 
 /** Two moments, in ms from the beginning of the trace. */
 interface Span {
@@ -88,7 +88,7 @@ const limit: Reader<number> = {
 
 /** A downstream as `--downstream` describes it: `takes=200ms perItem=1ms limit=10/s down=1h..7h`. What is left out is as {@link QUICK}. */
 export const downstreamFrom = (text: string): Parsed<DownstreamModel> => {
-  const described = describedBy(text, { takes: duration, perItem: duration, limit, down: span, spent: span });
+  const described = parseNameValues(text, { takes: duration, perItem: duration, limit, down: span, spent: span });
   if (!described.ok) return described;
   const { limit: callsPerSecond = QUICK.callsPerSecond, ...rest } = described.value;
   return { ok: true, value: { ...QUICK, ...rest, callsPerSecond } };

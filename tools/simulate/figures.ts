@@ -2,7 +2,7 @@
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from './cost.ts';
 import type { OperationOutcome, Outcome } from './outcome.ts';
-import type { Surroundings } from './platform.ts';
+import type { Platform } from './platform.ts';
 
 export interface Figures {
   /** From when a task was sent until its first call, in ms. */
@@ -30,7 +30,7 @@ const HOUR = 3_600_000;
  * @param operation whose waits, calls and fill they are; costs are of the whole trace
  * @throws NothingToCompare
  */
-export const figuresOf = (outcome: Outcome, operation: string, surroundings: Surroundings): Figures => {
+export const figuresOf = (outcome: Outcome, operation: string, surroundings: Platform): Figures => {
   const found = outcome.operations.find((each) => each.operation === operation);
   const { perDay, perMillion } = costOf(outcome, surroundings);
   if (!found || found.calls === 0 || perDay === null || perMillion === null)

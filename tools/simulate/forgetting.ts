@@ -9,7 +9,7 @@ import { payloadKey, type Tables } from '../../src/memory/tables.ts';
 const KEEP: Millis = MINUTE;
 
 /** Who holds something of a row beside the tables. */
-interface ToldOfForgotten {
+interface NotedForgotten {
   batch(id: BatchId): void;
   task(id: TaskId): void;
 }
@@ -18,11 +18,11 @@ type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly
 
 export class Forgetting {
   readonly #tables: Tables;
-  readonly #tell: ToldOfForgotten;
+  readonly #tell: NotedForgotten;
   /** In the order of their ends. */
   #ended: Ended[] = [];
 
-  constructor(tables: Tables, tell: ToldOfForgotten) {
+  constructor(tables: Tables, tell: NotedForgotten) {
     this.#tables = tables;
     this.#tell = tell;
   }

@@ -5,15 +5,15 @@ import type { Config, Operation } from '../../src/domain/config/resolved.ts';
 import type { DownstreamModel } from './downstream.ts';
 import { arrivalsOf, type Load } from './load.ts';
 import type { Outcome } from './outcome.ts';
+import type { Platform } from './platform.ts';
 import { simulate } from './simulate.ts';
-import type { Surroundings } from './platform.ts';
 import { type Arrival, type Arrivals, arrivalsIn } from './trace.ts';
 
 /** What all simulations of one command share. */
 export interface Setting {
   readonly source: Source;
   readonly downstream: DownstreamModel;
-  readonly surroundings: Surroundings;
+  readonly surroundings: Platform;
   readonly seed: number;
 }
 

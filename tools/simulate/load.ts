@@ -9,7 +9,7 @@ import type { Millis } from '../../src/domain/ids.ts';
 import { groupBy } from '../../src/util/group-by.ts';
 import type { Parsed, Problem } from '../../src/util/problems.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
-import { describedBy, duration, type Reader, rate, wholeWithin, within } from './name-values.ts';
+import { duration, parseNameValues, type Reader, rate, wholeWithin, within } from './name-values.ts';
 import type { Arrival } from './trace.ts';
 
 /** So many tasks within a fifth of a second, by chance, on average every `every`. */
@@ -52,7 +52,7 @@ const READERS = {
 
 /** What a text such as `rate=100/s targets=50 skew=1 bursts=500x/10s payload=300 duration=10m` describes. */
 export const loadFrom = (text: string): Parsed<Load> => {
-  const described = describedBy(text, READERS);
+  const described = parseNameValues(text, READERS);
   if (!described.ok) return described;
   const { rate: perSecond = 0, bursts: some = null, ...rest } = described.value;
   const problems: Problem[] = [];

@@ -15,7 +15,7 @@ export interface Reader<T> {
 type Read<R> = { readonly [Name in keyof R]?: R[Name] extends Reader<infer T> ? T : never };
 
 /** Reads `name=value` words; each that is unknown, given twice or wrong is named. */
-export const describedBy = <R extends Readonly<Record<string, Reader<unknown>>>>(
+export const parseNameValues = <R extends Readonly<Record<string, Reader<unknown>>>>(
   text: string,
   readers: R,
 ): Parsed<Read<R>> => {

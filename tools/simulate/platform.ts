@@ -7,7 +7,7 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Pollers } from '../../src/virtual/habits.ts';
 import type { Random } from '../../src/virtual/random.ts';
 
-export interface Surroundings {
+export interface Platform {
   /** A request to DynamoDB or SQS, and each further one of the same call beyond `atOnce` statements or messages. */
   readonly request: Latency;
   /** Statements, rows or messages that requests at once carry: 8 requests of 25 in AWS. */
@@ -38,7 +38,7 @@ export interface Surroundings {
  * pollers and get 300 a minute, up to the `maxConcurrency` of lib/flow-handlers.ts (elect and callback have less of it, and less to do).
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  */
-export const AWS: Surroundings = {
+export const AWS: Platform = {
   request: { p50: 5, p99: 20 },
   atOnce: 200,
   delivery: { p50: 12, p99: 60 },
@@ -52,7 +52,7 @@ export const AWS: Surroundings = {
  * takes its time (by `npm run bench:agreement`); another
  * poller whenever all of a queue's are busy, and for each message that sleeps.
  */
-export const LOCAL: Surroundings = {
+export const LOCAL: Platform = {
   request: { p50: 3, p99: 12 },
   atOnce: 4,
   delivery: { p50: 4, p99: 16 },
@@ -96,7 +96,7 @@ interface Around {
 
 /** How many invocations an event source lets take a queue's messages at once: a few, and more while messages wait. */
 export const pollersOf = (
-  { pollers: { first, perMinute, most, countSleepers } }: Surroundings,
+  { pollers: { first, perMinute, most, countSleepers } }: Platform,
   { now, sleepers, onHandled }: Around,
 ): Pollers => {
   let [allowed, askedAt] = [first, now()];

@@ -10,8 +10,8 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { type DownstreamModel, QUICK } from './downstream.ts';
 import type { Outcome } from './outcome.ts';
+import { AWS, type Platform } from './platform.ts';
 import { SimulatedStack, type SimulatedStackOptions } from './simulated-stack.ts';
-import { AWS, type Surroundings } from './platform.ts';
 import type { Arrivals } from './trace.ts';
 
 export interface SimulateOptions extends Pick<SimulatedStackOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {
@@ -20,7 +20,7 @@ export interface SimulateOptions extends Pick<SimulatedStackOptions, 'capacity' 
   /** What every operation calls. @default {@link QUICK} */
   readonly downstream?: DownstreamModel;
   /** @default {@link AWS} */
-  readonly surroundings?: Surroundings;
+  readonly surroundings?: Platform;
   /** Of all chances: how long requests and deliveries take, and whether the steps look for a full batch. @default 1 */
   readonly seed?: number;
   /** Is told of how many tasks have been sent, now and then. */

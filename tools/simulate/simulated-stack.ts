@@ -8,7 +8,7 @@ import type { Config } from '../../src/domain/config/resolved.ts';
 import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import { MAX_RECEIVES, MESSAGES_AT_ONCE, MINUTE } from '../../src/domain/timings.ts';
-import { RowsInTurn } from '../../src/memory/ordered.ts';
+import { SortedRows } from '../../src/memory/ordered.ts';
 import { SimulatedQueue } from '../../src/memory/queue.ts';
 import type { SimulatedQueues } from '../../src/memory/queues.ts';
 import { emptyTables } from '../../src/memory/tables.ts';
@@ -31,14 +31,14 @@ import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { type DownstreamModel, type Heard, modelledDownstream } from './downstream.ts';
 import { Forgetting } from './forgetting.ts';
-import { latencies, pollersOf, type Surroundings } from './platform.ts';
+import { latencies, type Platform, pollersOf } from './platform.ts';
 import { countedQueues, requestsFor, Tally } from './tally.ts';
 import type { Arrival } from './trace.ts';
 
 export interface SimulatedStackOptions {
   readonly config: Config;
   readonly downstream: DownstreamModel;
-  readonly surroundings: Surroundings;
+  readonly surroundings: Platform;
   readonly seed: number;
   /**
    * Is told of the units of each call when it is done. How long the caller waits for capacity, in ms.
@@ -61,7 +61,7 @@ export class SimulatedStack {
   readonly tally: Tally;
   readonly #options: SimulatedStackOptions;
   readonly #tables = emptyTables(() => new Map(), {
-    newRows: () => new RowsInTurn(),
+    newRows: () => new SortedRows(),
     isApart: (task) => !isInline(task),
   });
   readonly #chaos: Chaos;
@@ -167,13 +167,13 @@ export class SimulatedStack {
     const run = (this.#runs.get(fn) ?? 0) + 1;
     this.#runs.set(fn, run);
     const life = { ...beginLife(this.#chaos, fn, run, timeout, this.#gateOf), report: this.tally.report };
-    const told = { push: (...all: Parameters<typeof printCallback>[0][]) => this.#tell(all) };
+    const sentCallbacks = { push: (...all: Parameters<typeof printCallback>[0][]) => this.#tell(all) };
     const around = {
       config: this.#options.config,
       tables: this.#tables,
       queues: this.#queues,
       rejected: this.#rejected,
-      told,
+      sentCallbacks,
       downstream: () => this.#callDownstream,
     };
     const { deps, ...started } = startProcess(around, life);

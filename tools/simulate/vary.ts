@@ -2,11 +2,11 @@
 
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { describeInBrief, type Parsed } from '../../src/util/problems.ts';
-import { describedBy, duration, type Reader, wholeWithin } from './name-values.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { Setting } from './job.ts';
 import { frontOf, kneeOf, type Point } from './knee.ts';
 import { type SimulateAll, withThreads } from './many.ts';
+import { duration, parseNameValues, type Reader, wholeWithin } from './name-values.ts';
 import type { Outcome } from './outcome.ts';
 import { configWith, type Policy, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
@@ -41,7 +41,7 @@ const READERS = Object.fromEntries(
 
 /** What `maxWait=0s..60s maxSize=10,100` varies: one setting, or two. */
 export const axesFrom = (text: string): Parsed<Axes> => {
-  const described = describedBy(text, READERS);
+  const described = parseNameValues(text, READERS);
   if (!described.ok) return described;
   const ranges = Object.entries(described.value) as [SettingName, Range][];
   const fault = (reason: string): Parsed<Axes> => ({ ok: false, problems: [{ path: '', reason }] });

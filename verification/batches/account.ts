@@ -26,13 +26,13 @@ import { isStep, metered } from './costs.ts';
 import type { Seen } from './evidence.ts';
 import { checkCompletion, checkOrder, ITEM_NODES, openFanOut } from './fanned-out.ts';
 import { habitsOf } from './habits.ts';
+import { neverQuiet, type Quiet, quietBetween } from './idle-months.ts';
 import { watch } from './invariants.ts';
 import type { Sent } from './lives.ts';
 import { LAST_TRY, Partitions } from './partitions.ts';
-import { neverQuiet, type Quiet, quietBetween } from './idle-months.ts';
-import { checkHoldsSlot } from './slots.ts';
 import { momentsOf, type Scenario } from './scenario.ts';
 import { simulatedDownstream } from './simulated-downstream.ts';
+import { checkHoldsSlot } from './slots.ts';
 import { nothingExpired } from './time-to-live.ts';
 
 /** So few that small caps have several pages. */
@@ -48,7 +48,7 @@ export class Account {
   readonly tables = emptyTables(() => new Remembered(() => this.now));
   readonly rejected: Rejection[] = [];
   /** What initiators were told. */
-  readonly told: CallbackMessage[] = [];
+  readonly sentCallbacks: CallbackMessage[] = [];
   readonly sent: Sent[] = [];
   /** Bodies of register messages that were lost. */
   readonly lost = new Set<string>();
@@ -146,7 +146,7 @@ export class Account {
       tables,
       queues,
       rejected,
-      told: { push: (...all: CallbackMessage[]) => this.#tell(all) },
+      sentCallbacks: { push: (...all: CallbackMessage[]) => this.#tell(all) },
       downstream: ({ name, random, gate }: Life) =>
         simulatedDownstream({ chaos, name, random, log, gate, config, jobs: queues.batch, onCall }),
       slotsPerPage: this.#slotsPerPage,
@@ -160,7 +160,7 @@ export class Account {
   /** Somebody is told of something. */
   #tell(messages: readonly CallbackMessage[]): number {
     for (const message of messages) this.simulation.judge(() => checkOrder(this.tables, message));
-    return this.told.push(...messages);
+    return this.sentCallbacks.push(...messages);
   }
 
   /** A gate that is watched; the sweep's may be slow. */

@@ -21,8 +21,8 @@ import { checkInTime } from './in-time.ts';
 import { checkLargeAnswers } from './large-answers.ts';
 import { checkLed } from './led.ts';
 import { checkMerged, merges } from './merged.ts';
+import { checkNotified } from './notified.ts';
 import { checkSettled } from './settled.ts';
-import { checkTold } from './notified.ts';
 
 /** @throws Violation */
 export const checkAtRest = (evidence: Evidence): void => {
@@ -35,7 +35,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkRedrives(evidence);
   checkSettled(evidence);
   checkCaps(evidence);
-  checkTold(evidence);
+  checkNotified(evidence);
   checkMerged(evidence);
   checkLargeAnswers(evidence);
   checkFannedOut(evidence);

@@ -25,7 +25,7 @@ export const checkAttempts = (evidence: Evidence): void => {
     if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
     if (isUncut) {
       checkThrottles(batch, attempts);
-      demand(batch.tries <= retry.maxAttempts + looks, 'no more than maxAttempts are counted', batch);
+      demand(batch.countedAttempts <= retry.maxAttempts + looks, 'no more than maxAttempts are counted', batch);
     }
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
     // Whose job did not report by the last deadline gets no other call.
@@ -76,8 +76,8 @@ const checkUncounted = (
       return isMarkLate || (!isMarked && unsent.has(by)) ? [] : [call.attempt];
     }),
   );
-  const { tries, attempt } = batch;
-  demand(tries + lost.size <= attempt, 'an attempt whose results could not be stored uses no try', {
+  const { countedAttempts, attempt } = batch;
+  demand(countedAttempts + lost.size <= attempt, 'an attempt whose results could not be stored uses no try', {
     batch,
     lost: [...lost],
   });
@@ -131,10 +131,13 @@ const checkCalledOften = (
 };
 
 /** That a call came too often is nobody's fault. */
-const checkThrottles = ({ tries, attempt }: Batch, attempts: ReadonlyMap<number, readonly LoggedCall[]>): void => {
+const checkThrottles = (
+  { countedAttempts, attempt }: Batch,
+  attempts: ReadonlyMap<number, readonly LoggedCall[]>,
+): void => {
   const throttled = [...attempts.values()].filter((calls) => calls.every(isThrottled)).length;
-  demand(tries + throttled <= attempt, 'an attempt that was refused for too many calls uses no try', {
-    tries,
+  demand(countedAttempts + throttled <= attempt, 'an attempt that was refused for too many calls uses no try', {
+    countedAttempts,
     attempt,
     throttled,
   });

@@ -84,7 +84,7 @@ const checkLeft = (
   { page, slots }: { readonly page: number; readonly slots: readonly Slot[] },
 ): void => {
   const hadOthers = configs.changes(perTargetOf(operationOf(target)));
-  const isNobodys = (slot: Slot): boolean => {
+  const isUnowned = (slot: Slot): boolean => {
     const batch = tables.batches.get(batchOfSlot(slot));
     return batch === undefined || ((mayTakeLate || hadOthers) && isFinished(batch.status));
   };
@@ -93,7 +93,7 @@ const checkLeft = (
     return !patrolled && batch !== undefined && isFinished(batch.status) && batch.targetPage !== page;
   };
   const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate || wasPaused) && !patrolled);
-  const isLeft = slots.every((slot) => (mayBeLeft && isNobodys(slot)) || isSurplus(slot));
+  const isLeft = slots.every((slot) => (mayBeLeft && isUnowned(slot)) || isSurplus(slot));
   demand(slots.length === 0 || isLeft, 'no slot of a Target is taken in the end', { slots });
 };
 

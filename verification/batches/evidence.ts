@@ -72,7 +72,7 @@ export interface Evidence {
   readonly rejected: readonly Rejection[];
   readonly log: CallLog;
   /** What initiators were told. */
-  readonly told: readonly CallbackMessage[];
+  readonly sentCallbacks: readonly CallbackMessage[];
   /** How many items the fan-out has that tasks are items of, if there is one. */
   readonly items?: number;
   /** What those saw who watched. */
@@ -107,7 +107,7 @@ export interface Evidence {
   /** The most that a clock was off, either way. */
   readonly skew: Millis;
   /** When nothing went wrong any more; undefined where a message was lost. */
-  readonly mendedAt: Millis | undefined;
+  readonly repairedAt: Millis | undefined;
   /** Whether nothing went wrong at all: then everything is in time too. */
   readonly isCalm: boolean;
   /** Whether somebody paused something. */

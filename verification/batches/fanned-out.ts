@@ -109,7 +109,7 @@ export const checkOrder = (tables: Tables, { event }: CallbackMessage): void => 
 };
 
 /** @throws Violation */
-export const checkFannedOut = ({ tables, told, items = 0 }: Evidence): void => {
+export const checkFannedOut = ({ tables, sentCallbacks, items = 0 }: Evidence): void => {
   if (items === 0) return;
   const done = new Set<string>();
   for (const task of tables.tasks.values()) {
@@ -126,7 +126,7 @@ export const checkFannedOut = ({ tables, told, items = 0 }: Evidence): void => {
   demand(isComplete === (acked === items), 'a fan-out is complete once its items are done', { fanOut, slots });
   const failed = slots.filter((slot) => slot === false).length;
   demand(!isComplete || fanOut?.ended?.failed === failed, 'a fan-out counts what failed', { fanOut, slots });
-  const ends = told.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
+  const ends = sentCallbacks.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
   demand(
     ends.every(({ id }) => id === `${FAN_OUT}.${fanOut?.createdAt}.completed`) && ends.length > 0 === isComplete,
     "a fan-out's end is told, under one id",

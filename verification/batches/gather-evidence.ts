@@ -13,7 +13,7 @@ import { PATROLLED_AT_ONCE } from './sweeps.ts';
 const SLACK: Millis = 10_000;
 
 export const gatherEvidence = (account: Account, { flushes, redriven }: People): Evidence => {
-  const { scenario, configs, tables, sent, rejected, log, told, seen, lost, expired, partitions } = account;
+  const { scenario, configs, tables, sent, rejected, log, sentCallbacks, seen, lost, expired, partitions } = account;
   const { config, patrol, faults, faultsEnd, purges, cancels = [], pauses = [], items, outages = [] } = scenario;
   const { counts, died, late, hindered, unsent, received, paused, outOfTime } = account.simulation.chaos;
   const { isLong = false, slack = SLACK } = scenario;
@@ -29,7 +29,7 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
     sent,
     rejected,
     log,
-    told,
+    sentCallbacks,
     ...(items === undefined ? {} : { items }),
     seen,
     flushes,
@@ -61,7 +61,7 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
     waitFor: waitFor(configs, pauses),
     slack,
     skew: faults.skew,
-    mendedAt:
+    repairedAt:
       purges.length > 0 || isLong ? undefined : START + Math.max(faultsEnd, ...outages.map(({ until }) => until)),
     isCalm: !happened && !isLong && purges.length === 0 && areClocksRight,
   };

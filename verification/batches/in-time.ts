@@ -24,7 +24,7 @@ export const checkInTime = (evidence: Evidence): void => {
   checkBytes(evidence);
   checkFlushes(evidence);
   checkExpiries(evidence);
-  checkTurns(evidence);
+  checkOrder(evidence);
   checkPassed(evidence);
   checkSweeps(evidence);
   const { idle, guards } = evidence.seen;
@@ -57,7 +57,7 @@ const checkExpiries = ({ tables, waitFor, slack }: Evidence): void => {
 };
 
 /** Each in its turn, which is before its time for whoever is urgent, unless another one goes alone. */
-const checkTurns = ({ config, tables }: Evidence): void => {
+const checkOrder = ({ config, tables }: Evidence): void => {
   const batched = [...tables.tasks.values()].flatMap((task) => {
     const { id, operation, state, target, createdAt, priority = 0 } = task;
     const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
@@ -79,14 +79,14 @@ const checkTurns = ({ config, tables }: Evidence): void => {
 };
 
 const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch): void => {
-  const mayWaitForRoom = waitFor.has(batch.operation);
+  const mayWaitForSlot = waitFor.has(batch.operation);
   const policy = operationFor(config, batch.operation).batch;
   const { maxSize, minSize, quietPeriod } = policy;
   const { sealedAt = Number.POSITIVE_INFINITY, sealedBy, candidates } = batch;
   const since = waitsOf(tables, batch);
   const known = since.filter((at) => at !== undefined);
   const due = waitEnd(Math.min(...known), policy);
-  demand(mayWaitForRoom || sealedAt <= due + slack, 'no task waits for longer than maxWait', batch);
+  demand(mayWaitForSlot || sealedAt <= due + slack, 'no task waits for longer than maxWait', batch);
   if (sealedBy === 'waited' && known.length === since.length)
     demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
   if (sealedBy === 'full') demand(candidates.length === maxSize, 'a full batch is full', batch);
@@ -100,13 +100,13 @@ const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch)
     );
     demand(candidates.length >= minSize, 'a quiet batch has minSize', batch);
   }
-  if (quietPeriod > 0 && minSize === 1 && !mayWaitForRoom)
+  if (quietPeriod > 0 && minSize === 1 && !mayWaitForSlot)
     demand(sealedAt <= newest + quietPeriod + slack, 'a batch does not wait when its Target is quiet', {
       batch,
       newest,
     });
   if (sealedBy === 'bypass') demand(candidates.length === 1, 'a task that skips its window goes alone', batch);
-  if (sealedBy === 'full' && maxSize <= 8 && !mayWaitForRoom)
+  if (sealedBy === 'full' && maxSize <= 8 && !mayWaitForSlot)
     demand(sealedAt <= newest + slack, 'a full batch does not wait', { batch, newest });
 };
 

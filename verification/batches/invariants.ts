@@ -14,7 +14,7 @@ import { demand, Violation } from '../../src/virtual/violation.ts';
 import { watchCaps } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Seen } from './evidence.ts';
-import { watchRooms } from './slots.ts';
+import { watchSlots } from './slots.ts';
 
 /** What a watcher is told besides what he sees. */
 interface Watched {
@@ -59,7 +59,7 @@ export const watch = (
     return [...messages].map(parse).filter(({ hint }) => !hint);
   };
   const caps = watchCaps(configs, now, seen.opened);
-  const rooms = watchRooms(tables, configs, now, seen.idle, slotsPerPage);
+  const rooms = watchSlots(tables, configs, now, seen.idle, slotsPerPage);
   const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);

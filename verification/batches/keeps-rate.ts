@@ -65,13 +65,13 @@ const checkNotExceeded = (rates: readonly RateChange[], moments: readonly Millis
   if (rates.every(({ rateLimit }) => rateLimit === null)) return;
   for (const [index, at] of moments.entries())
     for (const [further, later] of moments.slice(index).entries()) {
-      const room = roomBetween(rates, at, later);
+      const room = freeSlotBetween(rates, at, later);
       demand(further <= room, 'calls keep the rate', { at, further, later, room, rates });
     }
 };
 
 /** Calls that there is room for from `from` to `to`, were all of them late. */
-const roomBetween = (rates: readonly RateChange[], from: Millis, to: Millis): number => {
+const freeSlotBetween = (rates: readonly RateChange[], from: Millis, to: Millis): number => {
   let [room, highest] = [0, 0];
   for (const [index, { at, rateLimit }] of rates.entries()) {
     const until = rates[index + 1]?.at ?? Number.POSITIVE_INFINITY;

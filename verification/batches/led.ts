@@ -14,8 +14,8 @@ const LED_WITHIN: Millis = 2 * MAX_DELAY;
  * Each Target with work is led, and its batch sealed, within {@link LED_WITHIN} of when it is due, or of the last fault, unless its
  * operation holds it: by a cap, a circuit or a pause. @throws Violation
  */
-export const checkLed = ({ config, tables, waitFor, mendedAt }: Evidence): void => {
-  if (mendedAt === undefined) return;
+export const checkLed = ({ config, tables, waitFor, repairedAt }: Evidence): void => {
+  if (repairedAt === undefined) return;
   for (const batch of tables.batches.values()) {
     if (waitFor.has(batch.operation)) continue;
     // Dropped candidates do not count. A register function that stood still may write the waiting row of a task that has ended, and such a row
@@ -24,10 +24,10 @@ export const checkLed = ({ config, tables, waitFor, mendedAt }: Evidence): void 
     const since = waitsOf(tables, { ...batch, candidates }).filter((at) => at !== undefined);
     const due = waitEnd(Math.min(batch.createdAt, ...since), operationFor(config, batch.operation).batch);
     const { sealedAt = Number.POSITIVE_INFINITY } = batch;
-    demand(sealedAt <= Math.max(due, mendedAt) + LED_WITHIN, 'each Target with work is led in time', {
+    demand(sealedAt <= Math.max(due, repairedAt) + LED_WITHIN, 'each Target with work is led in time', {
       batch,
       due,
-      mendedAt,
+      repairedAt,
     });
   }
 };

@@ -210,7 +210,7 @@ const renamed = (body: string, id: TaskId, name: TaskId): string => body.replace
 
 /** What there was, with a name for each life. @param sent when */
 export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly Sent[]): Evidence => {
-  const { config, tables, log, told, seen, redriven, refusedRedrives, rejected, cancelled } = evidence;
+  const { config, tables, log, sentCallbacks, seen, redriven, refusedRedrives, rejected, cancelled } = evidence;
   const lives = new Lives(tables, expired);
   const batches = [...expired.batches.map(({ row }) => row), ...tables.batches.values()].map((each) =>
     lives.batch(each),
@@ -243,7 +243,7 @@ export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly 
         };
       }),
     },
-    told: told.map(({ event, ...each }) => {
+    sentCallbacks: sentCallbacks.map(({ event, ...each }) => {
       const said = JSON.parse(event) as { readonly id: string; readonly subject: TaskId };
       const run = Number(said.id.slice(said.id.lastIndexOf('.') + 1));
       const subject = lives.ofRun(said.subject, run);

@@ -8,9 +8,9 @@ import type { Evidence } from './evidence.ts';
 import { isOfFanOut } from './fanned-out.ts';
 
 /** @throws Violation */
-export const checkTold = ({ config, tables, told, outlived }: Evidence): void => {
+export const checkNotified = ({ config, tables, sentCallbacks, outlived }: Evidence): void => {
   const heard = new Map<string, Set<string>>();
-  for (const { to, event } of told) {
+  for (const { to, event } of sentCallbacks) {
     const { id, type, subject } = JSON.parse(event) as Record<'id' | 'type' | 'subject', string>;
     if (isOfFanOut({ type })) continue;
     const task = tables.tasks.get(subject as TaskId);

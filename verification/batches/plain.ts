@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts';
 export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, bare),
-  sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutWishes(body) })),
+  sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutRequests(body) })),
   cancels: [],
   pauses: [],
   changes: [],
@@ -23,7 +23,7 @@ const bare = ({ batch }: Operation): Partial<Operation> => ({
   circuit: null,
 });
 
-const withoutWishes = (body: string): string => {
+const withoutRequests = (body: string): string => {
   const json = parseJson(body);
   if (!json.ok || !isObject(json.value)) return body;
   const { priority: _, weight: __, coalesceKey: ___, expiresIn: ____, fanOutItem: _____, ...rest } = json.value;

@@ -163,8 +163,8 @@ class Course {
   }
 
   #expire(): void {
-    const { tables, log, seen, told, now } = this.#account;
-    const gone = expire(tables, { log, seen, told, redriven: this.#people.redriven }, now - LONGEST_PAUSE);
+    const { tables, log, seen, sentCallbacks, now } = this.#account;
+    const gone = expire(tables, { log, seen, sentCallbacks, redriven: this.#people.redriven }, now - LONGEST_PAUSE);
     this.#account.keepSent((message) => {
       const parsed = parseRegisterMessage(this.#scenario.config, message);
       return !parsed.ok || !gone.has(parsed.value.id);

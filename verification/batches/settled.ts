@@ -12,7 +12,7 @@ import type { Evidence } from './evidence.ts';
 /** @throws Violation */
 export const checkSettled = (evidence: Evidence): void => {
   const { tables, log, cancelled } = evidence;
-  checkTold(evidence);
+  checkNotified(evidence);
   checkAges(evidence);
   const tasks = [...tables.tasks.values()];
   const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
@@ -28,8 +28,10 @@ export const checkSettled = (evidence: Evidence): void => {
 };
 
 /** Of each run that ended while it waited: redriven or not, whoever wants to hear of it is told. */
-const checkTold = ({ config, told, seen }: Evidence): void => {
-  const known = new Set(told.map(({ to, event }) => `${to} ${(JSON.parse(event) as { readonly id: string }).id}`));
+const checkNotified = ({ config, sentCallbacks, seen }: Evidence): void => {
+  const known = new Set(
+    sentCallbacks.map(({ to, event }) => `${to} ${(JSON.parse(event) as { readonly id: string }).id}`),
+  );
   for (const { id, run, operation, callback, state } of seen.settled) {
     const { callbacks } = operationFor(config, operation);
     const to = callback ?? (state.status === 'failed' ? callbacks.failed : callbacks.succeeded);

@@ -11,16 +11,16 @@ import { totalOf } from './caps.ts';
 import type { Configurations, Configured } from './configurations.ts';
 import type { Idle } from './evidence.ts';
 
-type RoomWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
+type SlotWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 
 /** @param idle is told how long room was there for somebody who waited for it. @param slotsPerPage slots of a row at the most */
-export const watchRooms = (
+export const watchSlots = (
   tables: Tables,
   configs: Configurations,
   now: () => Millis,
   idle: Idle,
   slotsPerPage: number,
-): RoomWatcher => {
+): SlotWatcher => {
   const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
   const wasPaused = new Set<Target>();
   const takenAt = new Map<Slot, Millis>();
@@ -33,7 +33,7 @@ export const watchRooms = (
   };
   const lookFor = (operation: OperationName, began: Map<OperationName, Millis>, taken: number): Millis => {
     const from = began.get(operation);
-    if (someoneWaitsForRoomThatIsThere(tables, configs.at(now()), operation, taken, now))
+    if (targetWaitsDespiteFreeSlot(tables, configs.at(now()), operation, taken, now))
       began.set(operation, from ?? now());
     else began.delete(operation);
     return from === undefined ? 0 : now() - from;
@@ -142,7 +142,7 @@ const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
 };
 
 /** A Target, or a batch, of which its operation knows, and which would go on if it were signalled that there is room. */
-const someoneWaitsForRoomThatIsThere = (
+const targetWaitsDespiteFreeSlot = (
   tables: Tables,
   config: Config,
   operation: OperationName,

@@ -97,7 +97,7 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
 interface Known {
   readonly log: CallLog;
   readonly seen: Seen;
-  readonly told: CallbackMessage[];
+  readonly sentCallbacks: CallbackMessage[];
   readonly redriven: { readonly id: TaskId }[];
 }
 
@@ -118,12 +118,12 @@ export const expire = (tables: Tables, known: Known, moment: Millis): ReadonlySe
   }
   for (const [id, batch] of tables.batches)
     if (isFinished(batch.status) && (batch.finishedAt ?? 0) <= moment) tables.batches.delete(id);
-  const { log, seen, told, redriven } = known;
+  const { log, seen, sentCallbacks, redriven } = known;
   keepOnly(log.calls, ({ call }) => tables.batches.has(call.batchId));
   keepOnly(log.reports, ({ batchId }) => tables.batches.has(batchId));
   keepOnly(seen.settled, ({ id }) => !tasks.has(id));
   keepOnly(redriven, ({ id }) => !tasks.has(id));
-  keepOnly(told, ({ event }) => !tasks.has((JSON.parse(event) as { readonly subject: TaskId }).subject));
+  keepOnly(sentCallbacks, ({ event }) => !tasks.has((JSON.parse(event) as { readonly subject: TaskId }).subject));
   return new Set(tasks.keys());
 };
 

@@ -205,7 +205,7 @@ const ops = { kind: 'queue', name: 'ops' } as const;
 /** How its batches are handled, by a chance of its own. */
 const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
   const random = seeded(seed ^ 0xca11);
-  const told = (): string | null => random.pick([null, 'ops']);
+  const destination = (): string | null => random.pick([null, 'ops']);
   return {
     downstream: {
       ...NOWHERE,
@@ -219,7 +219,7 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
       maxDelay: random.pick([5_000, 300_000, 2_000_000]),
       bisect: random.chance(0.8),
     },
-    callbacks: { failed: told(), succeeded: told() },
+    callbacks: { failed: destination(), succeeded: destination() },
     rateLimit: random.pick([null, null, null, 0.2, 1, 20]),
     circuit: random.chance(0.3) ? { failures: random.int(1, 5), coolDown: random.pick([1_000, 30_000]) } : null,
   };

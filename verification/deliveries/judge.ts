@@ -67,8 +67,8 @@ const checkInTime = ({ receivers }: DeliveryScenario, sent: Sent): void => {
   if (sent.takenAt === undefined || recoversAt === 'never') return;
   const took = sent.takenAt - sent.at;
   if (manner === 'quick') {
-    const isLetter = sent.at === START;
-    demand(took <= (isLetter ? SWEPT : SOON), 'an event for a healthy destination comes soon', { ...sent, took });
+    const isDeadLetter = sent.at === START;
+    demand(took <= (isDeadLetter ? SWEPT : SOON), 'an event for a healthy destination comes soon', { ...sent, took });
   } else
     demand(
       sent.takenAt - Math.max(sent.at, START + recoversAt) <= RECOVERED,

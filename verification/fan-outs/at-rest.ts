@@ -8,13 +8,13 @@ import type { Book } from './ledger.ts';
 export interface FanOutEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<string, Book>;
-  readonly told: readonly CallbackMessage[];
+  readonly sentCallbacks: readonly CallbackMessage[];
   /** The destination that wants to know. */
   readonly callback: string | null;
 }
 
 /** @throws Violation */
-export const checkFanOutsAtRest = ({ tables, books, told, callback }: FanOutEvidence): void => {
+export const checkFanOutsAtRest = ({ tables, books, sentCallbacks, callback }: FanOutEvidence): void => {
   for (const fanOut of tables.fanOuts.values()) {
     const { id, status, ended, total } = fanOut;
     const book = books.get(id) as Book;
@@ -25,19 +25,19 @@ export const checkFanOutsAtRest = ({ tables, books, told, callback }: FanOutEvid
     demand(reserved.reduce((sum, [, { count }]) => sum + count, 0) === total, 'each token is counted once', fanOut);
     for (const [key] of reserved)
       demand(!book.refused.has(key.slice(id.length + 1)), 'what is refused is not counted', { fanOut, key });
-    checkHeard(told, fanOut, callback, status);
+    checkNotified(sentCallbacks, fanOut, callback, status);
   }
   demand(tables.fanOutNodes.size === 0, 'nothing is left of what has ended', [...tables.fanOutNodes]);
 };
 
 /** Whoever wants to know is told how it ended, under one name and in the same words each time. */
-const checkHeard = (
-  told: readonly CallbackMessage[],
+const checkNotified = (
+  sentCallbacks: readonly CallbackMessage[],
   fanOut: FanOut,
   callback: string | null,
   status: FanOut['status'],
 ): void => {
-  const events = told.filter(({ event }) => JSON.parse(event).subject === fanOut.id);
+  const events = sentCallbacks.filter(({ event }) => JSON.parse(event).subject === fanOut.id);
   const different = new Set(events.map(({ to, event }) => `${to} ${event}`));
   const subject = { fanOut, events: [...different] };
   const isDeleted = fanOut.ended?.because === 'deleted';

@@ -13,7 +13,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
-import type { AnyWish, AskingScenario } from '../harness/clients.ts';
+import type { ClientRequest, ClientScenario } from '../harness/clients.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 
 /** The steps that a schedule runs. */
@@ -28,13 +28,13 @@ export interface Patched {
 }
 
 /** One thing that a producer wants, when, and how often he asks until he gives up for good. */
-export type Wish = AnyWish &
+export type ClientRequestOf = ClientRequest &
   ({ readonly do: 'open' | 'seal' | 'delete' } | { readonly do: 'add'; readonly count: number; readonly token: Token });
 
 /** A producer has his wishes one after the other. */
 interface Producer {
   readonly id: FanOutId;
-  readonly wishes: readonly Wish[];
+  readonly requests: readonly ClientRequestOf[];
 }
 
 /** How consumers treat the items of one fan-out. */
@@ -54,7 +54,7 @@ export interface Consumers {
   readonly stray: number;
 }
 
-export interface FanOutScenario extends AskingScenario {
+export interface FanOutScenario extends ClientScenario {
   readonly config: Config;
   readonly nodeSize: NodeSize;
   readonly fanOuts: ReadonlyMap<FanOutId, { readonly failFast?: FailFast; readonly consumers: Consumers }>;
@@ -116,32 +116,34 @@ const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Ran
   const most = isLarge ? 400 : random.pick([3, 8, 30]);
   const pause = random.pick([0, 1_000, 60_000, idleOpen]);
   let adds = 0;
-  const wishes = (first: boolean): readonly Wish[] => {
-    const wish = (): { after: Millis; tries: number; again: number } => ({
+  const requests = (first: boolean): readonly ClientRequestOf[] => {
+    const request = (): { after: Millis; tries: number; again: number } => ({
       after: random.chance(0.1) ? idleOpen + random.int(-2 * MINUTE, 4 * MINUTE) : random.int(0, pause),
       tries: random.chance(0.15) ? random.int(1, 2) : Number.POSITIVE_INFINITY,
       again: random.pick([0, 0, 0, 1]),
     });
-    const added = Array.from({ length: random.pick([0, 1, 1, 2, 4]) }, (): Wish => {
+    const added = Array.from({ length: random.pick([0, 1, 1, 2, 4]) }, (): ClientRequestOf => {
       adds += 1;
-      return { ...wish(), do: 'add', count: random.int(1, most), token: `${id}-${adds}` as Token };
+      return { ...request(), do: 'add', count: random.int(1, most), token: `${id}-${adds}` as Token };
     });
     return [
-      ...(first || random.chance(0.9) ? [{ ...wish(), do: 'open' } as const] : []),
+      ...(first || random.chance(0.9) ? [{ ...request(), do: 'open' } as const] : []),
       ...added,
-      ...(random.chance(first ? 0.85 : 0.5) ? [{ ...wish(), do: 'seal' } as const] : []),
-      ...(random.chance(0.05) ? [{ ...wish(), after: random.int(0, 30 * MINUTE), do: 'delete' } as const] : []),
+      ...(random.chance(first ? 0.85 : 0.5) ? [{ ...request(), do: 'seal' } as const] : []),
+      ...(random.chance(0.05) ? [{ ...request(), after: random.int(0, 30 * MINUTE), do: 'delete' } as const] : []),
     ];
   };
-  const all = Array.from({ length: count }, (_, n): Producer => ({ id, wishes: wishes(n === 0) }));
+  const all = Array.from({ length: count }, (_, n): Producer => ({ id, requests: requests(n === 0) }));
   const twin = random.chance(0.2) ? [other(random.pick(all), random)] : [];
   return [...all, ...twin];
 };
 
 /** The same producer once more, as when a message comes twice; now and then he counts otherwise. */
-const other = ({ id, wishes }: Producer, random: Random): Producer => ({
+const other = ({ id, requests }: Producer, random: Random): Producer => ({
   id,
-  wishes: wishes.map((wish) => (wish.do === 'add' && random.chance(0.1) ? { ...wish, count: wish.count + 1 } : wish)),
+  requests: requests.map((request) =>
+    request.do === 'add' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,
+  ),
 });
 
 /** Items acked in one call, and when. */

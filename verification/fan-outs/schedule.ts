@@ -13,14 +13,21 @@ import type { Tables } from '../../src/memory/tables.ts';
 import type { Life } from '../../src/processes/process.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
-import { Asking, type AskingReport, type Step } from '../harness/clients.ts';
+import { type ClientReport, ClientSimulation, type Step } from '../harness/clients.ts';
 import { type Asked, checkAcked, checkAdded, checkSealed, mayGo } from './answers.ts';
 import { checkFanOutsAtRest } from './at-rest.ts';
 import { Book } from './ledger.ts';
-import { type Delivery, deliveriesOf, type FanOutScenario, type FanOutSteps, STEPS, type Wish } from './scenario.ts';
+import {
+  type ClientRequestOf,
+  type Delivery,
+  deliveriesOf,
+  type FanOutScenario,
+  type FanOutSteps,
+  STEPS,
+} from './scenario.ts';
 import { checkHeader, checkNode, LOOK_TIME } from './writes.ts';
 
-export interface FanOutReport extends AskingReport {
+export interface FanOutReport extends ClientReport {
   readonly books: ReadonlyMap<FanOutId, Book>;
 }
 
@@ -34,24 +41,24 @@ export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<Fa
 class FanOutWorld {
   readonly #scenario: FanOutScenario;
   readonly #steps: FanOutSteps;
-  readonly #asking: Asking<ListDeps>;
+  readonly #asking: ClientSimulation<ListDeps>;
   readonly #books = new Map<FanOutId, Book>();
 
   constructor(scenario: FanOutScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
-    this.#asking = new Asking(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#asking = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
     this.#watch();
   }
 
   async run(): Promise<FanOutReport> {
     const asking = this.#asking;
-    for (const [n, { id, wishes }] of this.#scenario.producers.entries())
-      asking.whileBusy(() => asking.want(`producer-${n}`, wishes, (wish) => this.#stepOf(id, wish)));
+    for (const [n, { id, requests }] of this.#scenario.producers.entries())
+      asking.whileBusy(() => asking.want(`producer-${n}`, requests, (request) => this.#stepOf(id, request)));
     asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
     const report = await asking.run(() => {
       const { callback } = this.#scenario.config.fanOuts;
-      checkFanOutsAtRest({ tables: asking.tables, books: this.#books, told: asking.told, callback });
+      checkFanOutsAtRest({ tables: asking.tables, books: this.#books, sentCallbacks: asking.sentCallbacks, callback });
     });
     return { ...report, books: this.#books };
   }
@@ -73,12 +80,12 @@ class FanOutWorld {
 
   #watch(): void {
     const { config, nodeSize, faults } = this.#scenario;
-    const { tables, told, chaos, scheduler } = this.#asking;
+    const { tables, sentCallbacks, chaos, scheduler } = this.#asking;
     const watched = {
       tables,
       policy: config.fanOuts,
       nodeSize,
-      told,
+      sentCallbacks,
       bookOf: (id: FanOutId) => this.#bookOf(id),
       now: () => scheduler.now,
       skew: faults.skew,
@@ -97,16 +104,16 @@ class FanOutWorld {
     return book;
   }
 
-  #stepOf(id: FanOutId, wish: Wish): Step<ListDeps, void> {
-    switch (wish.do) {
+  #stepOf(id: FanOutId, request: ClientRequestOf): Step<ListDeps, void> {
+    switch (request.do) {
       case 'open':
         return (deps) => this.#open(deps, id);
       case 'add':
         return async (deps) => {
           const asked = this.#before(id);
-          const answer = await this.#steps.addItems(deps, id, wish.count, wish.token);
-          this.#asking.checked(() => checkAdded(asked(), wish.count, wish.token, answer));
-          if (answer.kind === 'added') this.#consume(id, wish.token, answer.groups);
+          const answer = await this.#steps.addItems(deps, id, request.count, request.token);
+          this.#asking.checked(() => checkAdded(asked(), request.count, request.token, answer));
+          if (answer.kind === 'added') this.#consume(id, request.token, answer.groups);
         };
       case 'seal':
         return async (deps) => {

@@ -16,7 +16,7 @@ export interface Watched {
   readonly tables: Tables;
   readonly policy: FanOutPolicy;
   readonly nodeSize: NodeSize;
-  readonly told: readonly CallbackMessage[];
+  readonly sentCallbacks: readonly CallbackMessage[];
   readonly bookOf: (id: FanOutId) => Book;
   readonly now: () => Millis;
   /** The most that a clock is off, either way. */
@@ -54,7 +54,7 @@ export const checkHeader = (watched: Watched, before: FanOut | undefined, after:
   book.walkBeganAt = after.walk && (book.walkBeganAt ?? watched.now());
   if (before.event && !after.event)
     demand(
-      watched.told.some(({ event }) => event === before.event?.event),
+      watched.sentCallbacks.some(({ event }) => event === before.event?.event),
       'an event is forgotten only after it was sent',
       subject,
     );

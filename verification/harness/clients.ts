@@ -15,18 +15,18 @@ import { START } from '../../src/virtual/trace.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import { Simulation, type SimulationReport, type SimulationScenario } from './simulation.ts';
 
-export interface AskingScenario extends SimulationScenario {
+export interface ClientScenario extends SimulationScenario {
   /** How often the patrol is out of time before its next step. */
   readonly hurry: number;
 }
 
 /** What every report of a schedule says. */
-export interface AskingReport extends SimulationReport {
+export interface ClientReport extends SimulationReport {
   readonly tables: Tables;
 }
 
 /** One thing that somebody wants, when, how often he asks until he gives up for good, and how often more once he was answered. */
-export interface AnyWish {
+export interface ClientRequest {
   readonly do: string;
   readonly after: Millis;
   readonly tries: number;
@@ -42,27 +42,27 @@ const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
 export type Step<Deps, T> = (deps: Deps, invocation: Invocation, random: Random) => Promise<T>;
 
-export class Asking<Deps> extends Simulation {
+export class ClientSimulation<Deps> extends Simulation {
   readonly tables = emptyTables(() => new Remembered(() => this.scheduler.now));
   /** What initiators were told. */
-  readonly told: CallbackMessage[] = [];
+  readonly sentCallbacks: CallbackMessage[] = [];
   /** When somebody who wants something did something last, or began to. */
   #actedAt: Millis = START;
   /** People who are not done. */
   #busy = 0;
-  readonly #scenario: AskingScenario;
+  readonly #scenario: ClientScenario;
   readonly #composeFor: (life: Life, tables: Tables) => Deps;
   #restingSince: Millis | undefined;
 
   /** @param composeFor gives a process what its step needs @param traced keeps a line per event */
-  constructor(scenario: AskingScenario, traced: boolean, composeFor: (life: Life, tables: Tables) => Deps) {
+  constructor(scenario: ClientScenario, traced: boolean, composeFor: (life: Life, tables: Tables) => Deps) {
     super(scenario, traced);
     this.#scenario = scenario;
     this.#composeFor = composeFor;
   }
 
   /** @param judge what must hold in the end */
-  async run(judge: () => void): Promise<AskingReport> {
+  async run(judge: () => void): Promise<ClientReport> {
     const ended = await this.scheduler.run(() => this.isBroken || this.#atRest(), START + PATIENCE);
     if (!this.isBroken)
       this.checked(() => {
@@ -86,7 +86,7 @@ export class Asking<Deps> extends Simulation {
     return {
       callbacks: (messages: readonly CallbackMessage[]): Promise<void> =>
         through(gate, 'queues.callbacks', () => {
-          this.told.push(...messages);
+          this.sentCallbacks.push(...messages);
         }),
       report: (event: Parameters<typeof report>[0]): void => {
         report(event);
@@ -117,15 +117,15 @@ export class Asking<Deps> extends Simulation {
   }
 
   /** Somebody has his wishes one after the other; if he is not answered for long enough he is gone for good. */
-  async want<Wish extends AnyWish>(
+  async want<ClientRequestOf extends ClientRequest>(
     name: string,
-    wishes: readonly Wish[],
-    stepOf: (wish: Wish) => Step<Deps, void>,
+    requests: readonly ClientRequestOf[],
+    stepOf: (request: ClientRequestOf) => Step<Deps, void>,
   ): Promise<void> {
-    for (const wish of wishes) {
-      await this.scheduler.wait(wish.after);
-      for (let time = 0; time <= wish.again; time += 1)
-        if (!(await this.ask(`${name}-${wish.do}`, wish.tries, stepOf(wish)))) return;
+    for (const request of requests) {
+      await this.scheduler.wait(request.after);
+      for (let time = 0; time <= request.again; time += 1)
+        if (!(await this.ask(`${name}-${request.do}`, request.tries, stepOf(request)))) return;
     }
   }
 

@@ -83,14 +83,14 @@ const search = async <Scenario, Report, Sums extends Figures, Sizes extends stri
   const replayOf = (seed: number): string =>
     `npm run ${kind.script} -- ${size === 'usual' ? '' : `--size ${size} `}--trace --seed ${seed}`;
   const from = performance.now();
-  let [shown, told] = [0, from];
+  let [shown, shownAt] = [0, from];
   /** Every broken promise with the command that shows it, as soon as it is found: a run may take an hour. */
   const show = (sofar: Summary<Sums>): void => {
     for (const { seed, message } of sofar.violations.slice(shown))
       console.log(`seed ${seed}: ${message.slice(0, 1_000)}\n  replay: ${replayOf(seed)}`);
     shown = sofar.violations.length;
-    if (performance.now() - told < 10_000) return;
-    told = performance.now();
+    if (performance.now() - shownAt < 10_000) return;
+    shownAt = performance.now();
     console.error(`${sofar.runs} schedules, ${kind.inWords(sofar)}, ${shown} violations …`);
   };
   const { violations, ...figures } = await runInParallel(kind, firstSeed, enough, show, size);

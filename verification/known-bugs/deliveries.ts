@@ -1,7 +1,7 @@
 /** Bugs of deliveries, put back to try the judges. Each stands in for a step, or for what is known of destinations. */
 
 import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
-import { reviveDeadLetters, walkLetters } from '../../src/steps/repair/dead-letters.ts';
+import { redriveDeadLetterQueue, walkDeadLetters } from '../../src/steps/repair/dead-letters.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { DeliveryScenario, Patched, Receiver } from '../deliveries/scenario.ts';
 import type { Known } from './bug.ts';
@@ -47,9 +47,9 @@ const circuitsAreOverlooked: Patched = {
 const givenUpStay: Patched = {
   steps: {
     sweepDeadLetters: (deps, queue, { began, mayGoOn }) =>
-      walkLetters(deps, queue, { began, mayGoOn }, async ({ body }) => {
+      walkDeadLetters(deps, queue, { began, mayGoOn }, async ({ body }) => {
         if (body.includes('"old-')) return 'it stays';
-        await reviveDeadLetters(deps, queue, { began, mayGoOn: () => true }, () => 1);
+        await redriveDeadLetterQueue(deps, queue, { began, mayGoOn: () => true }, () => 1);
         return undefined;
       }),
   },

@@ -65,7 +65,7 @@ const itemsGoTwice: Bug = {
 };
 
 /** The handler hears something else than was answered. */
-const misheard = (change: (answer: Answer, call: Call) => Answer): Bug => ({
+const misreadResults = (change: (answer: Answer, call: Call) => Answer): Bug => ({
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => ({
       call: async (call) => change(await deps.downstreamOf(operation).call(call), call),
@@ -74,7 +74,7 @@ const misheard = (change: (answer: Answer, call: Call) => Answer): Bug => ({
   },
 });
 
-const resultsGoToTheNeighbour = misheard((answer, { items }) => {
+const resultsGoToTheNeighbour = misreadResults((answer, { items }) => {
   if (answer.kind !== 'results') return answer;
   const moved = items.flatMap(({ id }, index) => {
     const item = answer.items.get((items[index + 1] ?? items[0])?.id ?? id);
@@ -83,20 +83,20 @@ const resultsGoToTheNeighbour = misheard((answer, { items }) => {
   return { ...answer, items: new Map(moved) };
 });
 
-const retryAfterIsIgnored = misheard((answer) => {
+const retryAfterIsIgnored = misreadResults((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { retryAfter: _, ...rest } = answer;
   return rest;
 });
 
-const throttlesAreFailures = misheard((answer) => {
+const throttlesAreFailures = misreadResults((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { throttled: _, ...rest } = answer;
   return rest;
 });
 
 /** An answer that is too large to be read is taken for none: the same call is made again, with its effects. */
-const largeAnswersAreNone = misheard((answer) =>
+const largeAnswersAreNone = misreadResults((answer) =>
   answer.kind === 'refused' && answer.suspect === 'its-answer'
     ? { kind: 'unavailable', reason: answer.reason, mayRetryAtOnce: true }
     : answer,
@@ -167,7 +167,7 @@ const linesHaveNoEnd: Bug = {
 };
 
 /** Whatever is refused fails as a whole, though its halves might not. */
-const innocentTasksFail = misheard((answer) => {
+const innocentTasksFail = misreadResults((answer) => {
   if (answer.kind !== 'refused') return answer;
   const { suspect: _, ...refused } = answer;
   return refused;

@@ -1,6 +1,6 @@
 /** Bugs of those who elect, lead and finish batches. */
 
-import { standingOf } from '../../src/domain/batches/lock.ts';
+import { guardStatusOf } from '../../src/domain/batches/lock.ts';
 import type { BatchPolicy } from '../../src/domain/config/policies.ts';
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import { candidateOf, parseCandidate } from '../../src/domain/ids.ts';
@@ -112,7 +112,7 @@ const batchesLeaveLate: Bug = {
 const earlyGuardsThrow: Bug = {
   group: async (deps, message, delivery) => {
     const lock = await deps.locks.read(message.target);
-    if (standingOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
+    if (guardStatusOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
     return group(deps, message, delivery);
   },
 };
@@ -121,7 +121,7 @@ const earlyGuardsThrow: Bug = {
 export const earlyGuardsSleep: Bug = {
   group: async (deps, message, delivery) => {
     const lock = await deps.locks.read(message.target);
-    if (standingOf(lock, message, deps.machine.now()).is !== 'early') return group(deps, message, delivery);
+    if (guardStatusOf(lock, message, deps.machine.now()).is !== 'early') return group(deps, message, delivery);
     return deps.queues.group(message, delaySeconds(LEASE / 2));
   },
 };

@@ -128,18 +128,18 @@ const busyTargetsGoFirst: Bug = {
 /** The Target of a batch that is over is signalled only where it was full by the cap as it is now. */
 const raisedCapsSignalNobody: Bug = {
   handleBatch: (deps, message, delivery) => {
-    let hadRoom = false;
-    const land: Locks['land'] = async (target, batch) => {
-      const before = await deps.locks.land(target, batch);
+    let hadFreeSlot = false;
+    const releaseSlot: Locks['releaseSlot'] = async (target, batch) => {
+      const before = await deps.locks.releaseSlot(target, batch);
       const { perTarget } = operationFor(deps.config, operationOf(target)).concurrency;
       const { inFlight = [] } = before;
-      hadRoom = perTarget === null || (inFlight.includes(batch) && inFlight.length < perTarget);
+      hadFreeSlot = perTarget === null || (inFlight.includes(batch) && inFlight.length < perTarget);
       return before;
     };
     const elect: Queues['elect'] = async (messages) => {
-      if (!hadRoom) await deps.queues.elect(messages);
+      if (!hadFreeSlot) await deps.queues.elect(messages);
     };
-    const changed = { locks: { ...deps.locks, land }, queues: { ...deps.queues, elect } };
+    const changed = { locks: { ...deps.locks, releaseSlot }, queues: { ...deps.queues, elect } };
     return handleBatch({ ...deps, ...changed }, message, delivery);
   },
 };

@@ -43,9 +43,9 @@ const versionsAreOverlooked: Bug = {
 /** A message that is sent again counts as sent at that moment. */
 const sentAgainIsSentNow: Bug = {
   sweep: (deps, invocation) => {
-    const revive: typeof deps.deadLetters.revive = (queue, letter, delay) =>
-      deps.deadLetters.revive(queue, { ...letter, firstSentAt: deps.machine.now() }, delay);
-    return sweep({ ...deps, deadLetters: { ...deps.deadLetters, revive } }, invocation);
+    const redrive: typeof deps.deadLetters.redrive = (queue, deadLetter, delay) =>
+      deps.deadLetters.redrive(queue, { ...deadLetter, firstSentAt: deps.machine.now() }, delay);
+    return sweep({ ...deps, deadLetters: { ...deps.deadLetters, redrive } }, invocation);
   },
 };
 
@@ -133,7 +133,7 @@ const redrivesOverlookTheRun: Bug = {
 const locksAreReadAtAGlance: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const readAll: typeof deps.locks.readAll = (targets) =>
-      Promise.all(targets.map((target) => deps.locks.glance(target)));
+      Promise.all(targets.map((target) => deps.locks.readEventually(target)));
     return registerAll({ ...deps, locks: { ...deps.locks, readAll } }, messages, onFailure);
   },
 };

@@ -60,8 +60,8 @@ const expiryOverlooksTheRun: Bug = {
 const lostResultsCount: Bug = {
   handleBatch: (deps, message, invocation) => {
     const postpone: Batches['postpone'] = (id, attempt, { uncounted, ...postponed }) => {
-      const tries = postponed.tries + (uncounted === undefined ? 0 : 1);
-      return deps.batches.postpone(id, attempt, { ...postponed, tries });
+      const countedAttempts = postponed.countedAttempts + (uncounted === undefined ? 0 : 1);
+      return deps.batches.postpone(id, attempt, { ...postponed, countedAttempts });
     };
     const batch: typeof deps.queues.batch = (sent, delay) => deps.queues.batch(unmarked(sent), delay);
     const changed = { batches: { ...deps.batches, postpone }, queues: { ...deps.queues, batch } };
@@ -122,7 +122,7 @@ const readBehind = (change: (tasks: Tasks) => Tasks['members']): Bug => ({
 
 /** Who is not seen at a glance is taken for gone. */
 const glancesAreAllThatThereIs = readBehind((tasks) => async (ids, batch) => ({
-  open: await tasks.glance(ids, batch),
+  open: await tasks.readEventually(ids, batch),
   lost: [],
   ended: [],
   counts: { succeeded: 0, failed: 0 },
@@ -134,7 +134,7 @@ const glancesAreAlwaysBelieved: Bug = {
     const { tasks } = deps;
     const seen = new Set<TaskId>();
     const members: Tasks['members'] = async (ids, batch) => {
-      const open = await tasks.glance(ids, batch);
+      const open = await tasks.readEventually(ids, batch);
       for (const { id } of open) seen.add(id);
       const rest = await tasks.members(
         ids.filter((id) => !open.some((each) => each.id === id)),

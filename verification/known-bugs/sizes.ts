@@ -30,11 +30,11 @@ const locksAreNotKept: Bug = {
 /** The patrol keeps only locks that show themselves that they must stay, and not those of a paused operation. */
 const locksOfPausedOperationsAreNotKept: Bug = {
   sweep: (deps, invocation) => {
-    const glance: Locks['glance'] = async (target) => {
-      const { expiresAt: _, ...seen } = await deps.locks.glance(target);
-      return mustStay(seen.lock) ? deps.locks.glance(target) : seen;
+    const readEventually: Locks['readEventually'] = async (target) => {
+      const { expiresAt: _, ...seen } = await deps.locks.readEventually(target);
+      return mustStay(seen.lock) ? deps.locks.readEventually(target) : seen;
     };
-    return sweep({ ...deps, locks: { ...deps.locks, glance } }, invocation);
+    return sweep({ ...deps, locks: { ...deps.locks, readEventually } }, invocation);
   },
 };
 

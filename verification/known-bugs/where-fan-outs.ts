@@ -2,18 +2,20 @@
 import type { FailFast } from '../../src/domain/fan-outs/fan-out.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { Consumers, FanOutScenario, Wish } from '../fan-outs/scenario.ts';
+import type { ClientRequestOf, Consumers, FanOutScenario } from '../fan-outs/scenario.ts';
 
 export type Where = (scenario: FanOutScenario) => Partial<FanOutScenario>;
 
 /** All that producers wish for comes so long after what they were answered before; and nobody gives up. */
 const wishing = (
   { producers }: FanOutScenario,
-  change: (wish: Wish, n: number) => Partial<Wish>,
+  change: (request: ClientRequestOf, n: number) => Partial<ClientRequestOf>,
 ): FanOutScenario['producers'] =>
-  producers.map(({ id, wishes }) => ({
+  producers.map(({ id, requests }) => ({
     id,
-    wishes: wishes.map((wish, n) => ({ ...wish, tries: Number.POSITIVE_INFINITY, ...change(wish, n) }) as Wish),
+    requests: requests.map(
+      (request, n) => ({ ...request, tries: Number.POSITIVE_INFINITY, ...change(request, n) }) as ClientRequestOf,
+    ),
   }));
 const consuming = (
   { fanOuts }: FanOutScenario,
@@ -44,7 +46,7 @@ export const addsMeetTheExpiry: Where = (scenario) => ({
 /** Many add at once, and much fails at once that is not tolerated. */
 export const addsMeetFailures: Where = (scenario) => ({
   faults: NO_FAULTS,
-  producers: wishing(scenario, (wish) => ({ after: 0, ...(wish.do === 'seal' ? { after: 60_000 } : {}) })),
+  producers: wishing(scenario, (request) => ({ after: 0, ...(request.do === 'seal' ? { after: 60_000 } : {}) })),
   fanOuts: consuming(scenario, { span: 30, failing: 0.5, lost: 0 }, { count: 0 }),
 });
 /** Much fails that is not tolerated, and is acked more than once. */
@@ -57,18 +59,18 @@ export const failuresAreAckedAgain: Where = (scenario) => ({
 export const sealersDie: Where = (scenario) => ({
   faults: { ...NO_FAULTS, crash: 0.2 },
   faultsEnd: 90 * MINUTE,
-  producers: wishing(scenario, (wish) => ({
+  producers: wishing(scenario, (request) => ({
     after: 60_000,
-    ...(wish.do === 'add' ? { count: scenario.nodeSize.width } : {}),
-    ...(wish.do === 'seal' ? { tries: 1, after: 20 * MINUTE } : {}),
-  })).map(({ id, wishes }) => ({ id, wishes: wishes.filter((wish, n) => wish.do !== 'add' || n === 1) })),
+    ...(request.do === 'add' ? { count: scenario.nodeSize.width } : {}),
+    ...(request.do === 'seal' ? { tries: 1, after: 20 * MINUTE } : {}),
+  })).map(({ id, requests }) => ({ id, requests: requests.filter((request, n) => request.do !== 'add' || n === 1) })),
   fanOuts: consuming(scenario, { span: 0, lost: 0, failing: 0 }),
 });
 /** Nobody adds anything. */
 export const nobodyAdds: Where = (scenario) => ({
   ...sealersDie(scenario),
-  producers: scenario.producers.map(({ id, wishes }) => ({
+  producers: scenario.producers.map(({ id, requests }) => ({
     id,
-    wishes: wishes.filter(({ do: each }) => each !== 'add'),
+    requests: requests.filter(({ do: each }) => each !== 'add'),
   })),
 });

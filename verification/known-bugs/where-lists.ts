@@ -2,7 +2,7 @@
 import type { Token } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { ListPlan, ListScenario, Wish, Workers } from '../lists/scenario.ts';
+import type { ClientRequestOf, ListPlan, ListScenario, Workers } from '../lists/scenario.ts';
 
 export type Where = (scenario: ListScenario) => Partial<ListScenario>;
 
@@ -50,7 +50,7 @@ export const appendsMeetTheEnd: Where = (scenario) => ({
     ...list,
     people: [
       [{ do: 'open', after: 0, tries: 9, again: 0 }],
-      ...['a', 'b', 'c'].map((token): Wish[] => [
+      ...['a', 'b', 'c'].map((token): ClientRequestOf[] => [
         { do: 'append', after: 3_000, tries: 1, again: 0, count: 4, token: token as Token },
       ]),
       [{ do: 'delete', after: 5_000, tries: 9, again: 0 }],

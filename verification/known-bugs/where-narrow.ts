@@ -35,8 +35,8 @@ export const only = (
   redrives: [],
 });
 
-const bodyOf = (n: number, { depot, ...wishes }: Omit<Sent, 'at'>): string =>
-  JSON.stringify({ id: `n${n}`, operation: 'ship', ...wishes, payload: { depot } });
+const bodyOf = (n: number, { depot, ...requests }: Omit<Sent, 'at'>): string =>
+  JSON.stringify({ id: `n${n}`, operation: 'ship', ...requests, payload: { depot } });
 
 /** So many of something. */
 export const many = <T>(count: number, each: (n: number) => T): readonly T[] =>

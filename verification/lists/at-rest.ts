@@ -9,7 +9,7 @@ import type { Book } from './ledger.ts';
 export interface ListEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<ListId, Book>;
-  readonly told: readonly CallbackMessage[];
+  readonly sentCallbacks: readonly CallbackMessage[];
   /** Register messages that were sent. */
   readonly messages: number;
   /** The destination that wants to know. */
@@ -17,7 +17,7 @@ export interface ListEvidence {
 }
 
 /** @throws Violation */
-export const checkListsAtRest = ({ tables, books, told, callback, messages }: ListEvidence): void => {
+export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messages }: ListEvidence): void => {
   const all = [...books.values()];
   const asks = all.reduce((sum, { wanted }) => sum + [...wanted.values()].flat().length, 0);
   const jobs = all.reduce((sum, book) => sum + book.jobs.length, 0);
@@ -53,7 +53,7 @@ export const checkListsAtRest = ({ tables, books, told, callback, messages }: Li
         'what is refused is not done',
         { list, token },
       );
-    checkHeard(told, list, id, callback);
+    checkNotified(sentCallbacks, list, id, callback);
   }
   demand(messages <= 10 * (asks + jobs), 'what comes twice does not multiply', { messages, asks, jobs });
   demand(tables.fanOutNodes.size === 0, 'nothing is left of a tracker that has ended', [...tables.fanOutNodes]);
@@ -62,8 +62,13 @@ export const checkListsAtRest = ({ tables, books, told, callback, messages }: Li
 };
 
 /** Whoever wants to know is told that it is complete, under one name and in the same words each time. */
-const checkHeard = (told: readonly CallbackMessage[], list: List, id: ListId, callback: string | null): void => {
-  const events = told.filter(({ event }) => JSON.parse(event).subject === id);
+const checkNotified = (
+  sentCallbacks: readonly CallbackMessage[],
+  list: List,
+  id: ListId,
+  callback: string | null,
+): void => {
+  const events = sentCallbacks.filter(({ event }) => JSON.parse(event).subject === id);
   const different = new Set(events.map(({ to, event }) => `${to} ${event}`));
   const subject = { list, events: [...different] };
   demand(different.size <= 1, 'there is one event, the same each time', subject);

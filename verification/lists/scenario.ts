@@ -11,14 +11,14 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { NOWHERE } from '../batches/simulated-downstream.ts';
-import type { AnyWish, AskingScenario } from '../harness/clients.ts';
+import type { ClientRequest, ClientScenario } from '../harness/clients.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;
 
 /** One thing that somebody wants of a list, when, and how often he asks until he gives up for good. */
-export type Wish = AnyWish &
+export type ClientRequestOf = ClientRequest &
   (
     | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
     | { readonly do: 'append'; readonly count: number; readonly token: Token; readonly isOther?: true }
@@ -53,7 +53,7 @@ export interface Workers {
 export interface ListPlan {
   readonly id: ListId;
   readonly hasOperation: boolean;
-  readonly people: readonly (readonly Wish[])[];
+  readonly people: readonly (readonly ClientRequestOf[])[];
   readonly workers: Workers;
   /** How long its tasks take, at the most. */
   readonly taskSpan: Millis;
@@ -61,7 +61,7 @@ export interface ListPlan {
   readonly ending: 'finish' | 'cancel' | 'delete';
 }
 
-export interface ListScenario extends AskingScenario {
+export interface ListScenario extends ClientScenario {
   readonly config: Config;
   readonly nodeSize: NodeSize;
   /** What one read of jobs comes to, at the most. */
@@ -158,49 +158,56 @@ const workers = (random: Random): Workers => ({
 });
 
 /** One opens, adds and seals; others may add, trigger or seal meanwhile, or be the same one once more. */
-const people = (id: ListId, hasOperation: boolean, span: Millis, random: Random): readonly (readonly Wish[])[] => {
+const people = (
+  id: ListId,
+  hasOperation: boolean,
+  span: Millis,
+  random: Random,
+): readonly (readonly ClientRequestOf[])[] => {
   const most = random.pick([2, 6, 20]);
   let tokens = 0;
   const nextToken = (): Token => {
     tokens += 1;
     return `${id}-${tokens}` as Token;
   };
-  const wish = (): { after: Millis; tries: number; again: number } => ({
+  const request = (): { after: Millis; tries: number; again: number } => ({
     after: random.int(0, random.pick([0, 1_000, span / 2])),
     tries: random.chance(0.15) ? random.int(1, 2) : Number.POSITIVE_INFINITY,
     again: random.pick([0, 0, 0, 1]),
   });
-  const appends = (count: number): Wish[] =>
+  const appends = (count: number): ClientRequestOf[] =>
     Array.from({ length: count }, () => ({
-      ...wish(),
+      ...request(),
       do: 'append',
       count: random.int(1, most),
       token: nextToken(),
       ...(random.chance(0.05) ? { isOther: true } : {}),
     }));
-  const triggers = (count: number): Wish[] =>
+  const triggers = (count: number): ClientRequestOf[] =>
     Array.from({ length: hasOperation ? count : 0 }, () => ({
-      ...wish(),
+      ...request(),
       do: 'trigger',
       wanted: random.chance(0.5) ? { count: random.int(1, 2 * most) } : { percent: random.pick([1, 25, 50, 100]) },
       token: nextToken(),
     }));
-  const opener: Wish[] = [
-    { ...wish(), tries: Number.POSITIVE_INFINITY, do: 'open' },
+  const opener: ClientRequestOf[] = [
+    { ...request(), tries: Number.POSITIVE_INFINITY, do: 'open' },
     ...appends(random.int(0, 4)),
     ...triggers(random.pick([0, 0, 1])),
-    ...(random.chance(0.6) ? [{ ...wish(), do: 'seal' } as const] : []),
+    ...(random.chance(0.6) ? [{ ...request(), do: 'seal' } as const] : []),
   ];
-  const others = Array.from({ length: random.pick([0, 1, 1, 3]) }, (): Wish[] => {
-    const wishes = [...appends(random.int(0, 2)), ...triggers(random.int(0, 2))];
-    if (random.chance(0.2)) wishes.push({ ...wish(), do: 'seal' });
-    if (random.chance(0.04)) wishes.push({ ...wish(), do: random.pick(['cancel', 'delete']) });
-    return wishes;
+  const others = Array.from({ length: random.pick([0, 1, 1, 3]) }, (): ClientRequestOf[] => {
+    const requests = [...appends(random.int(0, 2)), ...triggers(random.int(0, 2))];
+    if (random.chance(0.2)) requests.push({ ...request(), do: 'seal' });
+    if (random.chance(0.04)) requests.push({ ...request(), do: random.pick(['cancel', 'delete']) });
+    return requests;
   });
   const all = [opener, ...others];
   return random.chance(0.3) ? [...all, twinOf(random.pick(all), random)] : all;
 };
 
 /** The same one once more, as when a message comes twice. */
-const twinOf = (wishes: readonly Wish[], random: Random): readonly Wish[] =>
-  wishes.map((wish) => (wish.do === 'append' && random.chance(0.1) ? { ...wish, count: wish.count + 1 } : wish));
+const twinOf = (requests: readonly ClientRequestOf[], random: Random): readonly ClientRequestOf[] =>
+  requests.map((request) =>
+    request.do === 'append' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,
+  );

@@ -24,16 +24,16 @@ import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
 import { through } from '../../src/virtual/gate.ts';
-import { Asking, type AskingReport, type Step } from '../harness/clients.ts';
+import { type ClientReport, ClientSimulation, type Step } from '../harness/clients.ts';
 import { type Asked, checkAppended, checkTriggered } from './answers.ts';
 import { checkListsAtRest } from './at-rest.ts';
 import { Book, payloadOf } from './ledger.ts';
-import { type ListPlan, type ListScenario, OPERATION, type Wish } from './scenario.ts';
+import { type ClientRequestOf, type ListPlan, type ListScenario, OPERATION } from './scenario.ts';
 import { busyOr, type ListSteps, STEPS } from './steps.ts';
 import { PullingWorker } from './worker-that-pulls.ts';
 import { checkList, checkTask, checkTracker } from './writes.ts';
 
-export interface ListReport extends AskingReport {
+export interface ListReport extends ClientReport {
   readonly books: ReadonlyMap<ListId, Book>;
 }
 
@@ -46,7 +46,7 @@ export const runLists = (scenario: ListScenario, traced = false): Promise<ListRe
 class ListWorld {
   readonly #scenario: ListScenario;
   readonly #steps: ListSteps;
-  readonly #asking: Asking<RegisterDeps>;
+  readonly #asking: ClientSimulation<RegisterDeps>;
   readonly #books = new Map<ListId, Book>();
   /** People and workers of each list who have not left. */
   readonly #around = new Map<ListId, number>();
@@ -55,7 +55,7 @@ class ListWorld {
   constructor(scenario: ListScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
-    this.#asking = new Asking(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#asking = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
     this.#watch();
   }
 
@@ -65,8 +65,8 @@ class ListWorld {
     asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
     const report = await asking.run(() => {
       const { callback } = this.#scenario.config.lists;
-      const { tables, told } = asking;
-      checkListsAtRest({ tables, books: this.#books, told, callback, messages: this.#messages });
+      const { tables, sentCallbacks } = asking;
+      checkListsAtRest({ tables, books: this.#books, sentCallbacks, callback, messages: this.#messages });
     });
     return { ...report, books: this.#books };
   }
@@ -144,8 +144,10 @@ class ListWorld {
   /** All that happens to one list. */
   #live(plan: ListPlan): void {
     const { id, people, workers } = plan;
-    for (const [n, wishes] of people.entries())
-      this.#comeTo(id, () => this.#asking.want(`${id}-person-${n}`, wishes, (wish) => this.#stepOf(plan, wish)));
+    for (const [n, requests] of people.entries())
+      this.#comeTo(id, () =>
+        this.#asking.want(`${id}-person-${n}`, requests, (request) => this.#stepOf(plan, request)),
+      );
     for (let n = 0; n < workers.count; n += 1)
       this.#comeTo(id, () => this.#workerOf(plan, `${id}-worker-${n}`).pull(this.#scenario.span));
     this.#asking.whileBusy(() => this.#end(plan));
@@ -163,8 +165,8 @@ class ListWorld {
     return new PullingWorker(name, plan, this.#steps, this.#asking, () => this.#before(plan.id));
   }
 
-  #stepOf({ id, hasOperation }: ListPlan, wish: Wish): Step<RegisterDeps, void> {
-    switch (wish.do) {
+  #stepOf({ id, hasOperation }: ListPlan, request: ClientRequestOf): Step<RegisterDeps, void> {
+    switch (request.do) {
       case 'open':
         return async ({ lists, machine }) => {
           const createdAt = machine.now();
@@ -173,14 +175,14 @@ class ListWorld {
         };
       case 'append':
         return async (deps) => {
-          const { count, token, isOther = false } = wish;
+          const { count, token, isOther = false } = request;
           const payloads = Array.from({ length: count }, (_, index) => payloadOf(token, index, isOther));
           const asked = this.#before(id);
           const answer = await busyOr(this.#steps.append(deps, id, payloads, token));
           if (answer) this.#asking.checked(() => checkAppended(asked(), token, payloads, answer));
         };
       case 'trigger':
-        return (deps) => this.#trigger(deps, id, wish.wanted, wish.token);
+        return (deps) => this.#trigger(deps, id, request.wanted, request.token);
       case 'seal':
         return async (deps) => {
           await this.#steps.seal(deps, trackerOf(id));

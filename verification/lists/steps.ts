@@ -1,4 +1,6 @@
 /** The steps of deferred lists that a schedule runs. */
+
+import { ListBusy } from '../../src/steps/contention.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
@@ -8,7 +10,6 @@ import { claimJobs, complete, release, renew } from '../../src/steps/lists/claim
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { ackEnded } from '../../src/steps/tasks/notify.ts';
-import { ListBusy } from '../../src/steps/contention.ts';
 
 export const STEPS = {
   append,

@@ -8,7 +8,7 @@ import type { RegisterDeps } from '../../src/steps/deps.ts';
 import type { Claimed, Held } from '../../src/steps/lists/claim.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
-import type { Asking } from '../harness/clients.ts';
+import type { ClientSimulation } from '../harness/clients.ts';
 import { type Asked, checkClaimed, checkCompleted } from './answers.ts';
 import type { ListPlan } from './scenario.ts';
 import type { ListSteps } from './steps.ts';
@@ -26,12 +26,18 @@ export class PullingWorker {
   readonly #name: string;
   readonly #plan: ListPlan;
   readonly #steps: ListSteps;
-  readonly #asking: Asking<RegisterDeps>;
+  readonly #asking: ClientSimulation<RegisterDeps>;
   readonly #before: () => () => Asked;
   readonly #random: Random;
   #claims = 0;
 
-  constructor(name: string, plan: ListPlan, steps: ListSteps, asking: Asking<RegisterDeps>, before: () => () => Asked) {
+  constructor(
+    name: string,
+    plan: ListPlan,
+    steps: ListSteps,
+    asking: ClientSimulation<RegisterDeps>,
+    before: () => () => Asked,
+  ) {
     this.#name = name;
     this.#plan = plan;
     this.#steps = steps;
@@ -117,8 +123,8 @@ export class PullingWorker {
     const random = this.#random;
     const results = jobs.map(({ token }): JobResult => {
       const outcome = random.chance(workers.failing) ? 'failed' : 'succeeded';
-      const told = outcome === 'failed' ? { error: { code: 'no', message: 'no' } } : { result: `${token}` };
-      return { token, outcome, ...(workers.haveResults ? told : {}) };
+      const answer = outcome === 'failed' ? { error: { code: 'no', message: 'no' } } : { result: `${token}` };
+      return { token, outcome, ...(workers.haveResults ? answer : {}) };
     });
     const isPlain = isAll && results.every(({ outcome, result }) => outcome === 'succeeded' && result === undefined);
     const times = random.chance(workers.again) ? 2 : 1;

@@ -15,7 +15,7 @@ export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutli
     size: members.length,
     ...(maxSize === undefined ? {} : { fill: members.length / maxSize }),
     attempt: batch.attempt,
-    attempts: batch.tries,
+    attempts: batch.countedAttempts,
     ...(isPending(batch) ? { pending: batch.pending?.ids.length } : {}),
     ...(batch.counts ? { counts: batch.counts } : {}),
     oldestAt: iso(batch.oldestAt),

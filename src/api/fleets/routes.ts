@@ -49,7 +49,7 @@ export const fleetRoutes = (deps: FleetDeps): Hono => {
       const view = fleetView(name, after).nodes.find((each) => each.node === node.key);
       if (!view) throw noSuchNode(name, node.key, []);
       const isLast = draining && !after.nodes.some(isMember);
-      return context.json({ ...view, ...(isLast ? { warning: nobodyLeft(name) } : {}) });
+      return context.json({ ...view, ...(isLast ? { warning: noNodeLeft(name) } : {}) });
     },
 
     movePartition: async ({ context, part, body }) => {
@@ -134,7 +134,7 @@ const tooOld = (name: FleetName, older: readonly NodeKey[]): HttpProblem =>
     `fleet ${name} has nodes of a release that does not read checkpoints from rows of their own: replace ${listed(older)} first`,
   );
 
-const nobodyLeft = (name: FleetName): string =>
+const noNodeLeft = (name: FleetName): string =>
   `no node of fleet ${name} takes partitions now: nobody works on them until another one joins, or one is no longer drained`;
 
 const isDraining = (key: NodeKey): string => `node ${key} is draining: it gets the partition once it no longer is`;

@@ -2,8 +2,8 @@
 import type { Hono } from 'hono';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
-import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../steps/slots/pauses.ts';
 import { slotsOf } from '../../steps/slots/operation-slots.ts';
+import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../steps/slots/pauses.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { badRequest } from '../shared/input.ts';

@@ -2,9 +2,9 @@
 import type { Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { LetterQueue } from '../../ports/queues.ts';
-import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
-import { reviveGivenUp, reviveRefused } from '../../steps/repair/refused-messages.ts';
+import type { DeadLetterQueue } from '../../ports/queues.ts';
+import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
+import { redriveGivenUp, redriveRefused } from '../../steps/repair/refused-messages.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
@@ -19,7 +19,7 @@ const AT_ONCE = (): number => 0;
 
 export const deadLetterRoutes = (deps: ApiDeps): Hono => {
   const { deadLetters, machine } = deps;
-  const queues: readonly LetterQueue[] = [
+  const queues: readonly DeadLetterQueue[] = [
     ...sourceQueues(deps.config),
     ...(hasDestinations(deps.config) ? (['given-up'] as const) : []),
     'rejected',
@@ -41,21 +41,21 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
       // The cursor of a walk of several requests says when it began: what is sent later is not part of it.
       const began = cursor === undefined ? now : Number(cursor);
       const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && machine.now() < now + REDRIVE_TIME;
-      const { revived, skipped, isDone } = await reviveIn(deps, queue, { began, mayGoOn });
+      const { revived, skipped, isDone } = await redriveIn(deps, queue, { began, mayGoOn });
       const next = isDone ? {} : { cursor: String(began) };
       return context.json({ redriven: revived, skipped, left: await deadLetters.count(queue), ...next }, 202);
     },
   });
 };
 
-const reviveIn = (deps: ApiDeps, queue: LetterQueue, walk: Walk): Promise<Walked> => {
-  if (queue === 'rejected') return reviveRefused(deps, walk);
-  if (queue === 'given-up') return reviveGivenUp(deps, walk);
-  return reviveDeadLetters(deps, queue, walk, AT_ONCE);
+const redriveIn = (deps: ApiDeps, queue: DeadLetterQueue, walk: Walk): Promise<Walked> => {
+  if (queue === 'rejected') return redriveRefused(deps, walk);
+  if (queue === 'given-up') return redriveGivenUp(deps, walk);
+  return redriveDeadLetterQueue(deps, queue, walk, AT_ONCE);
 };
 
 /** @throws HttpProblem */
-const queueNamed = (queues: readonly LetterQueue[], name: string): LetterQueue => {
+const queueNamed = (queues: readonly DeadLetterQueue[], name: string): DeadLetterQueue => {
   const queue = queues.find((each) => each === name);
   if (!queue) throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: there are ${queues.join(', ')}`);
   return queue;

@@ -1,6 +1,6 @@
 /** Responses of `/queues` and `/dead-letters`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
-import type { LetterQueue, SourceQueue } from '../../ports/queues.ts';
+import type { DeadLetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { CURSOR, describeCalls, list, onlyTrue, SKIPPED, whole, word } from '../shared/answer-schemas.ts';
 import { LETTER_CALLS, QUEUE_CALLS } from './requests.ts';
 
@@ -12,7 +12,7 @@ const sourceQueue = {
   callback: 'events for destinations, where there are any',
 } as const satisfies Record<SourceQueue, string>;
 const QUEUE_NAME = word<SourceQueue>('Which', sourceQueue);
-const LETTER_QUEUE_NAME = word<LetterQueue>('Which', {
+const LETTER_QUEUE_NAME = word<DeadLetterQueue>('Which', {
   ...sourceQueue,
   rejected: 'what was refused',
   'given-up': 'events that no destination took for three days, where there are destinations',
@@ -44,16 +44,16 @@ export const DEAD_LETTERS = z
   })
   .check(z.meta({ id: 'DeadLetters' }));
 
-const lettersRedriven = {
+const deadLettersRedriven = {
   redriven: whole('How many were sent again; or would be looked at.'),
   skipped: list(SKIPPED, 'Those that cannot be sent; `id` is a message’s.'),
   left: whole('About how many lie there afterwards.'),
 };
 const REDRIVE_DRY_RUN = z
-  .object({ dryRun: onlyTrue('It was one.'), ...lettersRedriven })
+  .object({ dryRun: onlyTrue('It was one.'), ...deadLettersRedriven })
   .check(z.meta({ id: 'LetterRedriveDryRun' }));
 export const LETTERS_REDRIVEN = z
-  .object({ ...lettersRedriven, cursor: CURSOR })
+  .object({ ...deadLettersRedriven, cursor: CURSOR })
   .check(z.meta({ id: 'LettersRedriven' }));
 
 export type Queues = z.infer<typeof QUEUES>;

@@ -5,7 +5,7 @@ import type { ReadMeter } from '../../ports/rows.ts';
 /** In read units of DynamoDB: 0 where nothing was read. An API of an earlier version does not say it. */
 export const READ_UNITS = 'groupage-read-units';
 
-export const tellingReadUnits =
+export const reportingReadUnits =
   ({ measure }: ReadMeter): MiddlewareHandler =>
   async (context, next) => {
     const units = await measure(next);

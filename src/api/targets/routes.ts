@@ -16,9 +16,12 @@ export const targetRoutes = (deps: ApiDeps): Hono => {
       const { items, ...next } = await targetPage(deps, query());
       const targets = await Promise.all(
         items.map(async (target) => {
-          const [glance, count] = await Promise.all([locks.glance(target), waiting.count(target, COUNT_LIMIT)]);
-          const inFlight = await inFlightOf(deps, target, glance.lock);
-          return targetView(target, glance, inFlight, count, COUNT_LIMIT, machine.now());
+          const [lockView, count] = await Promise.all([
+            locks.readEventually(target),
+            waiting.count(target, COUNT_LIMIT),
+          ]);
+          const inFlight = await inFlightOf(deps, target, lockView.lock);
+          return targetView(target, lockView, inFlight, count, COUNT_LIMIT, machine.now());
         }),
       );
       return context.json({ targets, ...next });

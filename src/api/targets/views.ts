@@ -1,7 +1,7 @@
 /** What the HTTP API shows of a Target. */
 import { isHeld } from '../../domain/batches/lock.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
-import type { Glance } from '../../ports/locks.ts';
+import type { LockView } from '../../ports/locks.ts';
 import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
 import type { Target as TargetShown } from './responses.ts';
@@ -9,7 +9,7 @@ import type { Target as TargetShown } from './responses.ts';
 /** @param waiting counted up to `limit`. */
 export const targetView = (
   target: Target,
-  { lock, first }: Glance,
+  { lock, first }: LockView,
   inFlight: readonly BatchId[],
   waiting: number,
   limit: number,

@@ -24,7 +24,7 @@ export const printTask = (
     target: task.target,
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
     batchId: batchIdIn(state),
-    attempts: hasEnded(state) ? state.attempts : (batch?.tries ?? 0),
+    attempts: hasEnded(state) ? state.attempts : (batch?.countedAttempts ?? 0),
     // Between attempts nobody runs the batch.
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }

@@ -76,7 +76,7 @@ export interface Batch {
   /** Numbers the attempts: only the current one may postpone or finish the batch. */
   readonly attempt: number;
   /** Attempts that count against `maxAttempts`: one that a circuit, or the function's time amid its parts, ended does not. */
-  readonly tries: number;
+  readonly countedAttempts: number;
   /** Attempts in a row, up to the last one, that did not count because their results could not be stored. @default 0 */
   readonly uncounted?: number;
   /** Who runs the current attempt; nobody between attempts. */

@@ -13,15 +13,15 @@ export const completionMessages = (
 ): readonly CompletionMessage[] => {
   if (results === null) return [{ kind: 'completion', batchId, results: null }];
   const messages: string[][] = [];
-  let room = 0;
+  let bytesLeft = 0;
   for (const result of results) {
     const bytes = Buffer.byteLength(result) + 1;
-    if (bytes > room) {
+    if (bytes > bytesLeft) {
       messages.push([]);
-      room = RESULTS_MAX_BYTES;
+      bytesLeft = RESULTS_MAX_BYTES;
     }
     messages.at(-1)?.push(result);
-    room -= bytes;
+    bytesLeft -= bytes;
   }
   return messages.map((each) => ({ kind: 'completion', batchId, results: `[${each.join(',')}]` }));
 };

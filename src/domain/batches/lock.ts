@@ -69,7 +69,7 @@ export const expiresSoon = (expiresAt: Millis | undefined, now: Millis): boolean
 export const mustStay = ({ paused, inFlight, blocked }: Lock): boolean => (paused ?? inFlight ?? blocked) !== undefined;
 
 /** What a group message finds when it reads its Target's lock (rules G1 to G9). */
-export type Standing =
+export type GuardStatus =
   /** G1: it leads, and a batch is open. */
   | { readonly is: 'leader-with-open-batch'; readonly batch: BatchId }
   /** G2 to G5: it leads. */
@@ -92,7 +92,7 @@ export type Standing =
 const FENCES_AHEAD_MAX = 1_000_000_000;
 
 /** Where a group message stands towards the lock. Fences may be skipped (a restored table): then it is simply next. */
-export const standingOf = (lock: Lock, message: GroupMessage, now: Millis): Standing => {
+export const guardStatusOf = (lock: Lock, message: GroupMessage, now: Millis): GuardStatus => {
   const { fence, token } = message;
   if (lock.fence === fence && lock.holder === token)
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };

@@ -122,7 +122,7 @@ export const isGoing = ({ status, ended, event, checkAt = 0 }: FanOut, now: Mill
   status === 'expired' || (ended !== undefined && event === undefined && checkAt <= now + SETTLED);
 
 /** How a fan-out stands, for whoever acks or seals. */
-export interface Standing {
+export interface Completion {
   /** Nobody knows it (any more). */
   readonly isUnknown?: true;
   readonly isComplete: boolean;
@@ -130,7 +130,7 @@ export interface Standing {
   readonly fanOut?: FanOut;
 }
 
-export const standingOf = (fanOut: FanOut | undefined): Standing =>
+export const completionOf = (fanOut: FanOut | undefined): Completion =>
   !fanOut || fanOut.status === 'expired'
     ? { isUnknown: true, isComplete: false }
     : { isComplete: fanOut.status === 'complete', fanOut };

@@ -97,7 +97,11 @@ export const batchOfSlot = (slot: Slot): BatchId => {
 };
 
 /** How many more batches of the operation may begin. @param taken slots that are taken, on all pages */
-export const roomIn = ({ paused }: Pick<OperationState, 'paused'>, { total }: Concurrency, taken: number): number => {
+export const freeSlotsIn = (
+  { paused }: Pick<OperationState, 'paused'>,
+  { total }: Concurrency,
+  taken: number,
+): number => {
   if (paused) return 0;
   return total === null ? Number.POSITIVE_INFINITY : Math.max(0, total - taken);
 };

@@ -92,10 +92,10 @@ const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[
     const suspects = suspect ? open.filter(({ id }) => !settled?.has(id)) : [];
     if (suspect && suspects.length > 1) {
       const results = verdict.results.filter(({ id }) => settled?.has(id));
-      await tally.record(results, run.tries);
+      await tally.record(results, run.countedAttempts);
       return { is: 'refused', suspect, items: suspects, answer, wasAnswered, reason: '' };
     }
-    await tally.record(verdict.results, run.tries);
+    await tally.record(verdict.results, run.countedAttempts);
     open = verdict.open;
     const isAtOnce = answer.kind === 'results' || (answer.kind === 'unavailable' && answer.mayRetryAtOnce);
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;

@@ -14,7 +14,7 @@ import type { Millis, OperationName } from '../../domain/ids.ts';
 import { type OperationState, type Pause, pauseNow } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
-import { wakeForRoom } from '../slots/wake.ts';
+import { wakeForFreeSlot } from '../slots/wake.ts';
 import type { Failure } from './tally.ts';
 
 /**
@@ -85,5 +85,5 @@ export const countSuccess = async (
   if (failures < most) return;
   deps.report({ event: 'circuit-closed', operation });
   // One was let through to try; now the others.
-  await wakeForRoom(deps, operation);
+  await wakeForFreeSlot(deps, operation);
 };

@@ -16,9 +16,9 @@ import { delayPast } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
+import { type Next, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
-import { type Next, untilDone } from '../contention.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
@@ -118,8 +118,8 @@ const record = async (
 ): Promise<Next> => {
   const { report, tasks } = deps;
   const operation = operationFor(deps.config, batch.operation);
-  const { tries, attempt } = batch;
-  const run = { batch, operation, tries, attempt };
+  const { countedAttempts, attempt } = batch;
+  const run = { batch, operation, countedAttempts, attempt };
   const members = await tasks.members(unfinishedOf(batch), batch.id);
   const answer = await meaningOf(deps, batch, members, said);
   if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
@@ -127,9 +127,9 @@ const record = async (
   // Its payload was there when it was called about.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
   const { results, open: left, ...why } = verdictOf(answer, open);
-  await tally.record(results, tries);
+  await tally.record(results, countedAttempts);
   if (left.length === 0 && !isRunning) return finish(deps, run, tally);
-  await tally.tellEnded();
+  await tally.notifyEnded();
   // Another report may have been recorded at the same moment: each of the two saw the other's items open.
   if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
   if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
@@ -150,23 +150,23 @@ const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promis
 /** Each that a job had is to be tried again: as an attempt would. */
 const tryAgain = async (
   deps: CallDeps,
-  run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>,
+  run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>,
   tally: Tally,
   left: Left,
 ): Promise<Next> => {
   const { machine, report } = deps;
-  const { batch, operation, tries, attempt } = run;
-  if (tries >= operation.retry.maxAttempts) {
+  const { batch, operation, countedAttempts, attempt } = run;
+  if (countedAttempts >= operation.retry.maxAttempts) {
     await giveUp(run, tally, [left]);
     return finish(deps, run, tally);
   }
-  const delayed = machine.now() + retryDelay(operation.retry, tries, machine.random());
+  const delayed = machine.now() + retryDelay(operation.retry, countedAttempts, machine.random());
   // The others may have a pause to keep, and so may an attempt after the job's whose results could not be stored.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
   const ended = { ...rest, lastAttempt: lastAttempt(left, machine.now()) };
-  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, tries, ...ended }))) return 'again';
+  if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, countedAttempts, ...ended }))) return 'again';
   await comeBack(deps, batch, retryAt);
   const { id: batchId, operation: name } = batch;
   report({ event: 'postponed', batchId, operation: name, open: left.items.length, retryAt, ...whyOf(left) });

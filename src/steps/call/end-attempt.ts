@@ -10,14 +10,14 @@ import type { Pause } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Postponed } from '../../ports/batches.ts';
+import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlots } from '../slots/batch-slot.ts';
-import type { Next } from '../contention.ts';
 import { countFailure, countSuccess } from './circuit.ts';
 import { lookAgain } from './hold.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
-type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'tries'>;
+type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>;
 
 export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
   const pause = await judgeDownstream(deps, run, rest);
@@ -30,7 +30,7 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, res
     run,
     tally,
     { ...rest, left: [] },
-    { retryAt: pendingUntil(deps, run, rest), tries: run.tries, ...partsAfter(run, rest) },
+    { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...partsAfter(run, rest) },
   );
 };
 
@@ -51,7 +51,7 @@ const judgeDownstream = async (
 };
 
 /** When the batch goes on, and as which try; in which parts, where it goes on amid halving. */
-type When = Pick<Postponed, 'retryAt' | 'tries' | 'split'>;
+type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split'>;
 
 /** Undefined where nothing is left to be called about, or no try. */
 const nextAttempt = (
@@ -61,25 +61,28 @@ const nextAttempt = (
   pause: Pause | undefined,
   tally: Tally,
 ): When | undefined => {
-  const { operation, tries } = run;
+  const { operation, countedAttempts } = run;
   const now = machine.now();
-  const delay = (after = tries): Millis => retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
+  const delay = (after = countedAttempts): Millis =>
+    retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
   const inSplits = partsAfter(run, rest);
   if (rest.cut && hasProgressed(run, rest, tally))
-    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), tries: tries - 1, ...inSplits };
+    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
   if (rest.left.length === 0) return undefined;
   if (pause?.until !== undefined)
     return {
       retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
-      tries: tries - 1,
+      countedAttempts: countedAttempts - 1,
       ...inSplits,
     };
   // That there were too many calls is not the tasks' fault. There will be fewer: each of these waits for longer.
-  if (rest.failure?.is === 'throttled') return { retryAt: now + delay(run.attempt), tries: tries - 1, ...inSplits };
+  if (rest.failure?.is === 'throttled')
+    return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...inSplits };
   // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
-  if (isProbe(run) && rest.failure) return { retryAt: now + delay(), tries: tries - 1, ...inSplits };
-  if (tries >= operation.retry.maxAttempts) return undefined;
-  return { retryAt: now + delay(), tries, ...inSplits };
+  if (isProbe(run) && rest.failure)
+    return { retryAt: now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
+  if (countedAttempts >= operation.retry.maxAttempts) return undefined;
+  return { retryAt: now + delay(), countedAttempts, ...inSplits };
 };
 
 /**
@@ -104,16 +107,20 @@ const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { c
 };
 
 /** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
-export const pauseAsked = ({ operation, tries, asked }: Pick<Attempt, 'operation' | 'tries' | 'asked'>): Millis => {
+export const pauseAsked = ({
+  operation,
+  countedAttempts,
+  asked,
+}: Pick<Attempt, 'operation' | 'countedAttempts' | 'asked'>): Millis => {
   const { keepTasks, retry, downstream } = operation;
   const share = keepTasks / retry.maxAttempts;
-  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, tries);
+  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, countedAttempts);
   return Math.min(asked.pause, Math.max(0, longest));
 };
 
 /** H5. */
 const postpone = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
-  await tally.tellEnded();
+  await tally.notifyEnded();
   const { batch, attempt } = run;
   const { left, pending } = rest;
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
@@ -149,11 +156,15 @@ export const comeBack = async (
 };
 
 /** Fails what is open, each with its own last reason. */
-export const giveUp = async ({ operation, tries }: Ending, tally: Tally, left: readonly Left[]): Promise<void> => {
-  const most = Math.min(tries, operation.retry.maxAttempts);
+export const giveUp = async (
+  { operation, countedAttempts }: Ending,
+  tally: Tally,
+  left: readonly Left[],
+): Promise<void> => {
+  const most = Math.min(countedAttempts, operation.retry.maxAttempts);
   await tally.record(
     left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)))),
-    tries,
+    countedAttempts,
   );
 };
 
@@ -165,7 +176,7 @@ const exhausted = (attempts: number, reason: string): TaskError => ({
 
 /** H6, H7. */
 export const finish = async (deps: CallDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
-  await tally.tellEnded();
+  await tally.notifyEnded();
   const { counts } = tally;
   const status = finishedStatus(counts);
   const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };

@@ -15,10 +15,10 @@ import { type OperationState, pauseNow } from '../../domain/operations/slots.ts'
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
+import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { ensureSlot, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
-import { wakeForRoom, wakeUnlessPaused } from '../slots/wake.ts';
-import { type Next, OutOfTime, untilDone } from '../contention.ts';
+import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
 import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';
@@ -73,12 +73,15 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
   // It may have had one already, on a page that its row does not name. Then the slot that the signal is about is still free.
-  if (slot === 'taken' && message.woken) await wakeForRoom(deps, batch.operation);
+  if (slot === 'taken' && message.woken) await wakeForFreeSlot(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
-  const tries = batch.tries + (isFree ? 0 : 1);
-  if (tries <= operation.retry.maxAttempts && !(await isItsMoment(deps, message, batch, operation, state, delivery)))
+  const countedAttempts = batch.countedAttempts + (isFree ? 0 : 1);
+  if (
+    countedAttempts <= operation.retry.maxAttempts &&
+    !(await isItsMoment(deps, message, batch, operation, state, delivery))
+  )
     return 'end';
-  return start(deps, batch, operation, state, { tries, isFree }, delivery);
+  return start(deps, batch, operation, state, { countedAttempts, isFree }, delivery);
 };
 
 const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
@@ -96,7 +99,7 @@ const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Pro
 /** How an attempt counts. */
 interface Count {
   /** The attempts that count, this one included. */
-  readonly tries: number;
+  readonly countedAttempts: number;
   /** Whether it takes the place of one that does not count. */
   readonly isFree: boolean;
 }
@@ -110,7 +113,7 @@ const start = async (
   batch: Batch,
   operation: Operation,
   state: OperationState,
-  { tries, isFree }: Count,
+  { countedAttempts, isFree }: Count,
   invocation: Delivery,
 ): Promise<Next> => {
   const { batches, machine, config, tasks } = deps;
@@ -124,11 +127,20 @@ const start = async (
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
   // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
   const isMine =
-    (await batches.start(batch.id, { attempt, tries, uncounted, token, at, runUntil })) ||
+    (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil })) ||
     (await batches.get(batch.id))?.startedBy === token;
   if (!isMine) return 'again';
   const begun = uncounted === undefined ? batch : { ...batch, uncounted };
-  const run: Attempt = { batch: begun, operation, members, state, attempt, tries, invocation, asked: { pause: 0 } };
+  const run: Attempt = {
+    batch: begun,
+    operation,
+    members,
+    state,
+    attempt,
+    countedAttempts,
+    invocation,
+    asked: { pause: 0 },
+  };
   return runAttempt(patient(deps, invocation), run).catch((cause) => {
     if (cause instanceof OutOfTime) throw cause;
     return comeBackUncounted(deps, run, cause);
@@ -141,7 +153,7 @@ const start = async (
  */
 const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> => {
   const ids = unfinishedOf(batch);
-  const seen = batch.attempt === 0 ? await tasks.glance(ids, batch.id) : [];
+  const seen = batch.attempt === 0 ? await tasks.readEventually(ids, batch.id) : [];
   const open = new Map(seen.map((task) => [task.id, task]));
   const rest = await tasks.members(
     ids.filter((id) => !open.has(id)),
@@ -153,10 +165,10 @@ const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> 
 
 /** H4 to H7. */
 const runAttempt = async (deps: CallDeps, run: Attempt): Promise<Next> => {
-  const { batch, operation, members, tries } = run;
+  const { batch, operation, members, countedAttempts } = run;
   const tally = new Tally(deps, batch, operation, members);
-  await tally.record(failAll(members.lost, PAYLOAD_LOST), tries);
-  const isOneTooMany = tries > operation.retry.maxAttempts;
+  await tally.record(failAll(members.lost, PAYLOAD_LOST), countedAttempts);
+  const isOneTooMany = countedAttempts > operation.retry.maxAttempts;
   const rest = isOneTooMany ? notReported(run, deps.machine.now()) : await callInParts(deps, run, tally);
   return endAttempt(deps, run, tally, rest);
 };

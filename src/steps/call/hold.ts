@@ -28,9 +28,9 @@ import type { BatchId, Millis } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
 import { delayPast, MINUTE } from '../../domain/timings.ts';
 import type { NextHeld } from '../../ports/batches.ts';
+import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';
-import type { Next } from '../contention.ts';
 
 /** Each costs a write of the batch's row. */
 const SPAN: Millis = 15 * MINUTE;

@@ -13,8 +13,8 @@ import type { Millis } from '../../domain/ids.ts';
 import { MAX_DELAY, SECOND, TO_REPORT } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import { reasonOf } from '../../util/problems.ts';
-import type { CallDeps } from '../deps.ts';
 import type { Next } from '../contention.ts';
+import type { CallDeps } from '../deps.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
 import type { Attempt } from './tally.ts';
 
@@ -78,7 +78,7 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
  */
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
-  const { batch, attempt, tries } = run;
+  const { batch, attempt, countedAttempts } = run;
   const { id: batchId, operation, open, pending, split, counts = NONE } = batch;
   const uncounted = (batch.uncounted ?? 0) + 1;
   const now = machine.now();
@@ -96,7 +96,11 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
   };
   const shown = { uncounted, counts, lastAttempt: lastAttempt({ reason }, now), ...rest };
   const postpone = () =>
-    batches.postpone(batchId, attempt, { ...shown, retryAt, tries: isCounted ? tries : tries - 1 });
+    batches.postpone(batchId, attempt, {
+      ...shown,
+      retryAt,
+      countedAttempts: isCounted ? countedAttempts : countedAttempts - 1,
+    });
   const postponed = await patiently(deps, run.invocation, postpone, LAST_RESERVE).catch(() => undefined);
   if (postponed === false) throw cause;
   if (postponed) await comeBack(deps, batch, retryAt);

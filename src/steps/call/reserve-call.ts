@@ -11,8 +11,8 @@ import { NAP, nextMoment, reachOf, reservedIn, sleepSeconds, VOID_AFTER } from '
 import type { CallLine, OperationState } from '../../domain/operations/slots.ts';
 import { delaySeconds } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
-import type { CallDeps } from '../deps.ts';
 import { OutOfTime } from '../contention.ts';
+import type { CallDeps } from '../deps.ts';
 import { lookLater } from './hold.ts';
 
 /** A call that wants a moment. */

@@ -24,7 +24,7 @@ export interface Attempt {
   /** The operation's row as it was before the attempt. */
   readonly state: OperationState;
   readonly attempt: number;
-  readonly tries: number;
+  readonly countedAttempts: number;
   readonly invocation: Invocation;
   /** The longest pause that the downstream has asked for until now. */
   readonly asked: { pause: Millis };
@@ -95,13 +95,13 @@ export class Tally {
   }
 
   /** Writes results. @param tries those that count until then. */
-  async record(results: readonly TaskResult[], tries: number): Promise<void> {
+  async record(results: readonly TaskResult[], countedAttempts: number): Promise<void> {
     if (results.length === 0) return;
     const { tasks, machine } = this.#deps;
     const written = await tasks.finish(results, {
       id: this.#batch.id,
       target: this.#batch.target,
-      attempts: Math.min(tries, this.#operation.retry.maxAttempts),
+      attempts: Math.min(countedAttempts, this.#operation.retry.maxAttempts),
       at: machine.now(),
       keep: this.#operation.keepTasks,
     });
@@ -117,7 +117,7 @@ export class Tally {
    * Tells of all that ended, whoever wrote it: he may not have come that far. Fan-outs first, all at once, since a member
    * knows its item and how it ended; for initiators the tasks are read, and nothing where nobody wants to know.
    */
-  async tellEnded(): Promise<void> {
+  async notifyEnded(): Promise<void> {
     await ackEnded(this.#deps, this.#ended);
     const ids = this.#ended
       .filter(({ callback, status }) => destinationOf(this.#operation, callback, status) !== undefined)

@@ -17,7 +17,7 @@ import { MAX_DELAY, SECOND } from '../../domain/timings.ts';
 import type { Returns } from '../../ports/callbacks.ts';
 import { NotTaken, TooLarge, type Way } from '../../ports/callbacks.ts';
 import { TimeIsUp } from '../../ports/machine.ts';
-import type { LetterDeps } from '../deps.ts';
+import type { DeadLetterDeps } from '../deps.ts';
 import type { Sharing } from './sharing.ts';
 
 /** What became of an event. */
@@ -28,7 +28,7 @@ export type Outcome =
   | { readonly kind: 'put-off'; readonly because: Exclude<Because, 'failed'>; readonly closed: Millis };
 
 /** To deliver events. */
-export interface DeliverDeps extends Pick<LetterDeps, 'config' | 'queues' | 'machine' | 'report'> {
+export interface DeliverDeps extends Pick<DeadLetterDeps, 'config' | 'queues' | 'machine' | 'report'> {
   readonly sharing: Sharing;
   /** The name of this deployment. */
   readonly stack: string;

@@ -3,12 +3,12 @@
 import pLimit from 'p-limit';
 import { type FanOutId, type Item, type ItemId, isNumbered, itemIdOf } from '../../domain/fan-out-ids.ts';
 import {
+  type Completion,
   type ItemOutcome,
   isGoing,
   mayBeDone,
   type Node,
   type NodeCounts,
-  type Standing,
 } from '../../domain/fan-outs/fan-out.ts';
 import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
@@ -44,12 +44,12 @@ export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Prom
   return {
     fanOuts: [
       ...groupBy(
-        answers.filter(({ standing }) => !standing.isUnknown),
+        answers.filter(({ completion }) => !completion.isUnknown),
         ({ id }) => id,
       ),
     ].map(([id, all]) => {
-      const complete = all.find(({ standing }) => standing.isComplete);
-      const userKey = complete?.standing.fanOut?.userKey;
+      const complete = all.find(({ completion }) => completion.isComplete);
+      const userKey = complete?.completion.fanOut?.userKey;
       return { id, complete: complete !== undefined, ...(userKey === undefined ? {} : { userKey }) };
     }),
     unknown: answers.flatMap(({ unknown }) => unknown),
@@ -77,7 +77,7 @@ const partsOf = (acks: readonly ItemAck[], size: number): readonly Part[] => {
 
 interface PartAnswer {
   readonly id: FanOutId;
-  readonly standing: Standing;
+  readonly completion: Completion;
   readonly unknown: readonly ItemId[];
 }
 
@@ -86,20 +86,24 @@ const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<
   const { node, beyond } = written;
   const unknown = (indexes: Iterable<number>): ItemId[] =>
     [...indexes].map((index) => itemIdOf({ fanOut: id, group, index }));
-  const nobody: PartAnswer = { id, standing: { isUnknown: true, isComplete: false }, unknown: unknown(results.keys()) };
+  const nobody: PartAnswer = {
+    id,
+    completion: { isUnknown: true, isComplete: false },
+    unknown: unknown(results.keys()),
+  };
   if (!node || beyond.length === results.size) return nobody;
-  const standing = await standingAfter(deps, id, { level: 0, n: group }, node, written);
-  return standing.isUnknown ? nobody : { id, standing, unknown: unknown(beyond) };
+  const completion = await completionAfter(deps, id, { level: 0, n: group }, node, written);
+  return completion.isUnknown ? nobody : { id, completion, unknown: unknown(beyond) };
 };
 
 /** What follows from a group that was acked. */
-const standingAfter = async (
+const completionAfter = async (
   deps: FanOutDeps,
   id: FanOutId,
   group: Position,
   node: NodeCounts & Partial<Pick<Node, 'slots'>>,
   { failed, isRepeat }: Written,
-): Promise<Standing> => {
+): Promise<Completion> => {
   if (failed.length > 0) {
     const names = failed.map((index) => `${group.n}:${index}`);
     const noted = await noteFails(deps, id, names);

@@ -5,8 +5,8 @@ import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
 import { groupSizes } from '../../domain/fan-outs/tree.ts';
 import type { Token } from '../../domain/ids.ts';
 import type { Reservation } from '../../ports/fan-outs.ts';
-import type { FanOutDeps } from '../deps.ts';
 import { contend, FanOutBusy, type Patience } from '../contention.ts';
+import type { FanOutDeps } from '../deps.ts';
 
 /** A group that was added; its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
 interface Group {

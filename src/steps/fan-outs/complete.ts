@@ -6,13 +6,13 @@
 
 import type { FanOutId } from '../../domain/fan-out-ids.ts';
 import {
+  type Completion,
+  completionOf,
   type FanOut,
   isDone,
   isTooMany,
   type NodeCounts,
   nextOf,
-  type Standing,
-  standingOf,
   sumsFailures,
   TOLERATED_MAX,
 } from '../../domain/fan-outs/fan-out.ts';
@@ -33,22 +33,22 @@ export const climb = async (
   from: Position,
   node: NodeCounts,
   isRepeat: boolean,
-): Promise<Standing> => {
+): Promise<Completion> => {
   const { fanOuts } = deps;
   let [position, counts]: [Position, NodeCounts] = [from, node];
   for (;;) {
     const fanOut = await fanOuts.read(id);
     switch (nextOf(fanOut, position, counts, fanOuts.width)) {
       case 'over':
-        return standingOf(fanOut);
+        return completionOf(fanOut);
       case 'wait':
         // A child was done. If something failed in it, what is summed over the nodes has changed; the sum reads a row for
         // each 450 groups, which is too much for groups that change nothing.
         return fanOut && position.level > 0 && node.failed > 0 && sumsFailures(fanOut)
           ? failFastIfDue(deps, fanOut)
-          : standingOf(fanOut);
+          : completionOf(fanOut);
       case 'end':
-        return standingOf(fanOut && (await completeAll(deps, fanOut, counts.failed)));
+        return completionOf(fanOut && (await completeAll(deps, fanOut, counts.failed)));
       case 'climb': {
         const parent = parentOf(position, fanOuts.width);
         counts = await ackSlot(deps, id, parent, counts, isRepeat);
@@ -105,16 +105,16 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
     const position = { level, n: nodesAt(groups, level, fanOuts.width) - 1 };
     const node = await fanOuts.node(id, position);
     if (!node || !isDone(fanOut, position, node, fanOuts.width)) continue;
-    const standing = await climb(deps, id, position, node, true);
-    if (standing.isComplete || standing.isUnknown) return standing.fanOut ?? (await fanOuts.read(id));
+    const completion = await climb(deps, id, position, node, true);
+    if (completion.isComplete || completion.isUnknown) return completion.fanOut ?? (await fanOuts.read(id));
   }
   return fanOut;
 };
 
 /** Notes items that failed, if the fan-out wants to know. @param fails `group:index` */
-export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Standing> => {
+export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Completion> => {
   const fanOut = await deps.fanOuts.read(id);
-  if (!fanOut?.failFast || fanOut.ended || sumsFailures(fanOut)) return standingOf(fanOut);
+  if (!fanOut?.failFast || fanOut.ended || sumsFailures(fanOut)) return completionOf(fanOut);
   const unknown = fails.filter((each) => !fanOut.fails.includes(each)).slice(0, TOLERATED_MAX + 1);
   const noted = unknown.length > 0 ? await deps.fanOuts.noteFails(id, unknown, TOLERATED_MAX) : fanOut;
   return failFastIfDue(deps, noted ?? fanOut);
@@ -124,10 +124,10 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
  * Completes a fan-out of which too much failed, as far as is known without looking at every group: failed items are noted
  * one by one up to {@link TOLERATED_MAX}; more are summed over the groups that are done.
  */
-const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Standing> => {
-  if (fanOut.ended) return standingOf(fanOut);
+const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
+  if (fanOut.ended) return completionOf(fanOut);
   const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : fanOut.fails.length;
-  return standingOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, failed) : fanOut);
+  return completionOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, failed) : fanOut);
 };
 
 const failedInDone = async ({ fanOuts }: FanOutDeps, { id, groups }: FanOut): Promise<number> => {

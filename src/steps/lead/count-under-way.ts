@@ -13,9 +13,9 @@ import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import { CLOCK_SKEW, delayPast, LEASE, SECOND, SOON } from '../../domain/timings.ts';
 import type { Mine } from '../../ports/locks.ts';
+import type { Next } from '../contention.ts';
 import type { BatchDeps } from '../deps.ts';
 import { wake } from '../slots/wake.ts';
-import type { Next } from '../contention.ts';
 
 /**
  * G5. Counts the batches that are under way, if they can be found already; otherwise the next guard sleeps until then. A hint leaves that
@@ -73,7 +73,7 @@ const countUnderWay = async (
   // One that ended in between has not given back the place that it has now.
   const counted = [...new Set([...inFlight, ...batches])];
   const still = new Set((await notOver(deps, counted)).map(({ id }) => id));
-  for (const id of counted) if (!still.has(id)) await deps.locks.land(target, id);
+  for (const id of counted) if (!still.has(id)) await deps.locks.releaseSlot(target, id);
   await deps.locks.counted(target, mine, uncountedAt);
 };
 

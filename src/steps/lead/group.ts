@@ -1,11 +1,11 @@
 /**
  * Group: the leader of a Target turns its waiting tasks into batches, one after the other, until none is due.
  *
- * Every turn of the loop begins by reading the lock; {@link standingOf} lists what it can find there (rules G1 to G9).
+ * Every turn of the loop begins by reading the lock; {@link guardStatusOf} lists what it can find there (rules G1 to G9).
  * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
  */
 
-import { isClosed, isHeld, type Lock, standingOf } from '../../domain/batches/lock.ts';
+import { guardStatusOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
 import { type Operation, operationFor } from '../../domain/config/resolved.ts';
@@ -14,12 +14,12 @@ import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts
 import { type Slot, slotOf } from '../../domain/operations/slots.ts';
 import { delayPast, delaySeconds, HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
+import { type Next, untilDone } from '../contention.ts';
 import type { GroupDeps } from '../deps.ts';
-import { awaitRoom, takeRoom } from '../slots/operation-slots.ts';
-import { freeTargetRoomIfOver, isTargetFull, pagesOfTarget, takeTargetRoom } from '../slots/target-slots.ts';
+import { takeOperationSlot, waitForOperationSlot } from '../slots/operation-slots.ts';
+import { freeTargetSlotIfOver, isTargetFull, pagesOfTarget, takeTargetSlot } from '../slots/target-slots.ts';
 import { wake } from '../slots/wake.ts';
 import { settle, settlementsOf } from '../tasks/settle.ts';
-import { type Next, untilDone } from '../contention.ts';
 import { countFirst } from './count-under-way.ts';
 import { hop, isNothingLeft, lead, lookAgain } from './elect-leader.ts';
 import { finishBatch } from './finish-batch.ts';
@@ -41,12 +41,12 @@ export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery
 const takeTurn = async (turn: Turn): Promise<Next> => {
   const { deps, message } = turn;
   const lock = await deps.locks.read(message.target);
-  const standing = standingOf(lock, message, deps.machine.now());
-  switch (standing.is) {
+  const status = guardStatusOf(lock, message, deps.machine.now());
+  switch (status.is) {
     case 'leader-with-open-batch':
       // A hint meets its guard at work. One that comes back may have opened the batch itself, and stopped there.
       if (message.hint && turn.delivery.deliveries === 1) return 'end';
-      await finishBatch(deps, message.target, standing.batch);
+      await finishBatch(deps, message.target, status.batch);
       return 'again';
     case 'leader':
       if (!(await isNothingLeft(deps, message.target, lock))) return groupAsLeader(turn, lock);
@@ -158,13 +158,13 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const round = lock.round + 1;
   const slot = slotOf(target, fence, round);
   const layout = pagesOfTarget(deps, target, lock);
-  const { slotPage, targetPage } = await takeRooms(deps, target, lock, slot, layout);
+  const { slotPage, targetPage } = await takeSlots(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
     // Woken for a slot of its operation, the Target may have no place for another batch.
     if (layout && targetPage === undefined) await passOn(turn, lock);
     await giveUpFor(turn, lock, next.rows);
     // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
-    await freeTargetRoomIfOver(deps, target, slot, targetPage);
+    await freeTargetSlotIfOver(deps, target, slot, targetPage);
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
@@ -182,22 +182,25 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
   // The batch may have been opened, and have ended, before we took its slot.
-  else await freeTargetRoomIfOver(deps, target, slot, targetPage);
+  else await freeTargetSlotIfOver(deps, target, slot, targetPage);
   return 'again';
 };
 
 /** Takes what a batch needs: a place in its Target, where those are on pages, and then a slot of its operation. */
-const takeRooms = async (
+const takeSlots = async (
   deps: GroupDeps,
   target: Target,
   lock: Lock,
   slot: Slot,
   layout: Layout | undefined,
 ): Promise<{ readonly slotPage: number | undefined; readonly targetPage: number | undefined }> => {
-  const targetPage = layout ? await takeTargetRoom(deps, target, lock, slot, layout) : undefined;
+  const targetPage = layout ? await takeTargetSlot(deps, target, lock, slot, layout) : undefined;
   if (layout && targetPage === undefined) return { slotPage: undefined, targetPage };
   const isCapped = operationFor(deps.config, operationOf(target)).concurrency.perTarget !== null;
-  return { slotPage: await takeRoom(deps, target, slot), targetPage: targetPage ?? (isCapped ? 0 : undefined) };
+  return {
+    slotPage: await takeOperationSlot(deps, target, slot),
+    targetPage: targetPage ?? (isCapped ? 0 : undefined),
+  };
 };
 
 /** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
@@ -234,13 +237,13 @@ const EARLY_BACKOFF = 4;
 const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence, token } = message;
-  const mayBurn = lock.holder === undefined && !lock.openBatch && lock.blocked === undefined;
+  const maySkipFence = lock.holder === undefined && !lock.openBatch && lock.blocked === undefined;
   if (
-    mayBurn &&
+    maySkipFence &&
     (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize) ||
       (await firstRows(turn)).length === 0)
   )
-    return (await deps.locks.burn(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
+    return (await deps.locks.skipFence(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
   const now = deps.machine.now();
   if (isHeld(lock, now)) return 'again';
   const won = await deps.locks.acquire(target, { fence, token, seen: lock, now, until: now + LEASE });
@@ -251,20 +254,20 @@ const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
 /** G9. */
 const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
   if (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize)) return 'end';
-  if (lock.blocked !== undefined) return waitForRoom(turn, lock, lock.blocked);
+  if (lock.blocked !== undefined) return waitForSlot(turn, lock, lock.blocked);
   const rows = await firstRows(turn);
   if (rows.length === 0) return 'end';
   return (await lead(turn.deps, turn.message.target, lock, rows)) ? 'end' : 'again';
 };
 
 /** G9a. One that leads after all takes its row back last: a row too many only wakes the next one. */
-const waitForRoom = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
+const waitForSlot = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;
   const layout = pagesOfTarget(deps, target, lock);
   if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
   const waiting = { target, at, fence, by: deps.machine.token() };
-  if (!(await awaitRoom(deps, waiting))) return 'end';
+  if (!(await waitForOperationSlot(deps, waiting))) return 'end';
   if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';
   await deps.operations.dequeue(operationOf(target), waiting);
   return 'end';

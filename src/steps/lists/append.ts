@@ -2,8 +2,8 @@
 import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
+import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
-import { takeTurns } from '../contention.ts';
 
 export type Appended =
   | { readonly kind: 'appended'; readonly first: number; readonly count: number; readonly total: number }
@@ -23,7 +23,7 @@ export const append = async (
   const { lists, machine } = deps;
   const [count, hash] = [payloads.length, digest(payloads.join('\n'))];
   let isStored = false;
-  return takeTurns(machine, id, async () => {
+  return retryWhileContended(machine, id, async () => {
     const known = await lists.append(id, token);
     const list = await lists.read(id);
     if (!list) return { kind: 'unknown' };

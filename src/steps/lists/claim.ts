@@ -29,9 +29,9 @@ import {
   tokensOf,
 } from '../../domain/lists/list.ts';
 import type { JobResult } from '../../ports/lists.ts';
+import { ListBusy, retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
-import { ListBusy, takeTurns } from '../contention.ts';
 import { doneIn } from './jobs.ts';
 
 export type Claimed =
@@ -52,7 +52,7 @@ export interface Claim {
 
 /** First come, first served. @throws ListBusy */
 export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> =>
-  takeTurns(deps.machine, id, () => tryToClaim(deps, id, claim));
+  retryWhileContended(deps.machine, id, () => tryToClaim(deps, id, claim));
 
 const tryToClaim = async (
   deps: ListDeps,

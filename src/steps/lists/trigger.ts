@@ -29,8 +29,8 @@ import {
 } from '../../domain/register/register-message.ts';
 import { printTrigger, type TriggerMessage } from '../../domain/register/trigger-message.ts';
 import type { Taken } from '../../ports/lists.ts';
+import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
-import { takeTurns } from '../contention.ts';
 import { doneIn } from './jobs.ts';
 
 /** How many jobs, or what share of all that the list has. */
@@ -82,7 +82,7 @@ export const takeJobs = async (
   count: number,
 ): Promise<Taken | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
   const { lists, machine } = deps;
-  return takeTurns(machine, id, async () => {
+  return retryWhileContended(machine, id, async () => {
     const known = await lists.trigger(id, token);
     if (known) return known;
     const list = await lists.read(id);

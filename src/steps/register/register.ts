@@ -30,9 +30,9 @@ import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
 import type { RegisterDeps } from '../deps.ts';
 import { type AskedTrigger, goOn, triggeredJobs } from '../lists/trigger.ts';
+import { ackEnded } from '../tasks/notify.ts';
 import { type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
-import { ackEnded } from '../tasks/notify.ts';
 
 /** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {

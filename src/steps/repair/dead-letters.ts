@@ -17,9 +17,9 @@ import type { Millis } from '../../domain/ids.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
 import { withId } from '../../domain/register/register-body.ts';
 import { CLOCK_SKEW } from '../../domain/timings.ts';
-import type { DeadLetter, LetterQueue, SourceQueue } from '../../ports/queues.ts';
+import type { DeadLetter, DeadLetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
-import type { LetterDeps } from '../deps.ts';
+import type { DeadLetterDeps } from '../deps.ts';
 
 export interface Walk {
   /** Letters that were sent later have their turn in another walk. */
@@ -29,7 +29,7 @@ export interface Walk {
 }
 
 /** A letter that was not sent again, and why. */
-interface SkippedLetter {
+interface SkippedDeadLetter {
   /** The SQS id of its message. */
   readonly id: string;
   readonly reason: string;
@@ -38,7 +38,7 @@ interface SkippedLetter {
 export interface Walked {
   /** How many letters were sent again. */
   readonly revived: number;
-  readonly skipped: readonly SkippedLetter[];
+  readonly skipped: readonly SkippedDeadLetter[];
   /** Whether the end of the queue was seen. Otherwise the walk was not allowed to go on. */
   readonly isDone: boolean;
 }
@@ -48,18 +48,18 @@ export interface Walked {
  *
  * @param turn says why a letter was not sent, if it was not.
  */
-export const walkLetters = async (
-  deps: LetterDeps,
-  queue: LetterQueue,
+export const walkDeadLetters = async (
+  deps: DeadLetterDeps,
+  queue: DeadLetterQueue,
   { began, mayGoOn }: Walk,
-  turn: (letter: DeadLetter) => Promise<string | undefined>,
+  turn: (deadLetter: DeadLetter) => Promise<string | undefined>,
 ): Promise<Walked> => {
   const met = new Set<string>();
-  const skipped: SkippedLetter[] = [];
+  const skipped: SkippedDeadLetter[] = [];
   let revived = 0;
-  const take = (letter: DeadLetter): Promise<string | undefined> =>
-    turn(letter).catch((cause: unknown) => {
-      deps.report({ event: 'not-revived', queue, messageId: letter.messageId, cause: String(cause) });
+  const take = (deadLetter: DeadLetter): Promise<string | undefined> =>
+    turn(deadLetter).catch((cause: unknown) => {
+      deps.report({ event: 'not-revived', queue, messageId: deadLetter.messageId, cause: String(cause) });
       return reasonOf(cause);
     });
   while (mayGoOn(skipped.length)) {
@@ -79,10 +79,10 @@ export const walkLetters = async (
   return { revived, skipped, isDone: false };
 };
 
-export interface Revival {
-  readonly from: LetterQueue;
+export interface RedriveDelay {
+  readonly from: DeadLetterQueue;
   readonly to: SourceQueue;
-  readonly letter: DeadLetter;
+  readonly deadLetter: DeadLetter;
   /** What is sent, which may be better than what was received. */
   readonly body: string;
   /** In how many seconds it is delivered. */
@@ -94,20 +94,23 @@ export interface Revival {
  *
  * @returns the SQS id of the message that was sent.
  */
-export const revive = async (deps: LetterDeps, { from, to, letter, body, delay }: Revival): Promise<string> => {
-  const { messageId, revivals } = letter;
-  const sent = await deps.deadLetters.revive(to, { ...letter, body }, delay);
+export const redrive = async (
+  deps: DeadLetterDeps,
+  { from, to, deadLetter, body, delay }: RedriveDelay,
+): Promise<string> => {
+  const { messageId, revivals } = deadLetter;
+  const sent = await deps.deadLetters.redrive(to, { ...deadLetter, body }, delay);
   deps.report({ event: 'revived', queue: from, messageId, revivals: revivals + 1, delay });
-  await remove(deps, from, letter);
+  await remove(deps, from, deadLetter);
   return sent;
 };
 
 /** Takes out a letter that has had its turn. One that cannot be taken out has had it all the same: it comes once more. */
-const remove = async ({ deadLetters, report }: LetterDeps, queue: LetterQueue, letter: DeadLetter) => {
+const remove = async ({ deadLetters, report }: DeadLetterDeps, queue: DeadLetterQueue, deadLetter: DeadLetter) => {
   try {
-    await deadLetters.remove(queue, letter);
+    await deadLetters.remove(queue, deadLetter);
   } catch (cause) {
-    report({ event: 'not-removed', queue, messageId: letter.messageId, cause: String(cause) });
+    report({ event: 'not-removed', queue, messageId: deadLetter.messageId, cause: String(cause) });
   }
 };
 
@@ -128,28 +131,33 @@ const REVIVED_MAX_BYTES = 1_000_000;
  *
  * @param delayOf in how many seconds a letter is delivered; `give up` moves an event to the queue of those given up.
  */
-export const reviveDeadLetters = (
-  deps: LetterDeps,
+export const redriveDeadLetterQueue = (
+  deps: DeadLetterDeps,
   queue: SourceQueue,
   walk: Walk,
-  delayOf: (letter: DeadLetter) => number | 'give up',
+  delayOf: (deadLetter: DeadLetter) => number | 'give up',
 ): Promise<Walked> =>
-  walkLetters(deps, queue, walk, async (letter) => {
-    const body = queue === 'register' ? withId(letter.body, letter.messageId) : letter.body;
+  walkDeadLetters(deps, queue, walk, async (deadLetter) => {
+    const body = queue === 'register' ? withId(deadLetter.body, deadLetter.messageId) : deadLetter.body;
     const problem = hopeless(queue, body);
-    if (problem !== undefined) return reject(deps, queue, letter, problem);
-    const delay = delayOf(letter);
-    if (delay === 'give up') await giveUp(deps, letter);
-    else await revive(deps, { from: queue, to: queue, letter, body, delay });
+    if (problem !== undefined) return reject(deps, queue, deadLetter, problem);
+    const delay = delayOf(deadLetter);
+    if (delay === 'give up') await giveUp(deps, deadLetter);
+    else await redrive(deps, { from: queue, to: queue, deadLetter, body, delay });
     return undefined;
   });
 
 /** @returns why it was not sent. */
-const reject = async (deps: LetterDeps, queue: SourceQueue, letter: DeadLetter, reason: string): Promise<string> => {
-  const { messageId, body } = letter;
+const reject = async (
+  deps: DeadLetterDeps,
+  queue: SourceQueue,
+  deadLetter: DeadLetter,
+  reason: string,
+): Promise<string> => {
+  const { messageId, body } = deadLetter;
   await deps.queues.reject([{ messageId, body, problems: [{ path: '', reason }], at: deps.machine.now() }]);
   deps.report({ event: 'unreadable', queue, messageId });
-  await remove(deps, queue, letter);
+  await remove(deps, queue, deadLetter);
   return `${reason}; it lies in the rejected queue now`;
 };
 
@@ -172,9 +180,9 @@ const hopeless = (queue: SourceQueue, body: string): string | undefined => {
 };
 
 /** Moves a dead letter. Sends before it deletes: a crash in between doubles the event, the other way round loses it. */
-const giveUp = async (deps: LetterDeps, letter: DeadLetter): Promise<void> => {
-  const { messageId, body } = letter;
+const giveUp = async (deps: DeadLetterDeps, deadLetter: DeadLetter): Promise<void> => {
+  const { messageId, body } = deadLetter;
   await deps.queues.giveUp([body]);
   deps.report({ event: 'given-up', destination: parseCallback(body).to, messageId });
-  await remove(deps, 'callback', letter);
+  await remove(deps, 'callback', deadLetter);
 };

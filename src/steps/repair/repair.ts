@@ -13,10 +13,10 @@ import { type BatchId, type Millis, operationOf, type Target } from '../../domai
 import type { Layout } from '../../domain/operations/slot-pages.ts';
 import { batchOfSlot, pauseNow } from '../../domain/operations/slots.ts';
 import { GRACE } from '../../domain/timings.ts';
-import type { Glance, Mine } from '../../ports/locks.ts';
+import type { LockView, Mine } from '../../ports/locks.ts';
 import type { BatchDeps } from '../deps.ts';
 import { isSlotOver } from '../slots/pages.ts';
-import { furtherPagesOf, isTargetFull, landBatch, pagesOfTarget } from '../slots/target-slots.ts';
+import { furtherPagesOf, isTargetFull, pagesOfTarget, releaseTargetSlot } from '../slots/target-slots.ts';
 
 /** What could not be looked at, and why. */
 export interface Skipped {
@@ -34,7 +34,7 @@ export interface Looked {
  * Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way.
  *
  * @param onWaiting is told since when the task waits whose turn is next, if one does.
- * @param onGlance is given the lock row as it was read, which may be a moment behind.
+ * @param onEventualRead is given the lock row as it was read, which may be a moment behind.
  */
 export const lookAtTarget = async (
   deps: BatchDeps,
@@ -42,11 +42,11 @@ export const lookAtTarget = async (
   now: Millis,
   grace: Millis = GRACE,
   onWaiting: (since: Millis) => void = () => {},
-  onGlance: (target: Target, glance: Glance) => void = () => {},
+  onEventualRead: (target: Target, readEventually: LockView) => void = () => {},
 ): Promise<Finding | undefined> => {
-  const glance = await deps.locks.glance(target);
-  const { lock, first } = glance;
-  onGlance(target, glance);
+  const readEventually = await deps.locks.readEventually(target);
+  const { lock, first } = readEventually;
+  onEventualRead(target, readEventually);
   if (first) onWaiting(first.at);
   // First: what counts as under way decides whether what waits waits rightly.
   const operation = operationNamed(deps.config, operationOf(target));
@@ -91,14 +91,14 @@ const lookAtSlots = async (
 /** Slots that are looked at together. */
 const AT_ONCE = 20;
 
-/** @param onWaiting and `onGlance` as of {@link lookAtTarget}. */
+/** @param onWaiting and `onEventualRead` as of {@link lookAtTarget}. */
 export const lookAtTargets = (
   deps: BatchDeps,
   targets: readonly Target[],
   onWaiting?: (since: Millis) => void,
-  onGlance?: (target: Target, glance: Glance) => void,
+  onEventualRead?: (target: Target, readEventually: LockView) => void,
 ): Promise<Looked> =>
-  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onGlance));
+  lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onEventualRead));
 
 interface BatchesLookedAt extends Looked {
   /** How many, with those that were skipped. */
@@ -213,7 +213,7 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
 };
 
 const landStuck = async (deps: BatchDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
-  const left = await landBatch(deps, { id: batchId, target, targetPage: 0 });
+  const left = await releaseTargetSlot(deps, { id: batchId, target, targetPage: 0 });
   // A Target that is blocked waits for no plain message.
   if (left?.blocked !== undefined) return askForLeader(deps, target, left.fence);
   return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';

@@ -7,10 +7,10 @@ import { isGivenUp } from '../../domain/callbacks/callback.ts';
 import { MAX_DELAY } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { SourceQueue } from '../../ports/queues.ts';
-import type { LetterDeps, SweepDeps } from '../deps.ts';
+import type { DeadLetterDeps, SweepDeps } from '../deps.ts';
 import { patrolFanOuts } from '../fan-outs/patrol.ts';
 import { sweepSlots } from '../slots/sweep-slots.ts';
-import { reviveDeadLetters, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
+import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
 import { patrol } from './patrol.ts';
 
 /** What is left of the function's time when the parts of the sweep end: each one's share is safe from those before it. */
@@ -22,8 +22,8 @@ const RESERVE = 5_000;
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
 /** Sends the dead letters of one queue again, and gives up the events among them that are too old. */
-export const sweepDeadLetters = (deps: LetterDeps, queue: SourceQueue, walk: Walk): Promise<Walked> =>
-  reviveDeadLetters(deps, queue, walk, ({ body, revivals }) =>
+export const sweepDeadLetters = (deps: DeadLetterDeps, queue: SourceQueue, walk: Walk): Promise<Walked> =>
+  redriveDeadLetterQueue(deps, queue, walk, ({ body, revivals }) =>
     queue === 'callback' && isGivenUp(body, walk.began) ? 'give up' : growing(revivals),
   );
 

@@ -21,8 +21,8 @@ import {
 } from '../../domain/operations/slots.ts';
 import { CLOCK_SKEW, MINUTE } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
-import { awaitRoom, freeRoom, holdsRoom, takeRoom } from './operation-slots.ts';
-import { landBatch } from './target-slots.ts';
+import { freeOperationSlot, holdsOperationSlot, takeOperationSlot, waitForOperationSlot } from './operation-slots.ts';
+import { releaseTargetSlot } from './target-slots.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
 /** From when a batch may lend its slot: a copy of its message that was received before the pause has begun its call by then. */
@@ -44,7 +44,7 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
   const { operation, target, slotPage } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return 'held';
   const slot = slotOfBatch(batch);
-  if (await holdsRoom(deps, operation, state, slot, slotPage)) return 'held';
+  if (await holdsOperationSlot(deps, operation, state, slot, slotPage)) return 'held';
   const waiting: WaitingTarget = {
     target,
     at: batch.oldestAt,
@@ -53,8 +53,8 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
     by: deps.machine.token(),
   };
   const isThere =
-    (await takeRoom(deps, target, slot)) !== undefined ||
-    ((await awaitRoom(deps, waiting)) && (await takeRoom(deps, target, slot)) !== undefined);
+    (await takeOperationSlot(deps, target, slot)) !== undefined ||
+    ((await waitForOperationSlot(deps, waiting)) && (await takeOperationSlot(deps, target, slot)) !== undefined);
   if (!isThere) return 'none';
   // It may have waited before, by an earlier look, and must not use up the next slot that is freed.
   await deps.operations.dequeue(operation, waiting, 'any');
@@ -81,9 +81,9 @@ export const lendSlot = async (
   const slot = slotOfBatch(batch);
   const onAnyPage = isFirstLook || now < from + FIRST_LOOK;
   // The client may repeat the request that frees it, after it lost the answer: nothing is left to free then.
-  const isHeld = await holdsRoom(deps, operation, state, slot, slotPage);
+  const isHeld = await holdsOperationSlot(deps, operation, state, slot, slotPage);
   if (!onAnyPage && !isHeld) return;
-  if ((await freeRoom(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
+  if ((await freeOperationSlot(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
 };
 
 /** Gives back the places that a batch held in its Target and in its operation. */
@@ -94,13 +94,13 @@ export const releaseSlots = async (
   const { total } = operationFor(deps.config, batch.operation).concurrency;
   const { target } = batch;
   // Whether or not it was full by the cap as it is now: a leader that knew another one may have found it so.
-  const left = await landBatch(deps, batch);
+  const left = await releaseTargetSlot(deps, batch);
   const since = left && (await workSince(deps, target, left));
   if (left && since !== undefined && !(total !== null && (await getInLine(deps, target, left, since))))
     // Even a Target that was not blocked is woken: another function that handles the same message may have blocked it since, and crashed.
     await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
   if (total === null) return;
-  await freeRoom(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
+  await freeOperationSlot(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
   // Whether or not it was full: a Target that found it so may have put its row only now.
   await wakeUnlessPaused(deps, batch.operation);
 };
@@ -150,6 +150,6 @@ const isNothingHeld = async (
   if (operationNamed(config, operation)) return false;
   const slot = slotOfBatch(batch);
   const [lock, state] = await Promise.all([locks.read(target), operations.read(operation)]);
-  if (lock.inFlight?.includes(id) || (await holdsRoom(deps, operation, state, slot, slotPage))) return false;
+  if (lock.inFlight?.includes(id) || (await holdsOperationSlot(deps, operation, state, slot, slotPage))) return false;
   return !targetPage || !(await locks.slotPage(target, targetPage)).includes(slot);
 };

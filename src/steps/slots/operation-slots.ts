@@ -3,7 +3,7 @@
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import { largestCapOf, type SlotPage, taken } from '../../domain/operations/slot-pages.ts';
-import { type OperationState, roomIn, type Slot, type WaitingTarget } from '../../domain/operations/slots.ts';
+import { freeSlotsIn, type OperationState, type Slot, type WaitingTarget } from '../../domain/operations/slots.ts';
 import type { LeadDeps } from '../deps.ts';
 import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './pages.ts';
 
@@ -27,7 +27,7 @@ export const slotsOf = (
  *
  * @returns the page of the slot; undefined where there is no room.
  */
-export const takeRoom = async (deps: LeadDeps, target: Target, slot: Slot): Promise<number | undefined> => {
+export const takeOperationSlot = async (deps: LeadDeps, target: Target, slot: Slot): Promise<number | undefined> => {
   const { config, operations } = deps;
   const operation = operationOf(target);
   const { total } = operationFor(config, operation).concurrency;
@@ -46,7 +46,7 @@ export const takeRoom = async (deps: LeadDeps, target: Target, slot: Slot): Prom
 };
 
 /** Gives a slot back. @param page where it is, if that is known @returns whether it was there, on whichever page */
-export const freeRoom = async (
+export const freeOperationSlot = async (
   { operations }: LeadDeps,
   operation: OperationName,
   slot: Slot,
@@ -54,7 +54,7 @@ export const freeRoom = async (
 ): Promise<boolean> => freeOnPages(operations, operation, slot, page);
 
 /** Whether a batch holds its slot. @param page where it was taken */
-export const holdsRoom = async (
+export const holdsOperationSlot = async (
   { operations }: LeadDeps,
   operation: OperationName,
   state: OperationState,
@@ -64,17 +64,17 @@ export const holdsRoom = async (
   state.inFlight.includes(slot) || (page > 0 && (await operations.slotPage(operation, page)).includes(slot));
 
 /** An operation's row, and how many more batches may begin, as the tables show it at this moment. */
-export const roomOf = async (
+export const freeSlotsOf = async (
   deps: LeadDeps,
   operation: OperationName,
-): Promise<{ readonly state: OperationState; readonly room: number }> => {
+): Promise<{ readonly state: OperationState; readonly free: number }> => {
   const { config, operations } = deps;
   const { concurrency } = operationFor(config, operation);
   const state = await operations.read(operation);
   const { total } = concurrency;
   const isCounted = !state.paused && total !== null;
   const pages = isCounted ? await slotsOf(deps, operation, state, total, true) : [];
-  return { state, room: roomIn(state, concurrency, taken(pages)) };
+  return { state, free: freeSlotsIn(state, concurrency, taken(pages)) };
 };
 
 /**
@@ -84,8 +84,8 @@ export const roomOf = async (
  *
  * @returns whether there is room now. Then the row goes once somebody leads, and not before: it may be another's, too.
  */
-export const awaitRoom = async (deps: LeadDeps, waiting: WaitingTarget): Promise<boolean> => {
+export const waitForOperationSlot = async (deps: LeadDeps, waiting: WaitingTarget): Promise<boolean> => {
   const operation = operationOf(waiting.target);
   await deps.operations.enqueue(operation, waiting);
-  return (await roomOf(deps, operation)).room > 0;
+  return (await freeSlotsOf(deps, operation)).free > 0;
 };

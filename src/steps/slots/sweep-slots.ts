@@ -14,7 +14,7 @@ import type { OperationState, Slot } from '../../domain/operations/slots.ts';
 import { GRACE } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
 import { isSlotOver, pagesOf } from './pages.ts';
-import { wakeForRoom } from './wake.ts';
+import { wakeForFreeSlot } from './wake.ts';
 
 /** Slots that are looked at together: one after the other, a thousand would take longer than the function has. */
 const AT_ONCE = 20;
@@ -60,7 +60,7 @@ const wakeAfter = async (deps: BatchDeps, operation: OperationName, { paused }: 
   // A circuit whose message was lost would stay open for ever.
   if (paused?.until !== undefined && paused.until < deps.machine.now() - GRACE)
     await deps.queues.resume({ kind: 'resume', operation, resume: paused.id }, 0);
-  else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForRoom(deps, operation);
+  else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForFreeSlot(deps, operation);
 };
 
 const freeIfOver = async (deps: BatchDeps, operation: OperationName, slot: Slot, page: number): Promise<void> => {

@@ -41,7 +41,7 @@ export const furtherPagesOf = async (
 ): Promise<readonly SlotPage[]> => (layout ? locks.slotPagesEventually(target, largestCapOf(layout, lock)) : []);
 
 /** Takes a slot of the Target, or still has it. @returns its page; undefined where there is no room */
-export const takeTargetRoom = async (
+export const takeTargetSlot = async (
   deps: BatchDeps,
   target: Target,
   lock: Lock,
@@ -49,8 +49,8 @@ export const takeTargetRoom = async (
   layout: Layout,
 ): Promise<number | undefined> => {
   const take = () => takeOnPages(deps.locks, target, slot, layout, async () => firstPageOf(target, lock, layout));
-  const room = await take();
-  if (room !== undefined) return room;
+  const page = await take();
+  if (page !== undefined) return page;
   const pages = await furtherPagesOf(deps, target, lock, layout);
   return (await freeLeftBehind(deps, target, pages)) ? take() : undefined;
 };
@@ -109,7 +109,7 @@ export const dropEmptyPages = async (deps: BatchDeps, target: Target, lock: Lock
  *
  * @param page undefined, or 0, where the slot is on no page
  */
-export const freeTargetRoomIfOver = async (deps: BatchDeps, target: Target, slot: Slot, page = 0): Promise<void> => {
+export const freeTargetSlotIfOver = async (deps: BatchDeps, target: Target, slot: Slot, page = 0): Promise<void> => {
   if (page === 0 || !(await isSlotOver(deps, slot))) return;
   await deps.locks.freeSlot(target, slot, page);
   const lock = await deps.locks.read(target);
@@ -129,7 +129,7 @@ export const freeTargetRoomIfOver = async (deps: BatchDeps, target: Target, slot
  * @returns the lock of a Target that may need a signal; undefined if it has a leader, if the batch was on a page and the lock is not blocked,
  * or if the batch can have had no place
  */
-export const landBatch = async (
+export const releaseTargetSlot = async (
   deps: BatchDeps,
   batch: Pick<Batch, 'id' | 'target' | 'targetPage'>,
 ): Promise<Lock | undefined> => {
@@ -139,14 +139,14 @@ export const landBatch = async (
   if (targetPage === undefined && perTarget === null) return undefined;
   const isInLock = targetPage === 0 || (targetPage === undefined && (perTarget ?? 0) <= locks.pageSize);
   if (isInLock) {
-    const before = await locks.land(target, id);
+    const before = await locks.releaseSlot(target, id);
     const mayBeOnPages = before.largestCap !== undefined || (perTarget !== null && perTarget > locks.pageSize);
     if (before.inFlight?.includes(id) || !mayBeOnPages) return isHeld(before, machine.now()) ? undefined : before;
   }
   const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1);
   const seen = await locks.read(target);
   // Who leads, and whether it is blocked, counts as of when the place becomes free: a leader may find the Target full until then.
-  const lock = seen.inFlight?.includes(id) ? await locks.land(target, id) : seen;
+  const lock = seen.inFlight?.includes(id) ? await locks.releaseSlot(target, id) : seen;
   if (isHeld(lock, machine.now())) return undefined;
   return lock.blocked !== undefined || !freed ? lock : undefined;
 };

@@ -18,7 +18,7 @@ import type { Millis, OperationName } from '../../domain/ids.ts';
 import type { WaitingTarget } from '../../domain/operations/slots.ts';
 import { SECOND, STINT } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
-import { roomOf } from './operation-slots.ts';
+import { freeSlotsOf } from './operation-slots.ts';
 
 /** Of the oldest ones any: those that wake at the same time should not all choose the same. */
 const OLDEST = 10;
@@ -76,7 +76,7 @@ export const PACE = 250;
 const DEAD_AFTER: Millis = 10 * SECOND;
 
 /** Wakes as many as there is room for; where they are many, by a message. */
-export const wakeForRoom = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
+export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   if (!(await wakeFew(deps, operation)))
     // The id is of no stored pause, so the message resumes nothing and only wakes.
     await deps.queues.resume({ kind: 'resume', operation, resume: deps.machine.token() }, 0);
@@ -84,13 +84,13 @@ export const wakeForRoom = async (deps: LeadDeps, operation: OperationName): Pro
 
 /** Wakes those for whom there is room. @returns false, and wakes none, where they are many */
 export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
-  const { room, isHalfOpen } = await look(deps, operation);
-  if (room === 0) return true;
+  const { free, isHalfOpen } = await look(deps, operation);
+  if (free === 0) return true;
   if (isHalfOpen) {
     await wake(deps, operation);
     return true;
   }
-  const waiting = await deps.operations.waiting(operation, Math.min(TOGETHER + 1, room));
+  const waiting = await deps.operations.waiting(operation, Math.min(TOGETHER + 1, free));
   if (waiting.length > TOGETHER) return false;
   await wakeThese(deps, operation, waiting);
   return true;
@@ -110,7 +110,7 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
     if (turn === 'done') {
       // Resume messages that came meanwhile ended because this invocation was waking, so look once more. Wait first: a woken Target
       // takes its slot a moment later, and until then that slot looks free and others would be woken for it.
-      await wakeForRoom(deps, operation);
+      await wakeForFreeSlot(deps, operation);
       return;
     }
     waking = turn;
@@ -125,7 +125,7 @@ const wakeSome = async (
   last: Waking | undefined,
 ): Promise<Waking | 'done' | 'others'> => {
   const { operations, machine } = deps;
-  const { state, room, isHalfOpen } = await look(deps, operation);
+  const { state, free, isHalfOpen } = await look(deps, operation);
   const now = machine.now();
   const { waking } = state;
   if (waking && waking.id !== last?.id && waking.at > now - DEAD_AFTER) return 'others';
@@ -135,7 +135,7 @@ const wakeSome = async (
     (await operations.markWaking(operation, waking?.id, { id, at: now })) ||
     (await operations.read(operation)).waking?.id === id;
   if (!isMine) return 'others';
-  const left = isHalfOpen ? 0 : Math.min(room, last?.left ?? Number.POSITIVE_INFINITY);
+  const left = isHalfOpen ? 0 : Math.min(free, last?.left ?? Number.POSITIVE_INFINITY);
   const most = Math.min(PACE, left);
   const some = most > 0 ? await operations.waiting(operation, most) : [];
   await wakeThese(deps, operation, some);
@@ -147,6 +147,6 @@ const wakeSome = async (
 /** For how many there is room, and whether one has to find out first whether the downstream is there again. */
 const look = async (deps: LeadDeps, operation: OperationName) => {
   const { circuit } = operationFor(deps.config, operation);
-  const { state, room } = await roomOf(deps, operation);
-  return { state, room, isHalfOpen: circuit !== null && state.failures >= circuit.failures };
+  const { state, free } = await freeSlotsOf(deps, operation);
+  return { state, free, isHalfOpen: circuit !== null && state.failures >= circuit.failures };
 };

@@ -12,7 +12,7 @@ import type { FanOutDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
 
 /** Tells of those that have ended, if somebody wants to know. */
-export const tell = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
+export const notify = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   await ackEnded(
     deps,
     tasks.flatMap(({ fanOutItem, state: { status } }) =>
@@ -23,7 +23,7 @@ export const tell = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<vo
 };
 
 /** Whether somebody wants to know how a task ended. */
-export const isToBeTold = (config: Config, task: Task): boolean => {
+export const needsNotification = (config: Config, task: Task): boolean => {
   const operation = operationNamed(config, task.operation);
   return task.fanOutItem !== undefined || (operation !== undefined && callbackOf(operation, task) !== undefined);
 };

@@ -15,7 +15,7 @@ import type { TaskOutline } from '../../ports/tasks.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
-import { isToBeTold, tell } from './notify.ts';
+import { needsNotification, notify } from './notify.ts';
 
 /** A message that asks for a redrive. */
 export interface RedriveMessage {
@@ -44,7 +44,7 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
   const due = new Set(judged.flatMap(({ asked, does }) => (does === 'start' ? [asked.id] : [])));
   if (due.size > 0) {
     const failed = [...stored.values()].filter(({ id }) => due.has(id));
-    await tellBefore(deps, failed);
+    await notifyBefore(deps, failed);
     const written = await tasks.redrive(failed, machine.now());
     const known = written.filter((each) => each !== undefined);
     for (const { stored: task } of known) stored.set(task.id, task);
@@ -62,13 +62,13 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
  * Tells how runs ended that nobody can tell of any more once there is another. Who finishes a batch has told of its members by
  * then; who settles a waiting task may have stopped before he told of it.
  */
-const tellBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void> => {
+const notifyBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void> => {
   const { config, batches } = deps;
-  const wanted = failed.filter((task) => isToBeTold(config, task));
+  const wanted = failed.filter((task) => needsNotification(config, task));
   const ids = [...new Set(wanted.flatMap(({ state }) => batchIdIn(state) ?? []))];
   const read = await Promise.all(ids.map((id) => batches.get(id)));
   const over = new Set(read.flatMap((batch) => (batch && isFinished(batch.status) ? [batch.id] : [])));
-  await tell(
+  await notify(
     deps,
     wanted.filter(({ state }) => {
       const batch = batchIdIn(state);

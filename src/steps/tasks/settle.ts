@@ -10,7 +10,7 @@ import { type Age, isNewer } from '../../domain/tasks/age.ts';
 import { hasEnded, type Settlement, type Task } from '../../domain/tasks/task.ts';
 import { groupBy } from '../../util/group-by.ts';
 import type { TaskDeps } from '../deps.ts';
-import { tell } from './notify.ts';
+import { notify } from './notify.ts';
 
 /** A waiting row, and how its task ends. */
 interface Settled {
@@ -59,7 +59,7 @@ export const settle = async (
     { at: machine.now(), keep },
   );
   const stored = written.map((each) => each?.stored);
-  await tellSettled(deps, stored);
+  await notifySettled(deps, stored);
   await waiting.remove(
     target,
     settled.map(({ row }) => row.entry),
@@ -95,8 +95,8 @@ const settledAs = (task: Task): Settled | undefined => {
 export const endedWaiting = ({ state }: Task): boolean => hasEnded(state) && state.batchId === undefined;
 
 /** Whoever settled them may have stopped before telling. */
-const tellSettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
-  tell(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
+const notifySettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
+  notify(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
 
 /** A task that was to be cancelled, and what became of that. */
 export interface Cancelled {

@@ -21,7 +21,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
-  let isMended = false;
+  let isRepaired = false;
   const fleet = new AbortController();
   let fleetEnded: Promise<void>;
 
@@ -56,7 +56,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
 
   beforeAll(async () => {
     downstream = await startTestDownstream(({ items }) =>
-      !isMended && items.some(({ payload }) => payload.fragile === true)
+      !isRepaired && items.some(({ payload }) => payload.fragile === true)
         ? { status: 422, body: 'this depot packs nothing fragile' }
         : { status: 200, body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: { tour: 7 } })) } },
     );
@@ -136,7 +136,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Redrive 1 task' }).click();
     await page.getByText('Nothing has happened yet.').waitFor();
     expect(await console.ask('/tasks/vase-1')).toMatchObject({ status: 'failed', run: 1 });
-    isMended = true;
+    isRepaired = true;
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 task' }).click();
     await page.getByRole('dialog').getByText('was sent again').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -206,7 +206,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   describe('is reachable by everybody', () => {
     let addresses: readonly (readonly [name: string, hash: string, ready: string])[];
     beforeAll(async () => {
-      isMended = false;
+      isRepaired = false;
       const { name, endpoint } = {
         name: console.stack.addresses.tables.fleet,
         endpoint: console.stack.addresses.dynamodb,

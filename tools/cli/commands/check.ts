@@ -95,9 +95,9 @@ const USUAL_RESULT_BYTES = 10_000;
  * What is right in a configuration and may still be a surprise, with what to do about it: a line for each operation whose
  * full batches have so many tasks that their results may not fit into one answer.
  */
-export const hintsOf = ({ operations }: Config): string[] => Object.values(operations).flatMap(roomForResults);
+export const hintsOf = ({ operations }: Config): string[] => Object.values(operations).flatMap(spaceForResults);
 
-const roomForResults = ({ operation, batch: { maxSize }, downstream: { kind } }: Operation): string[] => {
+const spaceForResults = ({ operation, batch: { maxSize }, downstream: { kind } }: Operation): string[] => {
   const room = Math.floor(ANSWER_MAX_BYTES / maxSize);
   // The other kinds report by messages, or not at all.
   if (room >= USUAL_RESULT_BYTES || (kind !== 'http' && kind !== 'lambda')) return [];

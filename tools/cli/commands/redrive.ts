@@ -51,10 +51,11 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
     throw new WrongUsage('give either ids of tasks, or --target, or --cause, or --dead-letters');
   const api = await connect(options);
   if (deadLetters !== undefined) {
-    const done: LettersDone[] = [];
+    const done: DeadLettersDone[] = [];
     return telling(
-      async () => redriveLetters(api, deadLetters === 'all' ? await thoseThere(api) : [deadLetters], dryRun, done),
-      (stopped) => reportLetters(done, options, stopped),
+      async () =>
+        redriveDeadLettersOf(api, deadLetters === 'all' ? await thoseThere(api) : [deadLetters], dryRun, done),
+      (stopped) => reportDeadLetters(done, options, stopped),
     );
   }
   const done: Done = { redriven: 0, skipped: [] };
@@ -123,7 +124,7 @@ const thoseThere = async (api: ApiClient): Promise<string[]> => {
   return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
 };
 
-interface LettersDone {
+interface DeadLettersDone {
   readonly queue: string;
   redriven: number;
   /** By their messages' ids: one may be met again. */
@@ -133,11 +134,11 @@ interface LettersDone {
 }
 
 /** @param done a queue is in it from its first answer on. */
-const redriveLetters = async (
+const redriveDeadLettersOf = async (
   api: ApiClient,
   queues: readonly string[],
   dryRun: boolean,
-  done: LettersDone[],
+  done: DeadLettersDone[],
 ): Promise<void> => {
   for (const queue of queues) await redriveQueue(api, queue, dryRun, done);
 };
@@ -146,8 +147,8 @@ const redriveLetters = async (
  * Request after request, since each has its time, until what lay there had its turn. One that was skipped is there again
  * after half a minute: a request that finds nothing but such ones is the last.
  */
-const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: LettersDone[]): Promise<void> => {
-  const ofQueue: LettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };
+const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: DeadLettersDone[]): Promise<void> => {
+  const ofQueue: DeadLettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };
   for (let cursor: string | undefined; ; ) {
     const body = JSON.stringify({ dryRun, cursor });
     const { value } = await api.post(`/dead-letters/${queue}/redrive`, body, LETTERS_REDRIVEN);
@@ -172,15 +173,19 @@ const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: Redr
   notDone(skipped.map(({ id, reason }) => `${id}: ${reason}`));
 };
 
-const reportLetters = (done: readonly LettersDone[], { json, dryRun }: RedriveOptions, stopped?: string): void => {
+const reportDeadLetters = (
+  done: readonly DeadLettersDone[],
+  { json, dryRun }: RedriveOptions,
+  stopped?: string,
+): void => {
   if (done.length === 0) return;
   const queues = done.map((each) => ({ ...each, skipped: [...each.skipped.values()] }));
   if (json) console.log(printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), queues, stopped })));
-  else for (const each of done) console.log(lettersLine(each, dryRun === true));
+  else for (const each of done) console.log(deadLettersLine(each, dryRun === true));
   notDone(queues.flatMap(({ queue, skipped }) => skipped.map(({ id, reason }) => `${queue} ${id}: ${reason}`)));
 };
 
-const lettersLine = ({ queue, redriven, skipped, left }: LettersDone, dryRun: boolean): string => {
+const deadLettersLine = ({ queue, redriven, skipped, left }: DeadLettersDone, dryRun: boolean): string => {
   const isRefused = queue === 'rejected' || queue === 'given-up';
   const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;

@@ -73,7 +73,7 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
     const atOnce = pLimit(CALLS_AT_ONCE);
     await Promise.all([...wanted()].map((path) => atOnce(() => look(path, ending.signal))));
     running = undefined;
-    for (const page of pages) tellUsage(page);
+    for (const page of pages) reportUsage(page);
     schedule();
   };
 
@@ -84,10 +84,10 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
     // Nobody may be there any more, or nobody who wants this.
     if (ending.aborted || !wanted().has(path)) return;
     outcomes.set(path, outcome);
-    for (const page of pages) tellOutcome(page, path, outcome);
+    for (const page of pages) reportOutcome(page, path, outcome);
   };
 
-  const tellUsage = ({ tell, openedAt, spentBefore }: Page): void => {
+  const reportUsage = ({ tell, openedAt, spentBefore }: Page): void => {
     const each = Math.max(nextAt() - now(), betweenRounds(cost(), limits));
     tell(
       'usage',
@@ -114,7 +114,7 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
     const paths = new Set(asked);
     const page: Page = { paths, tell, openedAt: now(), spentBefore: spent, told: new Map() };
     pages.add(page);
-    for (const [path, outcome] of outcomes) tellOutcome(page, path, outcome);
+    for (const [path, outcome] of outcomes) reportOutcome(page, path, outcome);
     if (asked.some((path) => !outcomes.has(path))) isUrgent = true;
     schedule();
     return () => close(page);
@@ -130,7 +130,7 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
   return { open, call: other };
 };
 
-const tellOutcome = ({ paths, told, tell }: Page, path: string, outcome: Outcome): void => {
+const reportOutcome = ({ paths, told, tell }: Page, path: string, outcome: Outcome): void => {
   if (!paths.has(path) || told.get(path) === outcome.text) return;
   told.set(path, outcome.text);
   outcome.tell(tell);

@@ -44,7 +44,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
     skipped.push(each);
     if (!json) console.log(red(printable(`✗ ${each.id}: could not be looked at → ${each.reason}`)));
   };
-  if (!json) for (const { queue, messages } of lying) console.log(red(lettersLine(queue, messages)));
+  if (!json) for (const { queue, messages } of lying) console.log(red(deadLettersLine(queue, messages)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
   const looked = await lookAtSettings(options, api.url);
   const settings = { ...looked, unseen: [...unseen, ...looked.unseen] };
@@ -81,7 +81,7 @@ const until = (queue: string): string => (queue === 'callback' ? ', for three da
 const GIVEN_UP =
   'no destination took them for three days → see that it takes events again: docs/how-to/operate.md. Then groupage redrive --dead-letters given-up';
 
-const lettersLine = (queue: string, messages: number): string =>
+const deadLettersLine = (queue: string, messages: number): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'

@@ -4,15 +4,15 @@ import type { Aim } from '../../../simulate/aims.ts';
 import { costOf } from '../../../simulate/cost.ts';
 import { callsPerHour, count, dollars, percent, span } from '../../../simulate/figures.ts';
 import type { Outcome } from '../../../simulate/outcome.ts';
+import type { Platform } from '../../../simulate/platform.ts';
 import { PRICES } from '../../../simulate/prices.ts';
 import type { Recommended } from '../../../simulate/recommend.ts';
 import { type Policy, printPolicy, type SettingName, written } from '../../../simulate/settings.ts';
-import type { Surroundings } from '../../../simulate/platform.ts';
 import type { Tried, Varied } from '../../../simulate/vary.ts';
 import { fields, plural, printable, table } from '../../../terminal.ts';
 
 /** One trace with the configuration as it is. */
-export const describeOutcome = (outcome: Outcome, surroundings: Surroundings): string =>
+export const describeOutcome = (outcome: Outcome, surroundings: Platform): string =>
   [
     batchesIn(outcome),
     waitsIn(outcome),
@@ -63,7 +63,7 @@ const callsIn = ({ operations, sentOver }: Outcome): string =>
     ]),
   );
 
-const spentIn = (outcome: Outcome, surroundings: Surroundings): string => {
+const spentIn = (outcome: Outcome, surroundings: Platform): string => {
   const { usage, operations, sentOver, span: lasted } = outcome;
   const tasks = operations.reduce((sum, each) => sum + each.tasks, 0);
   const cost = costOf(outcome, surroundings);

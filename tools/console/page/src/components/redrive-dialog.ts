@@ -187,7 +187,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Of a dead-letter queue, of the rejected one, or of events that were given up. */
-export const redriveOfLetters = (queue: string): Redrive => ({
+export const redriveOfDeadLetters = (queue: string): Redrive => ({
   title: TITLES[queue] ?? `Send the dead letters of the ${queue} queue again`,
   path: `/v1/dead-letters/${encodeURIComponent(queue)}/redrive`,
   body: {},

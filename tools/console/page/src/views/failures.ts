@@ -8,7 +8,7 @@ import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { command, empty, link, refused, shape, skeleton } from '../components/parts.ts';
-import { askRedrive, redriveOfLetters, redriveOfTasks } from '../components/redrive-dialog.ts';
+import { askRedrive, redriveOfDeadLetters, redriveOfTasks } from '../components/redrive-dialog.ts';
 import { pager, table } from '../components/table.ts';
 import { errorMeans } from '../model/words.ts';
 
@@ -88,7 +88,7 @@ const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
         name: 'Send again',
         cell: ({ queue, name, messages }) =>
           messages > 0
-            ? html`<button class="small" @click=${() => askRedrive(page, redriveOfLetters(queue))}>Redrive…<span class="unseen"> ${name}</span></button>`
+            ? html`<button class="small" @click=${() => askRedrive(page, redriveOfDeadLetters(queue))}>Redrive…<span class="unseen"> ${name}</span></button>`
             : html`<span class="muted">nothing to do</span>`,
       },
     ],
