@@ -7,11 +7,11 @@ import { perMillionTasks } from '../costs/model.ts';
 import { byChance, inBursts } from './arrivals.ts';
 import { batchesOf, type Calls, type Sealed } from './simulate.ts';
 
-/** What an operation has that says nothing of batches. */
+/** The batch policy of an operation that configures none. */
 const usual = (): BatchPolicy => {
   const config = parseConfig({ operations: { usual: { target: [], downstream: { kind: 'queue', name: 'usual' } } } });
   const [operation] = config.ok ? Object.values(config.value.operations) : [];
-  if (!operation) throw new Error('an operation that says nothing of batches is refused');
+  if (!operation) throw new Error('an operation without a batch policy was refused');
   return operation.batch;
 };
 const USUAL = usual();
@@ -43,7 +43,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const WAITS = { '200ms': 200, '1s': 1_000, '5s': 5_000, '30s': 30_000, '5m': 300_000 } as const;
 const RATES = [0.01, 0.1, 1, 10, 100, 1_000];
 
-/** Tasks a batch, half of the tasks wait less than …, and what a million cost: by rate of a Target and `maxWait`. */
+/** Tasks a batch, median wait and the cost of a million tasks: by rate of a Target and `maxWait`. */
 export const byRate = (): string =>
   table(
     ['tasks a second of one Target', ...Object.keys(WAITS).map((wait) => `\`maxWait: "${wait}"\``)],
@@ -66,10 +66,10 @@ const POLICIES: readonly (readonly [string, Partial<BatchPolicy>])[] = [
   ['`window: "1m"`', { window: 60_000, maxWait: 60_000 }],
 ];
 
-/** Forty tasks within 200 ms, about every 20 s. */
+/** Bursts of forty tasks within 200 ms, about every 20 s. */
 export const byPolicy = (): string =>
   table(
-    ['`batch`', 'tasks a batch', 'half wait less than', '95% wait less than'],
+    ['`batch`', 'tasks a batch', 'median wait', '95th percentile'],
     POLICIES.map(([name, policy]) => toldRow(name, batchesOf(BURSTS, { ...USUAL, ...policy }))),
   );
 
@@ -87,6 +87,6 @@ const CAPS: readonly (readonly [string, Calls])[] = [
 /** Twenty tasks a second, calls of three seconds. */
 export const byCap = (): string =>
   table(
-    ['`concurrency.perTarget`', 'tasks a batch', 'half wait less than', '95% wait less than'],
+    ['`concurrency.perTarget`', 'tasks a batch', 'median wait', '95th percentile'],
     CAPS.map(([name, calls]) => toldRow(name, batchesOf(byChance(20, 6_000), USUAL, calls))),
   );
