@@ -12,7 +12,7 @@ const ROWS: readonly (readonly [string, (of: Platform) => string])[] = [
   [
     'concurrent invocations of one queue',
     ({ pollers: { first, perMinute, most, countSleepers } }) =>
-      `${first} at first, ${perMinute} more a minute, at most ${most}${countSleepers ? '' : ' not counting sleeping ones'}`,
+      `${first} at first, ${perMinute} more a minute, at most ${most}${countSleepers ? '' : ', not counting sleeping ones'}`,
   ],
 ];
 
