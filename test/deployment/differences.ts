@@ -13,7 +13,7 @@ export interface CloudDifference {
 
 export const CLOUD_DIFFERENCES: readonly CloudDifference[] = [
   {
-    what: "a table's expiry, as its template sets it",
+    what: 'the expiry of a table, as set in its template',
     ask: async ({ clients, settings }) => {
       const { TimeToLiveDescription } = await clients.dynamodb.send(
         new DescribeTimeToLiveCommand({ TableName: setting(settings, 'taskTable') }),
@@ -32,7 +32,7 @@ export const CLOUD_DIFFERENCES: readonly CloudDifference[] = [
     answers: { ministack: 'ignored', aws: 'on' },
   },
   {
-    what: 'the path of a request, when the API gets it',
+    what: 'the path of a request as the API receives it',
     ask: async ({ api }) => ((await (await api('/batches/a%252Fb')).text()).includes('a%2Fb') ? 'as sent' : 'decoded'),
     answers: { ministack: 'decoded', aws: 'as sent' },
   },

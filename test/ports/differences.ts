@@ -71,7 +71,7 @@ const statement = (Statement: string, ...texts: string[]) => ({ Statement, Param
 
 /** DynamoDB charges for having looked. */
 export const QUERY_THAT_FINDS_NOTHING: Difference = {
-  what: 'the read units of a consistent query that finds nothing',
+  what: 'the read units of a strongly consistent query without results',
   ask: async ({ clients, tables }) => {
     const { ConsumedCapacity } = await clients.dynamodb.send(
       new QueryCommand({
@@ -89,7 +89,7 @@ export const QUERY_THAT_FINDS_NOTHING: Difference = {
 
 export const DIFFERENCES: readonly Difference[] = [
   {
-    what: 'a message that is delayed by 901 s',
+    what: 'a message with a delay of 901 s',
     ask: ({ clients, queues }) =>
       taken(
         clients.sqs.send(new SendMessageCommand({ QueueUrl: queues.batch, MessageBody: 'late', DelaySeconds: 901 })),
@@ -98,7 +98,7 @@ export const DIFFERENCES: readonly Difference[] = [
     answers: { embedded: 'taken', 'local-processes': 'taken', ministack: 'taken', aws: 'refused' },
   },
   {
-    what: "a standard queue's MessageGroupId, when its message is received",
+    what: 'the MessageGroupId of a message received from a standard queue',
     ask: async (resources) => {
       const QueueUrl = resources.queues.register;
       await resources.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x', MessageGroupId: 'g' }));
@@ -107,7 +107,7 @@ export const DIFFERENCES: readonly Difference[] = [
     answers: { embedded: 'dropped', 'local-processes': 'there', ministack: 'there', aws: 'there' },
   },
   {
-    what: 'the deletion of a message by a handle that never was one',
+    what: 'DeleteMessage with an invalid receipt handle',
     ask: ({ clients, queues }) =>
       taken(
         clients.sqs.send(new DeleteMessageCommand({ QueueUrl: queues.batch, ReceiptHandle: 'nonsense' })),
@@ -135,7 +135,7 @@ export const DIFFERENCES: readonly Difference[] = [
     answers: { embedded: 'refused', 'local-processes': 'taken', ministack: 'refused', aws: 'taken' },
   },
   {
-    what: 'the capacity that a batch of PartiQL statements consumed',
+    what: 'the consumed capacity of a batch of PartiQL statements',
     ask: async ({ clients, tables }) => {
       const insert = statement(`INSERT INTO "${tables.task}" VALUE {'Id': ?}`, 'capacity');
       const { ConsumedCapacity = [] } = await clients.dynamodb.send(
@@ -159,7 +159,7 @@ export const DIFFERENCES: readonly Difference[] = [
     answers: { embedded: 'refused', 'local-processes': 'taken', ministack: 'taken', aws: 'taken' },
   },
   {
-    what: 'why a PartiQL transaction was cancelled that inserts what is there',
+    what: 'the cancellation reason of a PartiQL transaction that inserts an existing row',
     ask: async ({ clients, tables }) => {
       await clients.dynamodb.send(new PutItemCommand({ TableName: tables.task, Item: { Id: { S: 'twice' } } }));
       const insert = statement(`INSERT INTO "${tables.task}" VALUE {'Id': ?}`, 'twice');
