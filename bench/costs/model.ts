@@ -24,7 +24,7 @@ const MEMORY = 0.5;
 /** What an invocation takes that calls nobody, in seconds: assumed. */
 const SHORT = 0.1;
 /** An idle stack with its dashboard and alarms, a month: docs/how-to/deploy.md. */
-const IDLE = 7.92;
+const IDLE = 8.55;
 
 /**
  * Measured by `bench:burst -- --wait 30s`, full batches of 100 over 20 Targets, and by `bench:burst -- --tasks 1000 --targets
