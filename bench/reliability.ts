@@ -22,19 +22,19 @@ const change = values.size === undefined ? undefined : withSize(whole('size', va
 const share = (part: number, all: number): string => `${((100 * part) / all).toFixed(part === 0 ? 0 : 1)}%`;
 const each = (amount: number, all: number): string => (amount / all).toFixed(1);
 
-/** The columns: what each is called, and how it is counted. */
+/** The columns: the name of each, and how it is counted. */
 const COLUMNS: readonly (readonly [string, (outcome: Outcome) => string | number])[] = [
-  ['schedules that strand a task', (o) => share(o.schedulesStranded, o.schedules)],
-  ['tasks stranded', (o) => o.stranded],
-  ['… after one more task', (o) => o.strandedStill],
+  ['schedules with stranded tasks', (o) => share(o.schedulesStranded, o.schedules)],
+  ['stranded tasks', (o) => o.stranded],
+  ['stranded after one more task', (o) => o.strandedStill],
   ['dead letters', (o) => o.deadLettered],
   ['in two batches', (o) => o.inTwoBatches],
-  ['called in two', (o) => o.calledInTwoBatches],
+  ['called for two batches', (o) => o.calledInTwoBatches],
   ['10 s late', (o) => share(o.late, o.tasks)],
   ['10 min late', (o) => share(o.veryLate, o.tasks)],
   ['fill', (o) => share(o.members, o.places)],
-  ['write units a task', (o) => each(o.writeUnits, o.tasks)],
-  ['read units a task', (o) => each(o.readUnits, o.tasks)],
+  ['write units per task', (o) => each(o.writeUnits, o.tasks)],
+  ['read units per task', (o) => each(o.readUnits, o.tasks)],
 ];
 
 const print = (cells: readonly (string | number)[]): void => console.log(`| ${cells.join(' | ')} |`);

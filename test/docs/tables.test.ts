@@ -1,5 +1,5 @@
 /** Tables that are computed are those of the pages: `npm test -- test/docs/tables.test.ts -u` writes them anew. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOADS, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
@@ -86,5 +86,25 @@ describe('the batches of the tables', () => {
       (perTarget) => batchesOf(arrivals, policy, { takes: 3_000, perTarget }).length,
     );
     expect(capped).toBeLessThan(alone ?? 0);
+  });
+});
+
+describe('the known bugs', () => {
+  const page = readFileSync(join(ROOT, 'docs/evidence/reliability.md'), 'utf8');
+  const folder = join(ROOT, 'verification/known-bugs');
+
+  it('have their number for each file of the catalogue on the page', async () => {
+    const rows = [...page.matchAll(/^\|[^|]+\| (\d+) \| `([\w-]+\.ts)` \|/gm)].map(([, count, file]) => [
+      file,
+      Number(count),
+    ]);
+    const lists: [string, number][] = [];
+    for (const file of readdirSync(folder)) {
+      const exported = (await import(join(folder, file))) as Record<string, unknown>;
+      for (const [name, bugs] of Object.entries(exported))
+        if (/^[A-Z_]+_BUGS$/.test(name) && name !== 'KNOWN_BUGS' && Array.isArray(bugs))
+          lists.push([file, bugs.length]);
+    }
+    expect(rows.toSorted()).toEqual(lists.toSorted());
   });
 });
