@@ -1,9 +1,10 @@
 /**
- * `npm run bench`: the same tasks by every way that there is to get them to a batch API, one after the other on the same
- * engines, with the same downstream; some eight minutes on two quiet cores. What is counted is told in docs/evidence/performance.md.
+ * `npm run bench`: sends the same tasks to a batch API in five ways, one after the other, on the same engines and with the
+ * same downstream. It takes about eight minutes on two idle cores. docs/evidence/performance.md defines the measures.
  *
- * `--loads` and `--variants` take some of them by name, `--scale 0.1` a tenth of the tasks; `--json` prints the measures.
- * `--write` makes the figures and pictures of docs/evidence/performance.md. Fails where Groupage lost a task, or sent one twice.
+ * `--loads` and `--variants` select some by name, `--scale 0.1` sends a tenth of the tasks, `--json` prints the measures.
+ * `--write` updates the figures and pictures of docs/evidence/performance.md. Exits with 1 if Groupage lost a task or sent
+ * one twice.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { loadsAt } from './performance/loads.ts';
 import { altOfBars, barsPicture } from './performance/pictures/bars.ts';
 import { altOfLines, linesPicture } from './performance/pictures/lines.ts';
-import { type Compared, sectionOf, variantsList, withParts } from './performance/report.ts';
+import { type Compared, pageSectionOf, sectionOf, variantsList, withParts } from './performance/report.ts';
 import { type Run, runLoad } from './performance/run.ts';
 import { startWorld } from './performance/site.ts';
 import { VARIANTS } from './performance/variants.ts';
@@ -38,20 +39,20 @@ const chosen = <T extends { readonly name: string }>(
 ): readonly T[] => {
   const known = all.map(({ name }) => name);
   const odd = names?.split(',').filter((name) => !known.includes(name)) ?? [];
-  if (odd.length > 0) stop(`--${option} takes some of ${known.join(', ')}, not ${odd.join(', ')}`);
+  if (odd.length > 0) stop(`--${option} accepts ${known.join(', ')}, not ${odd.join(', ')}`);
   return all.filter(({ name }) => names === undefined || names.split(',').includes(name));
 };
 const scale = Number(values.scale);
-if (!(scale > 0)) stop(`--scale takes a number above 0, not ${JSON.stringify(values.scale)}`);
+if (!(scale > 0)) stop(`--scale must be a number above 0, not ${JSON.stringify(values.scale)}`);
 const loads = chosen('loads', loadsAt(scale), values.loads);
 const variants = chosen('variants', VARIANTS, values.variants);
 const isWhole = scale === 1 && loads.length === loadsAt(1).length && variants.length === VARIANTS.length;
-if (values.write && !isWhole) stop('--write wants all loads and variants, in full');
+if (values.write && !isWhole) stop('--write needs all loads and variants at full scale');
 
-// Others at work on the machine make waits longer, and functions dearer: whoever reads the figures should know.
+// Other work on the machine makes waits longer and functions more expensive, so the page states the machine's load.
 const cores = availableParallelism();
 const before = loadavg()[0] ?? 0;
-const machine = `${cores} cores, which had a load of ${before.toFixed(1)} from other work when it began`;
+const machine = `${cores} cores; its load from other work at the start was ${before.toFixed(1)}`;
 if (before > 0.5) console.error(`the machine has ${machine}`);
 const world = await startWorld();
 const compared: Compared[] = [];
@@ -85,11 +86,11 @@ if (values.write) {
   writeFileSync(
     page,
     withParts(readFileSync(page, 'utf8'), {
-      machine: `Made on a machine of ${machine}.`,
+      machine: `Machine: ${machine}.`,
       variants: variantsList(),
       bars: `![${altOfBars(compared)}](../images/performance.svg)`,
       lines: `![${altOfLines(compared)}](../images/performance-in-all.svg)`,
-      figures: compared.map(sectionOf).join('\n\n'),
+      figures: compared.map(pageSectionOf).join('\n\n'),
     }),
   );
 }
@@ -98,7 +99,7 @@ const broken = compared
   .flatMap(({ runs }) => runs)
   .filter(({ variant, measures }) => variant === VARIANTS[0] && measures.lost + measures.twice > 0);
 for (const { load, measures } of broken)
-  console.error(`BROKEN: ${load.name}: Groupage lost ${measures.lost} tasks, and sent ${measures.twice} twice`);
+  console.error(`BROKEN: ${load.name}: Groupage lost ${measures.lost} tasks and sent ${measures.twice} twice`);
 process.exitCode = broken.length > 0 ? 1 : 0;
 
 function plainly({ load, variant, measures }: Run) {

@@ -62,7 +62,7 @@ export interface Burst {
 /** All at once. */
 export const burst = ({ tasks: count, targets, maxWait }: Burst): Load => ({
   name: 'burst',
-  about: `${named(count)} tasks over ${targets} Targets at once, the k-th Target with 1/k of the first one's (Zipf).`,
+  about: `${named(count)} tasks over ${targets} Targets at once; the k-th Target has 1/k of the tasks of the first (Zipf).`,
   key: 'depot',
   maxSize: 100,
   maxWait,
@@ -77,7 +77,7 @@ interface Stream extends Burst {
 /** By chance, so many a second. */
 const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Load => ({
   name,
-  about: `${perSecond} tasks a second by chance over ${targets === 1 ? 'one Target' : `${named(targets)} Targets`}, ${named(count)} in all.`,
+  about: `${perSecond} tasks a second at random times over ${targets === 1 ? 'one Target' : `${named(targets)} Targets`}, ${named(count)} in total.`,
   key: 'depot',
   maxSize: 100,
   maxWait,
@@ -90,7 +90,7 @@ const replay = (count: number, over: Millis): Load => {
   const origins = new Set(flights.map(({ origin }) => origin)).size;
   return {
     name: 'flights',
-    about: `${named(count)} flights of the [example](../../examples/flights/README.md) from ${origins} airports within ${over / SECOND} s, as they departed.`,
+    about: `${named(count)} flights of the [example](../../examples/flights/README.md) from ${origins} airports, their departure times compressed to ${over / SECOND} s.`,
     key: 'origin',
     maxSize: 100,
     maxWait: 2 * SECOND,

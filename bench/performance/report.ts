@@ -3,7 +3,7 @@ import { type Dearer, fillOf, type Measures, whereDearer } from './measures.ts';
 import type { Run } from './run.ts';
 import { VARIANTS } from './variants.ts';
 
-/** Every run of one load, ours first. */
+/** Every run of one load, that of Groupage first. */
 export interface Compared {
   readonly load: Run['load'];
   readonly runs: readonly Run[];
@@ -11,24 +11,25 @@ export interface Compared {
 
 type Column = readonly [head: string, cell: (measures: Measures, ours: Measures) => string];
 
-/** Two digits that say something, in full from 100 on. */
+/** Two or three significant digits; whole numbers from 100 on. */
 export const named = (value: number): string =>
   value === 0
     ? '0'
     : value >= 100
       ? Math.round(value).toLocaleString('en')
       : String(Number(value.toPrecision(value >= 10 ? 3 : 2)));
-const seconds = (millis: number): string => `${(millis / 1_000).toFixed(2)} s`;
+const inSeconds = (millis: number): string => (millis / 1_000).toFixed(2);
+const seconds = (millis: number): string => `${inSeconds(millis)} s`;
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
-/** In words, with the price of a million calls. */
+/** The price of a million calls above which a way costs more than Groupage in total. */
 const breakEven = (dearer: Dearer): string => {
-  const price = (perCall: number): string => `$${named(perCall * 1_000_000)} a million`;
+  const price = (perCall: number): string => `$${named(perCall * 1_000_000)}`;
   if (typeof dearer === 'string') return dearer;
-  return 'from' in dearer ? `from ${price(dearer.from)}` : `up to ${price(dearer.upTo)}`;
+  return 'from' in dearer ? price(dearer.from) : `below ${price(dearer.upTo)}`;
 };
 
-/** With what it is of ours, where that says something. */
+/** The value, with its ratio to Groupage's if both are above 0. */
 const beside =
   (of: (measures: Measures) => number, print: (value: number) => string = named): Column[1] =>
   (measures, ours) => {
@@ -44,20 +45,17 @@ const COSTS: readonly Column[] = [
   ['SQS requests', beside(({ perTask }) => perTask.sqsRequests)],
   ['invocations', beside(({ perTask }) => perTask.invocations)],
   ['function time', ({ perTask }, ours) => `${named(perTask.lambdaMillis / ours.perTask.lambdaMillis)}×`],
-  ['a million tasks', beside(({ perMillion }) => perMillion, dollars)],
-  [
-    'dearer than ours in all, where calls cost',
-    (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours))),
-  ],
+  ['price', beside(({ perMillion }) => perMillion, dollars)],
+  ['break-even', (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours)))],
 ];
 
 const WAITS: readonly Column[] = [
-  ['half waited less than', ({ waits }) => seconds(waits.p50)],
-  ['99%', ({ waits }) => seconds(waits.p99)],
-  ['the longest', ({ waits }) => seconds(waits.max)],
-  ['late: half less than', ({ late }) => seconds(late.p50)],
-  ['99%', ({ late }) => seconds(late.p99)],
-  ['the latest', ({ late }) => seconds(late.max)],
+  ['wait p50', ({ waits }) => seconds(waits.p50)],
+  ['wait p99', ({ waits }) => seconds(waits.p99)],
+  ['longest wait', ({ waits }) => seconds(waits.max)],
+  ['late p50', ({ late }) => seconds(late.p50)],
+  ['late p99', ({ late }) => seconds(late.p99)],
+  ['latest', ({ late }) => seconds(late.max)],
   ['lost', ({ lost }) => named(lost)],
   ['duplicated', ({ twice }) => named(twice)],
   ['empty receives', ({ emptyReceives }) => named(emptyReceives)],
@@ -76,25 +74,38 @@ const table = (columns: readonly Column[], { runs }: Compared): string => {
   );
 };
 
-/** A section of the documentation. */
-export const sectionOf = (compared: Compared): string => {
+/** The columns of the page: those by which readers decide. */
+const OF_THE_PAGE: readonly Column[] = [
+  ...COSTS.filter(([head]) => ['calls', 'fill', 'write units', 'read units'].includes(head)),
+  ['price', ({ perMillion }) => dollars(perMillion)],
+  ['break-even', (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours)))],
+  ['wait p50, s', ({ waits }) => inSeconds(waits.p50)],
+  ['wait p99, s', ({ waits }) => inSeconds(waits.p99)],
+];
+
+/** A load with all of its measures, in two tables. */
+export const sectionOf = (compared: Compared): string => section(compared, [COSTS, WAITS]);
+
+/** A load in one table, for the page. */
+export const pageSectionOf = (compared: Compared): string => section(compared, [OF_THE_PAGE]);
+
+const section = (compared: Compared, tables: readonly (readonly Column[])[]): string => {
   const { load, runs } = compared;
   const least = runs[0]?.measures.leastCalls ?? 0;
   return [
     `### ${load.name[0]?.toUpperCase()}${load.name.slice(1)}`,
-    `${load.about} Calls of ${load.maxSize} at the most, \`maxWait\` ${load.maxWait / 1_000} s; with all times known beforehand ${named(least)} calls would have done.`,
-    table(COSTS, compared),
-    table(WAITS, compared),
+    `${load.about} \`maxSize\` ${load.maxSize}, \`maxWait\` ${load.maxWait / 1_000} s, fewest possible calls ${named(least)}.`,
+    ...tables.map((columns) => table(columns, compared)),
   ].join('\n\n');
 };
 
-/** Who is compared, as a list. */
+/** The list of the ways compared. */
 export const variantsList = (): string => VARIANTS.map(({ name, about }) => `- **${name}**: ${about}`).join('\n');
 
-/** The page with what is generated of it made again, between markers by name. @throws Error where one is missing */
+/** Replaces the generated parts of the page, each between its markers. @throws Error if a marker is missing */
 export const withParts = (page: string, parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts).reduce((text, [name, part]) => {
     const between = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-    if (!between.test(text)) throw new Error(`the page has no place for ${name}`);
+    if (!between.test(text)) throw new Error(`the page has no markers for ${name}`);
     return text.replace(between, (_, begin: string, end: string) => `${begin}\n${part}\n\n${end}`);
   }, page);

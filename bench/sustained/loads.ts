@@ -22,7 +22,7 @@ export interface Load {
   readonly about: string;
   /** When each task is sent, in ms from the start, and its Target's number. */
   readonly sends: readonly { readonly at: Millis; readonly target: number }[];
-  /** Processes that do nothing but keep a core busy beside it. */
+  /** Processes that keep a core busy beside the load. */
   readonly busyLoops: number;
   readonly limits: Limits;
 }
@@ -74,14 +74,14 @@ export const loadsAt = (scale: number): readonly Load[] => {
     },
     {
       name: 'one Target + busy',
-      about: 'The first load beside four busy loops.',
+      about: 'The first load beside four processes that keep a core busy.',
       sends: oneTarget,
       busyLoops: 4,
       limits: busy,
     },
     {
       name: 'skewed Targets + busy',
-      about: 'The second load beside four busy loops.',
+      about: 'The second load beside the same four processes.',
       sends: skewedTargets,
       busyLoops: 4,
       limits: busy,

@@ -1,13 +1,13 @@
-/** The report of sustained loads: a table, and which limits did not hold. */
+/** The report of sustained loads: a table, and the limits that were exceeded. */
 import { availableParallelism } from 'node:os';
 import { number, span, table } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 import type { Ran } from './run.ts';
 
-/** How each limit of a load is said. */
+/** Each limit of a load in words. */
 const SAID = {
   p99: (most: string) => `99 of 100 wait for at most ${most}`,
-  longest: (most: string) => `nobody waits for longer than ${most}`,
+  longest: (most: string) => `no task waits for longer than ${most}`,
   gap: (most: string) => `no Target with tasks goes without a call for longer than ${most}`,
   drained: (most: string) => `the last call comes within ${most}`,
 } as const satisfies Readonly<Record<keyof Load['limits'], (most: string) => string>>;
@@ -17,7 +17,7 @@ const LIMITS = Object.keys(SAID) as (keyof typeof SAID)[];
 const measured = ({ waits, gap, drained }: Ran, limit: keyof typeof SAID): number =>
   ({ p99: waits.p99, longest: waits.longest, gap, drained })[limit];
 
-/** What did not hold: limits, tasks that were lost or called about twice, errors of the stack. */
+/** Exceeded limits, tasks that were in no call or in two, and errors of the stack. */
 export const failuresOf = (ran: Ran): readonly string[] => [
   ...LIMITS.flatMap((limit) => {
     const most = ran.load.limits[limit];
@@ -32,7 +32,7 @@ export const failuresOf = (ran: Ran): readonly string[] => [
 const limitsOf = ({ limits }: Load): string =>
   LIMITS.flatMap((limit) => (limits[limit] === undefined ? [] : [`${limit} ≤ ${span(limits[limit])}`])).join(', ');
 
-/** The most invocations of the group and the batch function at once: each has a poller of its own. */
+/** The most concurrent invocations of the group and the batch function. Each has its own poller. */
 const pollersOf = ({ most }: Ran): string =>
   Object.entries(most)
     .flatMap(([name, count]) => {
@@ -65,10 +65,10 @@ export const reportOf = (all: readonly Ran[]): string => {
     'longest',
     'gap',
     'drained',
-    'functions at once',
+    'concurrent functions',
     "machine's load",
   ];
   const loads = all.map(({ load }) => `- **${load.name}**: ${load.about}`).join('\n');
-  const made = `Made on a machine of ${availableParallelism()} cores. The machine's load is that of the minute before each run.`;
+  const made = `Machine: ${availableParallelism()} cores. "Machine's load" is its load average in the minute before each run.`;
   return [made, loads, table([...head, 'limits', 'held'], rows)].join('\n\n');
 };

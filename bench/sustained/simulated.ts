@@ -8,7 +8,7 @@ import { number, span, table } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 
 /** Pollers of each queue. */
-const POLLERS = [5, 10, 20, 40, 80];
+const POLLERS = [5, 10, 80];
 
 export const inTheSimulator = async (load: Load): Promise<string> => {
   const trace = sustained(load);
@@ -20,6 +20,6 @@ export const inTheSimulator = async (load: Load): Promise<string> => {
     for (const { calls, waits } of operations)
       rows.push([String(most), number(calls), ...[waits.p50, waits.p99, waits.max].map(span)]);
   }
-  const about = `**${load.name}** in the simulator, with the latencies that it assumes for AWS, by the pollers of each queue:`;
+  const about = `**${load.name}** in the simulator with its AWS latencies, by the number of pollers of each queue:`;
   return [about, table(['pollers', 'calls', 'p50', 'p99', 'longest'], rows)].join('\n\n');
 };

@@ -1,4 +1,4 @@
-/** What each way costs, what it spares the downstream, and how long it lets tasks wait, as bars. */
+/** Bars: the calls of each way, its price, and how long tasks wait. */
 import { fillOf, type Measures } from '../measures.ts';
 import { type Compared, named } from '../report.ts';
 import { VARIANTS } from '../variants.ts';
@@ -27,7 +27,7 @@ const PANELS: readonly Panel[] = [
     from: 0.8,
   },
   {
-    title: 'dollars a million tasks',
+    title: 'dollars per million tasks',
     left: LABELS + 330,
     wide: 230,
     of: ({ perMillion }) => perMillion,
@@ -35,7 +35,7 @@ const PANELS: readonly Panel[] = [
     from: 0.05,
   },
   {
-    title: '99% waited less than',
+    title: 'wait p99',
     left: LABELS + 650,
     wide: 250,
     of: ({ waits }) => waits.p99 / 1_000,
@@ -55,7 +55,7 @@ export const barsPicture = (compared: readonly Compared[]): string => {
   return card(height, altOfBars(compared), LABELS, [
     ...groups,
     ...PANELS.map((panel) => panelOf(panel, compared, tall)),
-    `<text x="${WIDTH - 24}" y="${height - 10}" class="l y">lengths are logarithmic</text>`,
+    `<text x="${WIDTH - 24}" y="${height - 10}" class="l y">logarithmic scale</text>`,
   ]);
 };
 
@@ -79,9 +79,4 @@ const panelOf = (
 };
 
 export const altOfBars = (compared: readonly Compared[]): string =>
-  `Calls, price and waiting of ${VARIANTS.length} ways to call a batch API, under ${compared.length} loads: ${compared
-    .map(({ load, runs }) => {
-      const told = runs.map(({ variant, measures }) => `${variant.name} ${named(measures.calls)}`);
-      return `${load.name}, calls: ${told.join(', ')}`;
-    })
-    .join('; ')}.`;
+  `Calls, price and wait of ${VARIANTS.length} ways to call a batch API, under ${compared.length} loads; the tables below have the figures.`;

@@ -1,4 +1,4 @@
-/** What a million tasks cost in all, by what the downstream's calls cost: lines that cross. */
+/** Lines: the total price of a million tasks against the price of a downstream call. */
 import { inAll } from '../measures.ts';
 import { type Compared, named } from '../report.ts';
 import { VARIANTS } from '../variants.ts';
@@ -19,7 +19,7 @@ const place = (value: number, [least, most]: readonly [number, number], long: nu
 export const linesPicture = (compared: readonly Compared[]): string =>
   card(TOP + TALL + 70, altOfLines(compared), LEFT, [
     ...compared.map(panel),
-    `<text x="${WIDTH / 2}" y="${TOP + TALL + 50}" class="l x">what the downstream’s calls cost, in dollars a million; upwards: a million tasks in all, AWS and calls, in dollars. Both axes are logarithmic</text>`,
+    `<text x="${WIDTH / 2}" y="${TOP + TALL + 50}" class="l x">horizontal: price of a million downstream calls in dollars; vertical: a million tasks including their calls, in dollars; both logarithmic</text>`,
   ]);
 
 const powers = ([least, most]: readonly [number, number]): number[] =>
@@ -53,4 +53,4 @@ const panel = ({ load, runs }: Compared, index: number): string => {
 };
 
 export const altOfLines = (compared: readonly Compared[]): string =>
-  `What a million tasks cost in all, by what a call costs, for ${VARIANTS.length} ways under ${compared.length} loads: the more a call costs, the more the ways count that make few calls.`;
+  `Total price of a million tasks against the price of a call, for ${VARIANTS.length} ways under ${compared.length} loads: the more a call costs, the cheaper are the ways with few calls.`;

@@ -1,4 +1,4 @@
-/** SQS → Lambda with the event source's own window, which knows no Targets: the function tells them apart. */
+/** SQS → Lambda with the event source's batch window. The event source ignores Targets; the function groups by Target. */
 import { startSource } from '../event-source.ts';
 import { createQueue } from './queues.ts';
 import { callByTarget, downstreamOf, tasksIn } from './tasks.ts';
@@ -10,7 +10,7 @@ const MESSAGES = 10_000;
 export const batchWindow: Variant = {
   name: 'batch window',
   about:
-    'an SQS event source that gathers up to 10,000 messages, 6 MB, or for as long as a task may wait; the function calls for each Target among them. Its five pollers gather each for itself, as Lambda’s do.',
+    'an SQS event source that gathers up to 10,000 messages or 6 MB, for at most `maxWait`. The function calls once for each Target among them. Each of the five pollers gathers separately, as in Lambda.',
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks');
     const downstream = downstreamOf(site);

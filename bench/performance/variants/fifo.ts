@@ -1,16 +1,16 @@
-/** A FIFO queue with the Target as message group: ten messages at once, a group's next ones when these are done. */
+/** A FIFO queue with the Target as message group: ten messages at once, the group's next ones after these are deleted. */
 import { startSource } from '../event-source.ts';
 import { createQueue } from './queues.ts';
 import { callByTarget, downstreamOf, tasksIn } from './tasks.ts';
 import type { Variant } from './variant.ts';
 
-/** The most that an event source of a FIFO queue gives to a function. It takes no window. */
+/** The largest batch of a FIFO event source. It has no batch window. */
 const MESSAGES = 10;
 
 export const fifo: Variant = {
   name: 'FIFO queue',
   about:
-    'an SQS FIFO queue with the Target as message group, and its event source: ten messages at the most and no window; the function calls for each Target among them. Requests to it are dearer, the producers’ too.',
+    'an SQS FIFO queue with the Target as message group, and an event source with at most ten messages and no window. The function calls once for each Target among them. FIFO requests cost more, including those of producers.',
   fifo: true,
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks.fifo', { FifoQueue: 'true' });

@@ -5,8 +5,8 @@ import { call, downstreamOf, tasksIn } from './tasks.ts';
 import type { Variant } from './variant.ts';
 
 export const oneCall: Variant = {
-  name: 'a call a task',
-  about: 'an SQS event source with batches of ten; the function calls once for each message, ten at a time.',
+  name: 'one call per task',
+  about: 'an SQS event source with batches of ten. The function calls once per message, with ten calls in parallel.',
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks');
     const downstream = downstreamOf(site);

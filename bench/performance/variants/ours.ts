@@ -8,7 +8,7 @@ import type { Variant } from './variant.ts';
 
 export const ours: Variant = {
   name: 'Groupage',
-  about: 'the template’s functions, queues and tables, as `npm start` runs them.',
+  about: 'the functions, queues and tables of the template, as `npm start` runs them.',
   start: async (site) => {
     const { config, endpoints, prefix, usage, errors } = site;
     const stack = await runStack(
@@ -32,7 +32,7 @@ export const ours: Variant = {
 
 type Invoke = (event: unknown) => Promise<unknown>;
 
-/** What an invocation takes. */
+/** Measures the duration of each invocation. */
 const timed =
   ({ usage }: Site, name: string, invoke: Invoke): Invoke =>
   async (event) => {

@@ -1,4 +1,4 @@
-/** The published algorithm, as it is read for the schedules of `bench:reliability`, on an engine. */
+/** The published algorithm on a DynamoDB engine, by the same model as in `bench:reliability`. */
 import { setTimeout } from 'node:timers/promises';
 import { sendAll } from '../../../src/aws/sqs.ts';
 import type { BatchId, Target, TaskId } from '../../../src/domain/ids.ts';
@@ -18,7 +18,7 @@ import type { Running, Variant } from './variant.ts';
 
 export const published: Variant = {
   name: 'published',
-  about: `the algorithm that Groupage stands in for ([the reading](../../bench/baselines/published.ts)), with its index by Target and Status. Each task has an election, which is a message; its winner is a function that polls until it has led, as many at once as there are Targets. As executions of Step Functions the elections alone would be $${2 * PRICES.stepFunctions.perMillionTransitions} a million tasks: two transitions each.`,
+  about: `the algorithm that Groupage replaces ([model](../../bench/baselines/published.ts)), with its index by Target and Status. Each task sends one election message. The winner is a function that polls until its batch is full or due; one can run per Target. As Step Functions executions, the elections alone would cost $${2 * PRICES.stepFunctions.perMillionTransitions} per million tasks (two transitions each).`,
   start: async (site) => {
     const { clients, prefix } = site;
     const names = { task: `${prefix}Task`, lock: `${prefix}BatchLock`, batch: `${prefix}Batch` };
