@@ -1,5 +1,5 @@
 /**
- * `npm run bench:scale`: large loads and bad days in simulation, the tables of docs/evidence/scale.md.
+ * `npm run bench:scale`: large loads, outages and duplicates in simulation, the tables of docs/evidence/scale.md.
  * `-- --parts million-targets,hot-target,outage,duplicates,resume`; `-- --write` puts them into docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';

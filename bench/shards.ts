@@ -1,5 +1,5 @@
 /**
- * `npm run bench:shards`: what one hot Target takes by its shards, in simulation, with what DynamoDB's partition keys bear.
+ * `npm run bench:shards`: throughput of one hot Target by its number of shards, in simulation, with DynamoDB's limits per partition key.
  * `-- --shards 1,2,4 --seconds 20`; `-- --write` puts the table into docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';
@@ -22,11 +22,11 @@ const alone = first ? first.taken / first.shards : 0;
 const text = table(
   [
     '`shards`',
-    'tasks a second that came',
-    'that came downstream',
-    'to as many times one',
-    'write units a second, hottest key',
-    'tries throttled',
+    'tasks sent per second',
+    'tasks called per second',
+    'per shard, relative to one',
+    'write units per second, hottest key',
+    'throttled requests',
   ],
   tried.map(({ shards, offered, taken, hottest, throttled }) => [
     String(shards),

@@ -1,4 +1,4 @@
-/** What a trial costs, at list prices. */
+/** The cost of a trial at list prices. */
 
 import { AWS } from '../../tools/simulate/platform.ts';
 import { PRICES } from '../../tools/simulate/prices.ts';
@@ -6,7 +6,7 @@ import type { Tried } from './trial.ts';
 
 const MILLION = 1_000_000;
 
-/** US dollars for a million of its tasks, without what an idle stack costs; the time that functions wait for calls is in it. */
+/** US dollars per million tasks, including the time that functions wait for calls, without the cost of an idle stack. */
 export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): number => {
   const { writeUnits, readUnits, sqsRequests, invocations, lambdaMillis } = usage;
   const { dynamodb, sqs, lambda } = PRICES;
@@ -23,6 +23,6 @@ export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): nu
 export const dollars = (amount: number): string =>
   `$${amount < 100 ? amount.toFixed(2) : Math.round(amount).toLocaleString('en')}`;
 
-/** Functions that were invoked, by what was done. */
+/** Invocations of all functions. */
 export const invocationsOf = ({ usage }: Pick<Tried, 'usage'>): number =>
   Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);

@@ -1,4 +1,4 @@
-/** SQS delivers every message of every queue several times, for ten minutes: what that costs, and whether anybody notices. */
+/** SQS delivers every message of every queue several times for ten minutes: cost, and effect on tasks. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { SimulateOptions } from '../../tools/simulate/simulate.ts';
 import { dollars, invocationsOf, perMillion } from './bill.ts';
@@ -6,10 +6,10 @@ import { number, table } from './table.ts';
 import { COLD, only, steady, type Tried, tryOut } from './trial.ts';
 
 const [RATE, TARGETS] = [100, 20];
-/** The last copy comes within so long of the first. */
+/** The longest time between the first and the last copy. */
 const WITHIN: Millis = 30_000;
 
-/** Every message comes so often in all. */
+/** @param deliveries of each message */
 const times =
   (deliveries: number): NonNullable<SimulateOptions['habits']> =>
   (_, chaos) => {
@@ -57,16 +57,16 @@ export const tellDuplicates = async (): Promise<string> => {
   }
   return table(
     [
-      'every message comes',
-      'tasks done',
+      'each message arrives',
+      'finished tasks',
       'in two calls',
-      'tasks a batch',
-      'write units a task',
+      'tasks per batch',
+      'write units per task',
       'read units',
       'SQS requests',
       'invocations',
       'p99 wait, s',
-      'a million tasks',
+      'price of a million tasks',
     ],
     rows,
   );

@@ -1,9 +1,9 @@
-/** One Target with five thousand tasks a second, and another operation's Targets beside it that have little to do. */
+/** One Target with 5,000 tasks a second, beside Targets of another operation with few tasks. */
 import type { Arrival } from '../../tools/simulate/trace.ts';
 import { number, span, table } from './table.ts';
 import { COLD, steady, type Tried, tryOut, WARM } from './trial.ts';
 
-/** Both, by time. */
+/** Merges two sequences by time. */
 function* merged(one: Iterable<Arrival>, other: Iterable<Arrival>): Generator<Arrival> {
   const [a, b] = [one[Symbol.iterator](), other[Symbol.iterator]()];
   let [left, right] = [a.next(), b.next()];
@@ -23,7 +23,7 @@ export interface Hot {
   /** Tasks a second. */
   readonly rate: number;
   readonly seconds: number;
-  /** Whether the event sources begin with five invocations. */
+  /** Whether the event sources start with five pollers. */
   readonly isCold?: boolean;
 }
 
@@ -70,12 +70,12 @@ export const tellHotTarget = async (): Promise<string> => {
     [
       '`shards`',
       `waiting after ${SECONDS} s`,
-      'done after another',
-      'p99 late',
-      'p99 late, the others',
-      'tries throttled',
-      'most units in a second, Task',
-      'BatchLock',
+      'time to drain',
+      'p99 lateness',
+      'p99 lateness, quiet Targets',
+      'throttled requests',
+      'peak units per second, Task',
+      'peak, BatchLock',
     ],
     rows,
   );

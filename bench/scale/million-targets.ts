@@ -1,9 +1,9 @@
 /**
- * A hundred million tasks a day over a million Targets, of which each gets one in a quarter of an hour.
+ * A hundred million tasks a day over a million Targets: each Target gets a task in a quarter of an hour.
  *
- * Two views, since a day of it would take hours to simulate. What a Target does depends on its own tasks alone: so one
- * Target of each thousand, for a day and more, tells what all of them cost. What Targets share depends on all of them: so
- * some seconds of all of them tell what that has to bear, as they all come for the first time.
+ * Simulating a day of all Targets would take hours, so there are two runs. The cost of a Target depends on its own tasks
+ * only, so a sample of one Target in 1,000 or more, over hours or days, gives the cost of all. The load on shared rows
+ * depends on all Targets, so some seconds of all of them measure that load when each Target is new.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { seeded } from '../../src/virtual/random.ts';
@@ -17,7 +17,7 @@ const SECONDS_OF_DAY = 86_400;
 /** Tasks a second. */
 const RATE = A_DAY / SECONDS_OF_DAY;
 
-/** By chance, over Targets that are as likely as each other. @param rate tasks a second of all of them */
+/** Tasks at random times, evenly spread over the Targets. @param rate tasks a second of all Targets */
 function* arrivals(rate: number, targets: number, seconds: number) {
   const random = seeded(1);
   const pause = 1_000 / rate;
@@ -27,11 +27,11 @@ function* arrivals(rate: number, targets: number, seconds: number) {
 
 type Batch = NonNullable<OperationInput['batch']>;
 
-/** One Target of so many, for so many seconds. */
+/** A sample of one Target in `oneOf`. */
 export const trySample = (batch: Batch, oneOf: number, seconds: number): Promise<Tried> =>
   tryOut({ operations: { ship: { batch } }, arrivals: arrivals(RATE / oneOf, TARGETS / oneOf, seconds) });
 
-/** All of them, for so many seconds. */
+/** All Targets. */
 export const tryAll = (operations: number, seconds: number): Promise<Tried> => {
   const names = Array.from({ length: operations }, (_, n) => `ship-${n + 1}`);
   function* shared() {
@@ -46,7 +46,7 @@ export const tryAll = (operations: number, seconds: number): Promise<Tried> => {
   });
 };
 
-/** Waits, and for how long the sample goes on: some times as long, and no fewer tasks than tell something. */
+/** Each sample lasts several times `maxWait`, with enough tasks for a figure. */
 const WAITS = [
   { maxWait: '1s', oneOf: 1_000, hours: 0.5 },
   { maxWait: '5m', oneOf: 1_000, hours: 0.5 },
@@ -75,13 +75,13 @@ const byWait = async (): Promise<string> => {
   return table(
     [
       '`maxWait`',
-      'tasks a batch',
-      'half wait less than',
-      'calls a second',
-      'write units a task',
-      'read units',
-      'a million tasks',
-      'a day',
+      'tasks per batch',
+      'wait p50',
+      'calls per second',
+      'write units per task',
+      'read units per task',
+      'price of a million tasks',
+      'price per day',
     ],
     rows,
   );
@@ -109,14 +109,14 @@ const shared = async (): Promise<string> => {
   }
   return table(
     [
-      'operations that share them',
+      'operations',
       `tasks in ${SECONDS} s`,
-      'p99 late',
-      'writes a second, index of Targets',
-      'reads a second, the operation’s row',
-      'most in a second, Task',
-      'BatchLock',
-      'tries throttled',
+      'p99 lateness',
+      'write units per second, Target index',
+      'read units per second, operation row',
+      'peak units per second, Task',
+      'peak, BatchLock',
+      'throttled requests',
     ],
     rows,
   );

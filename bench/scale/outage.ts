@@ -1,6 +1,6 @@
 /**
- * A downstream that is down for hours, and then takes what it always took: what becomes of the tasks, by the policy.
- * Two tasks a second over twenty Targets come meanwhile, and for an hour after it.
+ * A downstream that is down for hours and then recovers: the result for its tasks, by policy. Two tasks a second over
+ * twenty Targets arrive during the outage and for an hour after it.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
@@ -19,45 +19,45 @@ const CALLS = 1;
 
 export interface Outage {
   readonly hours: number;
-  /** For how long tasks go on coming when it is over, in hours. */
+  /** How long tasks still arrive after the outage, in hours. */
   readonly after: number;
 }
 
 const LONG: Outage = { hours: 6, after: 1 };
 const SHORT: Outage = { hours: 1, after: 1 };
 
-/** What an operation says of calls, and how many a second its downstream takes. */
+/** The policy of the operation, and the calls a second that its downstream takes. */
 interface Way {
   readonly name: string;
   readonly policy: OperationInput;
   readonly calls: number | null;
-  /** It is not down: it answers 429 to everything. */
+  /** The downstream is not down, but answers 429 to every call. */
   readonly isSpent?: boolean;
 }
 
 export const WAYS = {
-  usual: { name: 'the defaults, a downstream without a limit', policy: {}, calls: null },
+  usual: { name: 'defaults; downstream without a limit', policy: {}, calls: null },
   both: {
-    name: `\`rateLimit: ${CALLS}\` and \`concurrency.total: 10\`, a downstream of ${CALLS} call a second`,
+    name: `\`rateLimit: ${CALLS}\` and \`concurrency.total: 10\`; downstream takes ${CALLS} call a second`,
     policy: { rateLimit: CALLS, concurrency: { total: 10 } },
     calls: CALLS,
   },
   rate: {
-    name: `\`rateLimit: ${CALLS}\` alone, likewise`,
+    name: `\`rateLimit: ${CALLS}\` only; same downstream`,
     policy: { rateLimit: CALLS },
     calls: CALLS,
   },
-  untold: { name: 'the defaults: nobody says that there is a limit, likewise', policy: {}, calls: CALLS },
-  spent: { name: 'the defaults, a downstream that answers 429 meanwhile', policy: {}, calls: null, isSpent: true },
-  bare: { name: '`circuit: null`, a downstream without a limit', policy: { circuit: null }, calls: null },
+  untold: { name: 'defaults, limit not configured; same downstream', policy: {}, calls: CALLS },
+  spent: { name: 'defaults; downstream answers 429 throughout', policy: {}, calls: null, isSpent: true },
+  bare: { name: '`circuit: null`; downstream without a limit', policy: { circuit: null }, calls: null },
 } satisfies Record<string, Way>;
 
 export interface OutageTried extends Tried {
-  /** Tasks of a batch of the backlog. */
+  /** Tasks that were sent before the end of the outage, and the calls with them. */
   readonly backlog: { readonly tasks: number; readonly calls: number };
-  /** From the end of the outage until nothing of it was left, in ms. */
+  /** From the end of the outage to the last call with a task of the backlog, in ms. */
   readonly drained: Millis;
-  /** What who came after it waited, in ms: on average, and at the most. */
+  /** Waits of tasks that were sent after the outage, in ms. */
   readonly later: { readonly mean: Millis; readonly max: Millis };
 }
 
@@ -94,7 +94,7 @@ export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage
   return { ...tried, backlog, drained, later: { mean: later.sum / Math.max(1, later.count), max: later.max } };
 };
 
-/** Calls while it was down: how often it was looked at. */
+/** Calls during the outage. */
 const callsWhileDown = ({ timeline }: Outcome, { hours }: Outage): number =>
   timeline
     .filter(({ at }) => at >= 5 * MINUTE && at < 5 * MINUTE + hours * HOUR)
@@ -131,14 +131,14 @@ export const tellOutage = async (): Promise<string> => {
   return table(
     [
       'policy and downstream',
-      'down for',
-      'tasks failed',
-      'calls meanwhile',
-      'backlog gone after',
-      'tasks a call of it',
-      'calls answered 429',
-      'who came later waited: mean, most',
-      'a million tasks',
+      'outage',
+      'failed tasks',
+      'calls during outage',
+      'time to drain',
+      'tasks per backlog call',
+      '429 answers',
+      'wait of later tasks: mean, max',
+      'price of a million tasks',
     ],
     rows,
   );

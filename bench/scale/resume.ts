@@ -1,19 +1,19 @@
-/** Thousands of Targets that a circuit has blocked: how soon all of them are called about again, and what that costs one key. */
+/** Thousands of Targets wait for a circuit to close: the time until all are called, and the load on the operation's key. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
 import { number, span, table } from './table.ts';
 import { steady, type Tried, tryOut } from './trial.ts';
 
-/** Tasks a second that come while the circuit is open, each for a Target of its own. */
+/** Tasks a second while the circuit is open, each for a Target of its own. */
 const RATE = 100;
 /** Calls that open the circuit. */
 const FAILURES = 5;
 
 export interface Resumed extends Tried {
-  /** From the call that closes the circuit until the last of the blocked Targets is called about. */
+  /** From the call that closes the circuit to the first call of the last waiting Target. */
   readonly took: Millis;
-  /** Calls that were done in the busiest second. */
+  /** Successful calls in the busiest second. */
   readonly calls: number;
 }
 
@@ -48,18 +48,18 @@ export const tellResume = async (): Promise<string> => {
       span(took),
       number(calls),
       number(units),
-      partition.startsWith('op:') ? 'the operation’s' : partition,
+      partition.startsWith('op:') ? 'operation row' : partition,
       number(partitions.throttled),
     ]);
   }
   return table(
     [
-      'blocked Targets',
-      'all called about after',
-      'calls in a second, at the most',
-      'write units a second, busiest key',
-      'which is',
-      'tries throttled',
+      'waiting Targets',
+      'all called after',
+      'peak calls per second',
+      'write units per second, busiest key',
+      'key',
+      'throttled requests',
     ],
     rows,
   );

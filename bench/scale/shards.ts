@@ -1,17 +1,17 @@
-/** What one Target takes, by its shards: more comes than it can take, for some seconds, and then nothing. */
+/** Throughput of one Target by its shards: more tasks than it can take for some seconds, then none. */
 import { perSecond, steady, tryOut } from './trial.ts';
 
 export interface ShardsTried {
   readonly shards: number;
-  /** Tasks a second that came, and that came downstream until all were done. */
+  /** Tasks a second that were sent, and that were called until all had ended. */
   readonly offered: number;
   readonly taken: number;
-  /** Write units a second of the shard that got most. */
+  /** Write units a second of the hottest shard. */
   readonly hottest: number;
   readonly throttled: number;
 }
 
-/** Tasks a second for each shard, which takes some 490. */
+/** Tasks a second for each shard. A shard takes about 490. */
 const OFFERED = 800;
 
 export const tryShards = async (shards: number, seconds: number): Promise<ShardsTried> => {

@@ -1,4 +1,4 @@
-/** Tables of docs/evidence/scale.md and other pages, and where they are in them. */
+/** Formats tables for docs/evidence/scale.md and other pages, and puts them between their markers. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,15 +6,15 @@ const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** A table whose first column is words, and the others figures. */
+/** A table with words in the first column and figures in the others. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(row)].join('\n');
 
-/** A figure for people: three digits that count, at the most. */
+/** A number with at most three significant digits. */
 export const number = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : value >= 10 ? 1 : 2 });
 
-/** @param millis a span */
+/** Formats a duration. @param millis its length */
 export const span = (millis: number): string => {
   if (millis < 1_000) return `${Math.round(millis)} ms`;
   const seconds = millis / 1_000;
@@ -22,7 +22,7 @@ export const span = (millis: number): string => {
   return seconds < 7_200 ? `${number(seconds / 60)} min` : `${number(seconds / 3_600)} h`;
 };
 
-/** Puts the text of a part between its markers. @throws Error where the page has none */
+/** Puts the text of a part between its markers. @throws Error if the page has no such markers */
 export const writeBetween = (part: string, text: string, page = 'evidence/scale.md'): void => {
   const [from, to] = [`<!-- ${part} -->`, `<!-- /${part} -->`];
   const file = join(DOCS, page);

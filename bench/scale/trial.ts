@@ -13,12 +13,12 @@ export type OperationInput = Partial<ConfigInput['operations'][string]>;
 /** `maxConcurrency` of the event sources in lib/flow-handlers.ts; elect-leader has half of it. */
 const MAX_CONCURRENCY = 100;
 
-/** Every request takes as long, so that two rows of a table differ by what they are about, and not by chance. */
+/** Every request takes the same time, so that rows of a table differ by their settings and not by chance. */
 const EVEN: Platform = { ...AWS, request: { p50: 6, p99: 6 }, delivery: { p50: 10, p99: 10 } };
 
-/** A deployment that has had no work for a while: its event sources begin with five invocations each. */
+/** A deployment without recent work: each event source starts with five pollers. */
 export const COLD: Platform = { ...EVEN, pollers: { ...EVEN.pollers, most: MAX_CONCURRENCY } };
-/** One that has had as much work before. */
+/** A deployment that had as much work before: all pollers run. */
 export const WARM: Platform = {
   ...EVEN,
   pollers: { ...EVEN.pollers, first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY },
@@ -31,7 +31,7 @@ export interface Trial extends Omit<SimulateOptions, 'config' | 'capacity'> {
 
 export interface Tried extends Outcome {
   readonly partitions: Partitions;
-  /** Tasks that were in more than one call that was done. */
+  /** Tasks that were in more than one successful call. */
   readonly twice: number;
   readonly tasks: number;
 }
@@ -69,17 +69,17 @@ export const tryOut = async ({ operations, onCall, surroundings = WARM, ...optio
   return { ...outcome, partitions, twice, tasks: outcome.operations.reduce((sum, { tasks }) => sum + tasks, 0) };
 };
 
-/** The one operation of a trial that has one. */
+/** The operation of a trial with a single operation. */
 export const only = ({ operations }: Outcome): Outcome['operations'][number] => {
   const [operation, another] = operations;
   if (!operation || another) throw new Error('not one operation');
   return operation;
 };
 
-/** Tasks that came downstream a second, from the first that was sent to the last that ended. */
+/** Tasks a second, from the first send to the last end. */
 export const perSecond = (tried: Tried): number => (tried.tasks * 1_000) / tried.span;
 
-/** Tasks at a steady pace. @param depotOf the n-th, whose Target it names */
+/** Tasks at a steady rate. @param depotOf names the Target of the n-th task */
 export function* steady(
   { rate, seconds, operation = 'ship' }: { rate: number; seconds: number; operation?: string },
   depotOf: (n: number) => string | number = () => 0,
