@@ -1,10 +1,10 @@
 /**
- * `npm run bench:fleet`: how partitions are shared by ours and by the published algorithm that it stands in for, in the same
- * scenarios under the virtual clock; some minutes. Prints a row for each run as it ends, and fails where ours breaks what
- * it promises (`bench/fleet/promises.ts`).
+ * `npm run bench:fleet`: Groupage and the published algorithm that it replaces share partitions in the same scenarios under
+ * the virtual clock; some minutes. Prints a row for each run as it ends, and exits with 1 if Groupage breaks a promise
+ * (`bench/fleet/promises.ts`).
  *
- * `--nodes 2,4,8,16` says how many nodes there are, and `--seed` which chance it is. `--json` prints the runs, without who
- * worked on what. `--quick` is a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and
+ * `--nodes 2,4,8,16` sets the numbers of nodes, `--seed` the seed. `--json` prints the runs without the work on each
+ * partition. `--quick` is a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and
  * the sums in docs/explanation/fleets.md.
  */
 import { strict as assert } from 'node:assert';
@@ -32,7 +32,7 @@ const { quick, docs, json } = values;
 const seed = whole('seed', values.seed, 0);
 const counts = (values.nodes ?? (quick ? '4' : '2,4,8,16')).split(',').map((count) => whole('nodes', count, 1));
 if (docs && (quick || !counts.includes(TOLD_NODES))) {
-  console.error(`--docs wants ${TOLD_NODES} among the nodes, and not --quick`);
+  console.error(`--docs needs ${TOLD_NODES} among --nodes, and no --quick`);
   process.exit(2);
 }
 const QUICK: readonly ScenarioName[] = ['steady', 'one joins', 'one crashes', 'one slow ×100'];

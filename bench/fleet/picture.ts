@@ -1,4 +1,4 @@
-/** Who worked on what in one scenario, and what was moved in all: plain SVG on a card of its own, for dark pages, too. */
+/** The node that worked on each partition in one scenario, and moves in all scenarios. The SVG has its own card for dark pages. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
@@ -34,7 +34,7 @@ export const pictureOf = (told: readonly Run[], runs: readonly Run[]): string =>
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${altOf(told)}">`,
     `<style>\n${STYLE}\n</style>`,
     `<rect x="0" y="0" width="${WIDTH}" height="${height}" rx="12" fill="#ffffff"/>`,
-    `<text x="${LEFT}" y="36" class="t">Who worked on which of ${PARTITIONS} partitions: ${told[0]?.scenario}, ${told[0]?.nodes} nodes</text>`,
+    `<text x="${LEFT}" y="36" class="t">Node that worked on each of ${PARTITIONS} partitions: ${told[0]?.scenario}, ${told[0]?.nodes} nodes</text>`,
     ...told.map((run, index) => panel(run, TOP + index * STEP)),
     `<text x="${LEFT}" y="${below - 24}" class="t">Partitions moved in half an hour, with ${runs[0]?.nodes} nodes</text>`,
     ...CONTENDERS.map((name, index) => legend(name, 470 + index * 190, below - 24)),
@@ -44,13 +44,13 @@ export const pictureOf = (told: readonly Run[], runs: readonly Run[]): string =>
 };
 
 export const altOf = (told: readonly Run[]): string =>
-  `Who worked on which partition over half an hour, ${told[0]?.scenario}: ${told
+  `Which node worked on each partition over half an hour, in the scenario ${told[0]?.scenario}: ${told
     .map(({ contender, outcome }) => `with ${contender} ${outcome.moved} moved`)
-    .join(', ')}; below, how many moved in each scenario.`;
+    .join(', ')}. Below: partitions moved in each scenario.`;
 
 const short = (value: number): number => Number(value.toFixed(1));
 
-/** A line for each partition, in the colour of whoever works on it; where nobody does there is none. */
+/** A line for each partition in the colour of its node, with gaps while no node works on it. */
 const panel = ({ contender, outcome, timing }: Run, top: number): string => {
   const { measureFrom, endsAt } = timing;
   const x = (at: Millis): number => short(((Math.max(at, measureFrom) - measureFrom) / (endsAt - measureFrom)) * WIDE);
@@ -78,7 +78,7 @@ const panel = ({ contender, outcome, timing }: Run, top: number): string => {
   ].join('\n');
 };
 
-/** Partitions by whoever has them at first: what stays is one area. */
+/** Partitions ordered by their first node, so that partitions that stay form one area. */
 const rowsOf = (worked: FleetOutcome['worked']): readonly string[] => {
   const first = new Map<string, string>();
   for (const { partition, node } of worked.toSorted((a, b) => a.from - b.from))

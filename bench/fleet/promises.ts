@@ -1,4 +1,4 @@
-/** What ours promises in these scenarios. */
+/** What Groupage promises in these scenarios. */
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import { OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
@@ -18,13 +18,13 @@ const THE_OPTIMUM_MOVES: Promised = {
   isKept: ({ moved, optimum }) => moved === optimum,
 };
 const THERE_AND_BACK: Promised = {
-  says: 'no more moves than there and back',
+  says: 'each partition moves at most there and back',
   isKept: ({ moved }, nodes) => moved <= 2 * Math.ceil(PARTITIONS / nodes),
 };
 
 const ALWAYS: readonly Promised[] = [
   { says: 'no checkpoint of a past owner is stored', isKept: ({ wrongCheckpoints }) => wrongCheckpoints === 0 },
-  { says: 'nothing else is violated', isKept: ({ violations }) => violations.length === 0 },
+  { says: 'no other rule is violated', isKept: ({ violations }) => violations.length === 0 },
 ];
 
 const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
@@ -48,7 +48,7 @@ const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
   '5% of calls fail': [NOTHING_MOVES],
 };
 
-/** What was promised and not kept in a run, in words. The published algorithm promises nothing. */
+/** The promises that a run of Groupage breaks, in words. The published algorithm has no promises. */
 export const brokenBy = ({ contender, scenario, nodes, seed, outcome }: Run): readonly string[] =>
   contender === OURS
     ? [...ALWAYS, ...(IN_A[scenario] ?? [])]

@@ -8,7 +8,7 @@ import { PARTITIONS } from './scenarios.ts';
 const named = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
 const inSeconds = (span: number | undefined): string => (span === undefined ? 'never' : `${named(span / 1_000)} s`);
 
-/** The columns: what each is called, and what is in it. */
+/** The name of each column, and its cells. */
 const COLUMNS: readonly (readonly [string, (run: Run) => string])[] = [
   ['scenario', ({ scenario }) => scenario],
   ['nodes', ({ nodes }) => named(nodes)],
@@ -31,7 +31,7 @@ export const tableOf = (runs: readonly Run[]): string =>
     ...runs.map((run) => line(COLUMNS.map(([, cell]) => cell(run)))),
   ].join('\n');
 
-/** What was moved, by scenario and how many nodes there are: ours, and the published one with either formula. */
+/** Partitions moved by scenario and number of nodes: Groupage, then the published algorithm with either formula. */
 export const movesTable = (runs: readonly Run[]): string => {
   const [scenarios, counts] = [uniqueOf(runs, 'scenario'), uniqueOf(runs, 'nodes')];
   const moved = (scenario: Run['scenario'], nodes: number): string => {
@@ -53,7 +53,7 @@ const uniqueOf = <Key extends keyof Run>(runs: readonly Run[], key: Key): readon
 const sumOf = (runs: readonly Run[], contender: string, of: (run: Run) => number): string =>
   named(runs.filter((run) => run.contender === contender).reduce((sum, run) => sum + of(run), 0));
 
-/** Of all runs of each: what they come to. */
+/** Sums over all runs of each contender. */
 const sumsTable = (runs: readonly Run[]): string =>
   [
     line(['', ...CONTENDERS]),
@@ -61,26 +61,50 @@ const sumsTable = (runs: readonly Run[]): string =>
     ...(
       [
         ['partitions moved', ({ outcome }) => outcome.moved],
-        ['the optimum', ({ outcome }) => outcome.optimum],
-        ['seconds of double work', ({ outcome }) => outcome.doubleWorked],
+        ['optimum', ({ outcome }) => outcome.optimum],
+        ['double work, s', ({ outcome }) => outcome.doubleWorked],
         ['wrong checkpoints', ({ outcome }) => outcome.wrongCheckpoints],
-        ['runs that end uneven', ({ outcome }) => Number(outcome.balancedAfter === undefined)],
+        ['runs that end with an uneven share', ({ outcome }) => Number(outcome.balancedAfter === undefined)],
       ] satisfies (readonly [string, (run: Run) => number])[]
     ).map(([name, of]) => line([name, ...CONTENDERS.map((contender) => sumOf(runs, contender, of))])),
   ].join('\n');
 
+/** Groupage beside the published algorithm with its first formula, in pairs: a row for each scenario. */
+const pageTable = (runs: readonly Run[]): string => {
+  const seconds = (millis: number): string => named(millis / 1_000);
+  const columns: readonly (readonly [string, (outcome: Run['outcome']) => string])[] = [
+    ['moved', ({ moved }) => named(moved)],
+    ['longest without work, s', ({ longestOrphaned }) => seconds(longestOrphaned)],
+    ['double work, s', ({ doubleWorked }) => named(doubleWorked)],
+    ['wrong checkpoints', ({ wrongCheckpoints }) => named(wrongCheckpoints)],
+    ['write units per hour', ({ writeUnitsPerHour }) => named(writeUnitsPerHour)],
+  ];
+  const rowOf = (scenario: Run['scenario']): string => {
+    const pair = CONTENDERS.slice(0, 2).flatMap((name) =>
+      runs.filter((run) => run.scenario === scenario && run.contender === name).map(({ outcome }) => outcome),
+    );
+    const cells = columns.map(([, cell]) => pair.map(cell).join(' / '));
+    return line([scenario, named(pair[0]?.optimum ?? 0), ...cells]);
+  };
+  return [
+    line(['scenario', 'optimum', ...columns.map(([head]) => head)]),
+    line(['---', '--:', ...columns.map(() => '--:')]),
+    ...uniqueOf(runs, 'scenario').map(rowOf),
+  ].join('\n');
+};
+
 const span = (ms: number): string => `${ms / 1_000} s`;
 
-/** With so many nodes everything is told of, and of other numbers what was moved. */
+/** The number of nodes for which the page has all measures. */
 export const TOLD_NODES = 4;
 
 const [BEGIN, END] = ['<!-- made by bench:fleet, from here -->', '<!-- to here -->'];
 
-/** A page with new figures where it has some. @param alt of the picture */
+/** Replaces the generated figures of a page. @param alt of the picture */
 export const withFigures = (page: string, runs: readonly Run[], alt: string): string => {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
-  if (before === undefined || after === undefined) throw new Error(`the page has no ${BEGIN} … ${END}`);
+  if (before === undefined || after === undefined) throw new Error(`the page has no markers ${BEGIN} … ${END}`);
   const figures = [
     `![${alt}](../images/fleet.svg)`,
     `All ${runs.length / CONTENDERS.length} runs of each, with ${PARTITIONS} partitions and ${uniqueOf(runs, 'nodes').join(', ')} nodes:`,
@@ -89,72 +113,70 @@ export const withFigures = (page: string, runs: readonly Run[], alt: string): st
   return [`${before}${BEGIN}`, ...figures, `${END}${after}`].join('\n\n');
 };
 
-/** @param alt of the picture @param args that gave the runs */
+/** The page. @param alt of the picture @param args that gave the runs */
 export const documentOf = (runs: readonly Run[], alt: string, args: string): string => `# Sharing partitions, compared
 
-Made by \`npm run bench:fleet -- ${args} --docs\`. Partitions are shared by Groupage's own decisions and steps (\`src/fleet\`),
-and by a model of the published algorithm that they stand in for, on the same simulated processes: ${PARTITIONS} partitions, half an
-hour measured after five minutes in which everybody finds their place. The same seed gives the same figures.
+Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage (\`src/fleet\`) and a model of the
+published algorithm share ${PARTITIONS} partitions on the same simulated processes. Half an hour is measured, after five
+minutes for the first distribution. The same seed gives the same figures. The command prints every measure of every run,
+for each number of nodes.
 
 ![${alt}](../images/fleet.svg)
 
 ## All runs together
 
+The optimum is the fewest partitions that can move.
+
 ${sumsTable(runs)}
-
-## Moved partitions
-
-${OURS} / published with ceil(P / N) / published with floor(P / N) + 1 (the optimum):
-
-${movesTable(runs)}
 
 ## With ${TOLD_NODES} nodes
 
-${tableOf(runs.filter(({ nodes }) => nodes === TOLD_NODES))}
+Each pair is Groupage / published with ceil(P / N).
 
-## How to read it
+${pageTable(runs.filter(({ nodes }) => nodes === TOLD_NODES))}
 
-- **Where hosts are well the published algorithm stays put, too**, as the model reads it: locks that last three renewals do not end
-  by themselves. It pays a write for each partition and renewal, and more for trying locks that are somebody else's.
-- **Overload is what moves partitions in it.** A host renews its locks one after the other, each so many times slower; once a round of
-  them takes longer than a lock lasts, others take what has ended, release it when they hear of the host again, and so on. The more
-  locks a host has the sooner that begins. Ours has one heartbeat, and a Ttl that grows with what a node has shown to need.
-- **Wherever it moves something that somebody still works on, two do**, and what the past owner stores is taken: nothing refuses it.
-- **Neither formula evens out for every number**: who comes last is left with fewer, or with none. By the second one that is so even
-  in a steady state, and whoever has fewer keeps trying the others' locks.
-- **Ours begins again later after a crash**, by some ten seconds: a heartbeat has to stand still for a whole Ttl, over several looks.
-- **Ours works on nothing that it cannot be sure of.** While no call succeeds, or hardly any, it stops at its deadline, where the
-  published algorithm goes on and hopes. At ×1000 most answers come after the client has given up: a node keeps its partitions, and
-  works on them while a look has shown it its own heartbeat.
+## What the figures show
 
-## What is what
+- **Without overload the published algorithm moves nothing either**, because a lock lasts for three renewals. It pays a write
+  per partition and renewal, and more for attempts on locks that other hosts hold.
+- **Overload moves its partitions.** A host renews its locks one after another. Once a round takes longer than a lock lasts,
+  other hosts acquire the expired locks, release them when the host announces itself again, and so on. More locks per host make
+  this begin sooner. A Groupage node has one heartbeat, and its Ttl grows with the delays it has shown.
+- **A partition that moves while its owner still works on it is worked on twice.** The published algorithm accepts the
+  checkpoint of the past owner.
+- **Neither published formula spreads every number of partitions evenly.** The last host has fewer partitions or none. With
+  floor(P / N) + 1 this holds even in a steady state, and that host keeps trying the locks of others.
+- **After a crash Groupage resumes about ten seconds later**, because a heartbeat must stay unchanged for a whole Ttl over
+  several reads.
+- **Groupage stops at its deadline if no call succeeds**, while the published algorithm continues. At ×1000 most answers
+  arrive after the client's timeout. A node then keeps its partitions, but works on them only while a read has shown it its own
+  heartbeat.
 
-- **Moved**: a partition began to be worked on by another node than the last one. **The optimum** is the fewest that can, from
-  counts alone: those of whoever dies or leaves, and what evens out the rest. A node that is slow, paused or cut off is still there,
-  so that nothing has to move for it. In a deployment it depends on which nodes have one more than others, and is that of one way to
-  choose them: another one may come to some fewer, and so does who does not even out.
-- **Even after**: from the last incident until the last partition moved; *never* where numbers differ by more than one in the end.
-- **Longest without work**: the longest that any partition was worked on by nobody. A node that is paused works on nothing; one that
-  is slow works, slowly. Half a second of it is a unit of work that was under way when the run ended.
-- **Double work**: summed over partitions, while two nodes worked on one. **Wrong checkpoints**: those that were stored by whoever was
-  not the owner any more. In ours they carry the fence and are refused; the published algorithm has nothing that would refuse them.
-- **Write units**: one for each write, also for a refused one, checkpoints left out. Ours has one heartbeat a node and cycle, and the
-  published algorithm one renewal a partition. Its announcements are notifications, and counted as free.
-- **Slow ×k**: every call, timer and notice takes a node k times as long, for ten minutes. **Deployment**: each node in turn goes and
-  a new one comes, half a minute before or after.
+## Definitions
+
+- **Moved**: another node than the last one began to work on a partition. The **optimum** counts the partitions of nodes that
+  leave or crash, and those that even out the rest. Slow, paused or disconnected nodes keep theirs. For deployments it assumes
+  one choice of the nodes with one partition more, so other choices may need fewer moves.
+- **Longest without work**: the longest time that no node worked on some partition. A paused node works on nothing. Half a
+  second of it is a unit of work in progress at the end of the run.
+- **Double work**: time that two nodes worked on the same partition, summed over partitions. **Wrong checkpoints**: stored by
+  a past owner. In Groupage they carry the fence and are refused.
+- **An uneven share**: numbers of partitions differ by more than one at the end of a run.
+- **Write units**: one per write, also if refused, without checkpoints. Announcements of the published algorithm are free.
+- **Slow ×k**: each call, timer and notification takes a node k times as long, for ten minutes. **Deployment**: each node in
+  turn is replaced, and its successor starts half a minute before or after it leaves.
 
 ## The published algorithm
 
-Hosts share partitions by locks in a shared store that end unless they are renewed. Its text was not at hand: \`bench/baselines/fleet/published.ts\`
-begins with what is known of it and what had to be assumed, and where that leaves a choice the model takes what is better for it.
-A lock lasts ${span(SPANS.lock)} and is renewed each ${span(SPANS.renew)}; a host announces itself each ${span(SPANS.announce)}, is forgotten after ${span(SPANS.forget)}, and looks each ${span(SPANS.balance)} whether it has what it
-may have. Its two formulas for that differ where the hosts divide the partitions: by floor(P / N) + 1 not all of them can have the most,
-and by both the last host may be left with fewer than others have.
+Hosts share partitions by locks in a shared store that expire unless renewed. Its text was not available:
+\`bench/baselines/fleet/published.ts\` lists what is known, and what had to be assumed in its favour. A lock lasts ${span(SPANS.lock)} and is
+renewed every ${span(SPANS.renew)}. A host announces itself every ${span(SPANS.announce)}, is forgotten after ${span(SPANS.forget)}, and checks its share every ${span(SPANS.balance)}. The two
+formulas for its maximum differ if the number of hosts divides that of partitions.
 
 ## What must hold
 
-\`npm run bench:fleet\` fails where ours moves anything in a steady state, under overload ×10 and ×100 of one or all nodes, with lost
-notifications or 5% of calls failing; moves anything but the optimum when one joins, leaves or crashes; moves more than there and
-back for a pause of a minute; lets a checkpoint of a past owner be stored anywhere; or pays more than 3,000 write units an hour with
-four nodes.
+\`npm run bench:fleet\` exits with 1 if Groupage moves a partition in a steady state, under overload ×10 or ×100, with lost
+notifications, or if 5% of calls fail. It also exits with 1 if Groupage moves another number than the optimum when a node joins,
+leaves or crashes, moves a partition more than there and back for a pause of a minute, stores the checkpoint of a past owner,
+or uses more than 3,000 write units an hour with four nodes.
 `;

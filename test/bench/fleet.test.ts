@@ -231,7 +231,7 @@ describe('npm run bench:fleet', () => {
   });
 
   it('says what is wrong with its arguments, with status 2', async () => {
-    const wrong = { '--nodes=none': '--nodes takes', '--seed=x': '--seed takes', '--docs --quick': '--docs wants' };
+    const wrong = { '--nodes=none': '--nodes takes', '--seed=x': '--seed takes', '--docs --quick': '--docs needs' };
     for (const [args, message] of Object.entries(wrong))
       await expect(run(...args.split(' '))).rejects.toMatchObject({
         code: 2,
