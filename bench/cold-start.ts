@@ -1,8 +1,8 @@
 /**
- * `npm run bench:cold-start`: what each λ's bundle weighs, and how long it takes to start, each time in a new process.
+ * `npm run bench:cold-start`: the bundle size of each Lambda function, and the time it takes to start in a new process.
  *
- * - `--runs 20`: starts of each.
- * - `--write`: into docs/evidence/cold-starts.md.
+ * - `--runs 20`: starts of each function.
+ * - `--write`: updates docs/evidence/cold-starts.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,15 +1,15 @@
 /**
- * `npm run bench:lists`: deferred lists on the embedded engine, with the real steps; some ten minutes. Each part is one of `--parts`:
+ * `npm run bench:lists`: deferred lists on the embedded engine, with the real steps; about ten minutes. `--parts` selects parts:
  *
- * - `storm`: 100,000 jobs, 64 claimers at once, some of whose writes are answered with an error though they happened,
- *   and some of whom die holding a lease.
- * - `length`: what a claim and its completion cost in lists of 100, 10,000 and 100,000 jobs.
+ * - `storm`: 100,000 jobs and 64 concurrent claimers. Some writes happen but are answered with an error, and some
+ *   claimers die with a lease.
+ * - `length`: the cost of a claim and its completion in lists of 100, 10,000 and 100,000 jobs.
  * - `leases`: the same with 1 to 64 live claims.
- * - `ways`: what a claim costs by scanning for the first free job, by popping from a stored list of ids, and by tokens.
+ * - `ways`: the cost of a claim by a scan for the first free job, by popping from a stored list of ids, and by tokens.
  *
- * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where a count is not exact, or a cost
- * is not what is promised.
- * `--quick` is a small version, which looks at counts alone. `--docs` writes docs/evidence/list-costs.md and docs/images/lists.svg.
+ * Costs are the consumed capacity that each answer states, which DynamoDB bills. Exits with an error if a count is wrong
+ * or a cost exceeds its limit.
+ * `--quick` is a small version that checks counts only. `--docs` writes docs/evidence/list-costs.md and docs/images/lists.svg.
  */
 import { strict as assert } from 'node:assert';
 import { writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ const isWhole = parts.size === PARTS.length && !quick;
 if (odd.length > 0 || (values.docs && !isWhole)) {
   const [of, names] = [PARTS.join(', '), odd.join(', ')];
   console.error(
-    odd.length > 0 ? `--parts takes some of ${of}, not ${names}` : '--docs wants all parts, and not --quick',
+    odd.length > 0 ? `--parts takes some of ${of}, not ${names}` : '--docs needs all parts, and no --quick',
   );
   process.exit(2);
 }
@@ -53,7 +53,7 @@ const claimers = whole('claimers', values.claimers ?? (quick ? '16' : '64'), 1);
 const storm = (world: World) =>
   runStorm(world, { jobs, claimers, atOnce: 25, lost: 0.2, dying: 0.1, seed: whole('seed', values.seed, 0) });
 
-/** What a claim may cost more in one list than in another. */
+/** How much more a claim may cost in one list than in another. */
 const TOLERANCE = 1.1;
 
 const length = async (world: World) => {

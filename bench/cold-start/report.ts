@@ -8,7 +8,16 @@ const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' |
 
 const middleOf = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
 
-const HEAD = ['function', 'at its start, KB', 'later, KB', 'maps, KB', 'ms, median', 'most', 'of computing', '× empty'];
+const HEAD = [
+  'function',
+  'at start, KB',
+  'later, KB',
+  'maps, KB',
+  'ms, median',
+  'ms, longest',
+  'CPU ms',
+  'CPU × empty',
+];
 
 export const tableOf = (
   sizes: ReadonlyMap<HandlerName, Size>,
@@ -30,6 +39,6 @@ export const tableOf = (
   ].join('\n');
 };
 
-/** A page with a new table. */
+/** Replaces the table of the page. */
 export const withTable = (page: string, table: string): string =>
   page.replace(/(<!-- cold-start -->\n)[\s\S]*?(<!-- \/cold-start -->)/, `$1\n${table}\n\n$2`);

@@ -1,13 +1,13 @@
-/** What a λ's bundle weighs. */
+/** The size of a Lambda function's bundle. */
 import { type BundleFiles, ENTRY } from '../../lib/handler-bundles.ts';
 
 /** Bytes. */
 export interface Size {
-  /** What is loaded when the function starts: its entry, and whatever that imports before it runs. */
+  /** Loaded when the function starts: its entry and all static imports. */
   readonly atStart: number;
-  /** What lies beside it, until something asks for it. */
+  /** Loaded on demand. */
   readonly later: number;
-  /** The source maps. Node.js reads that of a file with the file. */
+  /** The source maps. Node.js reads the map of a file with the file. */
   readonly maps: number;
 }
 
@@ -22,7 +22,7 @@ export const sizeOf = (files: BundleFiles): Size => {
   };
 };
 
-/** The entry, and what is imported from there without asking. */
+/** The entry and all of its static imports. */
 const loadedAtStart = (files: BundleFiles): ReadonlySet<string> => {
   const found = new Set<string>();
   const open = Object.keys(files).filter((name) => name.endsWith(`/${ENTRY}`));

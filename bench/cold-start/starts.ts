@@ -1,4 +1,4 @@
-/** Starts λs as Lambda does: a process each time, on the Node.js that Lambda runs, with nothing kept from the last. */
+/** Starts functions as Lambda does: a new process each time, on the Node.js version of Lambda. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { type Size, sizeOf } from './sizes.ts';
 
 const PROBE = join(import.meta.dirname, 'probe.mjs');
 
-/** A function that does nothing: what it takes is Node.js itself. */
+/** A function that does nothing: its start is that of Node.js itself. */
 export const EMPTY = 'empty';
 
 export type Started = HandlerName | typeof EMPTY;
 const STARTED: readonly Started[] = [EMPTY, ...HANDLERS];
 
-/** Function URLs have requests, the others events of queues; the sweep looks at neither. */
+/** A request for the function behind a URL, an empty queue event for the others. The sweep ignores its event. */
 const eventOf = (name: Started): object =>
   name === 'api'
     ? {
@@ -29,7 +29,7 @@ const eventOf = (name: Started): object =>
       }
     : { Records: [] };
 
-/** What Lambda and the construct tell every function. Nothing answers at the endpoint. */
+/** Environment variables that Lambda and the construct set. Nothing listens at the endpoint. */
 const environmentOf = (folder: string): Record<string, string> => ({
   NODE_OPTIONS: '--enable-source-maps',
   LAMBDA_TASK_ROOT: folder,
@@ -46,7 +46,7 @@ export interface Bundles {
   readonly sizes: ReadonlyMap<HandlerName, Size>;
 }
 
-/** All λs, and the empty one, in a folder that goes with this process. */
+/** All functions and the empty one, in a folder that is removed when this process ends. */
 export const makeBundles = (): Bundles => {
   const folder = temporaryFolder('cold-start');
   const bundles = bundleHandlers(folder);
@@ -56,7 +56,7 @@ export const makeBundles = (): Bundles => {
   return { folder, sizes: new Map([...bundles].map(([name, files]) => [name, sizeOf(files)])) };
 };
 
-/** From the process's begin until the function has begun its first invocation: milliseconds that passed, and of computing. */
+/** From the start of the process to the first invocation: elapsed and processor time, in milliseconds. */
 export interface Start {
   readonly ms: number;
   readonly cpu: number;
@@ -69,7 +69,7 @@ const start = (bundles: string, name: Started): Start => {
   return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Start;
 };
 
-/** In turns, so that whatever else the machine does meets all of them. */
+/** Alternates between the functions, so that other work on the machine affects all of them. */
 export const startAll = (bundles: string, runs: number): ReadonlyMap<Started, readonly Start[]> => {
   const all = new Map(STARTED.map((name) => [name, [] as Start[]]));
   for (let run = 0; run < runs; run += 1) for (const [name, took] of all) took.push(start(bundles, name));

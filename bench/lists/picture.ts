@@ -1,4 +1,4 @@
-/** The cost curves as a picture: plain SVG on a card of its own, so that it reads on a dark page, too. */
+/** The cost curves as a picture: plain SVG on its own card, so that it is readable on a dark page. */
 import { ALT } from './report.ts';
 import { WAYS, type WayCost, type WayName } from './variants.ts';
 
@@ -14,9 +14,9 @@ const LABELS: Readonly<Record<WayName, string>> = {
 };
 
 const PANELS: readonly (readonly [string, (cost: WayCost) => number])[] = [
-  ['write units a claim', ({ writeUnits }) => writeUnits],
-  ['read units a claim', ({ readUnits }) => readUnits],
-  ['milliseconds a claim', ({ ms }) => ms],
+  ['write units per claim', ({ writeUnits }) => writeUnits],
+  ['read units per claim', ({ readUnits }) => readUnits],
+  ['milliseconds per claim', ({ ms }) => ms],
 ];
 
 const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
@@ -84,6 +84,6 @@ const panel = (
   return `<g transform="translate(${left} ${TOP})"><text x="0" y="-14" class="t">${title}</text>${[...across, ...up, ...lines].join('')}</g>`;
 };
 
-/** The last length that fits into a row. */
+/** Labels the longest list that fits into a row. */
 const end = (point: readonly [number, number] | undefined): string =>
-  point ? `<text x="${point[0] - 8}" y="${point[1] - 6}" class="l y h">400 KB: no more fit</text>` : '';
+  point ? `<text x="${point[0] - 8}" y="${point[1] - 6}" class="l y h">400 KB: row is full</text>` : '';

@@ -19,8 +19,9 @@ const table = (heads: readonly string[], rows: readonly (readonly (string | numb
 
 export const documentOf = ({ storm, length, leases, ways }: Figures): string => `# What deferred lists cost
 
-Made by \`npm run bench:lists -- --docs\`: on the local engine, with the steps as they are deployed. Units are those that the engine states, and for each write that was refused
-those of its row. Milliseconds are this engine's, on one machine, with all claimers in one process: compare them with each other.
+Made by \`npm run bench:lists -- --docs\` on the local engine, with the deployed steps. Units are those that the engine
+reports; a refused write counts the units of its row. Milliseconds are those of one machine with all claimers in one
+process, so only their ratios matter.
 
 ## Three ways to hand out a job
 
@@ -28,23 +29,25 @@ those of its row. Milliseconds are this engine's, on one machine, with all claim
 
 ${waysTable(ways)}
 
-The same jobs of a hundred bytes, one a claim, for the same claimers, eight at once, at five places of each list from its beginning to its last fifth; the milliseconds are the median.
-*Scan*: each job is a row with a status; whoever claims reads from the first row on until one waits, and marks it (\`bench/baselines/lists/scan.ts\`). *Pop*: the list's row has the
-ids that wait, and whoever claims takes the first one away (\`pop.ts\`). *Tokens*: jobs are numbered, and the next number is in the list's row (\`src/steps/lists\`).
+Eight concurrent claimers claim one job of 100 bytes per claim, at five places from the first to the last fifth of each
+list. Milliseconds are the median.
 
-- Scanning reads what is done already, each time: half the list, on average. An index of the rows that wait alone would spare that, for two more writes a job, and its readers
-  would meet at its first rows as they do here.
-- Popping writes the whole row, each time, and ends where the row does: ${named(largest(ways, 'pop'))} ids of 26 characters are 400 KB. At ids of 12 it would be some 31,000.
-- Tokens write one row of a kilobyte, and find the job by its number. A claim of a hundred jobs costs the same write unit; scanning pays for each of them, popping for its row.
-- Who claims at the same time as others loses jobs to them, and writes for nothing: ${conflictsOf(ways)} refused writes a claim with eight at once. By tokens nobody loses.
-- Only the third way has a lease: in the others a job whose worker dies is nobody's for ever, or needs a clock and another scan. That lease is why its completion writes the list's row.
+- **Scan** (\`bench/baselines/lists/scan.ts\`): each job is a row with a status. A claim reads from the first row to the
+  first waiting one, on average half the list. An index of waiting rows would avoid that for two more writes per job.
+- **Pop** (\`pop.ts\`): the list row stores the waiting ids, and a claim removes the first. Each claim writes the whole
+  row, and the list ends at 400 KB: ${named(largest(ways, 'pop'))} ids of 26 characters, or about 31,000 of 12.
+- **Tokens** (\`src/steps/lists\`): jobs are numbered, and the list row stores the next number. A claim writes one row of a
+  kilobyte, also for a hundred jobs.
+- With scan and pop, concurrent claims cost ${conflictsOf(ways)} refused writes each. With tokens no write is refused.
+- Only tokens have a lease. With the others, the job of a dead worker is lost unless another scan looks for it. Because of
+  the lease, completion writes the list row.
 
 ## By the length of the list
 
-Claim and completion of one job, in turns, the tracker's row apart:
+Claim and completion of one job in sequence, without the tracker's row:
 
 ${table(
-  ['jobs', 'claims', 'write units', 'read units', 'milliseconds, median'],
+  ['jobs', 'claims', 'write units', 'read units', 'ms, median'],
   length.lists.map(({ jobs, claims, writeUnits, readUnits, medianMs }) => [
     jobs,
     claims,
@@ -54,11 +57,13 @@ ${table(
   ]),
 )}
 
-The largest to the smallest: ${length.largestToSmallest.writeUnits} in write units, ${length.largestToSmallest.readUnits} in read units, ${length.largestToSmallest.medianMs} in milliseconds.
+The longest list costs ${length.largestToSmallest.writeUnits} times the write units of the shortest, ${length.largestToSmallest.readUnits} times its read units, ${length.largestToSmallest.medianMs} times its
+milliseconds.
 
-## By how many have claimed something
+## By the number of live claims
 
-All live claims are in the list's row, which is written with each of them. Write units of a claim and its completion, the tracker's one apart:
+The list row holds all live claims, and each of them writes it. Write units of a claim and its completion, without the
+tracker's:
 
 ${leasesTable(leases)}
 
@@ -66,34 +71,35 @@ ${stepsText(leases)}
 
 ## ${named(storm.jobs)} jobs, ${storm.claimers} claimers, and faults
 
-${storm.claimers} claimers at once, ${storm.atOnce} jobs a claim; of the writes ${storm.lost * 100}% were answered with an error though they had happened, and ${storm.dying * 100}% of the claims were of a worker who died: before he heard what he
-got, with it in hand, or amid completing it.
+${storm.claimers} concurrent claimers, ${storm.atOnce} jobs per claim. ${storm.lost * 100}% of writes happened but were answered with an error. ${storm.dying * 100}% of
+claims belong to a worker that died before the answer, with the jobs in hand, or while completing them.
 
 ${table(
   ['', 'count'],
   [
-    ['results, one for each job', storm.results],
-    ['jobs that the tracker counts', storm.total],
-    ['jobs that two had at once', storm.hadByTwo],
+    ['results, one per job', storm.results],
+    ['jobs counted by the tracker', storm.total],
+    ['jobs with two live leases', storm.hadByTwo],
     ['claims', storm.claims],
-    ['workers who died', storm.deaths],
-    ['claims that took over what another one had', storm.takeovers],
-    ['answers that were lost', storm.lostReplies],
-    ['claims that were told to ask again, since 64 were live', storm.toldToWait],
-    ['writes of the list’s row that were refused', storm.conflicts],
-    ['write units a job: to add it', storm.writeUnitsPerJob.adding],
-    ['to claim and complete it', storm.writeUnitsPerJob.claimsAndCompletions],
-    ['in the tracker', storm.writeUnitsPerJob.tracker],
-    ['for its result', storm.writeUnitsPerJob.results],
-    ['read units a job', storm.readUnitsPerJob],
+    ['workers that died', storm.deaths],
+    ['claims that took over a lease', storm.takeovers],
+    ['lost answers', storm.lostReplies],
+    ['claims that had to retry because 64 were live', storm.toldToWait],
+    ['refused writes of the list row', storm.conflicts],
+    ['write units per job: add', storm.writeUnitsPerJob.adding],
+    ['claim and complete', storm.writeUnitsPerJob.claimsAndCompletions],
+    ['tracker', storm.writeUnitsPerJob.tracker],
+    ['result', storm.writeUnitsPerJob.results],
+    ['read units per job', storm.readUnitsPerJob],
   ],
 )}
 
-With the leases of the dead the list is at its limit of 64 live claims most of the time: a write of its row costs three units then, and so does one that is refused.
+Leases of dead workers keep the list at its limit of 64 live claims. Each write of its row, refused or not, then costs
+three units.
 `;
 
 export const ALT =
-  'What one claim costs by the length of the list, in write units, read units and milliseconds, for three ways: by scanning reads grow with the list, by a stored list of ids writes do, up to the size that a row may have, and by tokens nothing does.';
+  'Cost of one claim by the length of the list, in write units, read units and milliseconds, for three ways. With a scan, reads grow with the list. With a stored list of ids, writes grow up to the largest row. With tokens, nothing grows.';
 
 const LABELS: Readonly<Record<WayName, string>> = { scan: 'scan', pop: 'pop', tokens: 'tokens' };
 
@@ -118,7 +124,7 @@ const waysTable = (ways: readonly WayCost[]): string => {
 const largest = (ways: readonly WayCost[], name: WayName): number =>
   Math.max(...ways.filter(({ way }) => way === name).map(({ jobs }) => jobs));
 
-/** From the fewest to the most, over the ways that have some. */
+/** The range over the ways with refused writes. */
 const conflictsOf = (ways: readonly WayCost[]): string => {
   const refused = ways.filter(({ way }) => way !== 'tokens').map((cost) => cost.refused);
   return `${Math.min(...refused)} to ${Math.max(...refused)}`;
@@ -134,8 +140,8 @@ const leasesTable = (leases: readonly LeaseCost[]): string => {
   return table(
     ['live claims', ...LIVE.map(String)],
     [
-      ['a short id and no name', ...LIVE.map((live) => at('short', live))],
-      ['id and name as long as they may be', ...LIVE.map((live) => at('longest', live))],
+      ['short id, no name', ...LIVE.map((live) => at('short', live))],
+      ['longest id and name', ...LIVE.map((live) => at('longest', live))],
     ],
   );
 };
@@ -143,5 +149,5 @@ const leasesTable = (leases: readonly LeaseCost[]): string => {
 const stepsText = (leases: readonly LeaseCost[]): string => {
   const of = (row: LeaseCost['row']): string =>
     [...stepsOf(leases.filter((cost) => cost.row === row))].map(([units, live]) => `${units} up to ${live}`).join(', ');
-  return `That is ${of('short')} with a short id, and ${of('longest')} with the longest.`;
+  return `These are ${of('short')} live claims with a short id, and ${of('longest')} with the longest.`;
 };
