@@ -1,14 +1,14 @@
-/** The catalogue, made up, and the event that says that it is there: the same at every run. */
+/** An invented catalogue and its event, equal in every run. */
 
 export interface CatalogItem {
   readonly sku: string;
   readonly department: string;
   readonly name: string;
-  /** Cents. A few have none, which the index does not take. */
+  /** In cents. The index refuses items without a price. */
   readonly price?: number;
 }
 
-/** What somebody puts on a queue when a catalogue is to be processed. */
+/** The event that asks to process a catalogue. */
 export interface ProcessCatalog {
   readonly type: 'ProcessCatalog';
   readonly id: string;
@@ -20,12 +20,12 @@ const [NOUNS, KINDS] = [
   ['lamp', 'chair', 'atlas', 'kettle', 'saw', 'drum', 'rope', 'bowl'],
   ['small', 'large', 'blue', 'folding', 'cast-iron', 'second-hand'],
 ];
-/** One item in so many has no price. */
+/** One in this number of items has no price. */
 const BROKEN = 2_500;
 
 export const isBroken = (n: number): boolean => n % BROKEN === BROKEN / 2;
 
-/** @param count how many items it has, department by department, as catalogues are */
+/** Items ordered by department, as in real catalogues. @param count number of items */
 export function* catalog(count: number): Generator<CatalogItem> {
   for (let n = 0; n < count; n += 1)
     yield {

@@ -1,6 +1,6 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
-/** Items of a catalogue go to a search index, a hundred of one department a call; whoever waits for the whole is told once. */
+/** A search index receives catalogue items, up to 100 of one department per call. One event reports the end of the catalogue. */
 export default defineConfig({
   operations: {
     'index-item': {

@@ -1,8 +1,8 @@
 /**
- * The downstream, a process of its own: a search index, here a file with a line for each item that was written. It takes many items at once,
- * refuses those without a price, and writes the others again if they come again, as indexes do.
+ * The downstream in its own process: a search index, here a file with a line for each written item. It refuses items without a
+ * price, and writes an item again if it receives it again.
  *
- *   node index-service.ts PORT FILE [DIE-AFTER]     dies amid the batch in which it has written so many items
+ *   node index-service.ts PORT FILE [DIE-AFTER]     kills itself once it has written this number of items
  */
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * The consumer of ProcessCatalog events, a process of its own: each item becomes a task, and all of them a fan-out that is
- * named after the event. So an event that comes twice, since whoever had it died half-way, is the same fan-out with the same items.
+ * The consumer of ProcessCatalog events in its own process. Each item becomes a task of one fan-out, whose id is that of the event.
+ * If the consumer dies and the event returns, the next consumer opens the same fan-out with the same items.
  *
  *   node process-catalog.ts API REGISTER-QUEUE EVENT-QUEUE SQS-ENDPOINT [DIE-AFTER]
  */
@@ -24,7 +24,7 @@ const processCatalog = async ({ id, items }: ProcessCatalog): Promise<void> => {
   await fanOut.seal();
 };
 
-/** Neighbours in the catalogue get neighbouring items of the fan-out: a batch of them is acked in one write, or two. */
+/** Neighbours in the catalogue get neighbouring fan-out items, so that one or two writes ack a batch. */
 async function* tasksOf(id: string, count: number, ids: AsyncIterable<string>): AsyncGenerator<TaskToSend<Operations>> {
   const items = catalog(count);
   let sent = 0;
@@ -32,12 +32,11 @@ async function* tasksOf(id: string, count: number, ids: AsyncIterable<string>): 
     const payload = items.next().value as CatalogItem;
     yield { operation: 'index-item', id: `${id}.${payload.sku}`, payload, fanOutItem };
     sent += 1;
-    // The power goes out.
     if (sent === Number(dieAfter)) process.kill(process.pid, 'SIGKILL');
   }
 }
 
-/** The event is deleted when its work is done: until then it comes back. */
+/** Deletes the event only when its work is done, so that it returns after a crash. */
 const consume = async (from: SQSClient, QueueUrl: string): Promise<void> => {
   for (;;) {
     const { Messages = [] } = await from.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));

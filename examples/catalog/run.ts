@@ -1,9 +1,9 @@
 /**
- * One ProcessCatalog event, 25,000 items, and one event when the last of them is in the index; although the consumer of the event dies when half
- * of the items are sent, and the index amid a batch.
+ * One ProcessCatalog event for 25,000 items, and one event when all are in the index. The consumer of the event is killed after it has sent
+ * half of the items, and the index during a batch.
  *
  *   npm run example:catalog
- *   npm run example:catalog -- --items 3000 --calm      nobody dies
+ *   npm run example:catalog -- --items 3000 --calm      no process is killed
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ import { isBroken, type ProcessCatalog } from './catalog.ts';
 import input from './groupage.config.ts';
 
 const usage = (): never => {
-  console.error('usage: npm run example:catalog -- [--items 100…100000] [--calm: nobody dies]');
+  console.error('usage: npm run example:catalog -- [--items 100…100000] [--calm: no process is killed]');
   process.exit(2);
 };
 const readOptions = () => {
@@ -44,7 +44,7 @@ const options = readOptions();
 const items = Number(options.items);
 if (!Number.isInteger(items) || items < 100 || items > 100_000) usage();
 
-/** The power goes out when so many items are sent; and in the index, when so many are written. */
+/** The consumer is killed after this number of sent items, the index after this number of written ones. */
 const dieAfter = options.calm
   ? { consumer: 'never', index: 'never' }
   : { consumer: String(Math.floor(items / 2)), index: String(Math.floor(items / 3) + 7) };
@@ -63,13 +63,13 @@ const start = (name: string, args: readonly string[]): ChildProcess => {
   return child;
 };
 
-/** Whoever looks after it starts it again. */
+/** Restarts the index when it dies. */
 const runIndex = async (port: number, death: string): Promise<void> => {
   const child = start('index-service.ts', [String(port), indexFile, death]);
   child.once('exit', (_, signal) => {
     if (isOver) return;
     deaths.index += 1;
-    console.log(`the index died (${signal}), and is started again`);
+    console.log(`the index died (${signal}) and is restarted`);
     void runIndex(port, 'never');
   });
   await once(child, 'message');
@@ -107,7 +107,7 @@ const stack = await startStack({
 const { api, sqs: endpoint, queues } = stack.addresses;
 const { sqs } = localClients({ sqs: endpoint });
 
-/** As long as a consumer may take: the event of one that died comes back then. */
+/** In seconds. The event of a dead consumer returns after this time. */
 const VISIBILITY = '20';
 const { QueueUrl: eventQueue = '' } = await sqs.send(
   new CreateQueueCommand({ QueueName: 'catalog-events', Attributes: { VisibilityTimeout: VISIBILITY } }),
@@ -116,7 +116,7 @@ const event: ProcessCatalog = { type: 'ProcessCatalog', id: 'catalog-2026-11-22'
 await sqs.send(new SendMessageCommand({ QueueUrl: eventQueue, MessageBody: JSON.stringify(event) }));
 console.log(`one event, ${plural(items, 'item')}`);
 
-/** @returns when the event is dealt with, however often somebody dies of it. */
+/** Starts consumers until one of them has processed the event. */
 const consume = async (death: string): Promise<void> => {
   const [code, signal] = await once(
     start('process-catalog.ts', [api, queues.register, eventQueue, endpoint, death]),
@@ -124,7 +124,7 @@ const consume = async (death: string): Promise<void> => {
   );
   if (signal === null && code === 0) return;
   deaths.consumer += 1;
-  console.log(`the consumer of the event died (${signal ?? code}); its event comes back after ${VISIBILITY} s`);
+  console.log(`the consumer of the event died (${signal ?? code}); the event returns after ${VISIBILITY} s`);
   await consume('never');
 };
 
@@ -155,7 +155,7 @@ await consume(dieAfter.consumer);
 const PATIENCE = 600_000;
 while (told.length === 0 && performance.now() - from < PATIENCE) await listen();
 const seconds = (performance.now() - from) / 1_000;
-// Whatever else comes would come now.
+// Receive surplus events, if there are any.
 for (const _ of [1, 2, 3]) await listen();
 isOver = true;
 await stack.stop();
@@ -170,12 +170,12 @@ const [first] = told;
 console.log(`
 ${JSON.stringify(first?.data)}
 
-tasks registered                   ${seen.registered}, and ${seen.again} once more that were there
+tasks registered                   ${seen.registered}, and ${seen.again} repeats of known tasks
 batches, calls                     ${seen.batches}, ${seen.calls}
 items in the index                 ${new Set(lines).size}, of them ${lines.length - new Set(lines).size} written twice
 deaths                             ${deaths.consumer} of the consumer, ${deaths.index} of the index
-completed                          ${seen.ends} time, told by ${new Set(told.map(({ id }) => id)).size} event in ${plural(told.length, 'message')}
-write units for acks, an item      ${(acks / items).toFixed(3)}
+completed                          ${seen.ends} time, reported by ${new Set(told.map(({ id }) => id)).size} event in ${plural(told.length, 'message')}
+write units for acks per item      ${(acks / items).toFixed(3)}
 seconds                            ${seconds.toFixed(1)}`);
 
 const isExact =
@@ -188,7 +188,7 @@ const isExact =
   new Set(lines).size === items - broken;
 if (!isExact) {
   console.error(
-    `\nnot as it should be: ${broken} of ${items} items have no price, and all others belong into the index`,
+    `\nNOT exact: ${broken} of ${items} items have no price, and all others have to be in the index once the fan-out is complete`,
   );
   process.exitCode = 1;
 }

@@ -1,8 +1,8 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
 /**
- * Requests to downsample scenes of satellites, for jobs that take three minutes to start: those of five minutes become one
- * job of each product, with every scene once. Here a minute is a second.
+ * Requests to downsample satellite scenes, by jobs that take three minutes to start. Requests of five minutes become one job
+ * per product, with each scene once. A minute takes a second.
  */
 export default defineConfig({
   operations: {

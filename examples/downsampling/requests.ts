@@ -1,4 +1,4 @@
-/** Who asks for what, and when: the same at every run. */
+/** The requests and their times, equal in every run. */
 
 export interface Request {
   readonly id: string;
@@ -11,14 +11,14 @@ export interface Request {
 /** The length of a window, in minutes. */
 export const WINDOW = 5;
 
-/** Requests of a window come in its first half: whoever is slow still belongs to it. */
+/** Requests arrive in the first half of their window, so that slow ones still belong to it. */
 const HALF = WINDOW / 2;
 
 interface Asked {
   readonly product: string;
   readonly window: number;
   readonly requests: number;
-  /** The scenes that there are, by number: each request asks for some that follow each other. */
+  /** Numbers of the available scenes. Each request asks for consecutive ones. */
   readonly from: number;
   readonly to: number;
   readonly least: number;
@@ -70,7 +70,7 @@ const requestsFor = (all: readonly Asked[]): Request[] => {
     .toSorted((a, b) => a.at - b.at);
 };
 
-/** Mulberry32: small, and the same everywhere. */
+/** The random generator Mulberry32, equal on every platform. */
 const seeded = (seed: number) => {
   let state = seed;
   return (): number => {

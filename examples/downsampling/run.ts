@@ -1,9 +1,9 @@
 /**
- * Many requests for much the same, and jobs that take three minutes to start: one job for each request, and one for all
- * of a window, side by side.
+ * Many overlapping requests, and jobs that take three minutes to start: one job per request beside one job for all
+ * requests of a window.
  *
- *   npm run example:downsampling                    71 requests within one window, then some of them once more
- *   npm run example:downsampling -- --scattered     a handful
+ *   npm run example:downsampling                    71 requests within one window, then nine of them again
+ *   npm run example:downsampling -- --scattered     six requests for three products
  *   npm run example:downsampling -- --windows       300 over five windows
  */
 import { setTimeout } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const PER_SCENE = 1 / 60;
 
 const usage = (): never => {
   console.error(
-    'usage: npm run example:downsampling -- [--scattered | --windows] [--cap N] [--scale 2…300: how many times as fast]',
+    'usage: npm run example:downsampling -- [--scattered | --windows] [--cap N] [--scale 2…300: speed factor]',
   );
   process.exit(2);
 };
@@ -49,13 +49,13 @@ const requests = options.windows ? windows() : options.scattered ? scattered() :
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 const minutes = (span: number): number => Math.round(span / minute);
 
-/** What a runner and the requests met, counted from what was written down. */
+/** The figures of one way, from the runner's records and the times of the results. */
 const figures = (runner: Runner, done: ReadonlyMap<string, number>, from: number, skipped: number) => {
   const waits = requests.map(({ id, at }) => (done.get(id) ?? Number.NaN) - (from + at * minute));
   return {
     'requests done': done.size,
     'jobs started': runner.jobs.length,
-    'jobs at once, at most': runner.mostAtOnce,
+    'most jobs at once': runner.mostAtOnce,
     'refused for the cap': runner.refused,
     'inputs done': sum(runner.jobs.map(({ inputs }) => inputs)),
     'inputs skipped': skipped,
@@ -70,7 +70,7 @@ const runners = await Promise.all(
 const [each, merged] = runners as [Runner, Runner];
 const groupage = await startGroupage(merged, { minute });
 
-/** Windows begin on the clock. */
+/** Waits for the next window, which begins at a multiple of its length. */
 const nextWindow = async (): Promise<number> => {
   const from = Math.ceil((Date.now() + 100) / (WINDOW * minute)) * WINDOW * minute;
   await setTimeout(from - Date.now());
@@ -83,7 +83,7 @@ const different = new Set(requests.flatMap(({ product, scenes }) => scenes.map((
 const inWindows = new Set(requests.map(({ at }) => Math.floor(at / WINDOW))).size;
 console.log(
   `${plural(requests.length, 'request')} within ${plural(inWindows, 'window')} of ${WINDOW} minutes, for ${plural(products, 'product')}. They ask for ${plural(asked, 'input')}, ${different.toLocaleString('en')} of them different.
-A job takes ${START_UP} minutes to start; at most ${cap} run at once. Everything goes ${scale} times as fast here.\n`,
+A job takes ${START_UP} minutes to start; at most ${cap} run at once. The example runs ${scale} times as fast.\n`,
 );
 
 const from = await nextWindow();
@@ -98,13 +98,13 @@ console.log(
   `${plural(asked, 'input')} merged into ${together['inputs done'].toLocaleString('en')}; ${plural(alone['minutes of start-ups'] - together['minutes of start-ups'], 'minute')} of start-ups saved.`,
 );
 
-/** Once more, in the next window, what has been done already. */
+/** Repeats finished requests in the next window. */
 const askAgain = async (some: readonly Request[]): Promise<number> => {
   const [jobs, skipped] = [merged.jobs.length, groupage.skipped];
   const again = some.map((request) => ({ ...request, id: `${request.id}-again` }));
   const done = await groupage.run(again, await nextWindow());
   console.log(
-    `Asked once more, ${plural(done.size, 'request')}: ${plural(merged.jobs.length - jobs, 'job')} started, ${plural(groupage.skipped - skipped, 'input')} skipped.`,
+    `Asked again, ${plural(done.size, 'request')}: ${plural(merged.jobs.length - jobs, 'job')} started, ${plural(groupage.skipped - skipped, 'input')} skipped.`,
   );
   return again.length - done.size;
 };

@@ -1,15 +1,15 @@
 /**
- * The example's downstream: runs a job for each call (`POST /jobs` with a list of `inputs`), and answers when it is done.
- * A job takes long to start, however little it has to do, and only so many run at once: more are refused with 429.
+ * The example's downstream. Each call (`POST /jobs` with a list of `inputs`) runs a job, and is answered when the job is done. A job
+ * takes long to start. Calls beyond the limit of concurrent jobs are answered 429.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** What the runner writes down of a job; times in ms of the epoch. */
+/** The runner's record of a job; times in ms of the epoch. */
 interface Job {
   readonly startedAt: number;
-  /** When its start was over and its work began. */
+  /** The end of the start-up. */
   readyAt?: number;
   endedAt?: number;
   readonly inputs: number;
@@ -18,17 +18,17 @@ interface Job {
 export interface Runner {
   readonly url: string;
   readonly jobs: readonly Job[];
-  /** Calls that were refused, for the cap. */
+  /** Calls that were refused because of the cap. */
   readonly refused: number;
   readonly mostAtOnce: number;
   stop(): Promise<void>;
 }
 
 export interface RunnerOptions {
-  /** How long a job takes to start, and then for each input; in ms. */
+  /** Time to start a job, and time per input, in ms. */
   readonly startUp: number;
   readonly perInput: number;
-  /** Jobs at once. */
+  /** Limit of concurrent jobs. */
   readonly cap: number;
 }
 
@@ -51,7 +51,7 @@ export const startRunner = async ({ startUp, perInput, cap }: RunnerOptions): Pr
     if (request.method !== 'POST' || !inputs) return send(response, 404, { error: 'POST /jobs with inputs' });
     if (running() >= cap) {
       tally.refused += 1;
-      return send(response, 429, { error: `${cap} jobs run, and no more may` });
+      return send(response, 429, { error: `the limit of ${cap} concurrent jobs is reached` });
     }
     return send(response, 200, await run(inputs));
   };

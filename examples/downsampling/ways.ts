@@ -1,4 +1,4 @@
-/** The two ways of having requests done: a job for each, and with Groupage. Each tells what it met. */
+/** The two ways: a job per request, and Groupage. */
 import { setTimeout } from 'node:timers/promises';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -9,10 +9,10 @@ import config from './groupage.config.ts';
 import { type Request, WINDOW } from './requests.ts';
 import type { Runner } from './runner.ts';
 
-/** When each request was done, in ms of the epoch, by its id. Those that failed are left out. */
+/** The end of each successful request by its id, in ms of the epoch. */
 type Done = ReadonlyMap<string, number>;
 
-/** Real milliseconds of a minute. */
+/** The pace of the example: real milliseconds per minute. */
 export interface Pace {
   readonly minute: number;
 }
@@ -30,7 +30,7 @@ const atTheirTimes = async (
   }
 };
 
-/** A job for each request; one that is refused for the cap is asked for again until it is taken. */
+/** A job per request. A request that is refused because of the cap is repeated until it is accepted. */
 export const oneJobEach = async (
   runner: Runner,
   requests: readonly Request[],
@@ -44,7 +44,7 @@ export const oneJobEach = async (
     for (;;) {
       const { status } = await fetch(runner.url, { method: 'POST', body });
       if (status === 200) break;
-      if (status !== 429) throw new Error(`the job of ${id} was answered with ${status}`);
+      if (status !== 429) throw new Error(`the call for the job of ${id} was answered ${status}`);
       await setTimeout(pace.minute / 4);
     }
     done.set(id, Date.now());
@@ -56,12 +56,12 @@ export const oneJobEach = async (
 
 export interface Groupage {
   run(requests: readonly Request[], from: number): Promise<Done>;
-  /** Inputs that no job had to do, since an earlier one had: as the functions told it. */
+  /** Inputs skipped because an earlier job had done them, from the functions' events. */
   readonly skipped: number;
   stop(): Promise<void>;
 }
 
-/** A local stack of its own, which keeps nothing, with the configuration beside this file, at the example's pace. */
+/** A local stack that stores nothing, with the configuration beside this file at the example's pace. */
 export const startGroupage = async (runner: Runner, pace: Pace): Promise<Groupage> => {
   let skipped = 0;
   const stack = await startStack({

@@ -1,25 +1,25 @@
-/** The stream: real flights (US domestic, early 2001; from the package vega-datasets), in partitions by their origin. */
+/** The stream: real flights (US domestic, early 2001, from the package vega-datasets) in partitions by origin. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Flight } from '../flights/downstream.ts';
 
-/** Beside the package's entry; it exports no data files. */
+/** The package exports no data files, so find the file beside its entry. */
 const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resolve('vega-datasets')));
 
 export const PARTITIONS = 16;
 
-/** What is kept of each origin: whole numbers, so that sums are exact. */
+/** The state of each origin, in whole numbers, so that sums are exact. */
 export type Delays = Record<string, { flights: number; minutes: number }>;
 
-/** A flight's place in a replay that takes from 0 to 1. */
+/** A flight with its time in a replay from 0 to 1. */
 export interface Departure extends Flight {
   readonly after: number;
 }
 
 const momentOf = ({ date }: Flight): number => Date.parse(`${date.replaceAll('/', '-').replace(' ', 'T')}Z`);
 
-/** The first so many, in their order. */
+/** The first `count` flights in order of departure. */
 export const readFlights = (count: number): readonly Departure[] => {
   const flights = (JSON.parse(readFileSync(DATA, 'utf8')) as Flight[])
     .toSorted((a, b) => momentOf(a) - momentOf(b))

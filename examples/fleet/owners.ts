@@ -1,4 +1,4 @@
-/** Who owned what, and when: from what the workers tell. */
+/** The owner of each partition over time, from the workers' events. */
 import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 
 export interface Owned {
@@ -11,10 +11,10 @@ export interface Owned {
 
 export class Owners {
   readonly spans: Owned[] = [];
-  /** By worker's process and partition: what is owned now. */
+  /** Current ownerships by worker process and partition. */
   readonly #open = new Map<string, Owned>();
 
-  /** @param life of a process: its name is that of the next one, too */
+  /** @param life identifies the process, because a restarted worker has the same name */
   hear(worker: string, life: number, event: FleetEvent, at: number): void {
     if (!('partition' in event)) return;
     const key = `${worker} ${life} ${event.partition}`;
@@ -25,12 +25,12 @@ export class Owners {
     } else if (event.event === 'handed-over' || event.event === 'dropped') this.#close(key, at);
   }
 
-  /** A process is gone, and has told nothing of it. */
+  /** Ends the ownerships of a process that exited without events. */
   gone(worker: string, life: number, at: number): void {
     for (const key of [...this.#open.keys()]) if (key.startsWith(`${worker} ${life} `)) this.#close(key, at);
   }
 
-  /** How often a partition went to somebody else from then on, and for how long one was nobody's at most. */
+  /** Moves of partitions in a time span, and the longest time of a moved partition without an owner, in ms. */
   between(from: number, to: number): { readonly moved: number; readonly unowned: number } {
     const changes = [...Map.groupBy(this.spans, ({ partition }) => partition).values()].flatMap((spans) => {
       const sorted = spans.toSorted((a, b) => a.from - b.from);

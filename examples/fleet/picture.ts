@@ -1,11 +1,11 @@
-/** Who owned what over time, as a picture: plain SVG on a card of its own, so that it reads on a dark page, too. */
+/** The owner of each partition over time as an SVG on its own card, so that it is readable on a dark page. */
 import type { Owned } from './owners.ts';
 
 export interface Shown {
   readonly spans: readonly Owned[];
   readonly workers: readonly string[];
   readonly partitions: number;
-  /** What was done, and when, in ms since `from`. */
+  /** Incidents and their times, in ms since `from`. */
   readonly incidents: readonly { readonly at: number; readonly name: string }[];
   readonly from: number;
   readonly to: number;
@@ -38,11 +38,11 @@ export const pictureOf = ({ spans, workers, partitions, incidents, from, to }: S
     `<style>\n${STYLE}\n</style>`,
     `<rect x="0" y="0" width="${WIDTH}" height="${height}" rx="12" fill="#ffffff"/>`,
     ...workers.map(legend),
-    `<rect x="${LEFT + workers.length * 90}" y="22" width="26" height="14" class="n"/><text x="${LEFT + workers.length * 90 + 34}" y="34" class="t">nobody’s</text>`,
+    `<rect x="${LEFT + workers.length * 90}" y="22" width="26" height="14" class="n"/><text x="${LEFT + workers.length * 90 + 34}" y="34" class="t">no owner</text>`,
     ...ticks(to - from).map((second) => tick(second, x(from + second * 1_000), bottom)),
     ...rows,
     ...incidents.map(({ at, name }, index) => incident(name, x(from + at), TOP - 14 - (index % 2) * 18, bottom)),
-    `<text x="${WIDTH / 2}" y="${bottom + 42}" class="l x">seconds; a row for each partition</text>`,
+    `<text x="${WIDTH / 2}" y="${bottom + 42}" class="l x">seconds; one row per partition</text>`,
     '</svg>\n',
   ].join('\n');
 };

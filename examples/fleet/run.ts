@@ -1,9 +1,9 @@
 /**
- * Workers that share the flights stream and keep state for their partitions of it, while one joins, one is killed and one is
- * restarted. In the end each flight was counted once.
+ * Workers share the flights stream and keep state for their partitions, while one joins, one is killed and one is
+ * restarted. At the end each flight must have been counted once.
  *
  *   npm run example:fleet                       about a minute
- *   npm run example:fleet -- --out FOLDER       where the picture goes
+ *   npm run example:fleet -- --out FOLDER       the folder of the picture
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ import { Owners } from './owners.ts';
 import { pictureOf } from './picture.ts';
 import type { Place, WorkerSetting } from './worker.ts';
 
-/** A fifth of the usual one, so that all of it fits into a minute. */
+/** A fifth of the default, so that the example takes a minute. */
 const CYCLE = 1_000;
 
 const usage = (): never => {
@@ -71,7 +71,7 @@ const start = (name: string): void => {
   });
   child.once('exit', () => owners.gone(name, life, Date.now()));
 };
-/** @returns when it has ended. */
+/** Sends a signal to a worker, and waits for its exit. */
 const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
   const child = workers.get(name);
   workers.delete(name);
@@ -79,7 +79,7 @@ const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
   if (child) await once(child, 'exit');
 };
 
-/** When, as a share of the replay. */
+/** The time of each incident, as a share of the replay. */
 const INCIDENTS: readonly (readonly [number, string, () => unknown])[] = [
   [0.17, 'w5 joins', () => start('w5')],
   [0.36, 'SIGKILL of w2', () => end('w2', 'SIGKILL')],
@@ -106,7 +106,7 @@ console.log(
   `${plural(flights, 'flight')} in ${PARTITIONS} partitions within ${span / 1_000} s, 4 workers, a cycle of ${CYCLE / 1_000} s.`,
 );
 for (const name of ['w1', 'w2', 'w3', 'w4']) start(name);
-// The stream waits for them: until each partition is somebody's, and for what else they may have to even out.
+// The stream begins when each partition has an owner and the workers have had time to even out.
 while ((await leases()).filter(({ owner }) => owner !== undefined).length < PARTITIONS) await setTimeout(CYCLE / 5);
 await setTimeout(2 * CYCLE);
 const startsAt = Date.now();
@@ -120,7 +120,7 @@ for (const [share, name, happen] of INCIDENTS) {
 }
 const patience = Date.now() + span + 120_000;
 while (((await reached()) < flights || !(await isEven())) && Date.now() < patience) await setTimeout(CYCLE / 2);
-// So that the last of it can be seen in the picture.
+// Show the final state in the picture.
 await setTimeout(3 * CYCLE);
 const endsAt = Date.now();
 await Promise.all([...workers.keys()].map((name) => end(name, 'SIGTERM')));
@@ -135,7 +135,7 @@ const rows = [{ name: 'the stream begins', at: startsAt }, ...happened].map(({ n
   const { moved, unowned } = owners.between(from, happened[index]?.at ?? endsAt);
   return [name, `${Math.round((from - startsAt) / 1_000)} s`, moved, `${(unowned / 1_000).toFixed(1)} s`];
 });
-console.log(`\n${table(['', 'at', 'moved', 'nobody’s for at most'], rows)}\n`);
+console.log(`\n${table(['', 'at', 'moved', 'longest without an owner'], rows)}\n`);
 
 const folder = options.docs
   ? join(import.meta.dirname, '../../docs/images')
@@ -153,11 +153,11 @@ writeFileSync(
 
 const [sum, origins] = [Object.values(kept).reduce((all, each) => all + each.flights, 0), Object.keys(kept).length];
 console.log(
-  `${plural(sum, 'flight')} of ${plural(origins, 'origin')} in the states that the checkpoints name; ${plural(counted.flights - sum, 'flight')} had to be counted again, as no checkpoint named a state with them.`,
+  `${plural(sum, 'flight')} of ${plural(origins, 'origin')} in the states that the checkpoints name; ${plural(counted.flights - sum, 'flight')} were counted again because no checkpoint named a state with them.`,
 );
-console.log(`Who owned what: ${picture}`);
-if (isDeepStrictEqual(kept, direct)) console.log('The same as the whole stream, counted directly: each flight once.');
+console.log(`Picture of the owners: ${picture}`);
+if (isDeepStrictEqual(kept, direct)) console.log('Equal to a direct count of the whole stream: each flight once.');
 else {
-  console.error('NOT the same as the whole stream, counted directly');
+  console.error('NOT equal to a direct count of the whole stream');
   process.exitCode = 1;
 }

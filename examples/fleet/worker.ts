@@ -1,4 +1,4 @@
-/** A worker: keeps the delays of each origin in its partitions of the stream, for as long as they are its own. */
+/** A worker: keeps the delays of each origin in the partitions that it owns. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -10,16 +10,16 @@ export interface WorkerSetting {
   readonly name: string;
   readonly table: TableAt;
   readonly cycle: number;
-  /** Where states are kept: it stands for a bucket that all workers reach. */
+  /** The folder of the states, in place of a bucket that all workers can read. */
   readonly states: string;
   readonly flights: number;
-  /** When the replay began; without it that is told later, by a message. */
+  /** The start of the replay. If absent, a message brings it later. */
   readonly startsAt?: number;
-  /** It takes so long, in ms. */
+  /** The length of the replay, in ms. */
   readonly span: number;
 }
 
-/** A checkpoint: how far the stream was read, and the file with what came of it. */
+/** A checkpoint: the position in the stream, and the file with the state at that position. */
 export interface Place {
   readonly position: number;
   readonly file: string;
@@ -43,8 +43,8 @@ const restore = async (checkpoint: string | undefined): Promise<{ place: Place |
 };
 
 /**
- * The state goes into a file of a new name, and counts from the moment at which a checkpoint names it. A worker that has lost
- * the partition meanwhile may still write its file: its checkpoint is refused, and nobody ever reads it.
+ * Writes the state to a file with a new name. It is valid once a checkpoint names it. A worker that has lost the partition may
+ * still write its file, but its checkpoint is refused, so the file is never read.
  */
 const keep = async (partition: Partition, position: number, delays: Delays, before?: Place): Promise<Place> => {
   const place = { position, file: `${partition.id}-${position}-${partition.fence}.json` };
@@ -73,11 +73,11 @@ const onPartition = async (partition: Partition): Promise<void> => {
 };
 
 const orphaned = (): never => process.exit(1);
-// Whoever started it is gone.
+// The parent process has ended.
 process.on('disconnect', orphaned);
 await runFleet({
   ...{ fleet: 'flights', table, node: name, partitions: PARTITIONS, cycle, onPartition },
-  // Less than what the platform waits before it kills.
+  // Less than the platform's kill timeout.
   drainTimeout: 5_000,
   onEvent: (event) => process.send?.({ event, at: Date.now() }),
 });

@@ -1,6 +1,6 @@
 /**
- * The example's downstream: a service that takes a report of flights, one (`POST /flight`) or many of one origin at
- * once (`POST /batch`), and refuses more than one call a second per origin. As real ones do.
+ * The example's downstream: a service that takes one flight (`POST /flight`) or many flights of one origin (`POST /batch`). It
+ * refuses more than one call a second per origin.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
@@ -14,12 +14,12 @@ export interface Flight {
   readonly destination: string;
 }
 
-/** What one of the two ways of calling met. */
+/** Counts of one of the two ways. */
 export interface Tally {
   calls: number;
-  /** Calls that were answered with 429. */
+  /** Calls that were answered 429. */
   refused: number;
-  /** Flights that were taken. */
+  /** Flights in accepted calls. */
   flights: number;
 }
 
@@ -32,7 +32,7 @@ export interface Downstream {
 
 const INTERVAL = 1_000;
 
-/** @param onBatch is told of each batch that was taken or refused. */
+/** @param onBatch is called for each accepted or refused batch. */
 export const startDownstream = (
   port: number,
   onBatch: (origin: string, flights: number, status: number) => void = () => {},
@@ -83,13 +83,13 @@ const throttledDoor = () => {
   };
 };
 
-/** A result for each flight: late ones are told how much, and what makes no sense is refused. */
+/** The result of a flight: its delay, or a failure if origin and destination are equal. */
 export const report = ({ id, payload }: { id: string; payload: Flight }) =>
   payload.origin === payload.destination
     ? {
         id,
         status: 'failed' as const,
-        error: { code: 'round-trip', message: `${payload.origin} is both ends of the flight` },
+        error: { code: 'round-trip', message: `${payload.origin} is both origin and destination of the flight` },
       }
     : { id, status: 'succeeded' as const, result: { late: payload.delay > 15, minutes: payload.delay } };
 

@@ -30,7 +30,7 @@ test('flights of one origin go in one call, at most two seconds after the first'
   ]);
 });
 
-test('a flight from a place to itself fails, with a reason, and alone', async () => {
+test('a flight with equal origin and destination fails alone, with a reason', async () => {
   const bed = testbed();
   const odd = await bed.send({ operation: 'report-flights', payload: flight('MUC', 'MUC', 0) });
   const late = await bed.send({ operation: 'report-flights', payload: flight('MUC', 'JFK', 20) });
@@ -39,7 +39,7 @@ test('a flight from a place to itself fails, with a reason, and alone', async ()
   assert.deepEqual(bed.task(late)?.result, { late: true, minutes: 20 });
 });
 
-test('a service that takes one call a second is called again when it says', async () => {
+test('a service that answers 429 is called again after its Retry-After', async () => {
   const bed = testbed();
   bed.inject({ downstream: 'report-flights', answers: { status: 429, headers: { 'retry-after': '1' } }, times: 2 });
   const id = await bed.send({ operation: 'report-flights', payload: flight('MUC', 'JFK', 0) });

@@ -1,6 +1,6 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
-/** Flights are reported to a service that takes one call a second per origin: so they go there in batches, by origin. */
+/** The service takes one call a second per origin, so flights are reported in batches by origin. */
 export default defineConfig({
   operations: {
     'report-flights': {

@@ -1,6 +1,6 @@
 /**
- * Replays real flights (US domestic, early 2001; from the package vega-datasets) as tasks, at a chosen speed, and shows
- * what the same flights met when each was a call of its own.
+ * Replays real flights (US domestic, early 2001, from the package vega-datasets) as tasks at a chosen speed, and compares them
+ * with one call per flight.
  *
  *   npm run example:flights -- --count 5000 --seconds 30
  */
@@ -14,7 +14,7 @@ import { localClients } from '../../tools/local/clients.ts';
 import { readLocalFile } from '../../tools/local/local-folder.ts';
 import type { Flight, Tally } from './downstream.ts';
 
-/** Beside the package's entry; it exports no data files. */
+/** The package exports no data files, so find the file beside its entry. */
 const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resolve('vega-datasets')));
 const DOWNSTREAM = 'http://127.0.0.1:9100';
 
@@ -30,13 +30,13 @@ if (!Number.isInteger(count) || count < 1 || count > 20_000 || !(seconds > 0)) {
 
 const stack = readLocalFile(process.cwd());
 if (!stack) {
-  console.error('no local stack runs in this folder: start one with `npm start` in another terminal');
+  console.error('No local stack runs in this folder. Start one with `npm start` in another terminal.');
   process.exit(1);
 }
 
 const momentOf = ({ date }: Flight): number => Date.parse(`${date.replaceAll('/', '-').replace(' ', 'T')}Z`);
 
-/** Real departures, in their order. */
+/** Flights in order of departure. */
 const flights = (JSON.parse(readFileSync(DATA, 'utf8')) as Flight[])
   .toSorted((a, b) => momentOf(a) - momentOf(b))
   .slice(0, count);
@@ -46,7 +46,7 @@ const span = momentOf(last) - momentOf(first);
 const origins = new Set(flights.map(({ origin }) => origin)).size;
 const speed = span / (seconds * 1_000);
 console.log(
-  `${flights.length} flights from ${origins} airports, ${first.date} to ${last.date}, ${Math.round(speed).toLocaleString('en')} times as fast as they were.`,
+  `${flights.length} flights from ${origins} airports, ${first.date} to ${last.date}, ${Math.round(speed).toLocaleString('en')} times as fast as in reality.`,
 );
 
 const groupage = createClient<{ 'report-flights': Flight }>({
@@ -59,14 +59,14 @@ const tallies = async (): Promise<{ single: Tally; batch: Tally }> =>
 
 const before = await tallies().catch(() => {
   console.error(
-    `the service of this example does not answer (${DOWNSTREAM}): it runs with an \`npm start\` that has no configuration of its own, so stop yours and start in a folder without ${CONFIG_FILES.join(' and ')}`,
+    `The service of this example (${DOWNSTREAM}) does not answer. It runs only with an \`npm start\` without a configuration. Stop yours, and start in a folder without ${CONFIG_FILES.join(' and ')}.`,
   );
   process.exit(1);
 });
 const from = Date.now();
 const singles: Promise<unknown>[] = [];
 
-/** Both ways at once: as tasks for Groupage, and one call each, which is not repeated when it is refused. */
+/** Sends each flight as a task and as a single call. A refused single call is not repeated. */
 for (let next = 0; next < flights.length; ) {
   const reached = momentOf(first) + (Date.now() - from) * speed;
   let end = next;
@@ -80,7 +80,7 @@ for (let next = 0; next < flights.length; ) {
   await setTimeout(50);
 }
 await Promise.all(singles);
-console.log(`${process.stdout.isTTY ? '\n' : ''}All sent; waiting for the last batches …`);
+console.log(`${process.stdout.isTTY ? '\n' : ''}All sent. Waiting for the last batches …`);
 
 const done = async () => {
   const { single, batch } = await tallies();
@@ -106,15 +106,15 @@ console.log(`
 ${line('one call each', result.single)}
 ${line('with Groupage', result.batch)}
 
-The service takes one call a second per origin. Called once for each flight it refused ${percent(result.single)} of the calls,
-and somebody would have to repeat them. In batches it was called ${(result.single.calls / Math.max(1, result.batch.calls)).toFixed(0)} times less often${result.batch.refused > 0 ? `; ${result.batch.refused} calls came too soon and were repeated later` : ''}, and every flight arrived.`);
+The service takes one call a second per origin. With one call per flight it refused ${percent(result.single)} of the calls,
+which the caller would have to repeat. In batches it was called ${(result.single.calls / Math.max(1, result.batch.calls)).toFixed(0)} times less often${result.batch.refused > 0 ? `; ${result.batch.refused} calls came too early and were repeated later` : ''}, and every flight arrived.`);
 
 function percent({ refused, calls }: Tally): string {
   return `${Math.round((refused / Math.max(1, calls)) * 100)}%`;
 }
 if (result.batch.flights < flights.length) {
   console.error(
-    `\n${flights.length - result.batch.flights} flights did not arrive in time: see npm run groupage -- watch`,
+    `\n${flights.length - result.batch.flights} flights did not arrive in time. See their state with: npm run groupage -- watch`,
   );
   process.exitCode = 1;
 }

@@ -22,5 +22,5 @@ it('one event becomes many tasks, and one event when the last is done, although 
   expect(row('tasks registered')).toBe('4000, and 2000 once more that were there');
   expect(row('items in the index')).toMatch(/^3998, of them [1-9]\d* written twice$/);
   expect(row('deaths')).toBe('1 of the consumer, 1 of the index');
-  expect(row('completed')).toMatch(/^1 time, told by 1 event in \d+ messages?$/);
+  expect(row('completed')).toMatch(/^1 time, reported by 1 event in \d+ messages?$/);
 });

@@ -21,12 +21,12 @@ it('71 requests of a window are one job, and need none when they are asked once 
   expect(row('requests done')).toEqual(['71', '71']);
   expect(row('jobs started')).toEqual(['71', '1']);
   expect(row('inputs done')).toEqual(['6,311', '160']);
-  expect(Number(row('jobs at once')[0])).toBeLessThanOrEqual(25);
+  expect(Number(row('most jobs at once')[0])).toBeLessThanOrEqual(25);
   // Measured, so by what the machine was late; not less than 71 starts of three minutes, and one.
   const [alone, together] = row('minutes of start-ups').map(Number) as [number, number];
   expect(alone).toBeGreaterThanOrEqual(71 * 3);
   expect(together).toBeGreaterThanOrEqual(3);
-  expect(stdout).toContain('Asked once more, 9 requests: 0 jobs started, ');
+  expect(stdout).toContain('Asked again, 9 requests: 0 jobs started, ');
 });
 
 it('requests are the same at every run, each within its window', () => {

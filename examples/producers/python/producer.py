@@ -1,9 +1,9 @@
-"""Sends tasks to Groupage: each is one message on the register queue of a deployment.
+"""Sends tasks to Groupage. Each task is a message on the register queue of a deployment.
 
     producer = Producer(queue_url, boto3.client("sqs"))
     producer.send(Task("distribute-parcels", {"carrier": "DHL", "depot": "MUC"}, id="order-7"))
 
-What a message may have is in ``contract/register-message.schema.json``.
+The schema of a message is ``contract/register-message.schema.json``.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
-# What SQS takes as one request: so many messages, and so many bytes of them together.
+# Limits of SQS for one request: messages, and bytes of all messages.
 BATCH_MESSAGES = 10
 BATCH_BYTES = 1_048_576
-# Tries of a message, the first one included. The pauses between them double, and come to some three seconds.
+# Sends of a message, including the first. The pauses between them double, and add up to about three seconds.
 TRIES = 6
 FIRST_PAUSE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """What a task may ask for beyond the work itself."""
+class TaskOptions:
+    """Optional fields of a task."""
 
     id: str | None = None
-    """Names the task: another one with this id is the same task. Made up if there is none."""
+    """Identifies the task: messages with the same id are one task. Generated if absent."""
     correlation_id: str | None = None
     priority: int | None = None
     weight: float | None = None
@@ -41,19 +41,19 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Task(Wishes):
-    """One unit of work: an operation of the deployment's configuration, and what it is about."""
+class Task(TaskOptions):
+    """One unit of work: an operation of the deployment's configuration, and its payload."""
 
     operation: str
     payload: Mapping[str, Any]
 
     def message(self) -> dict[str, Any]:
         """The register message."""
-        wishes = {camel_case(field.name): getattr(self, field.name) for field in fields(Wishes)}
+        options = {camel_case(field.name): getattr(self, field.name) for field in fields(TaskOptions)}
         return {
             "operation": self.operation,
             "payload": dict(self.payload),
-            **{name: value for name, value in wishes.items() if value is not None},
+            **{name: value for name, value in options.items() if value is not None},
         }
 
 
@@ -63,13 +63,13 @@ def camel_case(name: str) -> str:
 
 
 class Sqs(Protocol):
-    """What is used of boto3's client."""
+    """The part of boto3's client that the producer uses."""
 
     def send_message_batch(self, *, QueueUrl: str, Entries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]: ...
 
 
 class Invalid(ValueError):
-    """A task that would be refused. Nothing was sent of the tasks that came with it in one batch, or after it."""
+    """An invalid task. No task of its batch, and none after it, was sent."""
 
     def __init__(self, id: str, reasons: Sequence[str]) -> None:
         super().__init__(f"task {id}: {'; '.join(reasons)}")
@@ -78,7 +78,7 @@ class Invalid(ValueError):
 
 
 class NotSent(RuntimeError):
-    """SQS did not take some tasks, by their ids. They may be sent again: those that it took after all stay one task."""
+    """SQS refused some tasks, by their ids. Sending them again is safe: a task that SQS did accept stays one task."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"task {id}: {reason}" for id, reason in reasons.items()))
@@ -86,7 +86,7 @@ class NotSent(RuntimeError):
 
 
 class Validator:
-    """Says what is wrong with messages before they are sent. Needs the package ``jsonschema``."""
+    """Validates messages before they are sent. Needs the package ``jsonschema``."""
 
     def __init__(self, schema: Path) -> None:
         from jsonschema import Draft202012Validator
@@ -94,7 +94,7 @@ class Validator:
         self._validator = Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
 
     def reasons(self, message: Mapping[str, Any]) -> list[str]:
-        """Everything that is wrong, each with its place; nothing where all is right."""
+        """All problems with their paths; empty for a valid message."""
         return [f"{error.json_path} {error.message}" for error in self._validator.iter_errors(message)]
 
 
@@ -113,21 +113,21 @@ class Producer:
         self._validator = validator
 
     def send(self, task: Task) -> str:
-        """Sends a task, and answers its id. Raises Invalid or NotSent."""
+        """Sends a task and returns its id. Raises Invalid or NotSent."""
         (id,) = self.send_all([task])
         return id
 
     def send_all(self, tasks: Iterable[Task]) -> Iterator[str]:
-        """Sends any number of tasks, as they are read, in few requests; answers the id of each once it was taken.
+        """Sends tasks in few requests while it reads them. Yields the id of each task once SQS has accepted it.
 
-        Raises Invalid or NotSent for a batch: what was answered before was sent.
+        Raises Invalid or NotSent for a batch. Tasks whose ids were yielded before were sent.
         """
         for messages in batches(self._message(task) for task in tasks):
             self._send_batch(messages)
             yield from (message.id for message in messages)
 
     def _message(self, task: Task) -> _Message:
-        # With an id of its own a task stays one task, however often it is sent.
+        # The id makes repeated sends one task.
         id = str(uuid.uuid4()) if task.id is None else task.id
         message = {**task.message(), "id": id}
         reasons = self._validator.reasons(message) if self._validator else []
@@ -142,12 +142,12 @@ class Producer:
             if attempt > 0:
                 time.sleep(FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1))
             entries = [{"Id": str(n), "MessageBody": message.body} for n, message in open_messages.items()]
-            # A request that fails as a whole was tried again by boto3, and raises. One that succeeds may have failed
-            # for some of its messages.
+            # boto3 retries a request that fails as a whole, and then raises. A successful request may still have failed
+            # messages.
             failed = self._sqs.send_message_batch(QueueUrl=self._queue_url, Entries=entries).get("Failed", [])
             reasons = {messages[int(each["Id"])].id: f"{each['Code']} {each.get('Message', '')}" for each in failed}
             open_messages = {int(each["Id"]): messages[int(each["Id"])] for each in failed}
-            # What is the sender's fault stays so.
+            # A sender's fault cannot be fixed by a retry.
             if not failed or all(each["SenderFault"] for each in failed):
                 break
         if reasons:
@@ -155,7 +155,7 @@ class Producer:
 
 
 def batches(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
-    """As many at a time as one request takes."""
+    """Groups messages by the limits of one request."""
     batch: list[_Message] = []
     size = 0
     for message in messages:

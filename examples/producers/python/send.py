@@ -1,4 +1,4 @@
-"""Sends a file of tasks: a register message on each line of the standard input. Prints the ids of those that were sent.
+"""Sends tasks from standard input, one register message per line, and prints the ids of the sent tasks.
 
     python send.py --queue-url URL [--schema ../../../contract/register-message.schema.json] < tasks.jsonl
 """
@@ -17,13 +17,13 @@ from producer import Invalid, NotSent, Producer, Task, Validator
 
 
 def task_of(line: str) -> Task:
-    """The task of a line. What a Task does not know is an error, and not left out."""
+    """Parses a line. An unknown field is an error."""
     message = json.loads(line)
     return Task(**{re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower(): value for name, value in message.items()})
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Sends tasks to Groupage, one a line.")
+    parser = argparse.ArgumentParser(description="Sends tasks to Groupage, one per line.")
     parser.add_argument("--queue-url", required=True, help="the register queue")
     parser.add_argument("--schema", type=Path, help="checks each message before it is sent")
     arguments = parser.parse_args()
