@@ -19,7 +19,7 @@ it('one event becomes many tasks, and one event when the last is done, although 
     userKey: 'catalogue of 4000 items',
   });
   // Half of them were sent when the consumer died, and all of them again.
-  expect(row('tasks registered')).toBe('4000, and 2000 once more that were there');
+  expect(row('tasks registered')).toBe('4000, and 2000 repeats of known tasks');
   expect(row('items in the index')).toMatch(/^3998, of them [1-9]\d* written twice$/);
   expect(row('deaths')).toBe('1 of the consumer, 1 of the index');
   expect(row('completed')).toMatch(/^1 time, reported by 1 event in \d+ messages?$/);
