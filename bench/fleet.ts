@@ -15,7 +15,7 @@ import { whole } from '../verification/harness/whole.ts';
 import { CONTENDERS, OURS } from './fleet/contenders.ts';
 import { altOf, pictureOf } from './fleet/picture.ts';
 import { brokenBy } from './fleet/promises.ts';
-import { documentOf, TOLD_NODES, tableOf, withFigures } from './fleet/report.ts';
+import { documentOf, movesTable, TOLD_NODES, tableOf, withFigures } from './fleet/report.ts';
 import { type Case, type Run, runAll } from './fleet/runs.ts';
 import { HALF_AN_HOUR, SCENARIO_NAMES, type ScenarioName, SOME_MINUTES } from './fleet/scenarios.ts';
 
@@ -47,6 +47,7 @@ const tell = (run: Run): void => {
 };
 if (!json) console.log(tableOf([]));
 const runs = await runAll(cases, tell);
+if (!json) console.log(`\nPartitions moved, ${CONTENDERS.join(' / ')} (the optimum):\n\n${movesTable(runs)}`);
 if (json) {
   const withoutWork = runs.map(({ outcome: { worked: _, ...outcome }, ...run }) => ({ ...run, outcome }));
   console.log(JSON.stringify(withoutWork, null, 2));

@@ -1,7 +1,7 @@
 /** The figures as tables, and as a page of the documentation. */
 
 import { SPANS } from '../baselines/fleet/reading.ts';
-import { CONTENDERS, OURS } from './contenders.ts';
+import { CONTENDERS } from './contenders.ts';
 import type { Run } from './runs.ts';
 import { PARTITIONS } from './scenarios.ts';
 
@@ -118,8 +118,8 @@ export const documentOf = (runs: readonly Run[], alt: string, args: string): str
 
 Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage (\`src/fleet\`) and a model of the published
 algorithm share ${PARTITIONS} partitions on the same simulated processes. Half an hour is measured, after five minutes for the
-first distribution. The same seed gives the same figures. The command prints every measure of every run, for each number
-of nodes.
+first distribution. The same seed gives the same figures. The command prints every measure of every run, and a table of
+moves for each number of nodes.
 
 ![${alt}](../images/fleet.svg)
 
