@@ -6,19 +6,19 @@ import type { Config } from '../domain/config/resolved.ts';
 import { parseConfig } from '../domain/config/schema/config.ts';
 import { describeProblems, type Problem, reasonOf } from '../util/problems.ts';
 
-/** The names looked for, in this order. */
+/** File names that are tried, in this order. */
 export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;
 
 /** JSON, and the modules that Node loads. */
 const KINDS = ['.json', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 
-/** What stands in for a configuration where there is none. */
+/** The example configuration, used if a project has none. */
 export const EXAMPLE_CONFIG = join(import.meta.dirname, '../../examples/flights/groupage.config.ts');
 
-/** A module that takes longer to load waits for something that never comes. */
+/** A module that takes longer than this to load is waiting for something that does not happen. */
 const LOADING_MAX = 30_000;
 
-/** A configuration that cannot be used. Its message is for people: the file, then a line per problem. */
+/** An invalid configuration. Its message is for users: the file, then a line for each problem. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
   readonly file: string;
@@ -31,13 +31,14 @@ export class InvalidConfig extends Error {
 }
 
 /**
- * The one rule for which configuration is used: that which is named, that of `GROUPAGE_CONFIG`, or that of the folder.
+ * Decides which configuration is used: the file that is named, else the one in `GROUPAGE_CONFIG`, else the one in the
+ * folder.
  *
  * @param given relative to `folder` if it is not absolute.
- * @returns its absolute path, or nothing where there is none.
+ * @returns its absolute path, or undefined if there is none.
  */
 export const findConfig = (folder: string, given?: string): string | undefined => {
-  // A variable that is set to nothing is how some shells say that it is not set.
+  // Some shells set an empty value for "not set".
   const named = given ?? (process.env.GROUPAGE_CONFIG || undefined);
   if (named !== undefined) return resolve(folder, named);
   return CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -55,7 +56,7 @@ export const loadConfig = async (file: string, folder = process.cwd()): Promise<
   return parsed.value;
 };
 
-/** A configuration as it is written, unchecked: for who changes something of it, and has it checked then. */
+/** Reads a configuration without checking it, for callers that change it and check it afterwards. */
 export const readConfig = (file: string, folder = process.cwd()): Promise<unknown> =>
   read(file, isAbsolute(file) ? file : join(folder, file));
 
@@ -68,7 +69,7 @@ const read = async (file: string, path: string): Promise<unknown> => {
     ]);
   if (!KINDS.includes(extname(path)))
     throw new InvalidConfig(file, [
-      { path: '', reason: `is of no kind that a configuration can be: ${KINDS.join(', ')}` },
+      { path: '', reason: `has a file type that is not supported; use one of ${KINDS.join(', ')}` },
     ]);
   try {
     // Some editors begin a file with a byte order mark.
@@ -85,10 +86,10 @@ const read = async (file: string, path: string): Promise<unknown> => {
   ]);
 };
 
-/** TypeScript is read as it is from Node.js 22.18 on. */
+/** Adds a hint if Node cannot load TypeScript, which it does from 22.18 on. */
 const wayOut = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    ? `; this is Node.js ${process.versions.node}: take 22.18 or newer for TypeScript, or write it as .mjs or .json`
+    ? `; this is Node.js ${process.versions.node}: use 22.18 or newer for TypeScript, or write the configuration as .mjs or .json`
     : '';
 
 const inTime = async <T>(loading: Promise<T>): Promise<T> => {
@@ -103,10 +104,10 @@ const inTime = async <T>(loading: Promise<T>): Promise<T> => {
   }
 };
 
-/** A module that ends the process would end the command as if it had succeeded. */
+/** Reports a module that calls `process.exit`. The command would otherwise end as if it had succeeded. */
 const unended = async <T>(file: string, load: () => Promise<T>): Promise<T> => {
   const onExit = (): void => {
-    console.error(`${file}: ends the process while it is loaded (process.exit?): a configuration only has to export`);
+    console.error(`${file}: ended the process while it was loaded (process.exit?). A configuration must only export`);
     process.exitCode = 1;
   };
   process.once('exit', onExit);

@@ -14,50 +14,62 @@ import type { SealReason } from './policy.ts';
 export type BatchStatus = 'forming' | 'sealed' | 'in-progress' | FinishedStatus;
 export type FinishedStatus = 'succeeded' | 'partly-failed' | 'failed';
 
-/** How many members ended how. */
+/** How many members succeeded, and how many failed. */
 export interface Counts {
   readonly succeeded: number;
   readonly failed: number;
 }
 
-/** Members that a job has, and until when it may report: then they are called about again. */
+/**
+ * Members that the downstream has taken over (202) and not reported yet, and its deadline: after `until` the batch
+ * handler calls again.
+ */
 export interface Pending {
   readonly ids: readonly TaskId[];
   readonly until: Millis;
 }
 
-/** How an attempt ended after which another is to come: when, and why something was left. */
+/** The end of an attempt that another attempt follows: when it ended, and why members are still without a result. */
 export interface LastAttempt extends Reason {
   readonly endedAt: Millis;
 }
 
-/** Characters of the downstream's that are kept with a batch: its row is written with every attempt. */
+/**
+ * Most characters of the downstream's answer that are stored with a batch. Each attempt writes the row, so it has to
+ * stay small.
+ */
 const QUOTE_MAX = 200;
 
-/** Half a surrogate pair could not be stored. */
+/** DynamoDB cannot store half a surrogate pair. */
 const shortened = (quote: string): string =>
   quote.length <= QUOTE_MAX ? quote : `${quote.slice(0, QUOTE_MAX - 1).toWellFormed()}…`;
 
-/** The last attempt as it is kept, its quote cut where it is long. */
+/** The last attempt as it is stored. A long quote is shortened. */
 export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAttempt => ({
   endedAt,
   reason,
   ...(quote === undefined ? {} : { quote: shortened(quote) }),
 });
 
-/** A message that looks at a paused batch again and again, and in which span of time it did (src/steps/call/hold.ts). */
+/**
+ * Names one of the messages that check a paused batch again and again, and the time span in which it did
+ * (src/steps/call/hold.ts).
+ */
 export interface Held {
   readonly by: Token;
   readonly span: number;
 }
 
-/** What a message says of itself when it is sent. */
+/** The name of such a message, as the message carries it. */
 export interface SentHeld extends Held {
-  /** The message that was noted when this one was sent. That note does not end this one, which may be received before its own note is written. */
+  /**
+   * The message that was noted when this one was sent. That note does not end this message, which may be received
+   * before its own note is written.
+   */
   readonly after?: Token;
 }
 
-/** A message's note of that in the batch's row. */
+/** The name of such a message, as the batch's row notes it. */
 export interface Noted extends Held {
   /** Whether the message says that an attempt does not count. */
   readonly isUncounted: boolean;
@@ -69,37 +81,49 @@ export interface Batch {
   readonly operation: OperationName;
   readonly status: BatchStatus;
   readonly sealedBy: SealReason;
-  /** The waiting tasks that its leader saw, in their order. */
+  /** The waiting tasks that the leader read, in the order of their waiting rows. */
   readonly candidates: readonly Candidate[];
-  /** Candidates that another batch, or a newer run, had taken. Known once sealed. */
+  /** Candidates whose claim failed: another batch, or a newer run, had taken them. Set by the seal. */
   readonly dropped: readonly Candidate[];
-  /** Numbers the attempts: only the current one may postpone or finish the batch. */
+  /** Number of the current attempt. Only the current attempt may postpone or finish the batch. */
   readonly attempt: number;
-  /** Attempts that count against `maxAttempts`: one that a circuit, or the function's time amid its parts, ended does not. */
+  /**
+   * Attempts that count towards `maxAttempts`. An attempt that an open circuit ended, or that ran out of the function's
+   * time between its calls, does not count.
+   */
   readonly countedAttempts: number;
   /** Attempts in a row, up to the last one, that did not count because their results could not be stored. @default 0 */
   readonly uncounted?: number;
-  /** Who runs the current attempt; nobody between attempts. */
+  /** The function invocation that runs the current attempt. Absent between attempts. */
   readonly startedBy?: Token;
-  /** Until then an attempt runs, or a retry waits; nobody else may start one. */
+  /** Until this time an attempt runs or a retry waits, and no other attempt may start. */
   readonly runUntil: Millis;
-  /** Members without a result when its last attempt ended. Absent where there are no others. */
+  /**
+   * Members without a result when the last attempt ended, except pending ones. Absent if there are none besides the
+   * pending ones.
+   */
   readonly open?: readonly TaskId[];
-  /** Further ones: the downstream has taken them over, and reports later. */
+  /** Members without a result that the downstream has taken over and reports later. */
   readonly pending?: Pending;
-  /** Its next attempt calls in parts of at most so many items: an earlier one ran out of time amid halving, or found larger calls too large. */
+  /**
+   * Most items of one call of the next attempt. Set if an earlier attempt ran out of time during halving, or found
+   * larger calls too large.
+   */
   readonly split?: number;
-  /** The last one that was not the end of the batch. */
+  /** The last attempt that another attempt follows. */
   readonly lastAttempt?: LastAttempt;
-  /** Of those that are neither open nor pending. */
+  /** Results of the members that are neither open nor pending. */
   readonly counts?: Counts;
-  /** The message that went on last while a pause held the batch up. */
+  /** The name of the last message that checked the batch during a pause. */
   readonly held?: Noted;
-  /** The page of its operation's slots on which its slot was taken, if that is not the first one. */
+  /** The page of the operation's slots that holds the batch's slot. Absent for the first page. */
   readonly slotPage?: number;
-  /** The page of its Target's slots on which its place was taken; 0 is the lock. Absent where the Target had no cap, or it is not known. */
+  /**
+   * The page of the Target's slots that holds the batch's slot; 0 is the lock. Absent if the Target had no cap, or the
+   * page is unknown.
+   */
   readonly targetPage?: number;
-  /** When its oldest candidate began to wait. */
+  /** When the oldest candidate began to wait. */
   readonly oldestAt: Millis;
   readonly createdAt: Millis;
   readonly sealedAt?: Millis;
@@ -107,7 +131,7 @@ export interface Batch {
   readonly finishedAt?: Millis;
 }
 
-/** The tasks of a sealed batch, in the order in which they waited. */
+/** The members of a sealed batch, in the order of their waiting rows. */
 export const membersOf = (batch: Pick<Batch, 'candidates' | 'dropped'>): TaskId[] => {
   const dropped = new Set(batch.dropped);
   return batch.candidates
@@ -115,7 +139,7 @@ export const membersOf = (batch: Pick<Batch, 'candidates' | 'dropped'>): TaskId[
     .map((candidate) => parseCandidate(candidate).id);
 };
 
-/** The members that may still be without a result, in the order in which they waited. */
+/** The members that may still be without a result, in the order of their waiting rows. */
 export const unfinishedOf = (batch: Pick<Batch, 'candidates' | 'dropped' | 'open' | 'pending'>): TaskId[] => {
   const members = membersOf(batch);
   if (!batch.open && !batch.pending) return members;
@@ -123,7 +147,7 @@ export const unfinishedOf = (batch: Pick<Batch, 'candidates' | 'dropped' | 'open
   return members.filter((id) => unfinished.has(id));
 };
 
-/** Whether its downstream has taken it over, or some of it, and reports later. */
+/** Whether the downstream has taken over the batch, or some of it, and reports later. */
 export const isPending = ({ status, pending, startedBy }: Batch): boolean =>
   status === 'in-progress' && pending !== undefined && startedBy === undefined;
 
@@ -140,7 +164,7 @@ export const isFinished = (status: BatchStatus): status is FinishedStatus => {
   }
 };
 
-/** A batch's final status from what became of its members. */
+/** A batch's final status, from the results of its members. */
 export const finishedStatus = ({ succeeded, failed }: Counts): FinishedStatus => {
   if (failed === 0) return 'succeeded';
   return succeeded === 0 ? 'failed' : 'partly-failed';

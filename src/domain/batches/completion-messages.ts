@@ -1,12 +1,18 @@
-/** What a job reported in one request, in as many messages as SQS needs: each says of its items alone how they ended. */
+/**
+ * Splits the results that a job reports in one request into as many completion messages as SQS needs. Each message
+ * reports its own items only.
+ */
 import type { BatchId } from '../ids.ts';
 import { SQS_MAX_BYTES } from '../messages.ts';
 import type { CompletionMessage } from './messages.ts';
 
-/** A message has room for so many bytes of results or inputs: a batch's id may have 2 KB, and JSON may write one character as six. */
+/**
+ * Most bytes of results or inputs in one message. The rest is for the batch id: up to 2 KB, and JSON may write one of
+ * its characters as six.
+ */
 export const RESULTS_MAX_BYTES = SQS_MAX_BYTES - 16_384;
 
-/** @param results each as JSON text, none larger than a message; null where all have succeeded. */
+/** @param results each as JSON text, none larger than a message; null if all items succeeded. */
 export const completionMessages = (
   batchId: BatchId,
   results: readonly string[] | null,

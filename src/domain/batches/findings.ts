@@ -1,6 +1,6 @@
 /**
- * What is stuck: work whose message was lost (a purged queue, dead letters redriven by hand), so that nobody will see to
- * it. As long as the queues keep their messages the rules of section 5 leave nothing stuck.
+ * Which stuck work the patrol and the doctor find: work whose message was lost, for example with a purged queue or with
+ * dead letters that a person redrove. As long as the queues keep their messages, the algorithm leaves nothing stuck.
  */
 
 import type { BatchId, Millis, Target, Token } from '../ids.ts';
@@ -8,47 +8,50 @@ import type { Batch, BatchStatus } from './batch.ts';
 import type { Lock } from './lock.ts';
 import type { Waiting } from './policy.ts';
 
-/** Something that is stuck, and since when nobody saw to it. */
+/** Something that is stuck, and since when. */
 export type Finding = { readonly target: Target; readonly since: Millis } & (
   | {
-      /** Tasks wait, and nobody leads: an elect message was lost. */
+      /** Tasks wait, and the Target has no leader: an elect message was lost. */
       readonly finding: 'stranded';
     }
   | {
-      /** A leader's lease is over, and its guard did not come. */
+      /** A leader's lease has ended, and its guard message did not arrive. */
       readonly finding: 'expired-lock';
       readonly holder: { readonly fence: number; readonly token: Token };
       /** Whether tasks wait for it. */
       readonly hasWork: boolean;
     }
   | {
-      /** A batch was begun, and nobody leads who would finish it. */
+      /** A batch is open, and the Target has no leader to finish it. */
       readonly finding: 'leaderless-batch';
       readonly batchId: BatchId;
     }
   | {
-      /** A batch should have been called about: its message was lost. */
+      /** The batch's next attempt is overdue: its message was lost. */
       readonly finding: 'overdue-batch';
       readonly batchId: BatchId;
     }
   | {
-      /** It waits for room in its operation, which does not know of it: an elect message was lost. */
+      /**
+       * The Target is marked as waiting for a free slot of its operation, but no wake message arrived: an elect message
+       * was lost.
+       */
       readonly finding: 'forgotten';
       readonly fence: number;
     }
   | {
-      /** A batch is over and still holds its place in the Target: its last message was lost. */
+      /** A batch is finished and still holds its slot in the Target: its last message was lost. */
       readonly finding: 'stuck-slot';
       readonly batchId: BatchId;
     }
 );
 
 /**
- * What is stuck in a Target's queue.
+ * The finding about a Target's queue, if something is stuck.
  *
- * @param first its waiting task whose turn is next.
- * @param grace how long something may be left alone.
- * @param closed whether it may not begin a batch: then what waits waits rightly.
+ * @param first the waiting row that comes first.
+ * @param grace how long a state may last before it counts as stuck.
+ * @param closed whether the Target may not begin a batch now. Its tasks then wait as they should.
  */
 export const findingOf = (
   target: Target,
@@ -62,12 +65,15 @@ export const findingOf = (
   return finding && finding.since <= now - grace ? finding : undefined;
 };
 
-/** What nobody sees to once the lease is over, and since then: a leader who is there still has a lease to come. */
+/**
+ * The state that nothing will change, and since when, disregarding `grace`. While a leader is alive, its lease ends in
+ * the future.
+ */
 const unattended = (target: Target, lock: Lock, first: Waiting | undefined, closed: boolean): Finding | undefined => {
   const { fence, holder, lockedUntil, openBatch, blocked } = lock;
   if (openBatch) return { finding: 'leaderless-batch', target, since: lockedUntil, batchId: openBatch };
   if (holder) {
-    // A task that came later brought an elect message of its own.
+    // A task that was registered after the lease ended brought an elect message of its own.
     const since = Math.max(lockedUntil, first?.at ?? 0);
     const hasWork = first !== undefined && !closed;
     return { finding: 'expired-lock', target, since, holder: { fence, token: holder }, hasWork };
@@ -77,7 +83,10 @@ const unattended = (target: Target, lock: Lock, first: Waiting | undefined, clos
   return first && { finding: 'stranded', target, since: first.at };
 };
 
-/** Whether a batch is stuck. @param grace how long it may be overdue, beyond the visibility timeout of its message. */
+/**
+ * The finding about a batch, if it is stuck. @param grace how long it may be overdue, beyond the visibility timeout of
+ * its message.
+ */
 export const overdue = (batch: Batch, now: Millis, grace: Millis): Finding | undefined => {
   const since = dueSince(batch.status, batch);
   return since !== undefined && since <= now - grace
@@ -85,7 +94,10 @@ export const overdue = (batch: Batch, now: Millis, grace: Millis): Finding | und
     : undefined;
 };
 
-/** Whether a batch that counts as under way is over, or was never stored. @param grace how long its message may be on its way. */
+/**
+ * The finding about a batch that holds a slot although it is finished, or was never stored. @param grace how long its
+ * message may be delayed.
+ */
 export const stuckSlot = (
   target: Target,
   batchId: BatchId,
@@ -97,7 +109,7 @@ export const stuckSlot = (
   return since <= now - grace ? { finding: 'stuck-slot', target, since, batchId } : undefined;
 };
 
-/** Since when its next attempt might have begun. One that is forming is its leader's business. */
+/** The time since which the next attempt could have begun. A batch that is forming has none: its leader finishes it. */
 const dueSince = (status: BatchStatus, batch: Batch): Millis | undefined => {
   switch (status) {
     case 'sealed':

@@ -15,88 +15,98 @@ import type { GroupMessage } from './messages.ts';
 
 /** The lock row, as read. */
 export interface Lock {
-  /** Grows by one with every leader. 0 when there was none yet. */
+  /** Grows by one with each leader. 0 before the first one. */
   readonly fence: number;
-  /** Batches opened so far; names the next one. */
+  /** Count of batches opened so far. The next batch id contains `round` + 1. */
   readonly round: number;
   readonly holder?: Token;
   readonly lockedUntil: Millis;
   readonly openBatch?: BatchId;
-  /** Which turn of a leader opened it: all that lead for one fence name their next batch alike. */
+  /**
+   * The invocation that opened it. Two invocations that lead with one fence would give their next batch the same id.
+   */
   readonly openedBy?: Token;
-  /** Rows that waited at this moment were asked to be sealed at once. */
+  /** Set by a flush: rows that waited at this time are due at once. */
   readonly flushedAt?: Millis;
-  /** Batches that are under way, where `concurrency.perTarget` is set and fits one page of slots. */
+  /** Batches that hold a slot of the Target, if `concurrency.perTarget` is set and fits one page of slots. */
   readonly inFlight?: readonly BatchId[];
-  /** When the last batch was opened that is not among those: there was no cap. */
+  /** When the last batch was opened that `inFlight` does not contain, because the Target had no cap then. */
   readonly uncountedAt?: Millis;
-  /** The largest cap for which it has had slots on pages. From then on it keeps to pages under any cap; none where its lock was always enough. */
+  /**
+   * The largest cap for which the Target has had slots on pages. A Target with this value uses pages under any cap.
+   * Absent if its lock always sufficed.
+   */
   readonly largestCap?: number;
-  /** Since when its oldest task waits: its operation had no room for another batch. */
+  /** Set while the Target waits for a free slot of its operation: since when its oldest task waits. */
   readonly blocked?: Millis;
   readonly paused?: Pause;
 }
 
-/** The lock of a Target that nobody has led. */
+/** The lock of a Target that has had no leader. */
 export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };
 
 /** Whether a leader's lease covers `now`. */
 export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== undefined && lock.lockedUntil >= now;
 
 /**
- * Whether no batch may begin, whatever waits: as many as may be are under way, or the Target is paused. A cap beyond `pageSize`
- * does not show in the lock (src/steps/slots/target-slots.ts).
+ * Whether no batch may begin, whatever waits: the Target is paused, or its batches in flight have reached `perTarget`.
+ * A cap beyond `pageSize` does not show in the lock (src/steps/slots/target-slots.ts).
  */
 export const isClosed = (
   { openBatch, inFlight = [], uncountedAt, paused }: Lock,
   { perTarget }: Concurrency,
   pageSize: number,
 ): boolean => {
-  // A leader counts first what is not counted: it may find that some of these are over.
+  // If there are uncounted batches, the leader has to count them first: it may find that some batches in flight are
+  // finished.
   const isFull =
     perTarget !== null && perTarget <= pageSize && uncountedAt === undefined && inFlight.length >= perTarget;
   return openBatch === undefined && (paused !== undefined || isFull);
 };
 
-/** A row that must stay gets more time when it has less left than this: the sweep may stand still for as long. */
+/** A row that must stay gets a later expiry if it has less time left than this. The sweep may be down for this long. */
 const SPARE_TIME: Millis = 50 * 24 * 60 * MINUTE;
 
-/** Whether a row with this expiry is deleted soon, unless it gets more time. */
+/** Whether a row with this expiry is deleted soon unless its expiry is moved. */
 export const expiresSoon = (expiresAt: Millis | undefined, now: Millis): boolean =>
   expiresAt !== undefined && expiresAt < now + SPARE_TIME;
 
-/** Whether the row holds what must not expire: a pause, a wait for a free slot, or batches in flight. */
+/** Whether the row holds something that must not expire: a pause, a wait for a free slot, or batches in flight. */
 export const mustStay = ({ paused, inFlight, blocked }: Lock): boolean => (paused ?? inFlight ?? blocked) !== undefined;
 
-/** What a group message finds when it reads its Target's lock (rules G1 to G9). */
+/** The status of a group message towards its Target's lock (rules G1 to G9). */
 export type GuardStatus =
   /** G1: it leads, and a batch is open. */
   | { readonly is: 'leader-with-open-batch'; readonly batch: BatchId }
   /** G2 to G5: it leads. */
   | { readonly is: 'leader' }
-  /** G6: its time is over, or another took this fence. */
+  /** G6: a later leader has the lock, or another one took this fence. */
   | { readonly is: 'superseded' }
   /** G7: the leader before it still holds the lock. */
   | { readonly is: 'early' }
-  /** G8: its fence is next and the lock is there to take. */
+  /** G8: its fence is next, and the lock can be acquired. */
   | { readonly is: 'next' }
-  /** G9: it led, and gave the lock back. */
+  /** G9: it led, and has released the lock. */
   | { readonly is: 'released' }
-  /** Nobody can have led for its fence. */
+  /** The fence is so far ahead that no leader can have sent the message. */
   | { readonly is: 'foreign' };
 
 /**
- * How far a message may be ahead of a lock row that was restored from a backup: years of batches. Without an end, one
- * message that none of the λs wrote could put a fence beyond 2^53, where the next one cannot be told from it.
+ * How far the fence of a message may be ahead of a lock row that was restored from a backup: years of batches. The
+ * limit protects the row: one foreign message could otherwise put the fence beyond 2^53, where adding 1 does not change
+ * the number.
  */
 const FENCES_AHEAD_MAX = 1_000_000_000;
 
-/** Where a group message stands towards the lock. Fences may be skipped (a restored table): then it is simply next. */
+/**
+ * The status of a group message. Fences may be missing between lock and message, after a restore: the message is then
+ * simply next.
+ */
 export const guardStatusOf = (lock: Lock, message: GroupMessage, now: Millis): GuardStatus => {
   const { fence, token } = message;
   if (lock.fence === fence && lock.holder === token)
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
-  // For a hint too: what it was sent for may have come just before the lock was given back, and the guard sleeps.
+  // Also for a hint: its task may have been registered just before the release, and the guard is still delayed.
   if (lock.fence === fence && lock.holder === undefined) return { is: 'released' };
   if (message.hint || lock.fence >= fence) return { is: 'superseded' };
   if (fence > lock.fence + FENCES_AHEAD_MAX) return { is: 'foreign' };

@@ -1,4 +1,4 @@
-/** The members of a batch (rule H3), as their tasks are stored. */
+/** The members of a batch (H3), sorted from their stored tasks into open, lost and ended ones. */
 import type { BatchId, TaskId } from '../ids.ts';
 import { type Age, ageOf } from '../tasks/age.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../tasks/task.ts';
 import type { Counts } from './batch.ts';
 
-/** A member of a batch, whom its task names to be told, and the item that it is. */
+/** A member of a batch, with its task's callback destination and fan-out item. */
 export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem' | 'mergeKeys'> {
   readonly id: TaskId;
   readonly age: Age;
@@ -31,23 +31,23 @@ export interface EndedMember extends Member {
   readonly status: Outcome['status'];
 }
 
-/** The members of a batch: those still open, those that ended, and how many ended how. */
+/** The members of a batch: open ones, ended ones, and the counts of results. */
 export interface Members {
   readonly open: readonly OpenTask[];
-  /** Open ones whose payload is not stored: there is nothing to send for them. */
+  /** Open members whose payload row is missing. Nothing can be sent for them. */
   readonly lost: readonly Member[];
-  /** Those that still show the batch: one that was redriven since is in the counts alone. */
+  /** Ended members that still show this batch. A member that was redriven since is only in the counts. */
   readonly ended: readonly EndedMember[];
   readonly counts: Counts;
 }
 
-/** A task, and its payload if there is one. */
+/** A task, and its payload if it is stored. */
 export interface Loaded {
   readonly task: Task;
   readonly payload?: string;
 }
 
-/** @param stored what there is of the tasks of a batch */
+/** @param stored the tasks of the batch that were found */
 export const membersAmong = (stored: readonly Loaded[], batch: BatchId): Members => {
   const open = stored.filter(({ task }) => isOpenIn(task, batch));
   const ended = stored.flatMap(({ task }): EndedMember[] => {
@@ -71,7 +71,7 @@ export const belongs = ({ state }: Task, batch: BatchId): boolean => batchIdIn(s
 export const isOpenIn = (task: Task, batch: BatchId): boolean =>
   task.state.status === 'batched' && belongs(task, batch);
 
-/** Whether a member left the batch: by a redrive, which only a failed one can. */
+/** Whether a member has left the batch. Only a redrive does that, and only failed tasks can be redriven. */
 export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && runNumber(task) > 1;
 
 const memberOf = (task: Task): Member => {

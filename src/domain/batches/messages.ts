@@ -1,6 +1,7 @@
 /**
- * The messages between the functions. All are hints whose truth is in the tables: any of them may come twice, late or never.
- * `kind` tells apart those of one queue. It is not on the wire, whose names are short: each byte of a message is stored and billed.
+ * The messages between the functions. They are hints: the tables hold the truth, and any message may arrive twice, late
+ * or never. `kind` tells the messages of one queue apart. It is not sent, and the names of sent fields are short,
+ * because every byte of a message is billed.
  */
 
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
@@ -10,13 +11,16 @@ import { isBatchId, isOperationName, isTarget, isToken } from '../ids.ts';
 import { inKnownForm, notOurs, UnreadableMessage } from '../messages.ts';
 import type { SentHeld } from './batch.ts';
 
-/** "This Target has waiting tasks and nobody leads it." */
+/** "This Target has waiting tasks and no leader." */
 export interface ElectMessage {
   readonly kind: 'elect';
   readonly target: Target;
-  /** Its operation has room now: it waited for that since it had this fence. */
+  /**
+   * Set if this message wakes the Target because its operation has a free slot: the fence that the Target had when it
+   * began to wait for one.
+   */
   readonly wake?: number;
-  /** The pause that is over. */
+  /** The id of a pause that has ended. */
   readonly resume?: string;
 }
 
@@ -24,26 +28,32 @@ export interface ElectMessage {
 export interface ResumeMessage {
   readonly kind: 'resume';
   readonly operation: OperationName;
-  /** The pause's id: any other one stands. */
+  /** The id of the pause. A pause with another id stays. */
   readonly resume: string;
-  /** The pause has ended, and many are woken for that: it goes on (src/steps/slots/wake.ts). */
+  /**
+   * Set if the pause is removed already and this message continues waking the many Targets that wait
+   * (src/steps/slots/wake.ts).
+   */
   readonly waking?: Waking;
 }
 
-/** Waking that goes on with the next message. */
+/** The state of a waking that continues with the next message. */
 export interface Waking {
-  /** What the operation shows as long as nobody else wakes its Targets. */
+  /** The id that the operation's row shows while no other invocation wakes its Targets. */
   readonly id: string;
-  /** How many more there is room for. @default - any number */
+  /** How many more Targets may be woken. @default - any number */
   readonly left?: number;
 }
 
-/** A leader's guard (it comes back when the lease would otherwise be forgotten), or a hint that there is work now. */
+/**
+ * A leader's guard, or a hint. The guard is delayed, and takes over if the leader has died; a hint says that there is
+ * work now.
+ */
 export interface GroupMessage {
   readonly target: Target;
   readonly fence: number;
   readonly token: Token;
-  /** A hint only ever wakes the leader that holds `fence`; it never becomes one. */
+  /** A hint is only for the leader that holds `fence`. Its receiver never becomes the leader. */
   readonly hint?: boolean;
   /** How often this guard was sent again because the leader before it still held the lock (G7). @default 0 */
   readonly early?: number;
@@ -53,25 +63,25 @@ export interface GroupMessage {
 export interface DueMessage {
   readonly kind: 'due';
   readonly batchId: BatchId;
-  /** When its call may be made, as was reserved under the operation's rate. */
+  /** When its call may be made, as reserved under the operation's rate. */
   readonly at?: Millis;
-  /** The line that this was reserved in, by when that began. */
+  /** The queue of reserved call times that holds `at`, named by the time at which it began. */
   readonly line?: Millis | undefined;
-  /** The attempt whose results could not be stored: the one after it takes its place and does not count. */
+  /** The attempt whose results could not be stored. The next attempt replaces it, and it does not count. */
   readonly uncounted?: number | undefined;
-  /** A slot of its operation was freed, for which the batch waited. */
+  /** Whether it wakes the batch because the operation has a free slot, for which the batch waited. */
   readonly woken?: boolean;
-  /** A pause holds the batch up: which of its messages this is. */
+  /** Set while a pause holds up the batch: the name of this message. */
   readonly held?: SentHeld;
 }
 
-/** "This batch's job has ended", from whoever ran the job. */
+/** "This batch's job has ended", sent by the system that ran the job. */
 export interface CompletionMessage {
   readonly kind: 'completion';
   readonly batchId: BatchId;
-  /** What became of its items: JSON as sent, to be a list of results. Null: all succeeded. */
+  /** The results of its items: JSON as sent, which should be a list of results. Null if all succeeded. */
   readonly results: string | null;
-  /** What became of the inputs of a merged job, likewise; then there are no results. */
+  /** The results of the inputs of a merged job, as JSON as sent. If set, `results` is null. */
   readonly inputs?: string;
   /** How often this was sent again because an attempt was under way. @default 0 */
   readonly early?: number;
@@ -79,7 +89,7 @@ export interface CompletionMessage {
 
 export type BatchMessage = DueMessage | CompletionMessage;
 
-/** A batch's message as it is sent again; a moment that was reserved for its call is not kept. */
+/** A batch's message as it is sent again, without a time that was reserved for its call. */
 export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
   uncounted === undefined ? { kind: 'due', batchId } : { kind: 'due', batchId, uncounted };
 
@@ -141,7 +151,7 @@ export const parseBatch = (body: string): BatchMessage => {
   if (execution && 'problem' in execution) throw new UnreadableMessage(execution.problem, body);
   if (execution) return { kind: 'completion', ...execution };
   const message = fields(body);
-  // What reports of a job is written by others, and has no form of ours.
+  // Completion reports come from other systems, and have no version of Groupage's message form.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
   const { at, line, uncounted, woken, held, early } = message;
@@ -158,7 +168,7 @@ export const parseBatch = (body: string): BatchMessage => {
   };
 };
 
-/** Results stand before inputs, where there are both. */
+/** If a message has both results and inputs, the results count. */
 const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
   const raw = rawMembers(body);
   const [results, inputs] = [raw.get('results') ?? null, raw.get('inputs')];
@@ -178,6 +188,6 @@ const isMoment = (value: unknown): value is Millis => Number.isSafeInteger(value
 
 const fields = (body: string): Record<string, unknown> => {
   const json = parseJson(body);
-  // No fields: every caller reports them as unreadable.
+  // Without fields, every caller reports the message as unreadable.
   return json.ok && isObject(json.value) ? json.value : {};
 };

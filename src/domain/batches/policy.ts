@@ -1,5 +1,7 @@
 /**
- * When is a batch due, and which waiting tasks go into it? Pure function of the waiting rows, the policy and the time.
+ * When a batch is due, and which waiting tasks it gets. A pure function of the waiting rows, the policy and the time,
+ * so every leader that reads the same rows decides the same. A batch is due at once if a maximum is reached. Otherwise
+ * it is due at the end of `maxWait` or of the window, or earlier after a quiet period.
  */
 
 import type { BatchPolicy } from '../config/policies.ts';
@@ -10,9 +12,9 @@ import { ageOf } from '../tasks/age.ts';
 import type { Task } from '../tasks/task.ts';
 import { SOON } from '../timings.ts';
 
-/** A task that waits for its batch, as its Target's queue in the table shows it. */
+/** A task that waits for its batch, as its waiting row shows it. */
 export interface Waiting {
-  /** The row's own key, which sorts by when its turn is. */
+  /** The row's sort key. Rows with a lower key go first. */
   readonly entry: string;
   readonly candidate: Candidate;
   /** Since when it waits. */
@@ -20,15 +22,15 @@ export interface Waiting {
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
   readonly weight: number;
-  /** The task's `coalesceKey`: of the rows with one key the newest replaces the others. */
+  /** The task's `coalesceKey`. Of the rows with one key, the newest replaces the others. */
   readonly key?: string;
-  /** Which of those is the newest. Rows that release 0.2 wrote have none. */
+  /** Decides which row of a key is the newest. Absent in rows of release 0.2. */
   readonly age?: Age;
-  /** If no batch has it by then, its task fails. */
+  /** The task fails as expired if no batch has claimed it by this time. */
   readonly startBy?: Millis;
 }
 
-/** What a task's waiting row is made of: stored fields only, so that making it again gives the same row. */
+/** The fields that a waiting row is made from. All are stored with the task, so that a repeat makes the same row. */
 export type WaitingTask = Pick<
   Task,
   | 'id'
@@ -44,13 +46,14 @@ export type WaitingTask = Pick<
   | 'startBy'
 >;
 
-/** Since when a task waits in its run. */
+/** Since when a task waits in its current run. */
 export const waitsSince = ({ createdAt, redrivenAt }: Pick<WaitingTask, 'createdAt' | 'redrivenAt'>): Millis =>
   redrivenAt ?? createdAt;
 
 /**
- * The waiting row of a task. Entries sort by turn: 13 digits of milliseconds last until the year 2286. An urgent one has
- * its turn as if it had come earlier, so that it goes first and none starves.
+ * The waiting row of a task. Its key begins with the time since when the task waits, in 13 digits of milliseconds
+ * (enough until the year 2286). A priority moves that time back by `ahead`: an urgent task goes first, but only before
+ * tasks that came up to `ahead` earlier, so no task starves.
  */
 export const waitingRow = (waiting: WaitingTask): Waiting => {
   const { id, run, bytes, ahead = 0, weight = 1, ...task } = waiting;
@@ -70,15 +73,16 @@ export const waitingRow = (waiting: WaitingTask): Waiting => {
 /** Why a batch was sealed. */
 export type SealReason = 'full' | 'bytes' | 'weight' | 'waited' | 'quiet' | 'bypass' | 'flush';
 
-/** Seal these rows now, or look again at `until`. */
+/** Seal these rows now, or check again at `until`. */
 export type Due =
   | { readonly do: 'seal'; readonly because: SealReason; readonly rows: readonly Waiting[] }
   | { readonly do: 'wait'; readonly until: Millis };
 
 /**
- * Decides over the rows of one Target in the order of their turns (at least one of them).
+ * Decides whether a batch of one Target is due.
  *
- * @param flushedAt rows that waited at this moment are due at once, whatever the policy says.
+ * @param rows the Target's waiting rows in the order of their keys, at least one.
+ * @param flushedAt rows that waited at this time are due at once, whatever the policy says.
  */
 export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, flushedAt = 0): Due => {
   const large = rows.find(({ bytes }) => skipsWindow(bytes, policy));
@@ -93,22 +97,23 @@ export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, 
   const quietAt = newest + policy.quietPeriod;
   const mayBeQuiet = policy.quietPeriod > 0 && rows.length >= policy.minSize;
   if (mayBeQuiet && quietAt <= now) return seal('quiet');
-  // Whoever expires first has to be seen to by then.
+  // The leader has to wake when the first task expires, to settle it.
   const [expiry] = bounds(rows.flatMap(({ startBy }) => startBy ?? []));
   return { do: 'wait', until: Math.min(end, expiry, nextLook(policy, mayBeQuiet, quietAt, now - oldest, now)) };
 };
 
-/** Whether a task of so many bytes goes alone, at once. */
+/** Whether a task of this size goes alone and at once. */
 const skipsWindow = (bytes: number, { bypass }: Pick<BatchPolicy, 'bypass'>): boolean =>
   bypass !== null && bytes >= bypass;
 
-/** Until when a task waits at the most: windows begin and end at the same moments for everybody. */
+/** Until when a task waits at most. Windows begin and end at the same times for all Targets. */
 export const waitEnd = (at: Millis, { maxWait, window }: Pick<BatchPolicy, 'maxWait' | 'window'>): Millis =>
   window === null ? at + maxWait : (Math.floor(at / window) + 1) * window;
 
 /**
- * When a quiet Target is looked at again. Nobody tells of the task that makes it `minSize`: so it is looked at now and then,
- * each time after a quarter of what it has waited. What is noticed late is late by no more than that.
+ * When the leader checks a Target with a `quietPeriod` again. No message reports the task that brings the number of
+ * rows to `minSize`. Until then the leader checks again after a quarter of the time waited so far, so it notices that
+ * task late by at most that long.
  */
 const nextLook = (
   { quietPeriod }: BatchPolicy,
@@ -129,7 +134,10 @@ const bounds = (moments: readonly Millis[]): readonly [least: Millis, most: Mill
     [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
   );
 
-/** How many rows one batch holds, and whether that fills it. A row larger or heavier than a batch goes alone: it must go. */
+/**
+ * How many rows the batch gets, and which maximum they reach, if any. A single row above a maximum goes alone, since it
+ * would never go otherwise.
+ */
 const fill = (
   rows: readonly Waiting[],
   policy: BatchPolicy,
@@ -148,21 +156,21 @@ const fill = (
   return weight >= maxWeight ? { take, because: 'weight' } : { take };
 };
 
-/** What came for one Target at once. */
+/** The tasks of one Target that a register invocation has just stored. */
 export interface Arrivals {
   readonly tasks: number;
   readonly bytes: number;
   readonly weight: number;
-  /** Bytes of the largest. */
+  /** Bytes of the largest task. */
   readonly largest: number;
   /** When the first of them expires; infinite if none does. */
   readonly startBy: Millis;
 }
 
 /**
- * How probably a Target's waiting rows are looked at because more came (rule R4): about eight looks per full batch, be it
- * full by number, by bytes or by weight, however the arrivals are spread over register invocations. 1 is for certain: where
- * batches are so small, and for a task that does not wait.
+ * The probability with which the register function counts a Target's waiting rows after new tasks arrived (R4). It
+ * gives about eight counts per full batch, whether the batch is full by number, bytes or weight, and however the tasks
+ * are spread over invocations. It is 1 for small batches, and for a task that skips the window.
  */
 export const chanceToLook = (arrivals: Arrivals, policy: BatchPolicy): number => {
   const byNumber = 1 - (1 - Math.min(1, 8 / policy.maxSize)) ** arrivals.tasks;

@@ -1,4 +1,7 @@
-/** Who is told how a task ended, and the message that brings it there. Pure. */
+/**
+ * Which destination receives the event of a task's end, and the message that carries the event to the callback
+ * function. Pure.
+ */
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { Config, Operation } from '../config/resolved.ts';
@@ -8,18 +11,21 @@ import type { Task } from '../tasks/task.ts';
 import { CALLBACK_PATIENCE } from '../timings.ts';
 import { type Ended, eventOf } from './event.ts';
 
-/** The destination that is told: the task's own, or its operation's; nobody where there is none. */
+/** The destination of a task's event: the task's own, or that of its operation; undefined if there is none. */
 export const destinationOf = (
   { callbacks }: Pick<Operation, 'callbacks'>,
   callback: string | undefined,
   status: Ended['status'],
 ): string | undefined => callback ?? callbacks[status] ?? undefined;
 
-/** Without destinations there are neither a callback queue nor a λ that works it off: idle, both would cost money. */
+/**
+ * Whether any destination is configured. Without one, neither a callback queue nor its function is deployed: both cost
+ * money even if idle.
+ */
 export const hasDestinations = ({ destinations }: Pick<Config, 'destinations'>): boolean =>
   Object.keys(destinations).length > 0;
 
-/** An event for a destination, on its way there. */
+/** An event on its way to a destination. */
 export interface CallbackMessage {
   /** The name of a configured destination. */
   readonly to: string;
@@ -27,7 +33,10 @@ export interface CallbackMessage {
   readonly event: string;
 }
 
-/** What is told of a task, if it has ended and somebody wants to know. */
+/**
+ * The event of a task's end for its destination; undefined if the task has not ended or no destination is configured
+ * for it.
+ */
 export const callbackOf = (operation: Pick<Operation, 'callbacks'>, task: Task): CallbackMessage | undefined => {
   const { state } = task;
   if (state.status !== 'succeeded' && state.status !== 'failed') return undefined;
@@ -35,7 +44,7 @@ export const callbackOf = (operation: Pick<Operation, 'callbacks'>, task: Task):
   return to === undefined ? undefined : { to, event: eventOf(task, state) };
 };
 
-/** The event goes in as it is: as a string its result could need twice the bytes. */
+/** The event is inserted as JSON, not as a string: escaping could double the size of its result. */
 export const printCallback = ({ to, event }: CallbackMessage): string =>
   `{"to":${JSON.stringify(to)},"event":${event}}`;
 
@@ -54,22 +63,25 @@ const isEvent = (event: unknown): boolean =>
   Number.isFinite(Date.parse(String(event.time))) &&
   isObject(event.data);
 
-/** Why an event cannot go where it should. */
+/** The problem of an event whose destination is not configured. */
 export const unknownDestination = ({ destinations }: Pick<Config, 'destinations'>, to: string): Problem => ({
   path: 'to',
   reason: `is no configured destination: ${JSON.stringify(to.slice(0, 100))}; configured are ${Object.keys(destinations).join(', ') || 'none'}`,
 });
 
-/** When what it tells of happened. */
+/** The time of the task's, fan-out's or list's end that the event reports. */
 export const happenedAt = ({ event }: CallbackMessage): number =>
   Date.parse((JSON.parse(event) as { readonly time: string }).time);
 
-/** Whether an event is so old that only a person sends it again. @param body of a callback message. @throws UnreadableMessage */
+/**
+ * Whether an event is too old for another delivery, so that only a person sends it again. @param body of a callback
+ * message. @throws UnreadableMessage
+ */
 export const isGivenUp = (body: string, now: Millis): boolean => {
   try {
     return happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
   } catch (cause) {
-    // A release that can read it decides.
+    // The release that can read the message decides.
     if (cause instanceof NewerMessage) return false;
     throw cause;
   }

@@ -1,15 +1,15 @@
-/** How a task ended, as a CloudEvent (1.0, in JSON). Pure. */
+/** The event that reports how a task ended: a CloudEvent (1.0, in JSON). Pure. */
 
 import { rawMembers, sendable } from '../../util/json-text.ts';
 import type { Millis } from '../ids.ts';
 import { runNumber, type Task, type TaskState } from '../tasks/task.ts';
 
-/** How a task that has ended, ended. */
+/** The state of a task that has ended. */
 export type Ended = Extract<TaskState, { readonly status: 'succeeded' | 'failed' }>;
 
 /**
- * The event of a task's end: the same bytes whoever makes it, however often, since all of it is stored and no result is
- * ever written twice. Its `source` names the operation alone; see {@link leaving}.
+ * The event of a task's end. Every function that makes it gets the same bytes: all of it is stored, and a result is
+ * written only once. Its `source` names only the operation until {@link leaving} adds the deployment.
  */
 export const eventOf = (task: Task, state: Ended): string => {
   const attributes = attributesOf({
@@ -22,7 +22,10 @@ export const eventOf = (task: Task, state: Ended): string => {
   return withMember(JSON.stringify(attributes), 'data', dataOf(task, state));
 };
 
-/** What every event of ours says of itself, without its data. @param about whose `of` makes the source, until it leaves */
+/**
+ * The attributes that every event has, without its data. @param about `of` names the operation or other source of the
+ * event
+ */
 export const attributesOf = (about: {
   readonly id: string;
   readonly of: string;
@@ -60,13 +63,13 @@ const endOf = ({ supersededBy, resultOmitted }: Ended & { readonly status: 'succ
   ...(resultOmitted === undefined ? {} : { resultOmitted: { bytes: resultOmitted } }),
 });
 
-/** @param value JSON text, which goes in as it was written. */
+/** Adds a member to a JSON object. @param value JSON text, which is inserted unchanged */
 const withMember = (object: string, name: string, value: string): string =>
   `${object.slice(0, -1)},${JSON.stringify(name)}:${value}}`;
 
 const sourceOf = (parts: readonly string[]): string => ['/groupage', ...parts.map(encodeURIComponent)].join('/');
 
-/** An event as a destination gets it, and what of it destinations filter by. */
+/** An event as a destination receives it, with the attributes that destinations filter by. */
 export interface LeavingEvent {
   /** A CloudEvent, as JSON text. */
   readonly text: string;
@@ -76,11 +79,12 @@ export interface LeavingEvent {
 }
 
 /**
- * An event as it leaves a deployment: its `source` now names the deployment too. Task ids are one deployment's, and what
- * tells events apart is source and id together: two stages may tell one bus of an `order-7` each.
+ * An event as it leaves the deployment. Its `source` now names the deployment too: consumers identify an event by
+ * source and id, task ids are unique only within a deployment, and two stages may send an event for a task `order-7` to
+ * one bus.
  *
- * @param event one that `eventOf` made
- * @param maxBytes what the destination takes: of a larger event the result is left out
+ * @param event an event of `eventOf`
+ * @param maxBytes the largest event that the destination accepts. A larger event is sent without its result
  */
 export const leaving = (event: string, stack: string, maxBytes: number): LeavingEvent => {
   const members = new Map(rawMembers(sendable(event)));

@@ -1,49 +1,55 @@
 /**
- * The share that each HTTP destination has of the callback function, and its circuit. Pure.
+ * How the HTTP destinations share the callback function, and the circuit of each. Pure.
  *
- * The function runs a few times at once (`CALLBACKS_AT_ONCE`). A destination that answers late, or never, would hold every
- * invocation until its timeout, and events for other destinations would wait. A destination is therefore in one of four
- * phases:
+ * Only `CALLBACKS_AT_ONCE` invocations of the function run at once. A destination that answers late or never would hold
+ * every invocation until its timeout, and events for other destinations would wait. A destination is therefore in one
+ * of four phases:
  *
  * - *calm*: its events are delivered at once.
- * - *slow*, for a minute after calls took longer than `GRACE`: an invocation takes one of a few slots before it calls. A
- *   slot is a lease that ends by itself, so that an invocation that crashed frees it.
- * - *down*, after `OPEN_AFTER` calls in a row without an answer: its circuit is open, and it is not called.
- * - *probing*, when the circuit has been open for its time: one invocation takes a slot and calls with one event. An answer
- *   closes the circuit, a failure opens it again for longer.
+ * - *slow*, for a minute after a call took longer than `GRACE`: an invocation takes one of a few slots before it calls.
+ *   A slot is a lease that ends by itself, so the slot of a crashed invocation becomes free.
+ * - *down*, after `OPEN_AFTER` calls in a row without an answer: its circuit is open, and no invocation calls it.
+ * - *probing*, when the circuit has been open for its time: one invocation takes a slot and calls with one event. An
+ *   answer closes the circuit; a failure opens it again for longer.
  *
- * All of it is one small row, which an invocation writes only if something changes: of calm destinations nothing does.
+ * One small row stores all of this. An invocation writes the row only if something changes; calm destinations change
+ * nothing.
  */
 import type { Millis, Token } from '../ids.ts';
 import { MINUTE, SECOND } from '../timings.ts';
 
-/** Invocations of the callback function at once: few, since a destination that was down gets all of its events when it is back. */
+/**
+ * Invocations of the callback function at once. The number is small, because a destination that was down receives all
+ * of its events when it is back.
+ */
 export const CALLBACKS_AT_ONCE = 10;
-/** A call that has no answer after this is slow. */
+/** A call without an answer after this time is slow. */
 export const GRACE: Millis = SECOND;
 /** How long a destination counts as slow after a slow call. */
 export const SLOW_FOR: Millis = MINUTE;
-/** Slots of one destination, and of all together: the other invocations are free for destinations that answer at once. */
+/**
+ * Slots of one destination, and of all together. The other invocations stay free for destinations that answer at once.
+ */
 export const SLOTS = { each: 3, all: 6 } as const;
-/** So many calls in a row that found the destination down open its circuit. */
+/** After this many calls in a row that found the destination down, its circuit opens. */
 export const OPEN_AFTER = 5;
-/** How long a circuit stays open the first time, and at the most: it doubles with each probe that fails. */
+/** How long a circuit stays open: the first time, and at most. The time doubles with each failed probe. */
 export const COOL_DOWN = { first: 30 * SECOND, most: 5 * MINUTE } as const;
-/** What a lease lasts beyond the timeout of a call. */
+/** By how much a slot's lease outlasts the timeout of a call. */
 const LEASE_MARGIN: Millis = 5 * SECOND;
 
-/** The state of a destination that is not calm, or was not a moment ago. */
+/** The state of a destination that is not calm, or was not calm a moment ago. */
 export interface Health {
-  /** Calls in a row that found it down. */
+  /** Calls in a row that found the destination down. */
   readonly failures: number;
   readonly slowUntil?: Millis;
-  /** Until then it is not called; after that it is probed. Absent while its circuit is closed. */
+  /** Until this time the destination is not called; then it is probed. Absent while its circuit is closed. */
   readonly openUntil?: Millis;
-  /** How often in a row its circuit opened. */
+  /** How often in a row the circuit opened. */
   readonly opened?: number;
 }
 
-/** One invocation that calls a slow destination. */
+/** The slot of an invocation that calls a slow destination. */
 export interface SlotLease {
   readonly destination: string;
   readonly token: Token;
@@ -51,7 +57,7 @@ export interface SlotLease {
 }
 
 export interface Share {
-  /** Of the stored row: a write replaces exactly the version that was read. 0 where there is no row. */
+  /** Version of the stored row. A write replaces only the version that was read. 0 if there is no row. */
   readonly version: number;
   readonly destinations: Readonly<Record<string, Health>>;
   readonly slots: readonly SlotLease[];
@@ -80,9 +86,9 @@ export interface Caller {
   readonly timeout: Millis;
 }
 
-/** The share once a caller has a slot; undefined where none is free, or the circuit is open. */
+/** The share after a caller has taken a slot; undefined if none is free or the circuit is open. */
 export const withSlot = (share: Share, { name, token, timeout }: Caller, now: Millis): Share | undefined => {
-  // Its own write, whose answer was lost.
+  // The caller's own write had succeeded, but its answer was lost.
   if (share.slots.some((slot) => slot.token === token)) return share;
   const phase = phaseOf(share, name, now);
   const slots = share.slots.filter(({ until }) => until > now);
@@ -91,12 +97,12 @@ export const withSlot = (share: Share, { name, token, timeout }: Caller, now: Mi
   const until = now + timeout + LEASE_MARGIN;
   const lease = { destination: name, token, until };
   const health = healthOf(share, name);
-  // Others find the circuit open while one invocation probes.
+  // During a probe the circuit looks open to other invocations.
   const next = phase === 'probing' ? { ...health, openUntil: until } : { ...health, slowUntil: now + SLOW_FOR };
   return { ...share, slots: [...slots, lease], destinations: { ...share.destinations, [name]: next } };
 };
 
-/** The share once a destination is known to be slow, for which a caller had no slot. */
+/** The share after a caller found a destination slow and had no slot for it. */
 export const markedSlow = (share: Share, name: string, now: Millis): Share => {
   if (phaseOf(share, name, now) !== 'calm') return share;
   const health = { ...healthOf(share, name), slowUntil: now + SLOW_FOR };
@@ -105,17 +111,17 @@ export const markedSlow = (share: Share, name: string, now: Millis): Share => {
 
 /** The results of an invocation's calls of one destination. */
 export interface Calls {
-  /** Whether one of them was answered, with whatever. */
+  /** Whether at least one call got an answer, whatever the answer was. */
   readonly answered: boolean;
-  /** How many found the destination down. */
+  /** How many calls found the destination down. */
   readonly failures: number;
-  /** Whether one took longer than `GRACE`. */
+  /** Whether a call took longer than `GRACE`. */
   readonly wasSlow: boolean;
-  /** Whether it was the one that probes. */
+  /** Whether this invocation made the probe. */
   readonly isProbe: boolean;
 }
 
-/** The share after the calls: the slot is free. The same object where nothing changes. */
+/** The share after the calls, with the slot freed. The same object if nothing changes. */
 export const afterCalls = (
   share: Share,
   { name, token }: Pick<Caller, 'name' | 'token'>,
@@ -141,7 +147,7 @@ const healthAfter = (health: Health, { answered, failures, wasSlow, isProbe }: C
   if (failures === 0) return wasSlow ? { ...health, ...slow } : health;
   const inRow = health.failures + failures;
   const isOpen = health.openUntil !== undefined;
-  // Calls that began before the circuit opened say nothing new.
+  // Calls that began before the circuit opened must not extend it.
   if (inRow < OPEN_AFTER || (isOpen && !isProbe)) return { ...health, failures: inRow, ...slow };
   const { opened = 0 } = health;
   const coolDown = Math.min(COOL_DOWN.most, COOL_DOWN.first * 2 ** opened);

@@ -1,14 +1,16 @@
 /**
- * Whom Groupage calls, as configured: downstreams with batches, destinations with callbacks. Never taken from a message.
+ * The systems that Groupage calls, as configured: downstreams receive batches, destinations receive events. A message
+ * can never name an address.
  *
- * Another kind of downstream is a type here; a section of `schema/endpoints.ts` (and of `schema/combinations.ts`, if its jobs cannot
- * report later); a file of src/downstreams, made by lambdas/downstreams.ts; the right to call it in lib/endpoints.ts; how its answer
- * is read in src/testing/replies.ts; and what `npm start` has of it in tools/local/services.ts.
+ * A new kind of downstream needs: a type here; a section in `schema/endpoints.ts` (and in `schema/combinations.ts`, if
+ * its jobs cannot report later); a file in src/downstreams, made by lambdas/downstreams.ts; the permission to call it
+ * in lib/endpoints.ts; a reader of its answers in src/testing/replies.ts; and a local stand-in for `npm start` in
+ * tools/local/services.ts.
  */
 
 import type { Millis } from '../ids.ts';
 
-/** Where a secret lies; its text is in no configuration. */
+/** Where a secret is stored. No configuration contains its text. */
 export type SecretRef =
   /** The name of a SecureString parameter of SSM. */
   | { readonly ssm: string }
@@ -17,10 +19,10 @@ export type SecretRef =
 
 export type Headers = Readonly<Record<string, string | SecretRef>>;
 
-/** How long one call may take, and a job that reports later. */
+/** Time limits of a downstream. */
 interface Timed {
   readonly timeout: Millis;
-  /** A job that said that it reports later, and did not, is called about again after this. */
+  /** How long a job that reports later may take. After this the batch handler calls the downstream again. */
   readonly deadline: Millis;
 }
 
@@ -33,20 +35,20 @@ export interface HttpTarget extends Timed {
   readonly secret: SecretRef | null;
 }
 
-/** A function that takes a batch and answers as an HTTP downstream's body does. */
+/** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */
 export interface LambdaTarget extends Timed {
   readonly kind: 'lambda';
   /** A name, of this account and region, or an ARN. */
   readonly function: string;
 }
 
-/** A state machine of which each batch starts an execution. It reports later. */
+/** A state machine. Each batch starts an execution, which reports later. */
 export interface StateMachineTarget extends Timed {
   readonly kind: 'step-functions';
   readonly stateMachine: string;
 }
 
-/** A queue that each batch is put into as one message. With that its tasks are done. */
+/** A queue that receives each batch as one message. The tasks have succeeded once the message is sent. */
 export interface QueueTarget extends Timed {
   readonly kind: 'queue';
   readonly name: string;
@@ -54,10 +56,10 @@ export interface QueueTarget extends Timed {
 
 export type DownstreamTarget = HttpTarget | LambdaTarget | StateMachineTarget | QueueTarget;
 
-/** A service of AWS that takes batches. */
+/** An AWS service that receives batches. */
 export type ServiceTarget = Exclude<DownstreamTarget, HttpTarget>;
 
-/** What people call it: `function parcels`. */
+/** A service's name for users, such as `function parcels`. */
 export const serviceName = (target: ServiceTarget): string => {
   switch (target.kind) {
     case 'lambda':
@@ -69,7 +71,7 @@ export const serviceName = (target: ServiceTarget): string => {
   }
 };
 
-/** Who is told how tasks ended. */
+/** Where the events about the end of tasks, fan-outs and lists go. */
 export type Destination =
   | { readonly kind: 'queue' | 'topic' | 'event-bus' /** Or an ARN. */; readonly name: string }
   | {
@@ -81,44 +83,46 @@ export type Destination =
       readonly timeout: Millis;
     };
 
-/** The most that a call of each kind takes as its items, in bytes: what surrounds them has to fit in too. */
+/** Most bytes of items in one call, by kind. The rest of the call has to fit into the limit of the service too. */
 export const ITEMS_MAX_BYTES: Readonly<Record<DownstreamTarget['kind'], number>> = {
   http: 6_000_000,
-  // A request of 6 MiB, in which the items are not escaped.
+  // A request may have 6 MiB, and the items in it are not escaped.
   lambda: 6_000_000,
-  // An execution's input has 256 KiB.
+  // An execution's input may have 256 KiB.
   'step-functions': 250_000,
-  // A message has 1 MiB.
+  // A message may have 1 MiB.
   queue: 1_000_000,
 };
 
-/** The most that a destination of each kind takes as one event, in bytes. */
+/** Most bytes of one event, by kind of destination. */
 export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
   queue: 1_048_576,
-  // Both take 256 KiB, in which source and type are counted a second time.
+  // Both accept 256 KiB, of which source and type are counted twice.
   topic: 262_144 - 2_048,
   'event-bus': 262_144 - 2_048,
   http: 1_048_576,
 };
 
 /**
- * Begins the names of the executions that an operation's batches start: by it they are told from those of others.
+ * The beginning of the names of executions that an operation's batches start. It distinguishes them from other
+ * executions of the state machine.
  *
- * @param tag of the instance, where one state machine may have executions of several: at most 8 characters.
+ * @param tag of the instance, if several instances start executions of one state machine: at most 8 characters.
  */
 export const executionPrefix = (operation: string, tag = ''): string =>
   tag === '' ? `${operation.slice(0, 32)}-` : `${tag}-${operation.slice(0, 23)}-`;
 
-/** What SQS is asked for a queue's address. @param name of the queue, or its ARN. */
+/** The request that finds a queue's address. @param name of the queue, or its ARN. */
 export const queueNamed = (name: string): { readonly QueueName: string; readonly QueueOwnerAWSAccountId?: string } => {
   const [, , , , account, last = name] = name.split(':');
   return { QueueName: last, ...(account ? { QueueOwnerAWSAccountId: account } : {}) };
 };
 
 /**
- * Destinations, some of which the app names that deploys this, and not the configuration.
+ * The destinations, where the app that deploys this instance sets some of them.
  *
- * @param places ARNs by the names of destinations: of a queue, topic or bus, or of the secret of an HTTP one; as JSON.
+ * @param places JSON: ARNs by destination name. Each is the ARN of a queue, topic or bus, or of the secret of an HTTP
+ *   destination.
  */
 export const placed = (
   destinations: Readonly<Record<string, Destination>>,

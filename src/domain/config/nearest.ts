@@ -1,13 +1,13 @@
-/** What someone who mistyped a key may have meant. */
+/** Suggests a known name for a mistyped key. */
 
-/** The one of `known` that is at most two edits away from `word`, if any. */
+/** The name in `known` that is at most two edits from `word`, if any. */
 export const nearest = (word: string, known: readonly string[]): string | undefined =>
   known
     .map((each) => ({ each, distance: edits(word.toLowerCase(), each.toLowerCase()) }))
     .filter(({ distance }) => distance <= 2)
     .sort((a, b) => a.distance - b.distance)[0]?.each;
 
-/** Levenshtein distance, by rows. */
+/** The Levenshtein distance, computed row by row. */
 const edits = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i += 1) {

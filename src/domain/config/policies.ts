@@ -1,51 +1,51 @@
-/** How an operation fills its batches, tries again and holds back: types alone. */
+/** How an operation fills its batches, retries, and limits its calls. Types only. */
 
 import type { Millis } from '../ids.ts';
 
-/** How many batches may be under way at once; null is any number. */
+/** Limits of batches in flight. Null means no limit. */
 export interface Concurrency {
-  /** Of one Target. */
+  /** Batches of one Target. */
   readonly perTarget: number | null;
-  /** Of the operation. */
+  /** Batches of the whole operation. */
   readonly total: number | null;
 }
 
-/** When calls stop because the downstream is down, or wrongly configured. */
+/** When calls stop because the downstream is down or its configuration is wrong. */
 export interface CircuitPolicy {
-  /** So many calls in a row that came to nothing open it. */
+  /** Failed attempts in a row that open the circuit. */
   readonly failures: number;
-  /** How long it stays open until one call tries. */
+  /** How long the circuit stays open before one batch tries a call. */
   readonly coolDown: Millis;
 }
 
 /** How an operation fills its batches. */
 export interface BatchPolicy {
-  /** Tasks in a batch at the most, 1 to 1,000. */
+  /** Most tasks in a batch, 1 to 1,000. */
   readonly maxSize: number;
-  /** Bytes of a batch's items at the most, as the downstream receives them. */
+  /** Most bytes of a batch's items, as the downstream receives them. */
   readonly maxBytes: number;
-  /** Weight of a batch's tasks at the most; 0 is any. */
+  /** Largest sum of the weights of a batch's tasks; 0 is no limit. */
   readonly maxWeight: number;
-  /** How long the oldest task waits for others, in milliseconds. With a window: its length. */
+  /** How long the oldest task waits for others. With a window, this is the window's length. */
   readonly maxWait: Millis;
-  /** A Target that got no task for so long is sealed; 0 is never. */
+  /** If no task arrives for this long, the Target's batch is due; 0 turns this off. */
   readonly quietPeriod: Millis;
-  /** Below this number quiet alone does not seal. */
+  /** With fewer tasks than this, a quiet period does not seal the batch. */
   readonly minSize: number;
-  /** Batches are due when a window of this length ends, which all Targets share; null is without windows. */
+  /** Length of the windows at whose end batches are due. All Targets share the windows; null turns them off. */
   readonly window: Millis | null;
-  /** A task of so many bytes does not wait for its window, and goes alone; null is none. */
+  /** A task of at least this many bytes goes alone and does not wait for its window; null turns this off. */
   readonly bypass: number | null;
 }
 
 export interface RetryPolicy {
-  /** Further calls within one attempt, at once. */
+  /** Immediate retries of a call within one attempt. */
   readonly immediate: number;
-  /** Attempts at the most. */
+  /** Most counted attempts. */
   readonly maxAttempts: number;
-  /** The longest first delay; it doubles with every attempt, up to `maxDelay`. */
+  /** Upper limit of the first delay. It doubles with each attempt, up to `maxDelay`. */
   readonly minDelay: Millis;
   readonly maxDelay: Millis;
-  /** Whether a call that was refused as a whole is tried in halves, until the tasks at fault are alone. */
+  /** Whether a call that was refused as a whole is halved until the tasks at fault are alone. */
   readonly bisect: boolean;
 }

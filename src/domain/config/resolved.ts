@@ -1,4 +1,6 @@
-/** The configuration as the handlers read it: checked, every default filled in, every duration in milliseconds. */
+/**
+ * The configuration as the functions use it: checked, with every default filled in and every duration in milliseconds.
+ */
 
 import type { Millis, OperationName } from '../ids.ts';
 import type { Grouping } from '../target.ts';
@@ -13,7 +15,7 @@ import {
 import type { Destination, DownstreamTarget } from './endpoints.ts';
 import type { BatchPolicy, CircuitPolicy, Concurrency, RetryPolicy } from './policies.ts';
 
-/** Who is told of an operation's tasks: names of destinations, null for nobody. A task may name one of its own. */
+/** Names of the destinations for an operation's events; null for none. A task may name its own destination. */
 export interface Callbacks {
   readonly failed: string | null;
   readonly succeeded: string | null;
@@ -21,60 +23,63 @@ export interface Callbacks {
 
 export interface Operation extends Grouping {
   readonly batch: BatchPolicy;
-  /** The members' inputs become one job; `keys` is the path of the list and of the key in its elements. */
+  /**
+   * If set, the members' inputs are merged into one job. `keys` is the path to the list, and to the key in its
+   * elements.
+   */
   readonly merge: { readonly keys: string } | null;
   readonly concurrency: Concurrency;
   readonly downstream: DownstreamTarget;
   readonly retry: RetryPolicy;
   readonly callbacks: Callbacks;
-  /** Calls per second at the most. */
+  /** Most calls per second. */
   readonly rateLimit: number | null;
   readonly circuit: CircuitPolicy | null;
-  /** How long finished tasks and batches can be looked up. */
+  /** How long finished tasks and batches are stored. */
   readonly keepTasks: Millis;
 }
 
-/** How register messages reach their function. */
+/** How the register function receives its messages. */
 export interface RegisterPolicy {
-  /** As many at once at the most. */
+  /** Most messages of one invocation. */
   readonly maxMessages: number;
-  /** How long the first of them waits for others: whole seconds, in milliseconds. */
+  /** How long the first message waits for others: whole seconds, in milliseconds. */
   readonly maxWait: Millis;
 }
 
-/** What holds for every fan-out. */
+/** The settings of all fan-outs. */
 export interface FanOutPolicy {
-  /** How long nothing may happen in one until it expires: before it is sealed, and then. */
+  /** After how long without an ack, add or seal a fan-out expires: while it is open, and once it is sealed. */
   readonly idleOpen: Millis;
   readonly idleSealed: Millis;
-  /** How long one that is complete answers acks, and can be looked up. */
+  /** How long a complete fan-out is stored, and answers acks. */
   readonly keep: Millis;
-  /** The destination that is told how fan-outs end which name none; null for nobody. */
+  /** The destination for events of fan-outs that name none; null for none. */
   readonly callback: string | null;
 }
 
-/** What holds for every deferred list. */
+/** The settings of all deferred lists. */
 export interface ListPolicy {
-  /** How long one that has ended can be looked up. */
+  /** How long a list is stored after its end. */
   readonly keep: Millis;
-  /** The destination that is told how lists end which name none; null for nobody. */
+  /** The destination for events of lists that name none; null for none. */
   readonly callback: string | null;
 }
 
-/** Whom the alarms call, and when. */
+/** Where alarms are sent, and their thresholds. */
 export interface AlarmPolicy {
-  /** The ARN of an SNS topic; null for nobody. */
+  /** The ARN of an SNS topic; null for none. */
   readonly topic: string | null;
-  /** Where docs/how-to/operate.md is to be read: what alarms link to, up to the anchor. */
+  /** The address of docs/how-to/operate.md. Alarms link to it, followed by an anchor. */
   readonly runbook: string;
-  /** So many batches of an operation that failed, all of them or in part, within a quarter of an hour are too many. */
+  /** This many batches of an operation within 15 minutes that failed, in whole or in part, raise an alarm. */
   readonly failedBatches: number;
 }
 
-/** Messages are handed on as they come. */
+/** The register function receives messages as they arrive, without waiting for more. */
 export const AS_THEY_COME: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE.register, maxWait: 0 };
 
-/** Where nobody is called. */
+/** The default: no alarm is sent anywhere. */
 export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 };
 
 export interface Config {
@@ -84,53 +89,56 @@ export interface Config {
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
-  /** Null: no dashboard either. */
+  /** If null, the dashboard is left out as well. */
   readonly alarms: AlarmPolicy | null;
 }
 
-/** The operation of a name, own properties only. */
+/** The operation with this name, if it is configured. `constructor` and other inherited names are not. */
 export const operationNamed = (config: Config, name: string): Operation | undefined =>
   Object.hasOwn(config.operations, name) ? config.operations[name as OperationName] : undefined;
 
-/** A Target or batch, mostly a stored one, whose operation is not configured. */
+/** A stored Target or batch belongs to an operation that is not configured. */
 export class UnknownOperation extends Error {
   override readonly name = 'UnknownOperation';
   readonly operation: string;
   constructor(operation: string) {
     super(
-      `operation "${operation}" is not in the configuration: if tasks of it are stored, put it back until they are done, then remove it`,
+      `operation "${operation}" is not in the configuration. If tasks of it are stored, add it again until they have ended, then remove it`,
     );
     this.operation = operation;
   }
 }
 
-/** The operation that stored rows belong to. @throws UnknownOperation */
+/** The operation of stored rows. @throws UnknownOperation */
 export const operationFor = (config: Config, name: OperationName): Operation => {
   const operation = operationNamed(config, name);
   if (!operation) throw new UnknownOperation(name);
   return operation;
 };
 
-/** How long what an operation finished is kept. @throws UnknownOperation */
+/** How long an operation's finished tasks and batches are stored. @throws UnknownOperation */
 export const keepTasksIn =
   (config: Config) =>
   (name: OperationName): Millis =>
     operationFor(config, name).keepTasks;
 
-/** How long one attempt at an operation's batch may take: each of its calls, and what is around them. Whole seconds. */
+/**
+ * The longest time of one attempt, in whole seconds as milliseconds: its calls with immediate retries, and the
+ * overhead.
+ */
 export const attemptTime = (timeout: Millis, immediate: number): Millis =>
   Math.ceil((timeout * (immediate + 1) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 
-/** The longest that the policy lets a task wait: to the end of its window, where there are any. */
+/** The longest time that the policy lets a task wait: `maxWait`, or a window's length. */
 export const longestWait = ({ batch: { maxWait, window } }: Pick<Operation, 'batch'>): Millis => window ?? maxWait;
 
 /**
- * For how long a task has waited when it is late: what it may wait, and twice what the doctor grants a message that is under
- * way; once until a Target counts as stuck, and once for the patrol that repairs it.
+ * The waiting time after which a task counts as late. It is the longest wait plus twice the grace time: once until the
+ * Target counts as stuck, and once until the patrol has repaired it.
  */
 export const lateAfter = (operation: Pick<Operation, 'batch'>): Millis => longestWait(operation) + 2 * GRACE;
 
-/** The timeout of the λ that calls downstream: the longest attempt of any operation. */
+/** The timeout of the batch handler's function: the longest attempt of any operation. */
 export const handlerTimeout = (config: Config): Millis =>
   Math.max(
     ...Object.values(config.operations).map(({ downstream, retry }) =>
@@ -138,19 +146,24 @@ export const handlerTimeout = (config: Config): Millis =>
     ),
   );
 
-/** After this a register message that nobody deleted is delivered again: while messages are gathered their time runs. */
+/**
+ * The visibility timeout of register messages. It includes `maxWait`, because it runs while Lambda gathers messages.
+ */
 export const registerVisibility = ({ register }: Pick<Config, 'register'>): Millis =>
   REGISTER_VISIBILITY + register.maxWait;
 
-/** After this a batch message that nobody deleted is delivered again: six timeouts, as AWS recommends. */
+/** The visibility timeout of batch messages: six function timeouts, as AWS recommends. */
 export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(config);
 
-/** The timeout of the λ that calls destinations: the slowest one's, and what is around its call. Whole seconds. */
+/**
+ * The timeout of the callback function, in whole seconds as milliseconds: the longest call of a destination, and the
+ * overhead.
+ */
 export const callbackTimeout = ({ destinations }: Config): Millis => {
   const longest = Math.max(...Object.values(destinations).map((each) => (each.kind === 'http' ? each.timeout : 0)));
-  // A queue is asked for its address first.
+  // For a queue the function makes two calls: it looks up the queue's address first.
   return Math.ceil((Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 };
 
-/** After this an event comes back that its function neither delivered nor put off, since it died. */
+/** The visibility timeout of events. It matters only for an event whose invocation crashed. */
 export const callbackVisibility = (config: Config): Millis => callbackTimeout(config) + CALLBACK_MARGIN;

@@ -1,11 +1,14 @@
-/** What it means for a batch when a service of AWS does not do as it was asked. Pure: goes by what errors say of themselves. */
+/**
+ * What a failed request to an AWS service means for a batch. The decision depends only on the name and status of the
+ * error. Pure.
+ */
 import type { Millis } from '../ids.ts';
 import type { Answer } from './downstream.ts';
 
-/** The configuration or a right is at fault, and not the tasks. */
+/** Errors that the configuration or a permission causes, not the tasks. */
 const MISCONFIGURED =
   /^(?:ResourceNotFoundException|StateMachineDoesNotExist|StateMachineDeleting|StateMachineTypeNotSupported|InvalidArn|ValidationException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|AccessDenied(?:Exception)?|NotAuthorized|UnrecognizedClientException|InvalidParameterValueException|InvalidAddress|UnsupportedOperation|InvalidSecurity.*|InvalidRuntimeException|InvalidZipFileException|InvalidSecurityGroupIDException|InvalidSubnetIDException|KMS(?!Throttl).*|Kms(?!Throttl).*)$/i;
-/** It takes no call of this size or content; parts of it, perhaps. */
+/** Errors that refuse a call for its size or content. The service may accept parts of the call. */
 const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
   RequestTooLargeException: 'its-size',
   RequestEntityTooLargeException: 'its-size',
@@ -14,13 +17,13 @@ const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
   InvalidRequestContentException: 'an-item',
   InvalidMessageContents: 'an-item',
 };
-/** It asks for a pause. */
+/** Errors that ask for a pause. */
 const THROTTLED = /Throttl|ThroughputExceeded|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
 
-/** A request that was sent to a service, and how it ended. */
+/** A request to a service, and how it failed. */
 export interface FailedRequest {
   readonly cause: unknown;
-  /** Whom the service was asked to call, for people: `the function parcels`. */
+  /** The called resource, for users: `the function parcels`. */
   readonly what: string;
   readonly timeout: Millis;
   /** Ends the request at its timeout. */
@@ -29,11 +32,11 @@ export interface FailedRequest {
 
 interface AwsError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
-  /** Seconds, of Lambda. */
+  /** In seconds. Only Lambda sets it. */
   readonly retryAfterSeconds?: string;
 }
 
-/** Whether a service says that it gets more requests than it takes. */
+/** Whether a service refused a request because it receives too many. */
 export const isThrottled = ({ name, $metadata }: AwsError): boolean =>
   $metadata?.httpStatusCode === 429 || THROTTLED.test(name);
 
@@ -42,7 +45,7 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
     return { kind: 'unavailable', reason: `no answer from ${what} within ${timeout} ms`, mayRetryAtOnce: true };
   const error: AwsError = cause instanceof Error ? cause : new Error(String(cause));
   const { name, message, $metadata, retryAfterSeconds } = error;
-  // A message may repeat the request: for whoever may see the task.
+  // The message may repeat parts of the request, so only users who may see the task see the quote.
   const quote = message === '' ? {} : { quote: message.slice(0, 200).toWellFormed() };
   const status = $metadata?.httpStatusCode ?? 0;
   const suspect = SUSPECTS[name];
@@ -54,17 +57,17 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
     kind: 'unavailable',
     reason: `${what} ${throttles ? 'is throttled' : 'could not be reached'} (${name})`,
     ...quote,
-    // Of a mistake that nobody here knows, more of the same is no cure.
+    // The cause of an unknown client error would not go away, so do not retry at once.
     mayRetryAtOnce: !throttles && (status === 0 || status >= 500),
     ...(throttles ? { throttled: true as const } : {}),
     ...(pause > 0 ? { retryAfter: pause * 1_000 } : {}),
   };
 };
 
-/** Tasks wait until it is mended. */
+/** Opens the circuit. The tasks wait until the configuration is fixed. */
 const misconfigured = (reason: string, quote: { readonly quote?: string }): Answer => ({
   kind: 'unavailable',
-  reason: `${reason}: check the operation's downstream and the function's rights`,
+  reason: `${reason}: check the operation's downstream and the function's permissions`,
   ...quote,
   mayRetryAtOnce: false,
   misconfigured: true,

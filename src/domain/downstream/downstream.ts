@@ -1,4 +1,7 @@
-/** The batch API as the batch handler sees it, whatever kind it is: what it is asked, in which words, and what it may answer. */
+/**
+ * The batch API as the batch handler uses it, whatever its kind: the form of a call, and the answers that a call can
+ * have.
+ */
 
 import { createHash } from 'node:crypto';
 import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from '../ids.ts';
@@ -12,7 +15,7 @@ export interface Call {
   readonly target: Target;
   readonly attempt: number;
   readonly items: readonly CallItem[];
-  /** A merged call: the inputs of all its items, each once, as JSON texts. Its items are their ids alone. */
+  /** The inputs of a merged call: those of all items, each once, as JSON texts. The items are then sent as ids only. */
   readonly inputs?: readonly string[];
 }
 
@@ -20,107 +23,111 @@ export interface CallItem {
   readonly id: TaskId;
   /** JSON text. */
   readonly payload: string;
-  /** Of requests that are merged the newest counts. Every task of a batch has it. */
+  /** Decides which of several merged requests is the newest. Every task of a batch has it. */
   readonly age?: Age;
-  /** Where its inputs are, if it was registered by an operation that merges. */
+  /** Where its inputs are, if its operation merged requests when the task was registered. */
   readonly mergeKeys?: string;
 }
 
-/** Why something did not end. */
+/** Why a task, call or attempt has no result. */
 export interface Reason {
-  /** In our words. */
+  /** In Groupage's words. */
   readonly reason: string;
-  /** In the downstream's, which may repeat what it was sent: for whoever may see the task, and for no log. */
+  /** In the downstream's words, which may repeat the payload. Only for users who may see the task, never for a log. */
   readonly quote?: string;
 }
 
-/** The reason alone, of something that has one. */
+/** Only the reason and quote of a value. */
 export const whyOf = ({ reason, quote }: Reason): Reason => (quote === undefined ? { reason } : { reason, quote });
 
 export const inFull = ({ reason, quote }: Reason): string => (quote === undefined ? reason : `${reason}: ${quote}`);
 
-/** What the downstream said about one item. */
+/** The downstream's answer about one item. */
 export type ItemAnswer = Outcome | ({ readonly status: 'retry' } & Reason);
 
 /**
- * Why a call was refused of which smaller parts may be taken: for one of its items, for its size, or for the size of its answer.
- * With `its-answer` the downstream may have done the work of all items, but the answer that says so was too large to be read.
+ * Why a call was refused although its parts may be accepted: because of one item, its size, or the size of its answer.
+ * With `its-answer` the downstream may have done all of the work, but its answer was too large to be read.
  */
 export type Suspect = 'an-item' | 'its-size' | 'its-answer';
 
-/** What became of a call. Kinds, not statuses: every kind of downstream speaks them. */
+/** How a call ended. Every kind of downstream translates its answers into these. */
 export type Answer =
-  /** It did the work, or says which part. An item that is not in `items` is to be tried again. */
+  /** It did the work, or some of it. An item missing in `items` is retried. */
   | {
       readonly kind: 'results';
-      readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids nobody asked about. */;
+      readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids that the call did not contain. */;
       readonly foreign: number;
-      /** Nothing was left to be done: nobody was called. */
+      /** No call was made, because nothing was left to be done. */
       readonly withoutCall?: true;
     }
-  /** It did the work, all of it. `inputs`: for a merged call, what it says of each input, as JSON text. */
+  /** It did all of the work. `inputs`: for a merged call, its answer about each input, as JSON text. */
   | { readonly kind: 'all-succeeded'; readonly inputs?: string }
-  /** It has taken the call over, and reports later how each item ended. */
+  /** It has taken over the call, and reports the result of each item later. */
   | ({ readonly kind: 'pending' } & Apart)
-  /** It will never take this call. `suspect`: it may take parts of it. */
+  /** It will never accept this call. `suspect`: it may accept parts of the call. */
   | ({ readonly kind: 'refused'; readonly suspect?: Suspect } & Apart & Reason)
-  /** It may take this call later. `at-once`: nothing speaks against the very next moment. */
+  /** It may accept this call later. `mayRetryAtOnce`: the batch handler may retry without a delay. */
   | ({
       readonly kind: 'unavailable';
       readonly retryAfter?: Millis;
       readonly mayRetryAtOnce: boolean;
-      /** It works, and refuses this call since there are too many. */
+      /** It works, but refuses this call because there are too many. */
       readonly throttled?: true;
-      /** The fault is the configuration's: no call will be taken before somebody has mended it. */
+      /** The configuration is wrong: no call will be accepted before it is fixed. */
       readonly misconfigured?: true;
     } & Apart &
       Reason);
 
-/** Items whose outcome does not depend on what became of the call. */
+/** Items whose outcome does not depend on the call's outcome. */
 interface Apart {
   readonly settled?: ReadonlyMap<TaskId, Outcome>;
 }
 
-/** Why a call came to nothing; of any other answer its kind. */
+/** Why a call failed. For any other answer, its kind. */
 export const reasonIn = (answer: Answer): Reason =>
   answer.kind === 'refused' || answer.kind === 'unavailable' ? whyOf(answer) : { reason: answer.kind };
 
 export interface Downstream {
-  /** Calls once, within the operation's timeout. Failures are answers; it rejects only on a defect, or where a store does. */
+  /**
+   * Calls once, within the operation's timeout. Failures are answers. Rejects only for a defect, or if a store rejects.
+   */
   call(call: Call): Promise<Answer>;
   /**
-   * What it means for items what a job reported later about a call: its answer, for most kinds.
+   * What a job's later report means for the items of its call. Without this method, the report counts as the call's
+   * answer.
    *
-   * @param call with those of its items that are open
-   * @param hadOthers whether it was about items, too, that have ended since
+   * @param call with its items that are still open
+   * @param hadOthers whether the call also contained items that have ended since
    */
   reported?(call: Pick<Call, 'batchId' | 'target' | 'items'>, said: Answer, hadOthers: boolean): Promise<Answer>;
 }
 
 /**
- * The key under which a downstream can recognise a repeated call: the batch and exactly the items in it, so that a
- * retry with fewer items is a call of its own. So is one with fewer inputs, for the same items.
+ * The key by which a downstream can recognise a repeated call: the batch and exactly the items in the call. A retry
+ * with fewer items, or with fewer inputs for the same items, has a key of its own.
  */
 export const idempotencyKey = ({ batchId, items, inputs = [] }: Pick<Call, 'batchId' | 'items' | 'inputs'>): string =>
   `${batchId}.${digest([...items.map(({ id }) => id), ...inputs].join('\n')).slice(0, 16)}`;
 
-/** The header, or message attribute, that carries it. */
+/** The header, or message attribute, that carries the trace context. */
 export const TRACE_HEADER = 'traceparent';
 
 /**
- * W3C Trace Context, level 1: a batch is a trace, each attempt at it a span. Sampled, since there are few. Both ids come
- * from the batch's alone: a repeated call has the same, and the log needs no more to name them.
+ * The trace context of a call (W3C Trace Context, level 1). A batch is a trace, and each attempt is a span. All are
+ * sampled, since there are few. Both ids are computed from the batch id and the attempt, so a repeated call has the same
+ * ids, and a log needs no more to name them.
  */
 export const traceparentOf = ({ batchId, attempt }: Pick<Call, 'batchId' | 'attempt'>): string =>
   `00-${hash(batchId).slice(0, 32)}-${hash(`${batchId}.${attempt}`).slice(0, 16)}-01`;
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** `{"idempotencyKey", "traceparent", …}`, the rest as in the body of an HTTP call. */
+/** The call as an event: `{"idempotencyKey", "traceparent", …}`, followed by the fields of an HTTP call's body. */
 export const printEvent = (call: Call): string =>
   `${JSON.stringify({ idempotencyKey: idempotencyKey(call), [TRACE_HEADER]: traceparentOf(call) }).slice(0, -1)},${printCall(call).slice(1)}`;
 
-/** The body of a call. Payloads go through as they were sent; where they were merged, their inputs instead. */
+/** The body of a call. Payloads are inserted as they were sent; a merged call has its inputs instead. */
 export const printCall = ({ batchId, operation, target, attempt, items, inputs }: Call): string => {
   const envelope = JSON.stringify({ batchId, operation, target, attempt }).slice(0, -1);
   if (inputs)

@@ -1,6 +1,6 @@
 /**
- * How an execution of Step Functions ended, as EventBridge tells it: a report like any other, so that a state machine
- * needs no state that reports. Pure.
+ * Reads EventBridge's event about the end of a Step Functions execution. Groupage treats it as a report of the job, so
+ * a state machine needs no state that reports. Pure.
  *
  * https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
  */
@@ -8,23 +8,23 @@
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import { type BatchId, isBatchId } from '../ids.ts';
 
-/** What became of a batch: results, JSON of a list as sent; null where all succeeded. */
+/** The result of a batch: a list of results, as JSON text; null if all succeeded. */
 export interface ExecutionReport {
   readonly batchId: BatchId;
   readonly results: string | null;
-  /** Of a merged job's inputs, likewise. */
+  /** The results of a merged job's inputs, as JSON text. */
   readonly inputs?: string;
 }
 
-/** An execution of which nobody can say to which batch it belongs. */
+/** An execution that cannot be matched with a batch. */
 export interface UnknownExecution {
-  /** Which, why, and what to do. */
+  /** Which execution, why, and what to do. */
   readonly problem: string;
 }
 
 const DETAIL_TYPE = 'Step Functions Execution Status Change';
 
-/** Undefined for anything but such an event of an execution that has ended. @param body of a message. */
+/** Returns undefined unless the body is such an event of an execution that has ended. @param body of a message. */
 export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExecution | undefined => {
   const event = objectIn(body);
   if (event?.['detail-type'] !== DETAIL_TYPE || event.source !== 'aws.states' || !isObject(event.detail))
@@ -52,18 +52,21 @@ const objectIn = (text: unknown): Record<string, unknown> | undefined => {
 const isEnd = (status: unknown): boolean =>
   status === 'SUCCEEDED' || status === 'FAILED' || status === 'TIMED_OUT' || status === 'ABORTED';
 
-/** Input and output together have 248 KiB: what is more is not in the event. */
+/** Input and output together may have 248 KiB. EventBridge leaves out anything larger. */
 const isLeftOut = (details: unknown): boolean => isObject(details) && details.included === false;
 
 const REPORT_ITSELF =
-  'let its last state send {"batchId", "results"} to the batch queue, or lower the operation\'s batch.maxSize or batch.maxBytes';
+  'let the last state send {"batchId", "results"} to the batch queue, or lower the operation\'s batch.maxSize or batch.maxBytes';
 
 const problemOf = ({ executionArn, inputDetails }: Record<string, unknown>): string =>
   isLeftOut(inputDetails)
     ? `the input of ${executionArn} is too large to be in its event: ${REPORT_ITSELF}`
     : `${executionArn} has no batchId in its input: Groupage did not start it`;
 
-/** Of its own items: its batch may have been too large for one execution. Null where its input names none. */
+/**
+ * Success for the items of this execution only: a batch may be split over several executions. Null if its input lists
+ * no items.
+ */
 const allDone = (items: unknown): string | null =>
   Array.isArray(items) && items.length > 0 ? forEach(items, { status: 'succeeded' }) : null;
 
@@ -74,7 +77,7 @@ interface ItemReport {
 
 const LEFT_OUT = 'results-left-out';
 
-/** Again it would be as large. */
+/** A failure, not a retry: the output of another execution would be just as large. */
 const OUTPUT_LEFT_OUT: ItemReport = {
   status: 'failed',
   error: {
@@ -84,13 +87,13 @@ const OUTPUT_LEFT_OUT: ItemReport = {
   },
 };
 
-/** Step Functions fails an execution for this, whose state returned more than 256 KiB, after the state has done its work. */
+/** The error of an execution in which a state returned more than 256 KiB. The state may have done its work. */
 export const DATA_LIMIT = 'States.DataLimitExceeded';
 
 const failedExecution = ({ status, error, cause }: Record<string, unknown>): ItemReport => {
   const said = [error, cause].filter((each) => typeof each === 'string' && each !== '').join(': ');
   const how = `its execution ended ${String(status)}`;
-  // Again it would be as large, and its work would be done once more.
+  // Another execution would repeat the work and fail in the same way.
   if (error === DATA_LIMIT)
     return {
       status: 'failed',
@@ -106,7 +109,7 @@ const failedExecution = ({ status, error, cause }: Record<string, unknown>): Ite
   };
 };
 
-/** The same for each item of the call. */
+/** The same report for each item of the call. */
 const forEach = (items: unknown, report: ItemReport): string =>
   JSON.stringify(
     (Array.isArray(items) ? items : []).flatMap((item) =>

@@ -1,11 +1,17 @@
-/** Reads an HTTP answer to a batch call (design, section 10): pure, so that every odd answer can be tried. */
+/**
+ * Reads an HTTP answer to a batch call. The status decides between results, a retry, a refusal and a wrong
+ * configuration; the body has the result of each item. Pure, so that tests can cover every answer.
+ */
 
 import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Millis, TaskId } from '../ids.ts';
 import { RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
 import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
 
-/** As much as a call may have (`maxBytes`). Five batches at once must fit into their function's memory. */
+/**
+ * The largest answer, as large as the largest call (`maxBytes`). Five batches at once have to fit into the function's
+ * memory.
+ */
 export const ANSWER_MAX_BYTES = 6_000_000;
 
 export interface HttpAnswer {
@@ -13,12 +19,15 @@ export interface HttpAnswer {
   readonly contentType: string | null;
   readonly retryAfter: Millis | undefined;
   readonly body: string;
-  /** Whether the body has more than {@link ANSWER_MAX_BYTES} (decompressed) and the rest was not read. @default false */
+  /**
+   * Whether the body has more than {@link ANSWER_MAX_BYTES} (decompressed), so that the rest was not read. @default
+   * false
+   */
   readonly isCut?: boolean;
 }
 
 /**
- * Reads a body, decompressed, as far as it may go. To leave the loop early cancels a response, and so closes its connection.
+ * Reads a decompressed body up to the limit. Leaving the loop early cancels the response, which closes its connection.
  */
 export const readBody = async (
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -33,7 +42,7 @@ export const readBody = async (
   return { body: new TextDecoder().decode(Buffer.concat(read)), isCut: left < 0 };
 };
 
-/** What an HTTP answer means for the items that were asked about. */
+/** What an HTTP answer means for the items of the call. */
 export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
   const { status, retryAfter } = answer;
   const reason = `answered ${status}`;
@@ -44,7 +53,7 @@ export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => 
       kind: 'unavailable',
       reason,
       ...quote,
-      // A throttled or overloaded service is not asked again in the same breath.
+      // Do not call a throttled or overloaded service again at once.
       mayRetryAtOnce: status !== 429 && retryAfter === undefined,
       ...(status === 429 ? { throttled: true as const } : {}),
       ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -63,13 +72,16 @@ export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => 
 const isTransient = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 
-/** Whether the call may be taken in parts. */
+/** Whether parts of a refused call may be accepted. */
 const suspectOf = (status: number): Pick<Extract<Answer, { kind: 'refused' }>, 'suspect'> => {
   if (status === 400 || status === 422) return { suspect: 'an-item' };
   return status === 413 ? { suspect: 'its-size' } : {};
 };
 
-/** The configuration is at fault and not the tasks: they wait for it to be mended as long as there are attempts. */
+/**
+ * Whether the configuration is wrong rather than the tasks. The tasks then wait until it is fixed, or until their
+ * attempts are used up.
+ */
 const isMisconfiguration = (status: number): boolean =>
   (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
 
@@ -94,20 +106,20 @@ const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
       `${mediaType(answer.contentType)} ${answer.body}`,
     );
   const body = json.value;
-  if (!isObject(body)) return unreadable('JSON that is no object (expected {"results":[…]})');
+  if (!isObject(body)) return unreadable('JSON that is not an object (expected {"results":[…]})');
   if (answer.status === 202 && body.pending === true) return { kind: 'pending' };
   if (!Object.hasOwn(body, 'results')) {
     const inputs = rawMembers(answer.body).get('inputs');
     return inputs === undefined ? { kind: 'all-succeeded' } : { kind: 'all-succeeded', inputs };
   }
-  if (!Array.isArray(body.results)) return unreadable('results that are no list');
+  if (!Array.isArray(body.results)) return unreadable('results that are not a list');
   const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
   return { kind: 'results', ...collect(body.results, raw, items) };
 };
 
 type Results = Omit<Extract<Answer, { kind: 'results' }>, 'kind'>;
 
-/** A list of results, as a job that reports later sends it. Undefined where it is none. @param text JSON. */
+/** Reads the list of results that a job reports later. Undefined if it is not a list. @param text JSON. */
 export const readResultList = (text: string, items: readonly Pick<CallItem, 'id'>[]): Results | undefined => {
   const json = parseJson(text);
   return json.ok && Array.isArray(json.value) ? collect(json.value, rawElements(text), items) : undefined;
@@ -124,14 +136,14 @@ const collect = (
   for (const [index, result] of results.entries()) {
     const id = isObject(result) ? result.id : undefined;
     if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign += 1;
-    // Two answers about one item: the first result stands, like the first result of a task does.
+    // If an item has two answers, the first one stands, as for a task's results.
     else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
       answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
   return { items: answers, foreign };
 };
 
-/** What was said of one item, or of one input. @param raw it, as it was written */
+/** Reads the answer about one item, or one input. @param raw the answer as it was written */
 export const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
   switch (result.status) {
     case 'succeeded': {
@@ -152,9 +164,10 @@ export const readItem = (result: Record<string, unknown>, raw: string): ItemAnsw
 };
 
 /**
- * An item's error: a text, or an object with `code`, `message` and `retriable`; of anything else, what was written.
+ * Reads an item's error: a text, or an object with `code`, `message` and `retriable`. Anything else is quoted as it was
+ * written.
  *
- * @param raw the item as it was written: printing a value again could fail where it is nested too deeply.
+ * @param raw the item as it was written. Printing the parsed value again could fail if it is nested too deeply.
  */
 const readError = (error: unknown, raw: string): TaskError => {
   const asWritten = (): string => rawMembers(raw).get('error') ?? 'no reason given';
@@ -166,11 +179,11 @@ const readError = (error: unknown, raw: string): TaskError => {
   };
 };
 
-/** Cut, and well-formed: half a surrogate pair could not be stored. */
+/** A shortened text. `toWellFormed`: DynamoDB cannot store half a surrogate pair. */
 const shortened = (text: string, length: number): string =>
   (text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters)`).toWellFormed();
 
-/** The start of a body on one line, for people. */
+/** The start of a body on one line, for users. */
 const quoted = (body: string): Pick<Reason, 'quote'> => {
   const line = body
     .slice(0, 400)
@@ -179,11 +192,11 @@ const quoted = (body: string): Pick<Reason, 'quote'> => {
   return line === '' ? {} : { quote: shortened(line, 200) };
 };
 
-/** What the answer says it is, as far as that is a media type. */
+/** The media type of the answer, if the header contains one. */
 const mediaType = (contentType: string | null): string =>
   /^[\w.+-]{1,50}\/[\w.+-]{1,50}/.exec(contentType ?? '')?.[0] ?? '';
 
-/** Why an HTTP request had no answer, for people. @param timeout that it was given. */
+/** Why an HTTP request had no answer, for users. @param timeout of the request. */
 export const whyNoAnswer = (cause: unknown, timeout: Millis): string => {
   if (!(cause instanceof Error)) return `no answer: ${String(cause)}`;
   if (cause.name === 'TimeoutError') return `no answer within ${timeout} ms`;

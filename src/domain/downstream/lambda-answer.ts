@@ -1,9 +1,12 @@
-/** Reads what a function answered that was called with a batch: pure. */
+/** Reads the answer of a function that was called with a batch. Pure. */
 import { isObject, parseJson } from '../../util/json-text.ts';
 import type { Answer, Call } from './downstream.ts';
 import { readAnswer } from './http-answer.ts';
 
-/** A function that returns nothing answers `null`; it has no status to say that it reports later. */
+/**
+ * The answer in a function's payload. A function that returns nothing answers `null`. `pending` works in any answer,
+ * since a function has no HTTP status.
+ */
 export const readPayload = (body: string, { items }: Call): Answer => {
   const json = parseJson(body);
   const value = json.ok ? json.value : undefined;
@@ -12,12 +15,15 @@ export const readPayload = (body: string, { items }: Call): Answer => {
   return readAnswer({ ...answer, body: value === null ? '' : body }, items);
 };
 
-/** The most that a function may return: 6 MiB and a little, as Lambda says itself. */
+/** The largest answer of a function: 6 MiB and a little, according to Lambda's error message. */
 export const RESPONSE_MAX_BYTES = 6_291_556;
-/** What Lambda says of a function that has done its work, but returned more. */
+/** Lambda's error type for a function that has done its work but returned more. */
 export const RESPONSE_TOO_LARGE = 'Function.ResponseSizeTooLarge';
 
-/** It threw, ran out of time or memory, or could not start. @param error `Handled` or `Unhandled` */
+/**
+ * The answer if the function threw, ran out of time or memory, or could not start. @param error `Handled` or
+ * `Unhandled`
+ */
 export const readFunctionError = (error: string, body: string): Answer => {
   const json = parseJson(body);
   const { errorType, errorMessage } = json.ok && isObject(json.value) ? json.value : {};
@@ -27,8 +33,8 @@ export const readFunctionError = (error: string, body: string): Answer => {
     return {
       kind: 'refused',
       suspect: 'its-answer',
-      reason: 'its function returned more than Lambda hands on',
+      reason: "the function's answer is larger than Lambda allows",
       ...quote,
     };
-  return { kind: 'unavailable', reason: `its function failed (${error})`, ...quote, mayRetryAtOnce: true };
+  return { kind: 'unavailable', reason: `the function failed (${error})`, ...quote, mayRetryAtOnce: true };
 };

@@ -1,19 +1,20 @@
 /**
- * The delay before a batch's next attempt: exponential back-off with full jitter, and `Retry-After`. The schedules' judge (verification/batches/in-time.ts) has bounds for it.
+ * The delay before a batch's next attempt: exponential backoff with full jitter, and `Retry-After`.
+ * verification/batches/in-time.ts has the same bounds for the judge.
  */
 
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Millis } from '../ids.ts';
 
-/** No downstream is believed that asks for a longer pause. */
+/** The longest pause that a downstream can ask for with `Retry-After`. */
 export const RETRY_AFTER_MAX: Millis = 24 * 60 * 60 * 1_000;
 
 /**
  * How long to wait after failed attempt number `attempt` (1 is the first).
  *
- * Exponential with full jitter, so that batches which failed together do not return together (Marc Brooker,
- * "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A pause that the downstream asked for is kept,
- * and the jitter comes on top of it: it may have asked many at once.
+ * The delay is exponential with full jitter, so that batches that failed together do not return together (Marc Brooker,
+ * "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A pause that the downstream asks for is waited in
+ * full, and the jitter is added to it, since the downstream may have asked many batches at once.
  *
  * @param random uniform in [0, 1).
  */
@@ -21,22 +22,22 @@ export const retryDelay = (policy: RetryPolicy, attempt: number, random: number,
   return Math.round(Math.min(retryAfter, RETRY_AFTER_MAX) + random * delayCeiling(policy, attempt));
 };
 
-/** 2 to a higher power is Infinity, and a `minDelay` of 0 times that is NaN. */
+/** 2 to a higher power is Infinity, which would give NaN for a `minDelay` of 0. */
 const MAX_DOUBLINGS = 1_023;
 
-/** The longest delay of our own after failed attempt number `attempt`. */
+/** The longest delay after failed attempt number `attempt`, without `Retry-After`. */
 export const delayCeiling = ({ minDelay, maxDelay }: RetryPolicy, attempt: number): Millis =>
   Math.min(maxDelay, minDelay * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS));
 
 /**
  * The pause that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds, or a date).
  *
- * @returns milliseconds, undefined when there is none or it cannot be read.
+ * @returns milliseconds; undefined if there is no header or it cannot be read.
  */
 export const parseRetryAfter = (header: string | null, now: Millis): Millis | undefined => {
   if (header === null) return undefined;
   if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1_000;
-  // Every form of an HTTP date begins with its day; `Date.parse` would read "1.5" as a month.
+  // Every form of an HTTP date begins with its day. Without this check `Date.parse` would read "1.5" as a month.
   const date = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 };

@@ -1,12 +1,15 @@
-/** Secrets as those see them who use them. Pure. */
+/** How the callers of downstreams and destinations get secrets. Pure. */
 import type { SecretRef } from '../config/endpoints.ts';
 
 export interface Secrets {
-  /** The text of a secret, at the most five minutes old. @throws SecretUnreadable */
+  /** The text of a secret, at most five minutes old. @throws SecretUnreadable */
   read(ref: SecretRef): Promise<string>;
 }
 
-/** A secret that could not be read: which one, why, and what to do. Never its text. */
+/**
+ * A secret that could not be read. The message says which one, why, and what to do. It never contains the secret's
+ * text.
+ */
 export class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
   readonly ref: SecretRef;
@@ -16,10 +19,10 @@ export class SecretUnreadable extends Error {
   }
 }
 
-/** Where it lies, for people. */
+/** Where the secret is stored, for users. */
 const describeSecret = (ref: SecretRef): string =>
   'ssm' in ref ? `the parameter ${ref.ssm} of SSM` : `the secret ${ref.secretsManager} of Secrets Manager`;
 
-/** What names a secret among all. */
+/** A key that identifies a secret. */
 export const keyOfSecret = (ref: SecretRef): string =>
   'ssm' in ref ? `ssm ${ref.ssm}` : `secretsManager ${ref.secretsManager}`;

@@ -1,15 +1,16 @@
 /**
- * Signs calls and events, so that whoever gets one knows that it comes from here, unchanged and lately.
+ * Signs calls and events, so that the receiver can check that they come from this Groupage, unchanged and recently.
+ * Pure.
  *
- * The header is Stripe's, `t=<seconds>,v1=<hex>` (stripe.com/docs/webhooks/signatures; Standard Webhooks signs likewise):
- * HMAC-SHA256, keyed with the secret's text, of the time, a full stop and the body as it was sent. Pure.
+ * The header has Stripe's form, `t=<seconds>,v1=<hex>` (stripe.com/docs/webhooks/signatures; Standard Webhooks signs in
+ * the same way): HMAC-SHA256, keyed with the secret's text, of the time, a full stop and the body as it was sent.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Millis } from '../ids.ts';
 
 export const SIGNATURE_HEADER = 'groupage-signature';
 
-/** How far the two clocks may be apart, the way of the call included. */
+/** The largest age of a signature that is accepted, including the difference between both clocks. */
 const TOLERANCE: Millis = 5 * 60 * 1_000;
 
 /** The header's value for a body that is sent at `now`. */
@@ -22,18 +23,21 @@ const digestOf = (secret: string, seconds: number | string, body: string | Uint8
   createHmac('sha256', secret).update(`${seconds}.`).update(body).digest();
 
 export interface Signed {
-  /** Of `Groupage-Signature`, as it came. */
+  /** The value of `Groupage-Signature`, as received. */
   readonly header: string | null | undefined;
-  /** As it came: a body that was parsed and printed again is another one. */
+  /** The body as received. A body that was parsed and printed again may differ. */
   readonly body: string | Uint8Array;
-  /** While one is replaced by another, both. */
+  /** The secrets that are accepted. Pass both while one replaces the other. */
   readonly secrets: readonly string[];
   readonly now: Millis;
   /** @default five minutes */
   readonly tolerance?: Millis;
 }
 
-/** Whether one of the secrets signed this body, and not long ago. Takes the same time whatever is wrong with a digest. */
+/**
+ * Whether one of the secrets signed this body recently. The comparison of a digest takes the same time whether it
+ * matches or not.
+ */
 export const verify = ({ header, body, secrets, now, tolerance = TOLERANCE }: Signed): boolean => {
   const parts = (header ?? '').slice(0, 1_000).split(',');
   const valuesOf = (name: string): string[] =>
@@ -45,7 +49,7 @@ export const verify = ({ header, body, secrets, now, tolerance = TOLERANCE }: Si
     .filter((hex) => /^[0-9a-f]{64}$/.test(hex))
     .map((hex) => Buffer.from(hex, 'hex'));
   const matches = secrets
-    // Anybody can sign with a secret that is empty.
+    // An empty secret would let anyone sign.
     .filter((secret) => secret !== '')
     .map((secret) => digestOf(secret, seconds, body))
     .flatMap((digest) => given.map((each) => timingSafeEqual(digest, each)));

@@ -1,12 +1,14 @@
-/** What a call's answer means for each of its items: pure. */
+/** What a call's answer means for each of its items. Pure. */
 import type { TaskId } from '../ids.ts';
 import type { Outcome, TaskError, TaskResult } from '../tasks/task.ts';
 import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
 
-/** What a result needs of an item. */
+/** The fields of an item that its result needs. */
 type Identified = Pick<TaskResult, 'id' | 'payloadRow'>;
 
-/** The items that have a result now, and those still open with the reason; of several, the first. */
+/**
+ * The items that have a result now, and those that are still open. If several reasons are known, the first one counts.
+ */
 export interface Verdict<Item extends CallItem> extends Reason {
   readonly results: readonly TaskResult[];
   readonly open: readonly Item[];
@@ -42,7 +44,10 @@ export const verdictOf = <Item extends CallItem & Identified>(
   }
 };
 
-/** An answer that was not read does not show whether its task was done. The task fails, so that a person looks at it. */
+/**
+ * The error of a refused call. If the answer could not be read, it is unknown whether the task was done. The task
+ * fails, so that a person checks it.
+ */
 const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
   answer.suspect === 'its-answer'
     ? {
@@ -53,7 +58,7 @@ const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
     : { code: 'refused', message: inFull(answer), retriable: false };
 
 const UNREAD =
-  'The task may have been done. Let the downstream answer with less, such as where it stored the result, then redrive the task';
+  'The task may have been done. Make the downstream answer with less, such as the place of the result, then redrive the task';
 
 type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
 
@@ -78,6 +83,6 @@ const sortItems = <Item extends CallItem & Identified>(
 const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
   payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
-/** The same failure for each of the items. */
+/** The same failure for all of the items. */
 export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>
   items.map((item) => resultOf(item, { status: 'failed', error }));

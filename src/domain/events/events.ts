@@ -1,7 +1,8 @@
 /**
- * What the steps report: the one list from which logs, counts and, in simulation, statistics are made. Per batch or
- * per message, never per task. What an event adds to metrics, and whether it is a warning, is in measure.ts; what `npm start` shows of
- * it in tools/local/activity.ts. Neither compiles without a new event.
+ * The events that the steps report. Logs, metrics and, in simulation, statistics are made from this list. An event is
+ * reported per batch or per message, never per task. measure.ts decides what an event adds to metrics and whether it is
+ * a warning; tools/local/activity.ts decides what `npm start` shows of it. Neither compiles if a new event is missing
+ * there.
  */
 
 import type { Counts, FinishedStatus } from '../batches/batch.ts';
@@ -14,14 +15,14 @@ import type { BatchId, Millis, OperationName, Target } from '../ids.ts';
 import type { Pause } from '../operations/slots.ts';
 
 export type FlowEvent =
-  /** Messages became waiting tasks; `duplicates` were there already. */
+  /** Messages were registered as waiting tasks. `duplicates` of them were stored already. */
   | {
       readonly event: 'registered';
       readonly operation: OperationName;
       readonly tasks: number;
       readonly duplicates: number;
     }
-  /** Failed tasks got another run. */
+  /** Failed tasks were redriven. */
   | { readonly event: 'redriven'; readonly operation: OperationName; readonly tasks: number }
   /** Tasks ended while they waited: expired, superseded or cancelled. */
   | {
@@ -31,20 +32,22 @@ export type FlowEvent =
       readonly how: string;
       readonly tasks: number;
     }
-  /** No slot of the operation was free for a Target, or for a sealed batch that had lent its slot. It waits for one. */
+  /** A Target, or a sealed batch that had lent its slot, found no free slot of the operation and waits for one. */
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
-  /** A slot whose batch was over, or never came to be, was given back. */
+  /** A slot was freed whose batch had ended, or had never been stored. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
-  /** Messages were refused and lie in the rejected queue. Of none where they name no operation that is configured. */
+  /**
+   * Messages were refused and sent to the rejected queue. `operation` is absent if they name no configured operation.
+   */
   | {
       readonly event: 'rejected';
       readonly operation?: OperationName;
       readonly messages: number;
       readonly reasons: readonly string[];
     }
-  /** A Target got a leader. `takenOver`: from one whose lease had ended. */
+  /** A Target got a leader. `takenOver`: the lease of the leader before it had ended. */
   | { readonly event: 'led'; readonly target: Target; readonly fence: number; readonly takenOver: boolean }
-  /** A batch's members are final. `waited` is from its oldest task's registration. */
+  /** A batch was sealed. `waited` is the time since the registration of its oldest task. */
   | {
       readonly event: 'sealed';
       readonly batchId: BatchId;
@@ -55,7 +58,7 @@ export type FlowEvent =
       readonly fill: number;
       readonly waited: Millis;
     }
-  /** One call downstream. `answer` is its kind or HTTP status in words. */
+  /** One call of the downstream. `answer` describes its kind or HTTP status. */
   | {
       readonly event: 'called';
       readonly batchId: BatchId;
@@ -64,9 +67,9 @@ export type FlowEvent =
       readonly items: number;
       readonly took: Millis;
       readonly answer: string;
-      /** It came to nothing. */
+      /** Whether the call failed. */
       readonly isError: boolean;
-      /** The W3C trace context that went with it. */
+      /** The W3C trace context that was sent with the call. */
       readonly traceparent: string;
       readonly quote?: Reason['quote'];
     }
@@ -75,11 +78,14 @@ export type FlowEvent =
       readonly batchId: BatchId;
       readonly operation: OperationName;
       readonly open: number;
-      /** Those of them that have a job which reports later. Absent where none has. */
+      /** How many of them belong to a job that reports later. Absent if none does. */
       readonly pending?: number;
       readonly retryAt: Millis;
     } & Reason)
-  /** The results of an attempt could not be stored. Its batch is called about again; up to ten such attempts in a row do not count. */
+  /**
+   * The results of an attempt could not be stored, and the batch handler will call again. Up to ten such attempts in a
+   * row do not count.
+   */
   | {
       readonly event: 'not-stored';
       readonly batchId: BatchId;
@@ -95,13 +101,13 @@ export type FlowEvent =
       readonly status: FinishedStatus;
       readonly counts: Counts;
     }
-  /** Events came to a destination. */
+  /** Events were delivered to a destination. */
   | { readonly event: 'delivered'; readonly destination: string; readonly events: number }
-  /** An event did not come to its destination this time; `cause` quotes nothing of what the destination said. */
+  /** A delivery of an event failed. `cause` never quotes the destination's answer. */
   | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
   /**
-   * Events for a destination come again after delays of their own. `uncalled` of them were not brought to it, since it is slow
-   * or down; `waited` is from the end that the oldest is about.
+   * Events for a destination were put off, each with its own delay. `uncalled` of them were not sent because the
+   * destination is slow or down. `waited` is the age of the oldest one, in milliseconds since the end that it reports.
    */
   | {
       readonly event: 'put-off';
@@ -110,38 +116,45 @@ export type FlowEvent =
       readonly uncalled: number;
       readonly waited: Millis;
     }
-  /** A destination refused an event for its size, and took it without its result. */
+  /** A destination refused an event for its size, and accepted it without its result. */
   | { readonly event: 'result-omitted'; readonly destination: string; readonly bytes: number; readonly cause: string }
-  /** So many calls in a row found a destination down: it is not called until then. */
+  /**
+   * A destination's circuit opened after `failures` calls in a row found it down. Groupage does not call it before
+   * `until`.
+   */
   | {
       readonly event: 'destination-down';
       readonly destination: string;
       readonly failures: number;
       readonly until: Millis;
     }
-  /** A destination whose circuit was open takes events again. */
+  /** A destination whose circuit was open accepts events again. */
   | { readonly event: 'destination-up'; readonly destination: string }
-  /** The row of what destinations may have could not be read or written: they are called as if all were well. */
+  /** The row with the state of destinations could not be read or written. They are called as if all were well. */
   | { readonly event: 'share-unknown'; readonly cause: string }
-  /** SQS did not take the delays of some events: they come again after the visibility timeout of their queue. */
+  /**
+   * SQS did not accept the delays of some events. SQS delivers them again after the visibility timeout of their queue.
+   */
   | { readonly event: 'not-put-off'; readonly messages: number; readonly cause?: string }
-  /** An event could not be moved to the queue of those given up: it comes again. */
+  /** An event could not be moved to the queue of given-up events. SQS delivers it again. */
   | { readonly event: 'not-given-up'; readonly messageId: string; readonly cause: string }
-  /** Nobody was told how tasks ended: the destinations that they name are not configured, nor is any other. */
+  /**
+   * The end of tasks was not reported: the destinations that they name are not configured, and neither are any others.
+   */
   | { readonly event: 'untold'; readonly tasks: number; readonly destinations: readonly string[] }
-  /** Requests got their answers from one job, or without one, since all that they needed was done. */
+  /** Requests were answered by one job, or without a job because earlier jobs had done all of their inputs. */
   | {
       readonly event: 'merged';
       readonly operation: OperationName;
       readonly target: Target;
       readonly requests: number;
-      /** Inputs that they need, each counted once. */
+      /** Inputs that the requests need, each counted once. */
       readonly inputs: number;
-      /** Those of them that earlier jobs had done. */
+      /** How many of these inputs earlier jobs had done. */
       readonly skipped: number;
       readonly called: boolean;
     }
-  /** An operation is paused: its batch waits, and no attempt at it begins. */
+  /** A batch waits because its operation or Target is paused. No attempt begins. */
   | {
       readonly event: 'held';
       readonly batchId: BatchId;
@@ -149,21 +162,24 @@ export type FlowEvent =
       readonly by: Pause['by'];
       readonly until?: Millis;
     }
-  /** So many attempts in a row came to nothing, or the configuration is wrong: nobody is called until then. */
+  /**
+   * The circuit of an operation opened, after `failures` failed attempts in a row or because the configuration is
+   * wrong. Groupage does not call before `until`.
+   */
   | {
       readonly event: 'circuit-opened';
       readonly operation: OperationName;
       readonly reason: string;
       readonly until: Millis;
       readonly failures: number;
-      /** The last failure was the configuration's, which counts for as many as open it. */
+      /** Whether the last failure was a wrong configuration, which opens the circuit at once. */
       readonly isMisconfigured?: true;
-      /** It refuses every call since there are too many. */
+      /** Whether the downstream throttles every call. */
       readonly isThrottled?: true;
     }
-  /** A downstream whose circuit had opened takes calls again. */
+  /** A downstream whose circuit was open accepts calls again. */
   | { readonly event: 'circuit-closed'; readonly operation: OperationName }
-  /** All items of a fan-out are done, or it ended otherwise: once for each, and by one caller. */
+  /** A fan-out ended: all of its items are done, or it ended for another reason. Reported once for each fan-out. */
   | {
       readonly event: 'fan-out-ended';
       readonly fanOut: FanOutId;
@@ -172,29 +188,37 @@ export type FlowEvent =
       readonly total: number;
       readonly failed: number;
     }
-  /** The patrol completed a fan-out whose last acks stopped half-way. */
+  /** The patrol completed a fan-out whose last ack had not finished. */
   | { readonly event: 'fan-out-repaired'; readonly fanOut: FanOutId }
-  /** Nobody was told how a fan-out ended: the destination that it names is not configured, nor is any other. */
+  /**
+   * The end of a fan-out was not reported: the destination that it names is not configured, and neither is any other.
+   */
   | { readonly event: 'fan-out-untold'; readonly fanOut: FanOutId; readonly destination: string }
-  /** Tasks named items of fan-outs that nobody knows, or knows any more. */
+  /** Tasks named items of fan-outs that do not exist, or no longer exist. */
   | { readonly event: 'unknown-items'; readonly items: number; readonly first: string }
-  /** A message names a batch that is not stored: kept longer than the batch, or not ours. */
+  /** A message names a batch that is not stored: the message outlived the batch, or comes from elsewhere. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
-  /** A look for a full batch failed; its leader will see for itself. */
+  /** The register function failed to check for a full batch. The batch is sealed when its leader wakes. */
   | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
-  /** A held batch's message could not be noted: the batch may have a message more than it needs until the next note. */
+  /**
+   * The message of a held batch could not be noted. Until the next note the batch may have one message more than
+   * needed.
+   */
   | { readonly event: 'hold-not-noted'; readonly batchId: BatchId; readonly cause: string }
   /** A dead letter could not be sent again this time. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
-  /** A letter that has had its turn could not be taken out of its queue: it will be there once more, which is harmless. */
+  /**
+   * A dead letter that was sent again could not be deleted from its queue. It will be sent once more, which does no
+   * harm.
+   */
   | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
-  /** A guard was received before its leader had written that it hands over. It looks again. */
+  /** A guard was received before its leader had written the handover. The group function waits 100 ms and reads the lock again. */
   | { readonly event: 'early-guard'; readonly target: Target; readonly fence: number }
-  /** A group message for a fence that nobody can have led for: no λ wrote it, and nothing was done. */
+  /** A group message has a fence that no leader can have had. Groupage did not send it, and ignores it. */
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
-  /** The downstream answered about items that it was not asked about. */
+  /** The downstream's answer contains items that were not in the call. */
   | { readonly event: 'foreign-results'; readonly batchId: BatchId; readonly items: number }
-  /** A dead letter, or a message that had been refused, was sent again after `delay` seconds. */
+  /** A dead letter, or a refused message, was sent again with a delay of `delay` seconds. */
   | {
       readonly event: 'revived';
       readonly queue: string;
@@ -202,24 +226,24 @@ export type FlowEvent =
       readonly revivals: number;
       readonly delay: number;
     }
-  /** An event is not sent again by itself: it was moved to the queue of those given up. */
+  /** An event was moved to the queue of given-up events. Only a person sends it again. */
   | { readonly event: 'given-up'; readonly destination: string; readonly messageId: string }
-  /** A dead letter that none of the λs wrote went to the rejected queue. */
+  /** A dead letter that Groupage did not write was moved to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
-  /** A part of the sweep ran out of time. `left` slots, lock rows, or dead-letter queues were not looked at. */
+  /** A part of the sweep ran out of time. It did not check `left` slots, lock rows or dead-letter queues. */
   | {
       readonly event: 'sweep-cut';
       readonly part: 'dead-letters' | 'slots' | 'patrol';
       readonly left: number;
     }
-  /** The patrol looked at Targets of an operation: for how long the one has waited that has waited the longest. */
+  /** The patrol checked Targets of an operation. `oldestWaiting` is the age of their oldest waiting task. */
   | {
       readonly event: 'looked';
       readonly operation: OperationName;
       readonly targets: number;
       readonly oldestWaiting: Millis;
     }
-  /** Something was stuck since then, and was put right. */
+  /** Something had been stuck since `since`, and was repaired. */
   | {
       readonly event: 'repaired';
       readonly finding: Finding['finding'];

@@ -1,6 +1,6 @@
 /**
- * What comes of each event: what it adds to which metrics, and whether it is a warning in the log. Pure: λs print it, the
- * local runtime sums it up.
+ * What each event adds to which metrics, and whether it is a warning in the log. The functions print the result, and
+ * the local runtime sums it up. Pure.
  */
 
 import type { Finding } from '../batches/findings.ts';
@@ -8,7 +8,7 @@ import { operationOf } from '../ids.ts';
 import type { FlowEvent } from './events.ts';
 import { type DimensionName, METRICS, type MetricName, NO_OPERATION } from './metrics.ts';
 
-/** What to add to metrics that have the same dimensions. */
+/** Values to add to metrics with the same dimensions. */
 export interface Measured {
   readonly of: Dimensions;
   readonly values: Values;
@@ -19,22 +19,22 @@ type Values = Readonly<Partial<Record<MetricName, number>>>;
 type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
 
 interface Effect<E> {
-  /** What there was none of may be 0. */
+  /** What the event adds. A count of nothing may be 0. */
   adds?(event: E): Values;
-  /** Dimensions that are no fields of the event. */
+  /** Dimensions that are not fields of the event. */
   of?(event: E): Dimensions;
-  /** Somebody should look at it. */
+  /** Whether a person should look at it. */
   readonly warns?: true;
 }
 
-/** What each metric's dimensions are, metrics.ts says. */
+/** The values that an event adds. metrics.ts lists the dimensions of each metric. */
 export const measured = (event: FlowEvent): readonly Measured[] => {
   const effect = effectOf(event);
   const dimensions: Dimensions = { ...(event as Dimensions), ...effect.of?.(event) };
   const together = new Map<string, Measured>();
   for (const [name, value] of Object.entries(effect.adds?.(event) ?? {}) as [MetricName, number][]) {
     const { unit, by } = METRICS[name];
-    // What there was none of is left out: each line costs. How long something took, or how full it was, may be 0.
+    // Leave out counts of 0, since each log line costs. A duration or a ratio of 0 is a value.
     if (value === 0 && unit === 'Count') continue;
     const key = by.join();
     const of = Object.fromEntries(by.map((each) => [each, dimensions[each]]));
@@ -56,7 +56,7 @@ const REPAIRS: Readonly<Record<Finding['finding'], MetricName>> = {
   'overdue-batch': 'OverdueBatchesRepaired',
 };
 
-/** Of each event, so that a new one does not compile until it is decided. */
+/** The effect of each event. A new event does not compile until its effect is decided here. */
 const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = {
   registered: { adds: ({ tasks }) => ({ TasksRegistered: tasks }) },
   rejected: {
@@ -66,7 +66,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   },
   redriven: { adds: ({ tasks }) => ({ TasksRedriven: tasks }) },
   settled: {
-    // Whoever waited and was replaced has succeeded, as its row says.
+    // A superseded task ends as succeeded, as its row shows.
     adds: ({ how, tasks }) =>
       how === 'superseded'
         ? { TasksSucceeded: tasks }
@@ -77,7 +77,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
     of: ({ target }) => ({ operation: operationOf(target) }),
   },
   sealed: {
-    // One whose candidates all ended before it had them goes nowhere: it is not a batch that was badly filled.
+    // A batch whose candidates all ended before the claim is empty and is not called. It would distort the fill ratio.
     adds: ({ size, fill, waited }): Values =>
       size === 0 ? {} : { BatchesSealed: 1, FillRatio: 100 * fill, Wait: Math.max(0, waited) },
     of: ({ because }) => ({ reason: because }),
@@ -89,7 +89,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
       DownstreamLatency: Math.max(0, took),
     }),
   },
-  // Those that have a job are under way.
+  // Tasks of a pending job are not retried.
   postponed: { adds: ({ open, pending = 0 }) => ({ BatchesRetried: open > pending ? 1 : 0 }) },
   'not-stored': { adds: () => ({ BatchesRetried: 1 }), warns: true },
   finished: {

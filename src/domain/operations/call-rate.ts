@@ -1,29 +1,32 @@
 /**
- * When an operation's next call may be made under its rate: pure.
+ * When an operation's next call may be made under its `rateLimit`. Pure.
  *
- * The operation's row keeps the end of a line of reserved moments. Three rules keep the line from outliving its use. It reaches
- * no further into the future than {@link MOST_AHEAD}: a batch that finds no moment within its reach sleeps and asks again. It
- * belongs to the rate that it was made for: under another rate a new line begins. A moment counts only in its own line.
+ * The operation's row stores the end of a queue of reserved call times. Three rules keep outdated reservations from
+ * delaying calls:
+ * - The queue reaches no further into the future than {@link MOST_AHEAD}. A batch that finds no free time within its
+ *   reach sleeps and tries again.
+ * - The queue belongs to the rate that it was made for. Under another rate a new queue begins.
+ * - A reserved time is valid only in the queue in which it was reserved.
  */
 import type { Millis } from '../ids.ts';
 import { CLOCK_SKEW, MINUTE, SECOND } from '../timings.ts';
 import type { CallLine } from './slots.ts';
 
-/** A batch that comes later than this to its reserved moment has let it pass. */
+/** A batch that is later than this has missed its reserved time. */
 export const VOID_AFTER: Millis = 2_000;
-/** A wait that a function sleeps through: a message would hardly be faster. */
+/** Up to this wait a function sleeps: a message would hardly be faster. */
 export const NAP: Millis = 1_000;
 
-/** How far ahead a batch may reserve when it is sealed, and however long it is in line. */
+/** How far ahead a batch may reserve: when it is sealed, and at most, however long it waits. */
 export const [LEAST_AHEAD, MOST_AHEAD]: readonly [Millis, Millis] = [60 * SECOND, 90 * SECOND];
-/** After so long in line a batch reaches half-way from the one to the other. */
+/** After a wait of this length the reach is half-way between the two. */
 const HALF_WAY: Millis = 10 * MINUTE;
 
 /**
- * How far ahead a batch may reserve. While more wait than the line has moments for, the line ends about where the oldest of
- * them can just reach it: so these go first.
+ * How far ahead a batch may reserve. The reach grows with the wait. While more batches wait than the queue has times
+ * for, the queue ends about where only the oldest ones can still reach it, so the oldest ones go first.
  *
- * @param waited how long it is in line.
+ * @param waited since when the batch waits for a call time, in milliseconds.
  */
 export const reachOf = (waited: Millis): Millis => {
   const age = Math.max(0, waited);
@@ -31,15 +34,16 @@ export const reachOf = (waited: Millis): Millis => {
 };
 
 /**
- * For how many seconds a batch sleeps that found no moment within its reach. Never for longer than {@link LEAST_AHEAD}, so that
- * it wakes before the line that it saw has come to its end; and not all for as long, so that they do not ask all at once.
+ * How long a batch sleeps, in seconds, that found no free time within its reach. It wakes before the queue that it saw
+ * has ended, so never sleeps longer than {@link LEAST_AHEAD}. The sleep is random, so that the batches do not all try
+ * again at once.
  */
 export const sleepSeconds = (random: number): number => ((0.75 + random / 4) * LEAST_AHEAD) / SECOND;
 
 /**
- * The next free moment, and the line with it. A line of another rate is over: its moments are void, and its last call, which may
- * just have been made, is at least one of the new gaps away. So is a line that is longer than any of ours: release 0.2.0
- * knows of no bounds.
+ * The next free call time, and the queue that includes it. A queue of another rate is void, but its last call may just
+ * have been made, so the new queue begins up to one new gap later. A queue that is longer than the bounds allow is void
+ * as well: release 0.2.0 had no bounds.
  *
  * @param rate calls per second.
  */
@@ -58,7 +62,7 @@ export const nextMoment = (
   };
 };
 
-/** The moment that a message brings, if it may be used: in the line as it is now, and under the rate as it is now. */
+/** The time that a message has reserved, if it is still valid: in the current queue and under the current rate. */
 export const reservedIn = (
   { at, line: since }: { readonly at?: Millis | undefined; readonly line?: Millis | undefined },
   line: CallLine | undefined,

@@ -1,22 +1,23 @@
 /**
- * Where slots are kept: on pages of ten. If one row had all slots, each write would cost more the more slots there are, since
- * DynamoDB charges for the whole row, and the row could not grow beyond 400 KB. The pages' caps add up to the cap, so that each
- * page can be written by itself. A slot is normally on one page, so taking or freeing it again changes nothing. If two deliveries of one
- * guard put it on two pages, the second place is freed later (`freeLeftBehind`, the patrol).
+ * Where slots are stored: on pages of ten. DynamoDB charges a write for the whole row, so with all slots in one row
+ * each write would cost more the more slots there are, and the row would be limited to 400 KB. The pages' caps add up
+ * to the cap, so each page can be written alone. A slot is normally on one page, and taking or freeing it again changes
+ * nothing. If two deliveries of one guard put it on two pages, `freeLeftBehind` or the patrol frees the second place
+ * later.
  *
- * The first page of an operation is its own row, where release 0.2 kept all slots. A Target whose cap fits one page keeps its
- * batches in flight in its lock. All other pages are rows of their own.
+ * The first page of an operation is the operation's row, where release 0.2 stored all slots. A Target whose cap fits
+ * one page stores its batches in flight in its lock. All other pages are rows of their own.
  */
 import { digest } from '../ids.ts';
 import type { Slot } from './slots.ts';
 
-/** Slots of a page at the most, as they are stored: a page of usual names is written for one unit. */
+/** Most slots of a page. A page with names of usual length costs one write unit. */
 export const PAGE_SIZE = 10;
 
-/** Pages that share a partition: so many are read together, and no partition has to bear all of them. */
+/** Pages that share a partition. They are read in one query, and the load is spread over several partitions. */
 export const PAGES_TOGETHER = 16;
 
-/** The largest cap that a configuration may ask for: its pages are all pages that there may be. */
+/** The largest cap that a configuration may set. It also limits the number of pages. */
 export const MOST_SLOTS = 1_000;
 
 export interface SlotPage {
@@ -24,57 +25,59 @@ export interface SlotPage {
   readonly slots: readonly Slot[];
 }
 
-/** Which pages an owner's slots are on. */
+/** Which pages the slots of an operation or Target are on. */
 export interface Layout {
-  /** Slots in all at the most. */
+  /** Most slots on all pages together. */
   readonly cap: number;
-  /** Slots of a page at the most. */
+  /** Most slots of a page. */
   readonly size: number;
-  /** The first page on which a slot may be taken: pages before it are only counted. */
+  /** The first page on which a slot may be taken. Slots on pages before it only count. */
   readonly from: number;
 }
 
-/** The largest cap that may have put slots of an owner on pages. @param largestCap as the owner's row notes it */
+/** The largest cap that may have put slots of an owner on pages. @param largestCap as stored in the owner's row */
 export const largestCapOf = (
   { cap }: Pick<Layout, 'cap'>,
   { largestCap = 0 }: { readonly largestCap?: number },
 ): number => Math.max(cap, largestCap);
 
-/** How many slots a page may have. */
+/** The cap of a page. */
 export const capOfPage = (page: number, { cap, size, from }: Layout): number =>
   page < from ? 0 : Math.max(0, Math.min(size, cap - (page - from) * size));
 
 /**
- * The cap that the pages may share out. It is smaller than the cap where pages have more slots than they may, after the cap was lowered:
- * such slots count until their batches end. If every page is filled up to its share of this cap, as many slots are taken as the cap allows.
+ * The cap to distribute over the pages. It is below the cap if pages have more slots than their share, after the cap
+ * was lowered: these slots count until their batches end. If every page is filled up to its share of the returned cap,
+ * as many slots are taken as the cap allows.
  */
 export const capToShare = (pages: readonly SlotPage[], layout: Layout): number => {
-  /** How many slots too many there would be, if pages were filled up to their share of `cap`. */
+  /** By how many slots the cap would be exceeded if the pages were filled up to their share of `cap`. */
   const tooMany = (cap: number): number =>
     pages.reduce(
       (sum, { page, slots }) => sum + Math.max(0, slots.length - capOfPage(page, { ...layout, cap })),
       cap - layout.cap,
     );
   let { cap } = layout;
-  // A cap that is smaller by one leaves one slot less too many, at the most: so this never goes too far.
+  // Lowering the cap by one reduces the excess by one slot at most, so the loop never lowers it too far.
   while (cap > 0 && tooMany(cap) > 0) cap = Math.max(0, cap - tooMany(cap));
   return cap;
 };
 
-/** How many slots are taken. */
+/** How many slots are taken on these pages. */
 export const taken = (pages: readonly SlotPage[]): number => pages.reduce((sum, { slots }) => sum + slots.length, 0);
 
-/** What a look at the pages says about a slot that is to be taken. */
+/** Where a slot can be taken, according to the pages that were read. */
 export type Place =
-  /** It is taken already. */
+  /** The slot is taken already. */
   | { readonly is: 'held'; readonly page: number }
-  /** This page has room for it, if it has fewer slots than `most` when the slot is taken. */
+  /** The page has a free slot, provided that it has fewer slots than `most` at the write. */
   | { readonly is: 'free'; readonly page: number; readonly most: number }
   | { readonly is: 'full' };
 
 /**
- * The page for a slot. The order in which a slot prefers pages with room depends on the slot alone. So slots that are taken at the
- * same moment mostly go to different pages, and two functions that take one slot choose the same page if they see the same pages as free.
+ * Chooses the page for a slot. The order in which a slot prefers pages depends on the slot alone. So slots that are
+ * taken at the same time mostly go to different pages, and two functions that take the same slot choose the same page
+ * if they see the same pages as free.
  */
 export const placeFor = (slot: Slot, pages: readonly SlotPage[], layout: Layout): Place => {
   const { size, from } = layout;

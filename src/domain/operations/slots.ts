@@ -1,26 +1,27 @@
 /**
- * What an operation's Targets share: slots for batches under way, a pause, a circuit, a rate. An operation is a Target of
- * Targets: those that found no room wait for it as tasks wait for their batch.
+ * The state that an operation's Targets share: slots for batches in flight, a pause, a circuit and a call rate. An
+ * operation is to its Targets what a Target is to its tasks: Targets without a free slot wait in the operation's slot
+ * queue, as tasks wait for a batch. A batch takes its slot before it is opened, so the cap holds at all times.
  */
 import type { Concurrency } from '../config/policies.ts';
 import { type BatchId, batchIdOf, type Millis, type Target, type Token } from '../ids.ts';
 
 declare const brand: unique symbol;
-/** A batch as its operation knows it: `Target#Fence#Round`, its Target unhashed, so that its lock can be found. */
+/** A batch's name in its operation: `Target#Fence#Round`. The Target is not hashed, so that its lock can be found. */
 export type Slot = string & { readonly [brand]: 'Slot' };
 
-/** Nothing is sealed, and nobody is called, until it is resumed. */
+/** A pause of an operation or Target. Until it is resumed, no batch is sealed and the downstream is not called. */
 export interface Pause {
-  /** Only a resume of the same pause ends it. */
+  /** A resume has to name this id to end the pause. */
   readonly id: string;
   readonly by: 'person' | 'circuit';
   readonly since: Millis;
-  /** When it ends by itself; a person's does not. */
+  /** When the pause ends by itself. A pause by a person has no end. */
   readonly until?: Millis;
   readonly reason?: string;
 }
 
-/** The pause that holds up calls now: one whose time is over does not, whoever forgot to end it. */
+/** The pause that holds up calls now. A pause whose time is over does not, even if its row still shows it. */
 export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
 
@@ -28,55 +29,58 @@ export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): 
 export interface OperationState {
   /** The slots of its first page, in no order. */
   readonly inFlight: readonly Slot[];
-  /** The largest cap for which it has had slots on further pages; none where one page was always enough. */
+  /** The largest cap for which it has had slots on further pages. Absent if one page always sufficed. */
   readonly largestCap?: number;
   readonly paused?: Pause;
-  /** Attempts in a row that came to nothing. */
+  /** Failed attempts in a row. */
   readonly failures: number;
-  /** Since when calls have been refused since there are too many, and none has been taken. */
+  /** Since when the downstream has throttled calls without accepting one. Absent if it accepts calls. */
   readonly throttledSince?: Millis;
-  /** Calls that are reserved under its rate; none where it has had no rate. */
+  /** The queue of calls reserved under its rate. Absent if it has had no rate. */
   readonly line?: CallLine;
-  /** Many of its Targets are being woken, one invocation after the other: the last of them, and when it was. */
+  /** Set while a series of invocations wakes many of its Targets: the id of the last one, and when it wrote the id. */
   readonly waking?: { readonly id: string; readonly at: Millis };
 }
 
-/** Moments that are reserved for calls, one after the other. */
+/** The queue of times that are reserved for calls. */
 export interface CallLine {
   /** When the next call may be made. */
   readonly next: Millis;
-  /** Calls a second that it was made for. Release 0.2.0 does not say. */
+  /** Calls per second that the queue was made for. Absent in rows of release 0.2.0. */
   readonly rate?: number;
-  /** When it began, which names it: a moment that was reserved in another line is void. Release 0.2.0 does not say. */
+  /**
+   * When the queue began. This also names it: a time reserved in another queue is void. Absent in rows of release
+   * 0.2.0.
+   */
   readonly since?: Millis;
 }
 
 export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0 };
 
-/** A Target that waits for room in its operation. */
+/** A Target that waits for a free slot of its operation. */
 export interface WaitingTarget {
   readonly target: Target;
-  /** Since when its oldest task waits: its turn. */
+  /** Since when its oldest task waits. The longest wait goes first. */
   readonly at: Millis;
-  /** The fence that it had when it found no room. */
+  /** The fence that it had when it found no free slot. */
   readonly fence: number;
-  /** A sealed batch that waits to have its slot back, instead of the Target. */
+  /** Set if a sealed batch waits to get its slot back, instead of the Target. */
   readonly batch?: BatchId;
   /**
-   * Names one stay in the line. A Target may come back under the same key: the function that woke it for its earlier stay must not remove
-   * the new row. Absent in rows of release 0.2.0.
+   * Names one stay in the slot queue. A Target may come back under the same key: the function that woke it for its
+   * earlier stay must not delete the new row. Absent in rows of release 0.2.0.
    */
   readonly by?: Token;
 }
 
-/** The key of a waiting Target, or batch, which sorts by its turn. */
+/** The sort key of a waiting Target or batch. */
 export const turnOf = ({ target, at, fence, batch }: WaitingTarget): string =>
   `${String(Math.max(0, at)).padStart(13, '0')}#${target}#${fence}${batch === undefined ? '' : `#${roundOf(batch)}`}`;
 
 /** The batch that the holder of `fence` opens as its `round`-th. */
 export const slotOf = (target: Target, fence: number, round: number): Slot => `${target}#${fence}#${round}` as Slot;
 
-/** The slot of a batch: the end of its id names its fence and round. */
+/** The slot of a batch. The end of the batch's id contains its fence and round. */
 export const slotOfBatch = ({ id, target }: { readonly id: BatchId; readonly target: Target }): Slot => {
   const [fence = '', round = ''] = id.split('#').slice(-2);
   return `${target}#${fence}#${round}` as Slot;
@@ -90,13 +94,13 @@ export const parseSlot = (slot: Slot): { readonly target: Target; readonly fence
   return { target: parts.slice(0, -2).join('#') as Target, fence, round };
 };
 
-/** The batch that has, or would have, this slot. */
+/** The id of the batch that has this slot, or would have it. */
 export const batchOfSlot = (slot: Slot): BatchId => {
   const { target, fence, round } = parseSlot(slot);
   return batchIdOf(target, fence, round);
 };
 
-/** How many more batches of the operation may begin. @param taken slots that are taken, on all pages */
+/** How many more batches of the operation may begin. @param taken slots taken on all pages */
 export const freeSlotsIn = (
   { paused }: Pick<OperationState, 'paused'>,
   { total }: Concurrency,

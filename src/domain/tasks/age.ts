@@ -1,17 +1,16 @@
 /**
- * Which of two tasks is newer, where the newest stands for all: tasks of one `coalesceKey`, and requests that one job merges.
- *
- * The order is that in which the producers sent them. When a task is delivered, registered or redriven changes nothing: a message that
- * SQS delivers an hour late stays older than one that was sent since.
+ * Which of two tasks is newer. The newest stands for all among tasks of one `coalesceKey`, and among requests that one
+ * job merges. The order is that in which the producers sent the tasks. The times of delivery, registration or redrive
+ * do not matter: a message that SQS delivers an hour late stays older than one that was sent after it.
  */
 import type { Millis, TaskId } from '../ids.ts';
 import type { NewTask } from './task.ts';
 
 /** When a task was sent, and its version. */
 export interface SentWhen {
-  /** The producer's own; a task that has one is newer than any task without. */
+  /** The producer's version. A task with a version is newer than any task without one. */
   readonly version?: number;
-  /** When SQS took the task's first message, by the clock of SQS. */
+  /** When SQS accepted the task's first message, by the clock of SQS. */
   readonly sentAt: Millis;
 }
 
@@ -19,7 +18,7 @@ export interface Age extends SentWhen {
   readonly id: TaskId;
 }
 
-/** Tasks that were registered before their sent time was stored go by their registration. */
+/** The age of a task. A task of a release that did not store `sentAt` goes by its registration time. */
 export const ageOf = ({
   id,
   version,
@@ -31,15 +30,16 @@ export const ageOf = ({
   ...(version === undefined ? {} : { version }),
 });
 
-/** By version, then by sent time, then by id: a total order, so that every function chooses the same task. */
+/** Compares by version, then by sent time, then by id. The order is total, so every function chooses the same task. */
 export const isNewer = (a: Age, b: Age): boolean => {
   const order = orderOf(a, b);
   return order === 0 ? a.id > b.id : order > 0;
 };
 
 /**
- * Whether one task is known to be older than another. Of two that were sent at once neither is. It is unknown where one has a version
- * and the other has none: a producer that gave up versions would otherwise be ignored for as long as the other task is remembered.
+ * Whether one task is known to be older than the other. Of two tasks sent at the same time neither is. If only one of
+ * them has a version, the order is unknown: the tasks of a producer that stops sending versions would otherwise be
+ * ignored for as long as the other task is remembered.
  */
 export const isOlder = (a: SentWhen | undefined, b: SentWhen | undefined): boolean =>
   a !== undefined && b !== undefined && (a.version === undefined) === (b.version === undefined) && orderOf(a, b) < 0;
