@@ -1,13 +1,13 @@
 /**
- * The form of messages. Releases read what the one before them wrote: of fields that they do not know they take no notice. Where
- * that would not do, a message says in `v` which form it has, and a release that does not know the form leaves it alone
- * (docs/how-to/upgrade.md).
+ * The form of messages between releases. A release reads the messages of the release before it, and ignores fields that
+ * it does not know. If ignoring a field would do harm, a message gives its form in `v`. A release that does not know
+ * the form leaves the message in its queue (docs/how-to/upgrade.md).
  */
 
-/** What SQS takes as one message, and as one request of several. */
+/** The size limit of SQS for one message, and for one request with several messages. */
 export const SQS_MAX_BYTES = 1_048_576;
 
-/** A message on one of the inner queues that none of the λs wrote. */
+/** A message in one of the inner queues that Groupage did not write. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
   readonly body: string;
@@ -19,20 +19,20 @@ export class UnreadableMessage extends Error {
 
 export const notOurs = (expected: string, body: string): UnreadableMessage =>
   new UnreadableMessage(
-    `not a message that Groupage sends (${expected} expected): only its own λs may write to this queue`,
+    `not a message that Groupage sends (${expected} expected): only Groupage's own functions may send to this queue`,
     body,
   );
 
-/** The form of all of them until now: it is not written. */
+/** The form of all messages so far. It is not written. */
 const FORM = 1;
 
-/** A message in a form that a later release brought. It comes back until that is deployed again, or one after it. */
+/** A message in a form of a later release. SQS delivers it again until that release, or a later one, is deployed. */
 export class NewerMessage extends Error {
   override readonly name = 'NewerMessage';
   readonly form: number;
   constructor(form: number) {
     super(
-      `a message in form ${form}, and this release reads forms up to ${FORM}: a later release sent it. It comes back until that is deployed again, or one after it`,
+      `the message has form ${form}, and this release reads forms up to ${FORM}: a later release sent it. SQS delivers it again until that release, or a later one, is deployed`,
     );
     this.form = form;
   }

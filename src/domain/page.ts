@@ -1,6 +1,6 @@
-/** A part of a list that is too long for one answer. */
+/** One page of a list that is too long for one answer. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Pass it on to get the next page; absent on the last one. */
+  /** Pass it to get the next page. Absent on the last page. */
   readonly cursor?: string;
 }

@@ -1,16 +1,21 @@
 /**
- * Which tasks may share a batch: the Target, computed from the operation's grouping keys and the payload.
+ * Which tasks may share a batch: those of one Target. The Target is computed from the operation's grouping keys and the
+ * payload, and for a sharded operation from the task's id as well. It depends on nothing else, so a task that is
+ * registered again gets the same Target.
  */
 
 import type { Problem } from '../util/problems.ts';
 import { digest, type OperationName, TARGET_MAX_BYTES, type Target, type TaskId } from './ids.ts';
 
-/** How an operation's tasks are told apart. */
+/** How an operation's tasks are grouped into Targets. */
 export interface Grouping {
   readonly operation: OperationName;
-  /** Payload keys whose values a batch shares, in order; a dot walks into an object (`route.origin`). May be empty. */
+  /**
+   * Payload keys whose values the tasks of a batch share, in order. A dot selects a member of an object
+   * (`route.origin`). May be empty.
+   */
   readonly keys: readonly string[];
-  /** Into how many Targets of their own a hot Target is split; 1 is not at all. */
+  /** The number of Targets into which a hot Target is split; 1 means that it is not split. */
   readonly shards: number;
 }
 
@@ -25,13 +30,13 @@ export const targetOf = (grouping: Grouping, payload: object, id: TaskId): Targe
   }
   if (problems.length > 0) return problems;
   const target = parts.join('/') + shardSuffix(grouping.shards, id);
-  // Percent-encoding leaves ASCII only: characters are bytes.
+  // Percent-encoding leaves only ASCII, so the number of characters is the number of bytes.
   if (target.length <= TARGET_MAX_BYTES) return target as Target;
   const reason = `the Target made of ${grouping.keys.join(', ')} has ${target.length} bytes, at most ${TARGET_MAX_BYTES} are allowed; group by a shorter value`;
   return [{ path: 'payload', reason }];
 };
 
-/** `~` is encoded too: it introduces the shard. */
+/** Encodes `~` as well, because it begins the shard's suffix. */
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E');
 
 const groupingValue = (payload: object, key: string): string | Problem => {
@@ -43,9 +48,9 @@ const groupingValue = (payload: object, key: string): string | Problem => {
     case 'boolean':
       return String(value);
     case 'number':
-      // Beyond 2^53 two different numbers would read as one and their tasks would share a batch; beyond 10^308 all do.
+      // Two different numbers beyond 2^53 can be read as the same value, and their tasks would share a batch.
       return Math.abs(value) > Number.MAX_SAFE_INTEGER
-        ? { path, reason: 'is too large a number to be told apart exactly; send it as a string' }
+        ? { path, reason: 'is a number beyond 2^53, which cannot be read exactly; send it as a string' }
         : String(value);
     case 'undefined':
       return { path, reason: 'is missing; the operation groups its tasks by it' };
@@ -54,7 +59,7 @@ const groupingValue = (payload: object, key: string): string | Problem => {
   }
 };
 
-/** Own properties only: `constructor` or `__proto__` of a payload are no grouping values. */
+/** Inherited names such as `constructor` or `__proto__` are no grouping values. */
 const ownValue = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

@@ -1,7 +1,7 @@
 /**
- * The spans and counts that the core's liveness rests on (design, section 5): function timeout < lease < visibility timeout, so
- * that a crashed leader's lease ends before its message comes back, and a living one is never waited for in vain. And how long a
- * message is delayed by SQS, which counts in whole seconds and up to fifteen minutes.
+ * The time spans on which the progress of the algorithm depends. Function timeout < lease < visibility timeout: when
+ * SQS delivers a dead leader's message again, its lease has ended, and no function waits in vain for a leader that is
+ * alive. Also the delays of messages: SQS counts them in whole seconds, up to 15 minutes.
  */
 
 import type { Millis } from './ids.ts';
@@ -9,72 +9,99 @@ import type { Millis } from './ids.ts';
 export const SECOND: Millis = 1_000;
 export const MINUTE: Millis = 60 * SECOND;
 
-/** The timeout of the λs that take part in leading a Target. */
+/** The timeout of the functions that take part in leading a Target. */
 export const LEADER_TIMEOUT: Millis = 20 * SECOND;
 /**
- * How long one request to an AWS service may take in a function, with all tries of the client, and how long one try may take.
- * The register function tries a message up to three times, each time with fewer others: it has time for three such requests.
+ * How long one request to an AWS service may take in a function with all retries of the client, and how long one try of
+ * it may take. The register function handles a message in up to three passes, each with fewer other messages, and has
+ * time for three such requests.
  */
 export const [AWS_CALL, AWS_TRY]: readonly [Millis, Millis] = [5 * SECOND, 2 * SECOND];
-/** A function's requests end so long before its timeout: until then it reports which of its messages failed. */
+/**
+ * A function's requests end this long before its timeout. In the remaining time the function reports which of its
+ * messages failed.
+ */
 export const TO_REPORT: Millis = SECOND / 2;
-/** How long a request may take that begins when a function has `timeLeft`. Zero or less if there is no time for one. */
+/** How long a request may take if the function has `timeLeft`. Zero or less if there is no time for a request. */
 export const timeForCall = (timeLeft: Millis, most: Millis = AWS_CALL): Millis => Math.min(most, timeLeft - TO_REPORT);
-/** How long a lock outlives the last sign of its holder. */
+/** How long a lock outlives the last write of its holder. */
 export const LEASE: Millis = 45 * SECOND;
-/** A message that was just sent may still be on its way: only what is left alone for longer is stuck. */
+/** How long something may be left alone before it counts as stuck. Until then, its message may still be under way. */
 export const GRACE: Millis = 2 * LEASE + MINUTE;
-/** After this a message that nobody deleted is delivered again. */
+/** The visibility timeout of elect and group messages. */
 export const LEADER_VISIBILITY: Millis = 60 * SECOND;
-/** Register messages follow the rule of six timeouts: nobody waits for them to come back. */
+/**
+ * The visibility timeout of register messages: six function timeouts, as AWS recommends. No part of the algorithm waits
+ * for their redelivery.
+ */
 export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
-/** How often a message is received before it is a dead letter; for events see {@link CALLBACK_RECEIVES}. */
+/** How often a message is received before it becomes a dead letter. For events see {@link CALLBACK_RECEIVES}. */
 export const MAX_RECEIVES = 5;
 /**
- * The same for events, and as often as SQS allows: they come back after delays of their own, mostly without a call. Even at the
- * longest delay (15 minutes) that is ten days, less than a queue keeps them.
+ * The same for events: as often as SQS allows. An event returns to its queue with a delay of its own, mostly without a
+ * call. At the longest delay (15 minutes), this many receives take ten days, less than a queue keeps a message.
  */
 export const CALLBACK_RECEIVES = 1_000;
-/** How often an event is received before it is given up, however old it is: one that a person had sent again has some chances. */
+/**
+ * How often an event is received before it is given up, however old it is. An event that a person sent again is old,
+ * and still gets this many chances.
+ */
 export const CALLBACK_CHANCES = 3;
-/** By how much the visibility timeout of events exceeds their function's: what no function puts off, as after a crash, comes back soon. */
+/**
+ * By how much the visibility timeout of events exceeds the callback function's timeout. It is small, so that the events
+ * of a crashed invocation return soon.
+ */
 export const CALLBACK_MARGIN: Millis = 30 * SECOND;
-/** Messages that one invocation of a function gets at the most; of the register function, unless the configuration says so. */
+/**
+ * Most messages of one invocation of each function. The configuration may set another number for the register function.
+ */
 export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
-/** As many register messages as an invocation has time for, and the longest that messages may be gathered for it. */
+/**
+ * The most register messages that an invocation has time for, and the longest time for which messages may be gathered.
+ */
 export const REGISTER_LIMITS = { messages: 500, wait: MINUTE } as const;
-/** How long queues keep a message, from when it was first sent: as long as SQS can. A message must outlast any outage. */
+/**
+ * How long queues keep a message, from when it was first sent: the longest time that SQS allows, because a message must
+ * outlast any outage.
+ */
 export const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
-/** The most that SQS delays a message; longer waits go in hops. */
+/** The longest delay of a message in SQS. A longer wait takes several messages. */
 export const MAX_DELAY: Millis = 900 * SECOND;
-/** Who wakes within this need not be woken. */
+/** A leader that wakes within this time needs no hint. */
 export const SOON: Millis = 1_000;
-/** A leader with less time than this hands over instead of opening another batch. One request without an answer fits into it. */
+/**
+ * A leader with less time than this hands over instead of opening another batch. The margin is long enough for one
+ * request without an answer.
+ */
 export const HANDOVER_MARGIN: Millis = 6 * SECOND;
-/** For how long a leader goes on with one message. Then the next guard takes its turn behind those of other Targets. */
+/** How long a leader works on one message. The next guard then waits its turn behind the guards of other Targets. */
 export const STINT: Millis = 5 * SECOND;
-/** By how much two machines' clocks may differ at the most. */
+/** By how much the clocks of two machines may differ. */
 export const CLOCK_SKEW: Millis = 30 * SECOND;
-/** What a batch handler needs besides its downstream calls. */
+/** The time that a batch handler needs besides its downstream calls. */
 export const HANDLER_OVERHEAD: Millis = 10 * SECOND;
 /**
- * How long after its end Groupage tries to deliver an event; then the callback function or the sweep gives it up. Within it are a weekend, and a day for whoever mends the
- * destination; a destination that is gone for good is not tried for ever.
+ * How long after its end Groupage tries to deliver an event. Then the callback function or the sweep gives it up. The
+ * time covers a weekend and one more day for fixing the destination. It is limited, because a destination may be gone
+ * for good.
  */
 export const CALLBACK_PATIENCE: Millis = 72 * 60 * MINUTE;
 
-/** A rest shorter than this is not worth a λ that sleeps: the message comes that much late. */
+/** For a remaining wait shorter than this, a function does not sleep. The message is handled that much late instead. */
 const TOLERATED_LATENESS: Millis = 200;
 
 /**
- * The delay of a message that should be handled after `wait`. Rounds down, unless that would leave nearly a whole
- * second for the receiver to sleep.
+ * The delay for a message that should be handled after `wait`. It is rounded down, unless the receiver would then have
+ * to sleep for nearly a whole second.
  *
- * @returns whole seconds, 0 to 900; 0 asks the receiver to sleep the rest itself.
+ * @returns whole seconds, 0 to 900. The receiver sleeps for the rest.
  */
 export const delaySeconds = (wait: Millis): number =>
   Math.floor((Math.min(Math.max(wait, 0), MAX_DELAY) + TOLERATED_LATENESS) / 1_000);
 
-/** The delay after which `moment` has surely passed, in whole seconds; a longer way is gone in hops of 900. */
+/**
+ * The delay after which `moment` has surely passed, in whole seconds. It is at most 900, so a longer wait takes several
+ * messages.
+ */
 export const delayPast = (moment: Millis, now: Millis): number =>
   Math.min(MAX_DELAY / 1_000, Math.max(1, Math.floor((moment - now) / 1_000) + 1));

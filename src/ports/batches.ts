@@ -1,4 +1,7 @@
-/** Batches, from the first row to the last attempt. */
+/**
+ * The store of batches. Each write that changes a batch is conditional on its status or attempt, so that of two
+ * functions with the same batch only one proceeds.
+ */
 
 import type { Batch, Counts, FinishedStatus, Noted } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
@@ -17,7 +20,7 @@ export interface FormingBatch {
   readonly targetPage?: number;
 }
 
-/** What a batch shows between attempts. */
+/** The fields of a batch between two attempts. */
 export interface Postponed
   extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt'>>,
     Pick<Batch, 'open' | 'pending' | 'split' | 'uncounted'> {
@@ -25,36 +28,48 @@ export interface Postponed
 }
 
 export interface Batches {
-  /** F1. Stores the batch if absent. Answers the stored one. */
+  /** Stores the batch if absent (F1). Returns the stored batch. */
   form(batch: FormingBatch): Promise<Batch>;
   get(id: BatchId): Promise<Batch | undefined>;
-  /** F3. Seals a forming batch (`succeeded` at once if it has no members). Answers the stored one, whoever sealed it. */
+  /**
+   * Seals a forming batch, as `succeeded` if it has no members (F3). Returns the stored batch. `byMe`: whether this
+   * call sealed it.
+   */
   seal(
     batch: Batch,
     dropped: readonly Candidate[],
     at: Millis,
     keep: Millis,
   ): Promise<{ readonly batch: Batch; readonly byMe: boolean }>;
-  /** H2. Starts `attempt` if the one before is the stored one and none runs at `at`. The batch then shows `token`. */
+  /**
+   * Starts `attempt` if the attempt before it is the stored one and none runs at `at` (H2). The batch then shows
+   * `token`.
+   */
   start(
     id: BatchId,
     start: {
       readonly attempt: number;
       readonly countedAttempts: number;
-      /** As the batch then shows it; what it shows stays where this is undefined. */
+      /** The new value of `uncounted`. If undefined, the stored value stays. */
       readonly uncounted?: number | undefined;
       readonly token: Token;
       readonly at: Millis;
       readonly runUntil: Millis;
     },
   ): Promise<boolean>;
-  /** H1. Notes the message that goes on with a paused batch. False if another one is noted, or if the batch is finished. */
+  /**
+   * Notes the message that continues to check a paused batch (H1). False if another message is noted, or if the batch
+   * is finished.
+   */
   hold(id: BatchId, next: NextHeld): Promise<boolean>;
-  /** H5. Ends an attempt with members still open, if it is mine: the next one may start after `retryAt`. */
+  /**
+   * Ends an attempt with members still open (H5). The next attempt may start after `retryAt`. False if the attempt is
+   * not the current one.
+   */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
-  /** Notes that a batch which is not over has its place in the lock of its Target. False if it is over. */
+  /** Notes that an unfinished batch has its slot of the Target in the Target's lock. False if the batch is finished. */
   place(id: BatchId): Promise<boolean>;
-  /** H6. Answers the batch as it is then; undefined if the attempt is not mine. */
+  /** Finishes the batch (H6). Returns it as stored then; undefined if the attempt is not the current one. */
   finish(
     id: BatchId,
     attempt: number,
@@ -64,8 +79,8 @@ export interface Batches {
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
 }
 
-/** The message that goes on with a paused batch. */
+/** The message that continues to check a paused batch. */
 export interface NextHeld extends Noted {
-  /** The message whose place it takes. Only that one's note, or one of an earlier span, is replaced. */
+  /** The message that it replaces. Only the note of that message, or a note of an earlier span, is replaced. */
   readonly after: Token;
 }

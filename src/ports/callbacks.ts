@@ -1,45 +1,51 @@
-/** The ports of the callback function, beside those that other functions have, too: ways to destinations, their share, and events that come back. */
+/**
+ * The ports of the callback function that no other function uses: calls to destinations, their shared state, and events
+ * that return to their queue.
+ */
 
 import type { LeavingEvent } from '../domain/callbacks/event.ts';
 import type { Share } from '../domain/callbacks/share.ts';
 
-/** Where the share of destinations is stored: one small row. */
+/** The store of the destinations' share, which is one small row. */
 export interface Shares {
-  /** @param how `eventually` is cheaper, and may be behind. */
+  /** @param how `eventually` costs less, and may be out of date. */
   read(how: 'eventually' | 'now'): Promise<Share>;
-  /** Stores a share under the next version. False where the stored version is no longer the one that was read. */
+  /** Stores a share under the next version. False if the stored version is no longer the one that was read. */
   write(share: Share): Promise<boolean>;
 }
 
-/** A message of the callback queue that comes back. */
+/** A message of the callback queue that returns to the queue. */
 export interface PutOff {
-  /** SQS's name for the message, and the receipt of this delivery of it. */
+  /** The id of the message, and the receipt of this delivery. */
   readonly messageId: string;
   readonly receipt: string;
-  /** In how many seconds it is delivered again: 1 to 900. */
+  /** After how many seconds SQS delivers it again: 1 to 900. */
   readonly delay: number;
 }
 
 export interface Returns {
   /**
-   * Has messages come back after delays of their own. Answers those that SQS did not take: they come back after the
-   * queue's visibility timeout.
+   * Sets a delay for each message after which SQS delivers it again. Returns the messages whose delay SQS did not
+   * accept: they return after the queue's visibility timeout.
    */
   putOff(messages: readonly PutOff[]): Promise<readonly PutOff[]>;
 }
 
 /**
- * Brings an event to one destination. Rejects when it did not come there, or may not have, with a reason that quotes
- * nothing of what the destination said.
+ * Sends an event to one destination. Rejects if the destination did not accept the event, or may not have. The reason
+ * never quotes the destination's answer.
  *
- * @param signal ends the call. The event may come there all the same.
+ * @param signal ends the call. The event may still arrive.
  */
 export type Way = (event: LeavingEvent, signal?: AbortSignal) => Promise<void>;
 
-/** A destination did not take an event. */
+/** A destination did not accept an event. */
 export class NotTaken extends Error {
   override readonly name = 'NotTaken';
-  /** Whether it would take no other event either: it does not answer, or says that it cannot serve anything now. */
+  /**
+   * Whether the destination would not accept other events either: it does not answer, or says that it cannot serve any
+   * request now.
+   */
   readonly isDown: boolean;
   constructor(message: string, isDown: boolean, options?: ErrorOptions) {
     super(message, options);
@@ -47,7 +53,7 @@ export class NotTaken extends Error {
   }
 }
 
-/** A destination refuses an event for its size alone. */
+/** A destination refuses an event only because of its size. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge';
 }

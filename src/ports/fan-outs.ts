@@ -1,6 +1,6 @@
 /**
- * What the steps of fan-outs need of the world, in the domain's words. As with `rows.ts`: all reads are strongly
- * consistent unless they say otherwise, and a promise that rejects leaves open whether the write happened.
+ * The store of fan-outs. The rules for all stores (`rows.ts`) hold here too: reads are strongly consistent unless
+ * noted, and after a rejected promise a write may have happened or not.
  */
 
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
@@ -10,83 +10,84 @@ import type { NodeSize, Position } from '../domain/fan-outs/tree.ts';
 import type { Millis, Token } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
 
-/** What one `add` took. */
+/** The groups that one `add` has reserved. */
 export interface Reservation {
-  /** The number of its first group. */
+  /** The number of the first group. */
   readonly first: number;
-  /** How many items it added. */
+  /** How many items were added. */
   readonly count: number;
-  /** When the fan-out was opened: what a token took may be known for longer than a fan-out, whose id may be taken again. */
+  /** When the fan-out was opened. A token row may outlive its fan-out, whose id may then be used again. */
   readonly openedAt: Millis;
 }
 
-/** What to write into a node. */
+/** Slots to write into a node. */
 export interface Slots {
   readonly slots: ReadonlyMap<number, boolean>;
-  /** By how many failed items it becomes more. */
+  /** By how much the node's count of failed items grows. */
   readonly failed: number;
   readonly at: Millis;
 }
 
 /**
- * Whether the slots were empty, all of them, and are written now; otherwise the node as it is, if there is one. T9: of
- * a group that is numbered its slots come, too.
+ * The result of an ack. `isWritten`: all of the slots were empty and are written now. Otherwise `node` is the node as
+ * stored, if it exists. For a group with numbered items (T9), its slots are returned as well.
  */
 export type Acked =
   | { readonly isWritten: true; readonly node: NodeCounts & Partial<Pick<Node, 'slots'>> }
   | { readonly isWritten: false; readonly node: Node | undefined };
 
-/** The one change that ends a fan-out. */
+/** The write that ends a fan-out. */
 export interface Ending extends Ended {
   readonly status: 'complete' | 'expired' | 'cancelled';
-  /** The statuses that it may end from. */
+  /** The statuses from which it may end. */
   readonly from: readonly FanOut['status'][];
-  /** If given: only if nothing changed since. */
+  /** If given, the write succeeds only if nothing has changed since this version. */
   readonly version?: number;
   readonly event?: CallbackMessage;
   readonly checkAt: Millis;
 }
 
 export interface FanOuts extends NodeSize {
-  /** Stores a fan-out if absent. Answers the stored one. @param checkAt when the patrol looks at it first */
+  /** Stores a fan-out if absent. Returns the stored one. @param checkAt when the patrol first checks it */
   open(fanOut: NewFanOut, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: FanOut }>;
   read(id: FanOutId): Promise<FanOut | undefined>;
-  /** T2. What the token took, if it did. */
+  /** The groups that a token has reserved, if any (T2). */
   reservation(id: FanOutId, token: Token): Promise<Reservation | undefined>;
-  /** T2. Takes groups for a token that has taken none of this fan-out, if it is open and has as many groups as `first`. */
+  /** Reserves groups for a token that has reserved none of this fan-out, if it is open and has `first` groups (T2). */
   reserve(
     id: FanOutId,
     token: Token,
     take: Reservation & { readonly groups: number; readonly at: Millis },
   ): Promise<boolean>;
-  /** T2. Puts the row of each group that has none. */
+  /** Puts a row for each group that has none (T2). */
   putGroups(id: FanOutId, groups: readonly { readonly n: number; readonly size: number }[], at: Millis): Promise<void>;
   node(id: FanOutId, position: Position): Promise<Node | undefined>;
-  /** What nodes come to, in the order asked. */
+  /** The counts of nodes, in the order of `positions`. */
   counts(id: FanOutId, positions: readonly Position[]): Promise<readonly (NodeCounts | undefined)[]>;
-  /** T3. Writes slots if every one of them is empty. */
+  /** Writes slots if all of them are empty (T3). */
   ack(id: FanOutId, position: Position, slots: Slots): Promise<Acked>;
-  /** T1. Puts a node that has children, with nothing but `slots` in it, if absent. */
+  /** Puts a node above the groups, with only `slots` set, if absent (T1). */
   putNode(id: FanOutId, position: Position, slots: Slots): Promise<boolean>;
-  /** T5. Seals it if it is open. Answers it as it is then. */
+  /** Seals the fan-out if it is open (T5). Returns it as stored then. */
   seal(id: FanOutId, at: Millis): Promise<FanOut | undefined>;
-  /** T7. Notes failed items while there are at most `most`. Answers it as it is then. */
+  /** Adds failed items to the noted ones if at most `most` are noted (T7). Returns the fan-out as stored then. */
   noteFails(id: FanOutId, fails: readonly string[], most: number): Promise<FanOut | undefined>;
-  /** T6, T7, T8. */
+  /** Ends the fan-out if its status, and its version if given, allow it (T6, T7, T8). Only one caller gets true. */
   end(id: FanOutId, ending: Ending): Promise<boolean>;
-  /** T6. The event has been sent. */
+  /** Deletes the event of its end after it has been sent (T6). */
   forgetEvent(id: FanOutId, checkAt: Millis): Promise<void>;
-  /** T8. Those that are due to be looked at, the longest due first. Eventually consistent. */
+  /** Fan-outs that are due for the patrol, the longest due first (T8). Eventually consistent. */
   due(now: Millis, limit: number): Promise<readonly FanOutId[]>;
   /**
-   * Those that the patrol looks after, but lists' trackers: under way, or ended and not cleared away yet. In the order in which
-   * it comes to them: those under way first. A page may be empty amid others. Eventually consistent.
+   * The fan-outs that the patrol still checks, except lists' trackers: those under way first, then those that have
+   * ended and whose rows are not deleted yet, each in the order in which the patrol checks them. A page may be empty
+   * although more follow. Eventually consistent.
    */
   page(limit: number, cursor?: string): Promise<Page<FanOut>>;
-  /** T8. When to look next, if it is still due as it was `seen`. */
+  /** Sets the time of the next check if the fan-out is still due as it was `seen` (T8). */
   checkAgain(id: FanOutId, seen: Millis, next: { readonly checkAt: Millis; readonly walk?: Walk }): Promise<boolean>;
-  /** Deletes nodes, there or not. */
+  /** Deletes nodes, whether they exist or not. */
   removeNodes(id: FanOutId, positions: readonly Position[]): Promise<void>;
-  /** All of its nodes are gone: it may go itself at `expires`. */
+  /** Sets the expiry of a header whose nodes are all deleted. */
   bury(id: FanOutId, expires: Millis): Promise<void>;
 }

@@ -1,69 +1,75 @@
 /**
- * What fleets need of the world. All reads are strongly consistent; a promise that rejects leaves open whether the write
- * happened. Each write but that of people is conditional on what its writer has seen.
+ * The store of fleets. All reads are strongly consistent, and after a rejected promise a write may have happened or
+ * not. Every write is conditional on what its writer has read, except those that a user requests.
  */
 
 import type { Fleet, Lease, Node } from '../domain/fleets/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 
-/** What an owner shows to prove that it still is: P8. */
+/** What an owner has to show for a write to succeed (P8). */
 export interface Held {
   readonly partition: PartitionId;
   readonly owner: NodeKey;
   readonly fence: number;
-  /** Its checkpoints go to a row of their own. */
+  /** Whether its checkpoints go to a row of their own. */
   readonly checkpointApart?: true;
 }
 
-/** What a new owner goes on from. */
+/** The state that a new owner continues from. */
 export interface Opened {
   readonly checkpoint?: string;
 }
 
 export interface Fleets {
-  /** A node's life begins. Its key must be new. In a fleet that is new, too, checkpoints have rows of their own. */
+  /** Begins the life of a node. Its key must be new. In a new fleet, checkpoints get rows of their own. */
   join(fleet: FleetName, node: Node): Promise<void>;
-  /** P1. Writes a heartbeat. Again is harmless. False once the node was evicted, or its row is gone. */
+  /** Writes a heartbeat (P1). Repeating it does no harm. False if the node was evicted or its row is gone. */
   beat(fleet: FleetName, beat: Pick<Node, 'key' | 'beat' | 'ttl' | 'beatAt' | 'leaving'>): Promise<boolean>;
-  /** The rows of a fleet but for its checkpoints, its nodes read after its leases; nothing at all of one that no node has joined. */
+  /**
+   * All rows of a fleet except checkpoints in rows of their own. The nodes are read after the leases. Empty if no node
+   * has joined the fleet.
+   */
   read(fleet: FleetName): Promise<Fleet>;
-  /** P3. Ends the life of a node, unless it has beaten since. */
+  /** Ends the life of a node, unless it has sent a heartbeat since (P3). */
   evict(fleet: FleetName, node: NodeKey, beat: number, at: Millis): Promise<boolean>;
-  /** P4. Makes a lease a node's, if its owner and its fence are as they were seen; its fence grows. */
+  /** Gives a lease to a node, if its owner and fence are as they were read (P4). The fence grows. */
   take(fleet: FleetName, seen: Lease, by: NodeKey, at: Millis): Promise<Lease | undefined>;
-  /** P6. Asks the owner of a lease for it, if nobody has. */
+  /** Asks the owner of a lease for it, if no other node has asked (P6). */
   ask(fleet: FleetName, seen: Lease, by: NodeKey): Promise<boolean>;
-  /** P6. The owner gives it to nobody. */
+  /** The owner refuses a request and keeps the partition (P6). */
   decline(fleet: FleetName, held: Held, asker: NodeKey): Promise<boolean>;
-  /** P6. The owner gives it away: to another one, or to whoever takes it. Its fence grows with another owner. */
+  /** The owner gives the partition to a node, or makes it free (P6). With a new owner the fence grows. */
   handOver(fleet: FleetName, held: Held, to: NodeKey | undefined, at: Millis): Promise<boolean>;
   /**
-   * P8. An owner reads the last checkpoint from its own row, which refuses those of owners of before from then on. One that is
-   * still in the lease's row moves. Again is harmless.
+   * Reads the last checkpoint for an owner from its own row (P8). From then on, that row refuses checkpoints of earlier
+   * owners. A checkpoint that is still in the lease's row moves. Repeating it does no harm.
    *
-   * @param lease its owner's, as it was taken or read
-   * @returns undefined where the lease is another's by now
+   * @param lease the owner's lease, as taken or read
+   * @returns undefined if the lease has another owner by now
    */
   open(fleet: FleetName, lease: Lease): Promise<Opened | undefined>;
   /**
-   * P8. Stores a checkpoint, if the lease is still held. One that comes late, after a later one of its owner, changes
-   * nothing, and is answered as if it had come in time.
+   * Stores a checkpoint, if the lease is still held (P8). A checkpoint that arrives after a later one of its owner
+   * changes nothing, and is confirmed all the same.
    *
-   * @param count of the owner's checkpoints of this lease: the first is 1
+   * @param count the number of the owner's checkpoint in this lease: the first is 1
    */
   checkpoint(fleet: FleetName, held: Held, text: string, count: number): Promise<boolean>;
-  /** The checkpoint in a row of its own, for people. */
+  /** The checkpoint in a row of its own. Only for display. */
   checkpointOf(fleet: FleetName, partition: PartitionId): Promise<string | undefined>;
-  /** A node's row goes. */
+  /** Deletes a node's row. */
   leave(fleet: FleetName, node: NodeKey): Promise<void>;
 
-  /** The fleets that somebody has joined, by name. */
+  /** The fleets that a node has joined, by name. */
   names(): Promise<readonly FleetName[]>;
-  /** For people: a node is to have no partitions, or may have some again. False of one that is not there. */
+  /** On a user's request: sets whether a node should hold no partitions. False if the node does not exist. */
   drain(fleet: FleetName, node: NodeKey, draining: boolean): Promise<boolean>;
-  /** For people: from now on checkpoints get rows of their own. Again is harmless. */
+  /** On a user's request: checkpoints get rows of their own from now on. Repeating it does no harm. */
   separate(fleet: FleetName): Promise<void>;
-  /** For people: whose a partition is to be while that node lives; anybody's without one. False of a lease that is not there. */
+  /**
+   * On a user's request: pins a partition to a node for as long as that node lives, or unpins it without one. False if
+   * the lease does not exist.
+   */
   pin(fleet: FleetName, partition: PartitionId, to: NodeKey | undefined): Promise<boolean>;
 }

@@ -1,7 +1,6 @@
 /**
- * What the steps of deferred lists need of the world beside the tracker (`src/ports/fan-outs.ts`), in the domain's
- * words. As with `rows.ts`: all reads are strongly consistent, and a promise that rejects leaves open whether the
- * write happened.
+ * The store of deferred lists besides the tracker (`src/ports/fan-outs.ts`). The rules for all stores (`rows.ts`) hold
+ * here too: reads are strongly consistent unless noted, and after a rejected promise a write may have happened or not.
  */
 
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
@@ -10,25 +9,28 @@ import type { ListId, Range } from '../domain/lists/ids.ts';
 import type { Job, Lease, List, NewList } from '../domain/lists/list.ts';
 import type { Page } from '../domain/page.ts';
 
-/** What one call adds. */
+/** The jobs that one call adds. */
 export interface Append {
   readonly count: number;
-  /** Of the jobs: to know a call that is repeated from another one with its token. */
+  /** Hash of the jobs. It distinguishes a repeated call from another one with the same token. */
   readonly hash: string;
-  /** The first of its tokens, once they are the list's. */
+  /** The number of the first job, once the jobs are published. */
   readonly first?: number;
 }
 
-/** D7. What a trigger took, and how many of these jobs are tasks: a message that is behind that comes a second time. */
+/**
+ * The jobs that a trigger took, and how many of them are tasks (D7). A message that starts below `started` is a
+ * repetition.
+ */
 export interface Taken {
   readonly ranges: readonly Range[];
   readonly started: number;
 }
 
-/** A lease as it was read; without `until`: whenever it ends. */
+/** A lease as it was read. Without `until`, the write succeeds whenever the lease ends. */
 export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
 
-/** D7. What a trigger takes, given what was read. */
+/** The jobs that a trigger takes, and the state of the list that it has read (D7). */
 interface Taking {
   readonly ranges: readonly Range[];
   readonly from: readonly Seen[];
@@ -37,7 +39,7 @@ interface Taking {
   readonly fresh: number;
 }
 
-/** How a job ended, in the words of whoever did it. */
+/** How a job ended, as its worker reports it. */
 export interface JobResult {
   readonly token: number;
   readonly outcome: ItemOutcome;
@@ -47,60 +49,63 @@ export interface JobResult {
 }
 
 export interface Lists {
-  /** Stores a list if absent. Answers the stored one. @param checkAt when the patrol looks at it first */
+  /** Stores a list if absent. Returns the stored one. @param checkAt when the patrol first checks it */
   open(list: NewList, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: List }>;
   read(id: ListId): Promise<List | undefined>;
-  /** Those that the patrol looks after, as `FanOuts.page` has fan-outs. Eventually consistent. */
+  /** The lists that the patrol still checks, as in `FanOuts.page`. Eventually consistent. */
   page(limit: number, cursor?: string): Promise<Page<List>>;
-  /** D1. What a token stands for, if it does. */
+  /** The append of a token, if there is one (D1). */
   append(id: ListId, token: Token): Promise<Append | undefined>;
-  /** D1. Notes that jobs are about to be stored, if the token is free: whoever clears the list away finds them. */
+  /** Notes that jobs are about to be stored, if the token is unused (D1). Deleting the list then finds the jobs. */
   beginAppend(id: ListId, token: Token, append: Append): Promise<boolean>;
-  /** D1. Stores jobs under their token. Again is harmless. */
+  /** Stores jobs under their token (D1). Repeating it does no harm. */
   putJobs(id: ListId, token: Token, payloads: readonly string[]): Promise<void>;
-  /** D1. They become the list's, if it is open and has as many jobs as `first`, and they are not yet. */
+  /** Adds stored jobs to the list, if it is open, has `first` jobs, and does not have these jobs yet (D1). */
   publish(
     id: ListId,
     token: Token,
     take: { readonly first: number; readonly count: number; readonly at: Millis },
   ): Promise<boolean>;
-  /** Jobs of a range, in their order: all, or as many of the first as come to some megabytes. */
+  /** The jobs of a range in their order: all of them, or the first ones up to a few megabytes. */
   jobs(id: ListId, range: Range): Promise<readonly Job[]>;
   /**
-   * D2. Leases the next `count` jobs that were never handed out, if there are so many of the `total` that were seen,
-   * the list hands out jobs, fewer than `most` are leased, and the key is free.
+   * Leases the next `count` jobs that were never handed out (D2). It succeeds only if that many of the `total` that was
+   * read are left, the list hands out jobs, fewer than `most` are leased, and the key is unused.
    */
   leaseFresh(
     id: ListId,
     take: Pick<Lease, 'key' | 'count' | 'until'> & { readonly total: number; readonly most: number },
   ): Promise<Lease | undefined>;
   /**
-   * D3 to D6. Puts leases in the place of others that are as they were seen. @param how `handing-out`: only if the list
-   * does
+   * Replaces leases, if they are as they were read (D3 to D6). @param how `handing-out`: only if the list hands out
+   * jobs
    */
   change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
-  /** D7. What a trigger took, if it did. */
+  /** The jobs that a trigger took, if any (D7). */
   trigger(id: ListId, token: Token): Promise<Taken | undefined>;
-  /** D7. So many of the jobs that a trigger took are tasks, and whoever goes on from there has been told to. */
+  /** Notes how many of a trigger's jobs are tasks, after the message for the rest was sent (D7). */
   goOn(id: ListId, token: Token, started: number): Promise<void>;
-  /** D7. Takes jobs for a token that has taken none, if all is as it was seen and the list hands out jobs. */
+  /** Takes jobs for a token that has taken none, if the list is as it was read and hands out jobs (D7). */
   take(id: ListId, token: Token, taking: Taking): Promise<boolean>;
-  /** Stores results; of two for one job the first stands. Answers those that are stored, in the order asked. */
+  /**
+   * Stores results. If a job has a result already, that one stays. Returns the stored results, in the order of
+   * `results`.
+   */
   putResults(id: ListId, results: readonly JobResult[]): Promise<readonly JobResult[]>;
-  /** Results of a range, where there are some. */
+  /** The results of a range, for jobs that have one. */
   results(id: ListId, range: Range): Promise<readonly JobResult[]>;
   /**
-   * Deletes what a list has beside its tracker, as far as there is time: its results group by group.
+   * Deletes a list's rows besides its tracker, as far as there is time. Results are deleted group by group.
    *
-   * @param groups of its tracker @param from the first group whose results may be there
-   * @returns undefined once all is gone; otherwise `from` for the next call
+   * @param groups of its tracker @param from the first group that may still have results
+   * @returns undefined once all rows are deleted; otherwise `from` for the next call
    */
   clear(id: ListId, groups: number, from: number, how: Clearing): Promise<number | undefined>;
 }
 
 export interface Clearing {
-  /** Asked before each page. */
+  /** Called before each page. False stops the deletion. */
   readonly mayGoOn: () => boolean;
-  /** Whether nobody is still about to store jobs: then what says that they were goes, too. */
+  /** Whether no function can still be storing jobs. The notes of `beginAppend` are then deleted too. */
   readonly isSettled: boolean;
 }

@@ -1,4 +1,8 @@
-/** The lock of each Target, which its leader holds, and how far the patrol of the locks has come. */
+/**
+ * The store of locks: the lock of each Target, which its leader holds, and the progress of the patrol over the locks.
+ * Each write of a leader is conditional on its fence and token, so that a leader whose lease has ended cannot change
+ * the lock of the next one.
+ */
 import type { Lock } from '../domain/batches/lock.ts';
 import type { Waiting } from '../domain/batches/policy.ts';
 import type { BatchId, Millis, OperationName, Target, Token } from '../domain/ids.ts';
@@ -6,51 +10,59 @@ import type { Pause } from '../domain/operations/slots.ts';
 import type { Page } from '../domain/page.ts';
 import type { SlotPages } from './slot-pages.ts';
 
-/** What a lock must still show for somebody who read it to take it or pass it on. */
+/** The fields of a lock that must be as read for a function to acquire it or hand it over. */
 type SeenLock = Pick<Lock, 'fence' | 'flushedAt'>;
 
-/** The state a conditional write on the lock must still find. */
+/** The fence and token that a leader's conditional write must still find. */
 export interface Mine {
   readonly fence: number;
   readonly token: Token;
 }
 
-/** A Target's lock, as it is stored. */
+/** A Target's lock as stored. */
 export interface LockRow {
   readonly lock: Lock;
-  /** When the row expires, in ms of the epoch, if it does. */
+  /** When the row expires, in milliseconds since the epoch, if it does. */
   readonly expiresAt?: Millis;
 }
 
-/** A Target at a glance. */
+/** A Target's lock and its first waiting row. */
 export interface LockView extends LockRow {
-  /** The waiting task whose turn is next. */
+  /** The waiting row that comes first. */
   readonly first?: Waiting;
 }
 
-/** Slots of a Target are on pages beyond the first one, in whose place its lock has some batches in flight. */
+/** The locks. The slots of a Target are on pages; in place of the first page, the lock holds batches in flight. */
 export interface Locks extends SlotPages<Target> {
   read(target: Target): Promise<Lock>;
-  /** R3. The locks of several Targets, in the order asked; undefined for one that has no row yet. */
+  /** The locks of several Targets, in the order of `targets` (R3). Undefined for a Target without a row. */
   readAll(targets: readonly Target[]): Promise<readonly (LockRow | undefined)[]>;
-  /** R3. Gives Targets their rows, where they have none: who looks for stranded tasks goes by these. */
+  /** Puts lock rows for Targets that have none (R3). The patrol finds stranded tasks by the lock rows. */
   enlist(targets: readonly Target[], now: Millis): Promise<void>;
-  /** The lock and the first waiting row for half a read unit. Eventually consistent: to look, not to decide. */
+  /** The lock and the first waiting row for half a read unit. Eventually consistent, so not for decisions. */
   readEventually(target: Target): Promise<LockView>;
-  /** L3, G8. Takes `fence` if the lock's fence and its flush are still as `seen`, and nobody holds it at `now`. */
+  /**
+   * Acquires the lock with `fence`, if its fence and flush are still as `seen` and it is not held at `now` (L3, G8).
+   */
   acquire(
     target: Target,
     take: Mine & { readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
   ): Promise<boolean>;
-  /** G3. Gives the lock back, if mine and no batch is open; it does not wait for room any more. */
+  /** Releases the lock, if mine and no batch is open (G3). The Target no longer waits for a free slot. */
   release(target: Target, mine: Mine): Promise<boolean>;
-  /** G5b. Gives the lock back to wait for room since `at`, if mine, no batch is open and the round is still as read. */
+  /**
+   * Releases the lock and marks the Target as waiting for a free slot since `at`, if mine, no batch is open and the
+   * round is still as read (G5b).
+   */
   block(target: Target, mine: Mine, read: { readonly round: number; readonly at: Millis }): Promise<boolean>;
-  /** H7. Lets a Target that nobody leads wait for room since `at`, if its fence is still the stored one and no batch is open. */
+  /**
+   * Marks a Target without a leader as waiting for a free slot since `at`, if its fence is still the stored one and no
+   * batch is open (H7).
+   */
   blockUnled(target: Target, seen: { readonly fence: number; readonly at: Millis }): Promise<boolean>;
   /**
-   * G4. Passes the lock to the next fence, if mine, no batch is open and the flush is still as `seen`. For a wait it does
-   * not wait for room any more.
+   * Hands the lock over to the next fence, if mine, no batch is open and the flush is still as `seen` (G4). If `waits`,
+   * the Target no longer waits for a free slot.
    */
   handOver(
     target: Target,
@@ -64,9 +76,9 @@ export interface Locks extends SlotPages<Target> {
     },
   ): Promise<boolean>;
   /**
-   * G5. Marks `batch` open as round `round`, `by` this turn, if mine, none is open, the round before it is the stored one
-   * and the Target is not paused. With `perTarget`: only if fewer are in flight, which it joins. The lock shows `largestCap` and
-   * `uncountedAt` from then on.
+   * Opens `batch` as round `round`, marked with `by`, if mine, no batch is open, the round before it is the stored one
+   * and the Target is not paused (G5). With `perTarget`, only if fewer batches are in flight; the batch then counts as
+   * one of them. Also stores `largestCap` and `uncountedAt`.
    */
   openBatch(
     target: Target,
@@ -77,44 +89,52 @@ export interface Locks extends SlotPages<Target> {
       readonly by: Token;
       readonly until: Millis;
       readonly perTarget?: number | null;
-      /** Where it has its place in the Target on a page: {@link Lock.largestCap}. */
+      /** Set if its slot of the Target is on a page: {@link Lock.largestCap}. */
       readonly largestCap?: number | undefined;
-      /** Where there is no cap: {@link Lock.uncountedAt}. */
+      /** Set if there is no cap: {@link Lock.uncountedAt}. */
       readonly uncountedAt?: Millis | undefined;
     },
   ): Promise<boolean>;
-  /** Counts `batches` among those in flight, if mine and no batch is open. False if not. */
+  /** Adds `batches` to those in flight, if mine and no batch is open. */
   count(target: Target, mine: Mine, batches: readonly BatchId[]): Promise<boolean>;
-  /** Notes that all batches that were opened until `uncountedAt` are counted, if mine, no batch is open, and that moment is stored. */
+  /**
+   * Notes that all batches opened up to `uncountedAt` are counted, if mine, no batch is open, and that time is the
+   * stored one.
+   */
   counted(target: Target, mine: Mine, uncountedAt: Millis): Promise<boolean>;
-  /** Deletes pages of slots, except those on which a slot is taken by then. */
+  /** Deletes pages of slots that are empty when they are deleted. */
   dropPages(target: Target, pages: readonly number[]): Promise<void>;
-  /** H7. Takes `batch` out of those in flight. Answers the lock as it was before. */
+  /** Removes `batch` from those in flight (H7). Returns the lock as it was before. */
   releaseSlot(target: Target, batch: BatchId): Promise<Lock>;
-  /** A person's pause takes the place of any other. Answers whether it did. The row does not expire while it lasts. */
+  /**
+   * Pauses a Target on a user's request, replacing any other pause. Returns whether it did. The row does not expire
+   * during the pause.
+   */
   pause(target: Target, pause: Pause): Promise<boolean>;
-  /** Ends the pause of that id. False if another one, or none, is stored. */
+  /** Ends the pause with this id. False if another one, or none, is stored. */
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
-  /** Gives a row that would expire as much time as a leader would. False, and nothing is written, if there is no such row. */
+  /**
+   * Moves the expiry of a lock row, as a new leader would. False, without a write, if there is no row with an expiry.
+   */
   keep(target: Target, now: Millis): Promise<boolean>;
-  /** F6. Clears `batch` if it is the open one. @param uncountedAt the lock's {@link Lock.uncountedAt} from then on */
+  /** Clears `batch` if it is the open one (F6). @param uncountedAt the new value of {@link Lock.uncountedAt} */
   closeBatch(target: Target, batch: BatchId, uncountedAt?: Millis): Promise<void>;
-  /** G8. Uses `fence` up, if the stored one is still `seen` and the lock has no holder. */
+  /** Uses up `fence` without a batch, if the stored fence is still `seen` and the lock has no holder (G8). */
   skipFence(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
-  /** Asks for rows that wait at `at` to be sealed at once, unless a later flush did; answers the lock as it is then. */
+  /** Makes rows that wait at `at` due at once, unless a later flush is stored. Returns the lock as stored then. */
   flush(target: Target, at: Millis): Promise<Lock>;
   /**
-   * Targets that have a lock row, of one operation, by name: all, or those whose grouping values, which follow `operation/`,
-   * begin with `prefix`. Then no others are read. Eventually consistent.
+   * Targets of one operation that have a lock row, by name. With `prefix`, only those whose grouping values (the part
+   * after `operation/`) begin with it; no others are read. Eventually consistent.
    */
   targets(operation: OperationName, limit: number, cursor?: string, prefix?: string): Promise<Page<Target>>;
 }
 
-/** Where the patrol of the lock rows stands, kept between the minutes. */
+/** The progress of the patrol over the lock rows, stored between its runs. */
 export interface PatrolMark {
   readonly operation: OperationName;
   readonly cursor?: string;
-  /** Lock rows seen in the round that is under way, and in the whole round before. */
+  /** Lock rows seen in the current round, and in the whole round before. */
   readonly seen: number;
   readonly lastRound: number;
 }

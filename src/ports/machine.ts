@@ -1,26 +1,29 @@
-/** The machine that a step runs on: time, chance, the invocation, and whom it tells what happened. */
+/**
+ * What a step uses of its machine: time, randomness, the invocation, and the report of events. A simulation replaces
+ * all of it, so that a schedule depends only on its seed.
+ */
 
 import { setTimeout } from 'node:timers/promises';
 import type { FlowEvent } from '../domain/events/events.ts';
 import type { Millis, Token } from '../domain/ids.ts';
 
-/** Some work took longer than it may. */
+/** Some work took longer than its limit. */
 export class TimeIsUp extends Error {
   override readonly name = 'TimeIsUp';
-  /** @param from the service that was asked, where it was one */
+  /** @param from the service that was called, if any */
   constructor(limit: Millis, from?: string) {
     super(`no answer${from === undefined ? '' : ` from ${from}`} within ${Math.round(limit)} ms`);
   }
 }
 
-/** Time, chance and names. Steps take them from here, so that a simulation can decide them. */
+/** Time, randomness and tokens. Steps take them from here, so that a simulation can determine them. */
 export interface Machine {
   now(): Millis;
   sleep(duration: Millis): Promise<void>;
   /**
-   * What some work comes to, unless it takes longer than `limit`. Nothing stops the work: it may still happen later.
+   * The result of some work, unless it takes longer than `limit`. The work is not stopped: it may still finish later.
    *
-   * @throws TimeIsUp, or what the work throws
+   * @throws TimeIsUp, or the error of the work
    */
   within<T>(limit: Millis, work: () => Promise<T>): Promise<T>;
   /** Uniform in [0, 1). */
@@ -28,29 +31,33 @@ export interface Machine {
   token(): Token;
 }
 
-/** The one run of a λ that a step is part of. */
+/** The function invocation that a step runs in. */
 export interface Invocation {
   /** Milliseconds until the function's timeout. */
   timeLeft(): Millis;
 }
 
-/** An invocation for a message. */
+/** The invocation for one message. */
 export interface Delivery extends Invocation {
-  /** SQS's name for the message. */
+  /** SQS's id of the message. */
   readonly messageId: string;
-  /** How often the message was delivered, this time included. More than once: an earlier run may have stopped amid it. */
+  /**
+   * How often the message was delivered, including this time. If more than once, an earlier run may have stopped
+   * half-way.
+   */
   readonly deliveries: number;
 }
 
-/** Tells what happened, for logs and counts. Must not throw. */
+/** Reports an event, for logs and metrics. Must not throw. */
 export type Report = (event: FlowEvent) => void;
 
 /**
- * What some work comes to, unless it takes longer than `limit`.
+ * The result of some work, unless it takes longer than `limit`.
  *
- * @param work gets a signal that is aborted when its time is up; work that ignores the signal goes on, and nothing waits for it
- * @param from the service that is asked, for the error
- * @throws TimeIsUp, or what the work throws
+ * @param work gets a signal that is aborted when its time is up. Work that ignores the signal goes on, and its result
+ *   is ignored
+ * @param from the service that is called, for the error
+ * @throws TimeIsUp, or the error of the work
  */
 export const within = async <T>(limit: Millis, work: (over: AbortSignal) => Promise<T>, from?: string): Promise<T> => {
   const settled = new AbortController();
@@ -59,12 +66,12 @@ export const within = async <T>(limit: Millis, work: (over: AbortSignal) => Prom
     throw new TimeIsUp(limit, from);
   });
   const working = work(over.signal);
-  // Nothing waits for the one that settles second.
+  // The promise that settles second is not awaited: ignore its rejection.
   for (const each of [late, working]) each.catch(() => {});
   try {
     return await Promise.race([working, late]);
   } catch (cause) {
-    // After the race, which the work would otherwise end with an error of its own.
+    // Abort after the race. Earlier, the work's own error would win the race.
     over.abort();
     throw cause;
   } finally {

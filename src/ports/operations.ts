@@ -1,50 +1,53 @@
-/** What the Targets of an operation share: slots, the line of those that wait, pauses and the rate. */
+/** The store of the state that an operation's Targets share: slots, the slot queue, pauses and the call rate. */
 
 import type { Millis, OperationName } from '../domain/ids.ts';
 import type { CallLine, OperationState, Pause, Slot, WaitingTarget } from '../domain/operations/slots.ts';
 import type { SlotPages } from './slot-pages.ts';
 
 /**
- * The rows that an operation's Targets share (section 5, additions). Their first page of slots is the operation's row: there a
- * slot is taken only if the operation is not paused.
+ * The rows that an operation's Targets share. The operation's own row is the first page of its slots. A slot is taken
+ * on that page only if the operation is not paused.
  */
 export interface Operations extends SlotPages<OperationName> {
   read(operation: OperationName): Promise<OperationState>;
   /** Takes a slot of the first page as `takeSlot` does, but only if the operation never had slots on further pages. */
   takeOnlyPage(operation: OperationName, slot: Slot, most: number): Promise<boolean>;
-  /** Notes, before a slot is taken on a further page, for which cap that is: {@link OperationState.largestCap}. */
+  /** Stores the cap before a slot is taken on a further page for it: {@link OperationState.largestCap}. */
   noteCap(operation: OperationName, cap: number): Promise<void>;
-  /** G9a. Lets a Target, or a batch, wait for room. Again is harmless. */
+  /** Puts a Target or batch into the slot queue (G9a). Repeating it does no harm. */
   enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
-  /** W1. The first Targets by turn, at most `limit`. */
+  /** The first waiting Targets in the order of the slot queue, at most `limit` (W1). */
   waiting(operation: OperationName, limit: number): Promise<readonly WaitingTarget[]>;
-  /** Whether this one waits. */
+  /** Whether a Target or batch is in the slot queue. */
   isWaiting(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
   /**
-   * W3. False if it did not wait any more, or if this is a later stay of it: see {@link WaitingTarget.by}.
+   * Removes a Target or batch from the slot queue (W3). False if it was not in the queue, or is in a later stay: see
+   * {@link WaitingTarget.by}.
    *
    * @param which `any`: whichever stay it is. @default 'this'
    */
   dequeue(operation: OperationName, waiting: WaitingTarget, which?: 'this' | 'any'): Promise<boolean>;
-  /** A person's pause takes the place of any other, a circuit's of none. */
+  /** Pauses the operation. A pause by a person replaces any other one; a pause by the circuit replaces none. */
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
-  /** Ends the pause of that id. False if another one, or none, is stored. */
+  /** Ends the pause with this id. False if another one, or none, is stored. */
   resume(operation: OperationName, id: string): Promise<boolean>;
   /**
-   * Counts a failed attempt, as `by` of them. Answers how many in a row. A request that the client repeats, since its
-   * answer was lost, may count twice: a circuit opens earlier by so much.
+   * Adds `by` to the failed attempts in a row, and returns their number. If the client repeats a request whose answer
+   * was lost, an attempt may count twice, and the circuit opens that much earlier.
    */
   addFailure(operation: OperationName, by?: number): Promise<number>;
-  /** Notes since when calls are refused since there are too many, unless that is noted already. */
+  /** Stores since when the downstream throttles calls, unless a time is stored. */
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
-  /** The downstream takes calls. */
+  /** Resets the failures, after the downstream has accepted a call. */
   resetFailures(operation: OperationName): Promise<void>;
-  /** Sets who wakes many, if that is still as `seen`, by its id. Undefined: nobody does. */
+  /**
+   * Stores which invocation wakes waiting Targets, by its id, if the stored id is still `seen`. Undefined: none does.
+   */
   markWaking(
     operation: OperationName,
     seen: string | undefined,
     next: NonNullable<OperationState['waking']> | undefined,
   ): Promise<boolean>;
-  /** Sets the line of reserved calls, if it is still as `seen`. Undefined: there is none. */
+  /** Stores the queue of reserved calls, if it is still as `seen`. Undefined: there is none. */
   reserveCall(operation: OperationName, seen: CallLine | undefined, next: CallLine | undefined): Promise<boolean>;
 }

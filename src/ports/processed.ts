@@ -1,18 +1,18 @@
-/** Inputs that merged jobs have done. */
+/** The store of inputs that merged jobs have done. */
 
 import type { Millis, Target } from '../domain/ids.ts';
 import type { InputKey } from '../domain/merging/inputs.ts';
 import type { Known } from '../domain/merging/merge.ts';
 
-/** An input that a job has done: its key, and what tells for which of its texts (`src/domain/merging/merge.ts`). */
+/** An input that a job has done: its key, and which texts count as done (`src/domain/merging/merge.ts`). */
 export interface ProcessedKey extends Known {
   readonly key: InputKey;
 }
 
-/** Which inputs of a Target have been done, for as long as its operation's tasks are kept. */
+/** Which inputs of a Target are done. They are stored for as long as the operation's tasks. */
 export interface ProcessedKeys {
-  /** What is known of those that are stored and not over at `now`, by key. */
+  /** The stored rows for these keys that have not expired at `now`. */
   known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Known>>;
-  /** Stores them in the place of what was known of their keys for `keep` from `at` on. */
+  /** Stores rows for `keep` from `at` on, replacing earlier ones of their keys. */
   remember(target: Target, processed: readonly ProcessedKey[], at: Millis, keep: Millis): Promise<void>;
 }

@@ -1,46 +1,49 @@
-/** The queues between the functions, and messages that were received too often or refused. */
+/** The queues between the functions, and their dead letters and refused messages. */
 import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../domain/batches/messages.ts';
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Rejection } from '../domain/register/rejection.ts';
 
-/** Sends messages between the λs. `delay` is in whole seconds, 0 to 900. */
+/** Sends messages between the functions. `delay` is in whole seconds, 0 to 900. */
 export interface Queues {
-  /** Sends register messages as a producer does. */
+  /** Sends register messages, as a producer does. */
   register(bodies: readonly string[]): Promise<void>;
   elect(messages: readonly ElectMessage[]): Promise<void>;
-  /** To the elect queue, too. */
+  /** Sends to the elect queue. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
   group(message: GroupMessage, delay: number): Promise<void>;
   batch(message: BatchMessage, delay: number): Promise<void>;
   reject(rejections: readonly Rejection[]): Promise<void>;
-  /** Events for initiators. */
+  /** Sends events to the callback function, which delivers them. */
   callbacks(messages: readonly CallbackMessage[]): Promise<void>;
-  /** Bodies of callback messages that are not sent again by themselves. As new messages SQS keeps them for fourteen days. */
+  /**
+   * Sends bodies of callback messages to the queue of given-up events. As new messages, SQS keeps them for 14 days from
+   * now.
+   */
   giveUp(bodies: readonly string[]): Promise<void>;
 }
 
-/** The queues that tasks flow through, each with a dead-letter queue. */
+/** The queues that tasks flow through. Each has a dead-letter queue. */
 export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 
-/** All queues with a dead-letter queue. Events wait in `callback`, which is there where there are destinations. */
+/** All queues with a dead-letter queue. `callback`, for events, exists only if destinations are configured. */
 export type SourceQueue = WorkingQueue | 'callback';
 
-/** Queues without a function: a queue's dead letters, refused messages, and events that are not sent again by themselves. */
+/** Queues without a function: dead letters of a queue, refused messages, and given-up events. */
 export type DeadLetterQueue = SourceQueue | 'rejected' | 'given-up';
 
-/** About how many messages are in a queue that somebody works off. */
+/** Approximate numbers of messages in a queue that a function processes. */
 export interface Backlog {
-  /** Whoever polls gets them. */
+  /** Ready to be received. */
   readonly waiting: number;
-  /** In somebody's hand. */
+  /** Received and not deleted yet. */
   readonly inFlight: number;
-  /** Sent with a delay that is not over. */
+  /** Sent with a delay that has not ended. */
   readonly delayed: number;
 }
 
 export interface Backlogs {
-  /** Takes none, and hides none. */
+  /** Reads the numbers without receiving messages. */
   of(queue: SourceQueue): Promise<Backlog>;
 }
 
@@ -50,20 +53,23 @@ export interface DeadLetter {
   readonly body: string;
   /** How often it has been sent again so far. */
   readonly revivals: number;
-  /** When it was sent, or refused, by the clock of its queue. To become a dead letter makes it no younger. */
+  /** When it was sent or refused, by SQS's clock. Moving it to a dead-letter queue does not change the time. */
   readonly sentAt: Millis;
-  /** The same of the first message, if this one is a repetition of it. */
+  /** The same time of the first message, if this one repeats it. */
   readonly firstSentAt: Millis;
-  /** Needed to delete it; ends with its visibility timeout. */
+  /** Needed to delete the message. It is valid until the visibility timeout ends. */
   readonly receipt: string;
 }
 
 export interface DeadLetters {
-  /** Some messages of the queue's dead-letter queue, or of the rejected one; none when it is empty. */
+  /** Receives some messages of the queue's dead-letter queue, or of the rejected queue. Empty if there are none. */
   receive(queue: DeadLetterQueue): Promise<readonly DeadLetter[]>;
-  /** Sends a letter's body, which may be a better one, to the working queue after `delay` seconds. Answers the new message's id. */
+  /**
+   * Sends the body, which may have been changed, to the working queue after `delay` seconds. Returns the new message's
+   * id.
+   */
   redrive(queue: SourceQueue, deadLetter: DeadLetter, delay: number): Promise<string>;
   remove(queue: DeadLetterQueue, deadLetter: DeadLetter): Promise<void>;
-  /** About how many lie there, those included that somebody has in hand. Takes none, and hides none. */
+  /** Approximate number of messages, including those in flight. Receives none. */
   count(queue: DeadLetterQueue): Promise<number>;
 }

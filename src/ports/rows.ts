@@ -1,34 +1,35 @@
 /**
- * What holds for every store. `src/aws` and `src/memory` implement the ports; one contract suite (test/ports) holds both to the
- * same behaviour.
+ * The rules for all stores. `src/aws` and `src/memory` implement the ports, and one contract suite (test/ports) checks
+ * both for the same behaviour.
  *
- * A call of many rows may name one twice: its writes happen in the order asked, and each has an answer.
+ * A call with several rows may name a row twice. Its writes happen in the order of the call, and each has a result.
  *
- * All reads are strongly consistent unless they say otherwise. A promise that rejects leaves open whether the write
- * happened: every step may be repeated.
+ * All reads are strongly consistent unless noted. After a rejected promise, the write may have happened or not, so
+ * every step has to be repeatable.
  */
 
-/** A cursor that no page gave. */
+/** A cursor that does not come from a page. */
 export class InvalidCursor extends Error {
   override readonly name = 'InvalidCursor';
   constructor() {
-    super('the cursor is not one that a page gave: leave it out to begin with the first page');
+    super('the cursor does not come from a page: leave it out to begin with the first page');
   }
 }
 
 /**
- * A row that a later release wrote, in a way that this one does not know: a deployment went back, or its old functions still
- * run beside the new ones. It is left as it is, and whatever asked for it comes back. No retry helps before a deployment does.
+ * A row of a version that this release does not know. A later release wrote it, and was then rolled back or still runs
+ * beside this one. The row stays unchanged, and SQS delivers the message that needed it again. Only a deployment helps,
+ * not a retry.
  */
 export class NewerRow extends Error {
   override readonly name = 'NewerRow';
-  /** What the row is of, such as `task`. */
+  /** The kind of the row, such as `task`. */
   readonly kind: string;
   readonly row: string;
   readonly version: number;
   constructor({ kind, name, version, reads, release }: NewerRowSeen) {
     super(
-      `the ${kind} row ${JSON.stringify(name)} has version ${version}, and Groupage ${release} reads versions up to ${reads}: a later release wrote it. Deploy that release again, or one after it; until then the row stays as it is`,
+      `the ${kind} row ${JSON.stringify(name)} has version ${version}, and Groupage ${release} reads versions up to ${reads}: a later release wrote it. Deploy that release again, or a later one; until then the row stays unchanged`,
     );
     this.kind = kind;
     this.row = name;
@@ -45,8 +46,8 @@ interface NewerRowSeen {
   readonly release: string;
 }
 
-/** What reads cost. */
+/** Measures the cost of reads. */
 export interface ReadMeter {
-  /** What the reads of some work consumed, in read units, however much of it happens at one time. */
+  /** The read units that the reads of some work consumed, including reads at the same time. */
   measure(work: () => Promise<void>): Promise<number>;
 }

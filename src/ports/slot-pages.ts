@@ -1,19 +1,22 @@
-/** Slots of an operation or a Target, on pages. */
+/** The store of slots on pages. It is the same for operations and Targets. */
 import type { SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Slot } from '../domain/operations/slots.ts';
 
-/** Slots for batches, on pages (src/domain/operations/slot-pages.ts). A page that has no row has no slots. */
+/** Slots for batches, on pages (src/domain/operations/slot-pages.ts). A page without a row has no slots. */
 export interface SlotPages<Owner> {
-  /** Slots of a page at the most. */
+  /** Most slots of a page. */
   readonly pageSize: number;
-  /** Pages beyond the first one, 0: those of `cap` slots that have a row, in no order. */
+  /** The stored pages for a cap, except the first one (page 0), in no order. */
   slotPages(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
-  /** The same for half the price. Eventually consistent. */
+  /** The same at half the cost. Eventually consistent. */
   slotPagesEventually(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
   /** The slots of one of these pages. */
   slotPage(owner: Owner, page: number): Promise<readonly Slot[]>;
-  /** Takes a slot of a page, or still has it, if fewer than `most` of that page are taken. @param page 0 where left out */
+  /**
+   * Takes a slot on a page if fewer than `most` of the page are taken. True also if the slot is taken already. @param
+   * page 0 if left out
+   */
   takeSlot(owner: Owner, slot: Slot, most: number, page?: number): Promise<boolean>;
-  /** Gives a slot of a page back. Answers the page's slots as they were, or undefined if it was not taken. */
+  /** Frees a slot of a page. Returns the page's slots as they were before, or undefined if the slot was not taken. */
   freeSlot(owner: Owner, slot: Slot, page?: number): Promise<readonly Slot[] | undefined>;
 }

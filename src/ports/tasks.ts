@@ -1,4 +1,4 @@
-/** The tasks of all operations. What holds for every store is said in rows.ts. */
+/** The store of tasks. The rules of rows.ts hold here. */
 
 import type { Members, OpenTask } from '../domain/batches/members.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId } from '../domain/ids.ts';
@@ -14,16 +14,16 @@ import type {
   TaskRun,
 } from '../domain/tasks/task.ts';
 
-/** What became of a write that only one can do: whether it was this one, and the task as it is stored. */
+/** The result of a write that succeeds only once: whether this call did it, and the task as stored. */
 export interface Written {
   readonly isNew: boolean;
   readonly stored: Task;
 }
 
-/** Tasks that a store does not take for what they contain, such as a number out of its range: to ask again is no use. */
+/** Tasks that a store cannot hold because of their content, such as a number out of range. A retry does not help. */
 export class Unstorable extends Error {
   override readonly name = 'Unstorable';
-  /** Why, by task. */
+  /** The reasons, by task. */
   readonly reasons: ReadonlyMap<TaskId, string>;
   constructor(reasons: ReadonlyMap<TaskId, string>) {
     super(`${reasons.size} tasks cannot be stored: ${[...reasons.values()][0]}`);
@@ -33,59 +33,68 @@ export class Unstorable extends Error {
 
 export interface Tasks {
   /**
-   * R1. Inserts each task whose id is free. Answers in the order asked.
+   * Inserts each task whose id is unused (R1). Returns the results in the order of `tasks`.
    *
-   * @throws Unstorable where some cannot be stored; the others are.
+   * @throws Unstorable if some cannot be stored; the others are stored.
    */
   insert(tasks: readonly NewTask[]): Promise<readonly Written[]>;
   /**
-   * Stores payloads in rows of their own, for tasks that are `payloadApart`. To be called before a task may be claimed.
-   * Leaves what is there for the task already, and takes over what is left of an earlier one with its id and payload.
+   * Stores payloads in rows of their own, for tasks with `payloadApart`. It has to happen before the task may be
+   * claimed. An existing row of the task stays; a row left by an earlier task with the same id and payload is reused.
    */
   storePayloads(payloads: readonly PayloadToStore[]): Promise<void>;
-  /** F2. Claims each candidate for the batch if it is `created` in the same run. True for those that now show the batch. */
+  /**
+   * Claims each candidate for the batch, if it is `created` in the same run (F2). True for candidates that now show the
+   * batch.
+   */
   claim(candidates: readonly Candidate[], batch: BatchId): Promise<readonly boolean[]>;
   /**
-   * Starts a next run of each task that is still `failed` in the run in which it was read, as waiting and without a
-   * batch; its payload is kept again. Undefined for one that is not stored any more.
+   * Starts another run of each task that is still `failed` in the run that was read. The task then waits without a
+   * batch, and its payload row no longer expires. Undefined for a task that is no longer stored.
    */
   redrive(failed: readonly Task[], at: Millis): Promise<readonly (Written | undefined)[]>;
   /**
-   * H3. Loads a batch's members. One that does not show the batch any more was redriven: it is counted as failed here,
-   * since only failed ones are.
+   * Loads a batch's members (H3). A member that no longer shows the batch was redriven. It counts as failed, because
+   * only failed tasks can be redriven.
    */
   members(ids: readonly TaskId[], batch: BatchId): Promise<Members>;
   /**
-   * H3. Members that show the batch and are open, with their payloads, for half the price. Eventually consistent: one that is
-   * left out may be open too, and one that is shown may have ended.
+   * The open members of the batch with their payloads, at half the cost (H3). Eventually consistent: a missing member
+   * may be open, and a returned one may have ended.
    */
   readEventually(ids: readonly TaskId[], batch: BatchId): Promise<readonly OpenTask[]>;
   /**
-   * H4. Writes results onto members that are still open. Answers what became of each in this batch, whoever wrote it;
-   * undefined for one that is not stored any more.
+   * Writes results of members that are still open (H4). Returns how each member ended in this batch, including members
+   * that ended earlier. Undefined for a member that is no longer stored.
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
-  /** Writes an open member's row as it is. Rejects where its result could not be written now either. */
+  /** Writes an open member's row without changing it. Rejects if a result could not be written now either. */
   touch(id: TaskId, batch: BatchId): Promise<void>;
   get(id: TaskId): Promise<Task | undefined>;
-  /** Those that are stored, in the order asked, with their results. */
+  /** The stored tasks among these with their results, in the order of `ids`. */
   all(ids: readonly TaskId[]): Promise<readonly Task[]>;
-  /** Ends tasks that are `created` in the run that was read, without a batch. Undefined for one that is not stored any more. */
+  /**
+   * Ends tasks that are `created` in the run that was read and have no batch. Undefined for a task that is no longer
+   * stored.
+   */
   settle(
     settlements: readonly { readonly task: Pick<Task, 'id' | 'run' | 'target'>; readonly as: Settlement }[],
     end: { readonly at: Millis; readonly keep: Millis },
   ): Promise<readonly (Written | undefined)[]>;
-  /** In the order asked, without what they carry: a thousand payloads and results are more than a function holds. */
+  /**
+   * The states of tasks in the order of `ids`, without payloads and results: a thousand of those do not fit into a
+   * function's memory.
+   */
   outlines(ids: readonly TaskId[]): Promise<readonly (TaskOutline | undefined)[]>;
   /** The payload of a stored task. */
   payload(id: TaskId): Promise<string | undefined>;
   /** Failed tasks of a Target, newest first. Eventually consistent. */
   failed(target: Target, limit: number, cursor?: string): Promise<Page<TaskId>>;
-  /** Failed tasks of all Targets, in no order that means anything. Reads no others. Eventually consistent. */
+  /** Failed tasks of all Targets, in no particular order. Reads only failed tasks. Eventually consistent. */
   failedAnywhere(limit: number, cursor?: string): Promise<Page<TaskId>>;
   /**
-   * Why tasks failed: likewise, those of an operation among the next `limit`, or all of these. `looked` is how many there
-   * were to look at. Eventually consistent.
+   * The errors of failed tasks among the next `limit`, of one operation or of all. `looked` is the number of failed
+   * tasks that were read. Eventually consistent.
    */
   failures(
     operation: OperationName | undefined,
@@ -94,24 +103,24 @@ export interface Tasks {
   ): Promise<Page<FailedTask> & { readonly looked: number }>;
 }
 
-/** A failed task, and why. */
+/** A failed task and its error. */
 export interface FailedTask extends Pick<Task, 'id' | 'operation' | 'target'> {
   readonly error: TaskError;
 }
 
-/** What a task is doing. */
+/** The state of a task. */
 export interface TaskOutline extends TaskRun, Pick<Task, 'operation'> {
   readonly status: Task['state']['status'];
   readonly batchId?: BatchId;
 }
 
-/** What the results of one attempt share. */
+/** What the results of one attempt have in common. */
 export interface FinishingBatch {
   readonly id: BatchId;
   readonly target: Target;
-  /** Attempts at the batch until then. */
+  /** Counted attempts of the batch so far. */
   readonly attempts: number;
   readonly at: Millis;
-  /** How long finished tasks are kept, in milliseconds. */
+  /** How long finished tasks are stored, in milliseconds. */
   readonly keep: Millis;
 }

@@ -1,4 +1,7 @@
-/** The Batch table's rows (design, section 4). */
+/**
+ * The rows of the table Batch: the key is the batch id, and a row holds everything about the batch, so that one read
+ * shows its state.
+ */
 import type { Batch, Counts, Held, LastAttempt, Pending } from '../domain/batches/batch.ts';
 import { type BatchId, operationOf } from '../domain/ids.ts';
 import type { FormingBatch } from '../ports/batches.ts';
@@ -18,7 +21,9 @@ const FORMING: Attributes<FormingBatch> = {
   targetPage: 'TargetPage',
 };
 
-/** Beside these a row has items, and fields that rows from before do not have. */
+/**
+ * The fields that a row holds as they are. A row has nested items too, and rows of earlier releases lack some fields.
+ */
 const BATCH: Attributes<Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'held' | 'lastAttempt' | 'counts'>> = {
   ...FORMING,
   operation: 'Operation',
@@ -48,7 +53,7 @@ const PENDING: Attributes<Pending> = { ids: 'Ids', until: 'Until' };
 export const pendingItem = (pending: Pending): Item => written(PENDING, pending);
 
 const LAST_ATTEMPT: Attributes<LastAttempt> = { endedAt: 'EndedAt', reason: 'Reason', quote: 'Quote' };
-/** Kept when the batch has ended: a row that was as large once is written at no other price. */
+/** The item of the last attempt. It stays after the batch's end, since removing it would not make the write cheaper. */
 export const lastAttemptItem = (attempt: LastAttempt): Item => written(LAST_ATTEMPT, attempt);
 
 const COUNTS: Attributes<Counts> = { succeeded: 'Succeeded', failed: 'Failed' };
@@ -62,7 +67,7 @@ export const batchOf = (stored: Item): Batch => {
   return {
     ...read(BATCH, row),
     dropped: row.Dropped ?? [],
-    // Rows from before there were tries: then every attempt counted.
+    // Rows without `Tries` are from a release in which every attempt counted.
     countedAttempts: row.Tries ?? row.Attempt,
     ...(row.Pending === undefined ? {} : { pending: read(PENDING, row.Pending) }),
     ...(row.HeldBy === undefined ? {} : { held: { ...read(HELD, row), isUncounted: row.HeldUncounted ?? false } }),

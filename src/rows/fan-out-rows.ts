@@ -1,4 +1,4 @@
-/** The FanOut table's rows (design, section 6): headers, nodes, and what tokens took. */
+/** The rows of the table FanOut: the header and the nodes of each fan-out, and the reservations of tokens. */
 
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import { expiresAt } from '../domain/expiry.ts';
@@ -10,18 +10,21 @@ import type { Ending, Reservation, Slots } from '../ports/fan-outs.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
-/** Partitions of the index ByCheckAt: one would hold all of an account's openings to a thousand a second. */
+/** Partitions of the index ByCheckAt. A single one would limit an account to opening 1,000 fan-outs a second. */
 const PATROLS = 4;
 export const PATROL_NAMES: readonly string[] = Array.from({ length: PATROLS }, (_, n) => `patrol-${n}`);
 
 const patrolOf = (id: FanOutId): string => PATROL_NAMES[digest(id).charCodeAt(0) % PATROLS] as string;
 
 export const headerKey = (id: FanOutId): Item => ({ Id: id });
-/** `#` is in no fan-out's id. Each node is a partition of its own: acks of a fan-out meet no common key. */
+/**
+ * The key of a node. `#` is in no fan-out's id. Each node has a partition of its own, so the acks of a fan-out do not
+ * share a key.
+ */
 export const nodeKey = (id: FanOutId, { level, n }: Position): Item => ({ Id: `${id}#${level}.${n}` });
 export const tokenKey = (id: FanOutId, token: Token): Item => ({ Id: `${id}#token#${token}` });
 
-/** What its opener says, and what a header has in all. */
+/** The fields that are set when a fan-out is opened, and all fields of a header. */
 const OPENED: Attributes<NewFanOut> = {
   id: 'Id',
   createdAt: 'CreatedAt',
@@ -49,7 +52,10 @@ export const newHeader = (fanOut: NewFanOut, checkAt: number): Item => ({
   Version: versionOf('fan-out'),
 });
 
-/** Of one that is numbered the groups follow from the items. @throws NewerRow */
+/**
+ * The fan-out of a header. If its items are numbered, the number of groups follows from the number of items (T9).
+ * @throws NewerRow
+ */
 export const fanOutOf = (stored: Item): FanOut => {
   const row = readable('fan-out', stored);
   return {
@@ -69,7 +75,7 @@ export const walkItem = (walk: Walk): Item => written(WALK, walk);
 const ENDED: Attributes<Ended> = { at: 'EndedAt', because: 'Because', failed: 'Failed' };
 const EVENT: Attributes<CallbackMessage> = { to: 'To', event: 'Text' };
 
-/** What the write that ends a fan-out sets. */
+/** The attributes that the write ending a fan-out sets. */
 export const endedFields = ({ status, event, checkAt, ...ended }: Ending): Item => ({
   Status: status,
   ...written<Ended>(ENDED, ended),
@@ -78,11 +84,11 @@ export const endedFields = ({ status, event, checkAt, ...ended }: Ending): Item 
 });
 
 /**
- * One-letter names, as every byte of them counts: with an id of 64 characters a full row of 450 slots has to stay within
- * the 1,024 bytes of one write unit.
+ * A node's row. Attribute names have one letter, because every byte counts: with an id of 64 characters a full row of
+ * 450 slots has to stay within the 1,024 bytes of one write unit.
  *
- * Acks write a node that nobody has read, and their condition has no room for its version: slots of another version need
- * another name than `r`, which refuses them.
+ * An ack writes a node without reading it, and its condition is too long to check the version as well. So a new version
+ * must use another name than `r` for its slots: the condition of an old release then refuses the row.
  */
 export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: number, slots?: Slots): Item => ({
   ...nodeKey(id, position),

@@ -1,4 +1,7 @@
-/** The rows of fleets: keys, and what is in them. */
+/**
+ * The rows of the table Fleet: the nodes and leases of a fleet share a partition, so that one query reads them. Each
+ * checkpoint has a partition of its own.
+ */
 
 import { expiresAt } from '../domain/expiry.ts';
 import type { Fleet, Lease, Node } from '../domain/fleets/fleet.ts';
@@ -12,17 +15,18 @@ import { readable, versionOf } from './row-version.ts';
 const LEASE = 'lease#';
 const NODE = 'node#';
 
-/** The partition of the fleets' names: no fleet's name begins so. */
+/** The partition with the names of all fleets. No fleet's name begins with `~`. */
 export const NAMES = '~fleets';
 
 /**
- * A row of a fleet whose checkpoints have rows of their own. 0.2.0, which does not read those, takes it for the row of a node in a
- * version that it does not know: its workers refuse to work in the fleet, and say so, instead of beginning from an old checkpoint.
+ * Marks a fleet whose checkpoints have rows of their own, which release 0.2.0 does not read. That release takes this
+ * row for a node of an unknown version, so its workers refuse to work in the fleet instead of continuing from an old
+ * checkpoint.
  */
 const APART = `${NODE}~checkpoints-have-rows-of-their-own`;
 const APART_VERSION = 2;
 
-/** Long enough to be seen the day after. A node that beats is never that old, by DynamoDB's clock. */
+/** How long a node's row is kept after its last heartbeat, by DynamoDB's clock. Users can still see it the next day. */
 const KEPT = 24 * 60 * MINUTE;
 
 export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
@@ -30,7 +34,7 @@ export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
   Entry: `${LEASE}${partition}`,
 });
 export const nodeKeyOf = (fleet: FleetName, node: NodeKey): Item => ({ Fleet: fleet, Entry: `${NODE}${node}` });
-/** A partition of the table for each: `#` is in no name, and `~` begins none. */
+/** The key of a checkpoint, in a partition of its own. `#` is in no name, and no name begins with `~`. */
 export const checkpointKey = (fleet: FleetName, partition: PartitionId): Item => ({
   Fleet: `~checkpoint#${fleet}#${partition}`,
   Entry: 'checkpoint',
@@ -38,7 +42,10 @@ export const checkpointKey = (fleet: FleetName, partition: PartitionId): Item =>
 export const apartRow = (fleet: FleetName): Item => ({ Fleet: fleet, Entry: APART, Version: APART_VERSION });
 export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: versionOf('fleet name') });
 
-/** When the row of a node goes that beat last at that moment. @param beatAt by DynamoDB's clock, which deletes it */
+/**
+ * The expiry of a node's row. @param beatAt time of its last heartbeat, by DynamoDB's clock, which decides about the
+ * expiry
+ */
 export const expiryOf = (beatAt: Millis): number => expiresAt(beatAt, KEPT);
 
 const NODE_ROW: Attributes<Omit<Node, 'key'>> = {
@@ -52,7 +59,7 @@ const NODE_ROW: Attributes<Omit<Node, 'key'>> = {
   readsApart: 'ReadsApart',
 };
 
-/** @param ahead how far DynamoDB's clock is ahead of the node's */
+/** @param ahead by how much DynamoDB's clock is ahead of the node's */
 export const nodeRow = (fleet: FleetName, { key, ...node }: Node, ahead: Millis): Item => ({
   ...nodeKeyOf(fleet, key),
   ...written(NODE_ROW, node),
@@ -60,7 +67,7 @@ export const nodeRow = (fleet: FleetName, { key, ...node }: Node, ahead: Millis)
   Version: versionOf('fleet node'),
 });
 
-/** All rows of a fleet. @throws NewerRow */
+/** A fleet from all of its rows. @throws NewerRow */
 export const fleetOf = (rows: readonly Item[]): Fleet => ({
   leases: rows.filter(({ Entry }) => (Entry as string).startsWith(LEASE)).map(leaseOf),
   nodes: rows.filter(({ Entry }) => (Entry as string).startsWith(NODE) && Entry !== APART).map(nodeOf),

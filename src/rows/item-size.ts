@@ -1,13 +1,13 @@
 /**
- * How many bytes a row has, as DynamoDB counts them for capacity units:
+ * The size of a row in bytes, as DynamoDB counts it for capacity units:
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 import type { Item } from './item.ts';
 
-/** A list or a map, and each of its elements. */
+/** Bytes for a list or a map, and for each of its elements. */
 const [COLLECTION, ELEMENT] = [3, 1];
 
-/** @param row of texts, numbers, flags, lists, sets and maps */
+/** @param row of strings, numbers, booleans, lists, sets and maps */
 export const itemSize = (row: Item): number =>
   Object.entries(row).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0);
 
@@ -21,7 +21,7 @@ const valueSize = (value: unknown): number => {
   return 1;
 };
 
-/** One byte for two digits, zeros in front and behind apart, and one more. */
+/** One byte for two significant digits, one more, and one for a minus sign. */
 const numberSize = (value: number): number => {
   const digits = Math.abs(value)
     .toString()
@@ -30,9 +30,11 @@ const numberSize = (value: number): number => {
   return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
 };
 
-/** A write takes a unit for each KB of the row, begun or whole. */
+/** Write units: one for each started KB of the row. */
 export const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1_024));
 
-/** A strongly consistent read takes a unit for every 4 KB, another one half of that. */
+/**
+ * Read units: one for each started 4 KB of a strongly consistent read, half of that for an eventually consistent one.
+ */
 export const readUnits = (bytes: number, isStrong = true): number =>
   Math.max(1, Math.ceil(bytes / 4_096)) * (isStrong ? 1 : 0.5);

@@ -1,9 +1,9 @@
-/** A row as the document client gives it, and those of its fields that it holds as they are. */
+/** A row as the document client returns it, and the fields that it holds unchanged. */
 import type { NativeAttributeValue } from '@aws-sdk/util-dynamodb';
 
 export type Item = Record<string, NativeAttributeValue>;
 
-/** In which attribute a row holds each of some fields. One that is not there has none. */
+/** The attribute of a row for each of some fields. A field that is undefined has no attribute. */
 export type Attributes<Fields> = { readonly [Name in keyof Fields]-?: string };
 
 export const written = <Fields extends object>(attributes: Attributes<Fields>, fields: Fields): Item => {
@@ -12,7 +12,7 @@ export const written = <Fields extends object>(attributes: Attributes<Fields>, f
   return row;
 };
 
-/** What {@link written} wrote. Others that are in the row are passed over. */
+/** Reads what {@link written} wrote. Other attributes of the row are ignored. */
 export const read = <Fields extends object>(attributes: Attributes<Fields>, row: Item): Fields => {
   const fields: Partial<Fields> = {};
   for (const name of namesIn(attributes)) if (row[attributes[name]] !== undefined) fields[name] = row[attributes[name]];

@@ -1,6 +1,6 @@
 /**
- * The rows of deferred lists (design, section 8): the list's own is its tracker's header, in the FanOut table; what it
- * holds is in the List table.
+ * The rows of deferred lists. A list's own row is the header of its tracker, in the table FanOut. Its jobs, results,
+ * appends and triggers are in the table List.
  */
 import type { Token } from '../domain/ids.ts';
 import { type LeaseKey, type ListId, type Range, trackerOf } from '../domain/lists/ids.ts';
@@ -13,7 +13,10 @@ import { readable, versionOf } from './row-version.ts';
 
 export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
 
-/** Its groups follow from its total (T9). Every byte counts: with twenty leases the row is to stay within one write unit. */
+/**
+ * The row of a new list. It has no number of groups, which follows from `Total` (T9). Every byte counts: with twenty
+ * leases the row has to stay within one write unit.
+ */
 export const newListRow = (list: NewList, checkAt: number): Item => {
   const { G: _, Touched: __, ...header } = newHeader(list, checkAt);
   return {
@@ -43,31 +46,31 @@ const leasesOf = ({ lf = {}, ln = {}, le = {} }: Item): readonly Lease[] =>
     }))
     .sort((a, b) => a.first - b.first);
 
-/** As it is stored: in whole seconds, which take two bytes less each. */
+/** The end of a lease as it is stored. Whole seconds take two bytes less. */
 export const secondsOf = (until: number): number => until / SECOND;
 
 const padded = (value: number, digits: number): string => String(value).padStart(digits, '0');
 
-/** `a#token`: what is about to be added, or was. */
+/** `a#token`: the jobs that a token adds, or is about to add. */
 export const appendKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${APPENDS}${token}` });
 export const APPENDS = 'a#';
 export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice(APPENDS.length) as Token;
 
-/** `s#first`: which token's jobs begin there. */
+/** `s#first`: the token whose jobs begin with this job. */
 export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `${SEGMENTS}${padded(first, 12)}` });
 export const SEGMENTS = 's#';
-/** `t#token`: what a trigger took. */
+/** `t#token`: the jobs that a trigger took. */
 export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${TRIGGERS}${token}` });
 export const TRIGGERS = 't#';
 /**
- * Jobs that were added together are a partition, some to a row; by the first of them among those. No token makes it
- * another one.
+ * The key of a row of jobs. Jobs that were added together are a partition, with several jobs to a row, by the index of
+ * the first one. No token can produce the key of another one.
  */
 export const jobsKey = (id: ListId, token: Token, index: number): Item => ({
   Id: `${id}#a#${token}`,
   Entry: padded(index, 4),
 });
-/** Results are spread as their items are in the tracker. */
+/** The key of a result. Results are spread over partitions as their items are over the tracker's nodes. */
 export const resultKey = (id: ListId, token: number, width: number): Item => ({
   Id: `${id}#r#${Math.floor(token / width)}`,
   Entry: padded(token, 12),
@@ -113,10 +116,10 @@ export const takenOf = (stored: Item): Taken => {
   return { ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })), started };
 };
 
-/** Bytes of jobs that share a row: four write units, and one to read. */
+/** Most bytes of jobs that share a row: four write units, and one read unit. */
 const ROW_BYTES = 3_900;
 
-/** Rows of jobs: many small ones share one, since DynamoDB charges for the kilobyte. */
+/** The rows of jobs. Many small jobs share a row, because DynamoDB charges for each started KB. */
 export const jobRows = (id: ListId, token: Token, payloads: readonly string[]): readonly Item[] => {
   const rows: { index: number; payloads: string[]; bytes: number }[] = [];
   for (const [index, payload] of payloads.entries()) {
@@ -139,7 +142,7 @@ export const resultRow = (id: ListId, { token, ...result }: JobResult, width: nu
   Version: versionOf('list result'),
 });
 
-/** The payloads in a row, the first of which is that job of those that were added together. @throws NewerRow */
+/** The payloads in a row, and the index of the first one among the jobs that were added together. @throws NewerRow */
 export const jobsOf = (stored: Item): { readonly index: number; readonly payloads: readonly string[] } => {
   const { Entry, Payloads } = readable('list jobs', stored);
   return { index: Number(Entry), payloads: Payloads };

@@ -1,6 +1,7 @@
 /**
- * The BatchLock table's rows (design, section 4): a Target's lock, its waiting tasks, the patrol's mark, and pages of slots, which are
- * rows with a set of slots each, in partitions of their own.
+ * The rows of the table BatchLock: the locks and waiting rows of Targets, the patrol's progress, and pages of slots. A
+ * Target's lock and its waiting rows share a partition, so that one strongly consistent query reads the waiting rows in
+ * order. Each page of slots is a row with a set, in other partitions.
  */
 import { type Lock, NO_LOCK } from '../domain/batches/lock.ts';
 import { type Waiting, type WaitingTask, waitingRow } from '../domain/batches/policy.ts';
@@ -14,14 +15,14 @@ import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const LOCK_ENTRY = 'lock';
-/** Sorts behind `lock`, so that one query reads the lock and the first waiting row. */
+/** Sorts after `lock`, so that one query reads the lock and the first waiting row. */
 export const WAITING_PREFIX = 'wait#';
-/** A partition that is no Target: `~` begins no operation's name. */
+/** A partition that cannot be a Target's: no operation's name begins with `~`. */
 export const PATROL_KEY: Item = { Target: '~patrol', Entry: 'mark' };
 
 export const lockKey = (target: Target): Item => ({ Target: target, Entry: LOCK_ENTRY });
 
-/** The row of a Target that nobody ever led. @param expires in seconds of the epoch */
+/** The row of a Target that has had no leader. @param expires in seconds since the epoch */
 export const lockItem = (target: Target, expires: number): Item => ({
   ...lockKey(target),
   Operation: operationOf(target),
@@ -56,7 +57,7 @@ export const lockOf = (stored: Item | undefined): Lock => {
 
 const PAUSE: Attributes<Pause> = { id: 'Id', by: 'By', since: 'Since', until: 'Until', reason: 'Reason' };
 
-/** A pause as it is stored, on the row of an operation or of a Target. */
+/** A pause as stored in the row of an operation or a Target. */
 export const pauseItem = (pause: Pause): Item => written(PAUSE, pause);
 export const pauseOf = (item: Item): Pause => read(PAUSE, item);
 
@@ -88,14 +89,14 @@ export const waitingItem = (target: Target, task: WaitingTask): Item => {
   };
 };
 
-/** The age that a row shows, without the id of its task. */
+/** The age in a waiting row, without the id of its task. */
 export const ageIn = (row: Item): SentWhen => read(AGE, row);
 
 /** @throws NewerRow */
 export const waitingOf = (stored: Item): Waiting => {
   const row = readable('waiting task', stored);
   const entry = (row.Entry as string).slice(WAITING_PREFIX.length);
-  // The turn in front of the candidate has no `#` of its own.
+  // The number before the candidate contains no `#`.
   const candidate = entry.slice(entry.indexOf('#') + 1) as Candidate;
   return {
     entry,
@@ -106,7 +107,7 @@ export const waitingOf = (stored: Item): Waiting => {
   };
 };
 
-/** Not `Operation`: that is the key of the index of lock rows. */
+/** The attribute is not called `Operation`, because that is the key of the index of lock rows. */
 const MARK: Attributes<PatrolMark> = {
   operation: 'PatrolOperation',
   seen: 'Seen',
@@ -125,10 +126,10 @@ export const patrolMarkItem = (mark: PatrolMark): Item => ({
 
 const PREFIX = 'slots#';
 
-/** `#` is in no Target, and in no operation's name. @param owner the partition of the Target, or of the operation */
+/** `#` is in no Target and in no operation's name. @param owner the partition of the Target or of the operation */
 const partitionOf = (owner: string, part: number): string => `${owner}#slots-${part}`;
 
-/** The partitions of the pages beyond the first one, for `cap` slots. */
+/** The partitions of all pages for `cap` slots, except the first page. */
 export const slotPartitions = (owner: string, cap: number): readonly string[] => {
   const pages = Math.max(0, Math.ceil(cap / PAGE_SIZE));
   return Array.from({ length: Math.ceil(pages / PAGES_TOGETHER) }, (_, part) => partitionOf(owner, part));

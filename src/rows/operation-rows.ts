@@ -1,4 +1,7 @@
-/** The rows that an operation's Targets share, in a partition that is no Target: `:` is in no operation's name. */
+/**
+ * The rows that an operation's Targets share, in the table BatchLock. Their partition cannot be a Target's, because `:`
+ * is in no operation's name.
+ */
 import type { OperationName } from '../domain/ids.ts';
 import {
   type CallLine,
@@ -21,7 +24,7 @@ const STATE: Attributes<Pick<OperationState, 'largestCap' | 'failures' | 'thrott
   failures: 'Failures',
   throttledSince: 'ThrottledSince',
 };
-/** Release 0.2.0 writes no more of it than when the next call may be made. */
+/** Release 0.2.0 writes only `NextCallAt`. */
 const LINE: Attributes<CallLine> = { next: 'NextCallAt', rate: 'CallRate', since: 'CallsSince' };
 
 /** @throws NewerRow */

@@ -1,13 +1,14 @@
 /**
- * What the `Version` of a row means (docs/how-to/upgrade.md, docs/decisions/0015).
+ * The meaning of a row's `Version` (docs/how-to/upgrade.md, docs/decisions/0015).
  *
- * Each kind of row has versions of its own. A row has that in which it was written; one without is of version 1, as the rows
- * of operations were before release 0.2.0. A release reads every version up to `reads`, and writes `writes`, which is one
- * behind while a new version is on its way: first comes a release that reads it, then one that writes it.
+ * Each kind of row has versions of its own. A row has the version in which it was written; a row without one has
+ * version 1, as the rows of operations had before release 0.2.0. A release reads every version up to `reads`, and
+ * writes `writes`. While a new version is being introduced, `writes` is one behind: first one release reads the new
+ * version, then the next release writes it.
  *
  * | release | reads | writes |
  * |---|---|---|
- * | 0.1.0 | 1 of every kind, and looks at no version | 1 |
+ * | 0.1.0 | 1 of every kind; does not check versions | 1 |
  * | 0.2.0 | 1 of every kind | 1 |
  */
 
@@ -34,7 +35,7 @@ const VERSIONS = {
   'patrol mark': FIRST,
   'share of destinations': FIRST,
   'processed key': FIRST,
-  // Lists have one of these, too.
+  // Also the rows of lists.
   'fan-out': FIRST,
   'fan-out node': FIRST,
   'fan-out token': FIRST,
@@ -49,26 +50,26 @@ const VERSIONS = {
   'fleet node': FIRST,
 } satisfies Record<string, Versions>;
 
-/** Everything that is stored as a row of its own. */
+/** The kinds of rows. */
 export type RowKind = keyof typeof VERSIONS;
 
 export const ROW_KINDS = Object.keys(VERSIONS) as readonly RowKind[];
 
-/** What a row that is written gets as its `Version`. */
+/** The `Version` of a new row. */
 export const versionOf = (kind: RowKind): number => VERSIONS[kind].writes;
 
-/** The newest version of a kind that this release understands. */
+/** The newest version of a kind that this release reads. */
 export const readsUpTo = (kind: RowKind): number => VERSIONS[kind].reads;
 
-/** Nodes of fan-outs have one letter for it: each of their bytes counts. */
+/** Nodes of fan-outs store it as `v`, because each of their bytes counts. */
 const storedIn = ({ Version, v }: Item): number => (Version ?? v ?? 1) as number;
 
-/** Whatever of a row's key is there, as a person would look for it. */
+/** The parts of a row's key, as a person would search for it. */
 const nameOf = ({ Id, BatchId, Target, Fleet, Entry }: Item): string =>
   [Id ?? BatchId ?? Target ?? Fleet, Entry].filter((part) => part !== undefined).join(' / ');
 
 /**
- * A row as it is, if this release understands it.
+ * Returns the row if this release can read it.
  *
  * @throws NewerRow
  */
@@ -79,10 +80,10 @@ export const readable = <Row extends Item>(kind: RowKind, row: Row): Row => {
 };
 
 /**
- * What a write sets that may be a row's first one, with `:version` as {@link versionOf}. A row that is there keeps its version,
- * also a newer one that this release reads: what else is in it stays as that version has it.
+ * Sets the version in a write that may create the row; `:version` is {@link versionOf}. An existing row keeps its
+ * version, even if it is newer, because its other attributes keep the form of that version.
  */
 export const VERSION_AT_FIRST = 'Version = if_not_exists(Version, :version)';
 
-/** The condition of a write that was not preceded by a read; `:reads` is {@link readsUpTo}. */
+/** The condition of a write without a read before it; `:reads` is {@link readsUpTo}. */
 export const NOT_NEWER = '(attribute_not_exists(Version) OR Version <= :reads)';

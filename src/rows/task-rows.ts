@@ -1,4 +1,7 @@
-/** The Task table's rows (design, section 4). A large payload has a row of its own (docs/decisions/0004). */
+/**
+ * The rows of the table Task. A large payload has a row of its own, so that the writes of its task stay at one write
+ * unit each (docs/decisions/0004).
+ */
 import { expiresAt } from '../domain/expiry.ts';
 import type { BatchId, Target, TaskId } from '../domain/ids.ts';
 import {
@@ -17,21 +20,27 @@ import { versionOf } from './row-version.ts';
 
 type Columns = Omit<Task, 'payloadApart' | 'state'>;
 
-/** DynamoDB charges for the whole row at every write, in steps of this. */
+/** DynamoDB charges each write for the whole row, in steps of this size. */
 const WRITE_UNIT_BYTES = 1_024;
 /**
- * What claim and finish add to a row: BatchId (up to 100 bytes), Attempts, FinishedAt, ExpiresAt with their names, and
- * a small result.
+ * Bytes that a claim and a result add to a row: BatchId (up to 100 bytes), Attempts, FinishedAt, ExpiresAt with their
+ * names, and a small result.
  */
 const ROOM_TO_GROW = 260;
 
 export const taskKey = (id: TaskId): Item => ({ Id: id });
-/** `#` is in no task id. The hash keeps an id that is used again, after its first task expired, from the old payload. */
+/**
+ * The key of a payload row. `#` is in no task id. The hash keeps a new task from reading the payload of an expired one
+ * with the same id.
+ */
 export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): Item => ({
   Id: `${id}#payload#${payloadHash}`,
 });
 
-/** Whether a task's payload travels in its own row, so that every write of the task stays at one unit. */
+/**
+ * Whether a task's payload is stored in its row. If not, it has a row of its own, so that every write of the task costs
+ * one unit.
+ */
 export const isInline = (task: NewTask): boolean => {
   const row = { ...baseRow(task), Payload: task.payload };
   const bytes = Object.entries(row).reduce(
@@ -92,7 +101,7 @@ const stateOf = (row: Item): TaskState => {
 type Succeeded = Extract<TaskState, { readonly status: 'succeeded' }>;
 type Failed = Extract<TaskState, { readonly status: 'failed' }>;
 
-/** The attributes that a finishing write sets. */
+/** The attributes that the write of a result sets. */
 export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item => ({
   Status: outcome.status,
   Attempts: batch.attempts,
@@ -101,7 +110,7 @@ export const finishedFields = (outcome: Outcome, batch: FinishingBatch): Item =>
   ...(outcome.status === 'failed' ? failedFields(outcome.error, batch.target) : written<Result>(RESULT, outcome)),
 });
 
-/** The attributes of a write that ends a waiting task. */
+/** The attributes that the end of a waiting task sets. */
 export const settledFields = (as: Settlement, { target }: Pick<Task, 'target'>, at: number, expires: number): Item => ({
   Status: as.status,
   Attempts: 0,
@@ -110,7 +119,7 @@ export const settledFields = (as: Settlement, { target }: Pick<Task, 'target'>, 
   ...(as.status === 'failed' ? failedFields(as.error, target) : { SupersededBy: as.supersededBy }),
 });
 
-/** Failed rows alone have the key of the index FailedByTarget. */
+/** Only failed rows have the key of the index FailedByTarget. */
 const failedFields = (error: TaskError, target: Target): Item => ({
   Error: written(ERROR, error),
   FailedTarget: target,

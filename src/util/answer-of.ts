@@ -1,7 +1,7 @@
-/** Sends one message to a thread, and gives its reply. */
+/** Sends one message to a thread, and returns its reply. */
 import type { Worker } from 'node:worker_threads';
 
-/** What a thread answers to a question, one at a time. */
+/** A thread's answer to a question. Send one question at a time. */
 export const answerOf = <Answer>(worker: Worker, question: unknown): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));

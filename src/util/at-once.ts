@@ -1,12 +1,12 @@
-/** Work on many things, some of them at once, that ends with its first failure. */
+/** Does work on many values, some of them at once, until the first failure. */
 import pLimit from 'p-limit';
 
 /**
- * Works on each, at most `atOnce` at the same time. After a failure no other one is begun, and those that are under way
- * are waited for: when this rejects, nothing goes on.
+ * Does `work` on each value, at most `atOnce` at the same time. After a failure no further work begins, and the work
+ * that is under way is awaited. So nothing is running any more when this rejects.
  *
- * @returns the answers, in order.
- * @throws what failed first.
+ * @returns the results, in order.
+ * @throws the first failure.
  */
 export const someAtOnce = async <T, Answer>(
   all: readonly T[],

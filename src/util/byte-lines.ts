@@ -1,8 +1,8 @@
-/** Lines of what is read in pieces. */
+/** Splits a stream of bytes into lines. */
 
 /**
- * Not by `readline`: for that U+2028 ends a line too, and in the middle of a JSON string what follows may be JSON. As
- * bytes, since one line that is no text costs the others nothing.
+ * The lines of a stream. `readline` is not used, because for it U+2028 also ends a line, and that character may be part
+ * of a JSON string. The lines are bytes, so that one line with invalid text does not affect the others.
  */
 export async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
@@ -18,5 +18,5 @@ export async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<Buf
   yield Buffer.concat(begun);
 }
 
-/** In UTF-8 it is no part of any other character. */
+/** In UTF-8 this byte is not part of any other character. */
 const LINE_FEED = 0x0a;

@@ -1,6 +1,6 @@
 /**
- * Groups by a key, in the order of each key's first appearance: `Map.groupBy`, which Node.js 20 does not have yet and
- * the published package runs on.
+ * Groups values by a key, in the order in which the keys first appear. It replaces `Map.groupBy`, which Node.js 20
+ * lacks, on which the published package has to run.
  */
 export const groupBy = <T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> => {
   const groups = new Map<K, T[]>();

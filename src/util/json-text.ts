@@ -1,25 +1,25 @@
 /**
- * Slices of a JSON text, exactly as they were written.
+ * Returns parts of a JSON text exactly as they were written.
  *
- * A payload is stored and handed on as the producer sent it: parsing and printing it again would round numbers beyond
- * 2^53, reorder integer-like keys and change escapes. The caller has already had `JSON.parse` accept the text, so
- * these walk it without checking it again.
+ * A payload is stored and sent on as the producer wrote it. Parsing and printing it again would round numbers beyond
+ * 2^53, reorder integer-like keys and change escapes. These functions do not check the text: their callers have parsed
+ * it with `JSON.parse` before.
  */
 import { type Parsed, reasonOf } from './problems.ts';
 
 /**
- * A text with more brackets and commas than this is not parsed: in six megabytes of `[],` each pair becomes an object,
- * and together they take more memory than a function has. (As many bytes of numbers with six digits have fewer.)
+ * A text with more brackets and commas than this is not parsed. In six megabytes of `[],` each pair becomes an object,
+ * and all of them need more memory than a function has. (Six megabytes of six-digit numbers have fewer commas.)
  */
 const MARKS_MAX = 1_000_000;
 
 /**
- * Bytes of a text within a JSON string, as the body of a function's event or answer is one: each quote and backslash
- * takes two. Lambda counts these, and takes six megabytes at the most.
+ * Bytes of a text inside a JSON string, as in the body of a function's event or answer, where each quote and backslash
+ * takes two. Lambda counts these bytes, and accepts at most six megabytes.
  */
 export const bytesInString = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-/** A value, or what keeps a text from being one. Its reason quotes nothing of the text: reasons are logged. */
+/** Parses a JSON text. The reason of a failure quotes nothing of the text, because reasons are logged. */
 export const parseJson = (text: string): Parsed<unknown> => {
   if (hasTooManyMarks(text)) return refused(`has more than ${MARKS_MAX} brackets and commas: send less at once`);
   try {
@@ -31,10 +31,10 @@ export const parseJson = (text: string): Parsed<unknown> => {
 
 const refused = (reason: string): Parsed<unknown> => ({ ok: false, problems: [{ path: '', reason }] });
 
-/** How V8 quotes what surrounds an unexpected token. */
+/** The part of V8's message that quotes the text around an unexpected token. */
 const QUOTATION = /, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s;
 
-/** Those inside of strings do not count. */
+/** Counts the marks outside of strings. */
 const hasTooManyMarks = (text: string): boolean => {
   if (text.length <= MARKS_MAX) return false;
   let marks = 0;
@@ -49,12 +49,12 @@ const hasTooManyMarks = (text: string): boolean => {
   return marks > MARKS_MAX;
 };
 
-/** Whether a JSON value is an object, with members. */
+/** Whether a JSON value is an object, and not an array or null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The members of the object that `text` holds: decoded key to raw value. Of two equal keys the last wins, as in
+ * The members of the object in `text`: decoded key to raw value. Of two equal keys the last one counts, as in
  * JSON.parse.
  */
 export const rawMembers = (text: string): ReadonlyMap<string, string> => {
@@ -72,7 +72,7 @@ export const rawMembers = (text: string): ReadonlyMap<string, string> => {
   }
 };
 
-/** The elements of the array that `text` holds, raw. */
+/** The raw elements of the array in `text`. */
 export const rawElements = (text: string): readonly string[] => {
   const elements: string[] = [];
   let at = skipSpace(text, skipSpace(text, 0) + 1);
@@ -87,7 +87,10 @@ export const rawElements = (text: string): readonly string[] => {
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /[^,\]}\s]+/y;
-/** Runs that cannot change the depth, skipped in one step; a quote starts a string, whose brackets do not count. */
+/**
+ * Characters that do not change the depth, skipped in one step. A quote begins a string, in which brackets do not
+ * count.
+ */
 const PLAIN = /[^"[\]{}]*/y;
 
 const matchEnd = (pattern: RegExp, text: string, from: number): number => {
@@ -98,7 +101,7 @@ const matchEnd = (pattern: RegExp, text: string, from: number): number => {
 
 const skipSpace = (text: string, from: number): number => matchEnd(SPACE, text, from);
 
-/** What a string has for an end that never comes. */
+/** Returned as the end of a string that does not end. */
 const UNENDED = 0;
 
 const endOfString = (text: string, from: number): number => {
@@ -130,6 +133,6 @@ const endOfValue = (text: string, from: number): number => {
   return at;
 };
 
-/** As SQS takes it: two characters that JSON allows raw, and SQS does not, mean the same when they are escaped. */
+/** Escapes two characters that JSON allows as they are, and SQS does not. */
 export const sendable = (json: string): string =>
   json.replaceAll(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);

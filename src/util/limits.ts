@@ -1,10 +1,11 @@
 /**
- * Limits of fields, in the words of JSON Schema: what is published of a field (`tools/contract`) is what it is checked by. Pure.
+ * Limits of fields, in JSON Schema's words. A field is checked by the same limits that are published for it
+ * (`tools/contract`). Pure.
  */
 
 export interface TextLimits {
   readonly pattern?: RegExp;
-  /** In UTF-16 code units, of which JSON Schema's characters have one or two. */
+  /** In UTF-16 code units. A character of JSON Schema has one or two of them. */
   readonly minLength?: number;
   readonly maxLength?: number;
 }
@@ -16,7 +17,7 @@ export interface NumberLimits {
   readonly maximum?: number;
 }
 
-/** What a schema says of limits. */
+/** The keywords of a JSON Schema for limits. */
 export const published = ({ pattern, ...limits }: TextLimits & NumberLimits): Record<string, unknown> => ({
   ...limits,
   ...(pattern === undefined ? {} : { pattern: pattern.source }),
@@ -24,7 +25,7 @@ export const published = ({ pattern, ...limits }: TextLimits & NumberLimits): Re
 
 const { POSITIVE_INFINITY: ANY } = Number;
 
-/** Whether a text is within limits, and well-formed: half a surrogate pair could not be stored. */
+/** Whether a text is within limits, and well-formed: DynamoDB cannot store half a surrogate pair. */
 export const isTextWithin = (text: string, { pattern = /^/, minLength = 0, maxLength = ANY }: TextLimits): boolean =>
   text.isWellFormed() && text.length >= minLength && text.length <= maxLength && pattern.test(text);
 

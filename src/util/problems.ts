@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 
-/** One thing wrong with an input: where, and what to do about it. */
+/** One thing that is wrong with an input: where it is, and what to do about it. */
 export interface Problem {
-  /** Path into the input, e.g. `payload.depot` or `operations.parcels.batch.maxWait`; empty for the whole. */
+  /** Path into the input, such as `payload.depot` or `operations.parcels.batch.maxWait`. Empty for the whole input. */
   readonly path: string;
   readonly reason: string;
 }
@@ -15,27 +15,27 @@ export type Parsed<T> =
 export const mapParsed = <From, To>(parsed: Parsed<From>, to: (value: From) => To): Parsed<To> =>
   parsed.ok ? { ok: true, value: to(parsed.value) } : parsed;
 
-/** What an error says; of anything else that was thrown, how it prints. */
+/** The message of an error; for any other thrown value, its text. */
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-/** As many problems as anyone reads; each is short. */
+/** Most problems that are shown. More would not be read. */
 export const PROBLEMS_SHOWN = 20;
 
 export const describeProblem = ({ path, reason }: Problem): string => (path === '' ? reason : `${path} ${reason}`);
 
-/** One line per problem, for people. */
+/** One line for each problem, for users. */
 export const describeProblems = (problems: readonly Problem[]): string => problems.map(describeProblem).join('\n');
 
-/** The first of them in one line, for people. */
+/** The first problems in one line, for users. */
 export const describeInBrief = (problems: readonly Problem[]): string => inBrief(problems.map(describeProblem));
 
-/** The first of many sayings in one line, and how many more there are. */
+/** The first of many texts in one line, and how many more there are. */
 export const inBrief = (sayings: readonly string[]): string => {
   const more = sayings.length > PROBLEMS_SHOWN ? [`and ${sayings.length - PROBLEMS_SHOWN} more`] : [];
   return [...sayings.slice(0, PROBLEMS_SHOWN), ...more].join('; ');
 };
 
-/** Everything that a schema found wrong with the fields of `what`, e.g. "a register message". */
+/** All problems that a schema found with the fields of `what`, such as "a register message". */
 export const problemsIn = ({ issues }: z.core.$ZodError, what: string): Problem[] =>
   issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

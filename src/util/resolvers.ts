@@ -1,11 +1,11 @@
-/** A promise, and who settles it. */
+/** A promise with the functions that settle it. */
 export interface Resolvers<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
   readonly reject: (cause: unknown) => void;
 }
 
-/** `Promise.withResolvers`, which Node.js 20 does not have yet and the published package runs on. */
+/** Replaces `Promise.withResolvers`, which Node.js 20 lacks, on which the published package has to run. */
 export const withResolvers = <T = void>(): Resolvers<T> => {
   let [resolve, reject] = [(_: T): void => {}, (_: unknown): void => {}];
   const promise = new Promise<T>((fulfil, refuse) => {

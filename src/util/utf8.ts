@@ -1,10 +1,10 @@
-/** Bytes as text, where they are text. */
+/** Decodes bytes that have to be UTF-8. */
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * What bytes say in UTF-8, with the byte order mark if they begin with one. Undefined where they are no UTF-8: with
- * replacement characters for what is broken it would be another text than was sent.
+ * The text of bytes in UTF-8, with the byte order mark if there is one. Undefined if they are not valid UTF-8. With
+ * replacement characters for the invalid bytes, the text would differ from what was sent.
  */
 export const utf8 = (bytes: Uint8Array): string | undefined => {
   try {

@@ -1,8 +1,9 @@
 /**
- * Splits a list so that no part has two elements of one key; mostly there is one part. Elements of one key stay in their order.
+ * Splits a list so that no part has two elements with one key. Usually there is one part. Elements with one key keep
+ * their order.
  *
- * DynamoDB refuses a whole request that names one row twice. So many rows are written or read in parts, one after the
- * other, and several writes of one row happen in the order asked.
+ * DynamoDB refuses a whole request that names a row twice. So many rows are written or read part by part, and several
+ * writes of one row happen in the order of the list.
  */
 export const waves = <T>(all: readonly T[], keyOf: (each: T) => string): T[][] => {
   const parts: T[][] = [];

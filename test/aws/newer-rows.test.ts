@@ -265,6 +265,6 @@ it('one that was stored without a version is of the first', async () => {
 it('names the row as a person looks for it, and the way out', () => {
   const seen = { kind: 'task', name: 'a-1', version: 3, reads: 2, release: '1.2.3' };
   expect(new NewerRow(seen).message).toBe(
-    'the task row "a-1" has version 3, and Groupage 1.2.3 reads versions up to 2: a later release wrote it. Deploy that release again, or one after it; until then the row stays as it is',
+    'the task row "a-1" has version 3, and Groupage 1.2.3 reads versions up to 2: a later release wrote it. Deploy that release again, or a later one; until then the row stays unchanged',
   );
 });

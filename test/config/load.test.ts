@@ -25,7 +25,7 @@ describe('a configuration file', () => {
     await expect(loadConfig('none.json', folder)).rejects.toThrow(/^none\.json:\n {2}there is no such file$/);
     await expect(loadConfig(file('b.json', '{'))).rejects.toThrow(/b\.json:\n {2}cannot be read: /);
     await expect(loadConfig(file('b.jsonl', '{}'))).rejects.toThrow(
-      /b\.jsonl:\n {2}is of no kind that a configuration can be: \.json, \.ts, /,
+      /b\.jsonl:\n {2}has a file type that is not supported; use one of \.json, \.ts, /,
     );
     await expect(loadConfig(file('c.mjs', 'export const config = {};'))).rejects.toThrow(/has no default export/);
     await expect(loadConfig(file('d.mjs', 'throw new Error("boom");'))).rejects.toThrow(/cannot be read: boom/);

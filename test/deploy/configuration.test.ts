@@ -63,7 +63,7 @@ it('a configuration that ends the process is no success', () => {
   writeFileSync(file, 'process.exit(0);\nexport default {};');
   expect(run(['bin/groupage.ts', 'check', file])).toEqual({
     status: 1,
-    output: expect.stringContaining('ends the process while it is loaded'),
+    output: expect.stringContaining('ended the process while it was loaded'),
   });
 });
 

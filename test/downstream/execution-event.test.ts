@@ -58,7 +58,7 @@ describe('an execution that succeeded', () => {
     const left = { input: undefined, inputDetails: { included: false }, output };
     expect(parseExecutionEvent(anEvent(left))).toEqual({ batchId: BATCH, results: '[]' });
     expect(parseExecutionEvent(anEvent({ ...left, output: 'null' }))).toEqual({
-      problem: expect.stringMatching(/^the input of arn:.*:ship-1 is too large .* let its last state send/),
+      problem: expect.stringMatching(/^the input of arn:.*:ship-1 is too large .* let the last state send/),
     });
   });
 
@@ -68,7 +68,7 @@ describe('an execution that succeeded', () => {
       ['a', 'b'].map((item) => ({
         id: item,
         status: 'failed',
-        error: expect.objectContaining({ message: expect.stringContaining('let its last state send') }),
+        error: expect.objectContaining({ message: expect.stringContaining('let the last state send') }),
       })),
     );
   });
@@ -97,7 +97,7 @@ it('an execution whose state returned too much fails its items: again it would d
     "The state/task 'Label' returned a result with a size exceeding the maximum number of bytes service limit.";
   const fields = { status: 'FAILED', output: null, outputDetails: null, error: 'States.DataLimitExceeded', cause };
   const report = parseExecutionEvent(anEvent(fields));
-  const message = expect.stringMatching(/States\.DataLimitExceeded: .* let its last state send .* batch\.maxSize/);
+  const message = expect.stringMatching(/States\.DataLimitExceeded: .* let the last state send .* batch\.maxSize/);
   expect(JSON.parse((report as { results: string }).results)).toEqual(
     ['a', 'b'].map((item) => ({
       id: item,

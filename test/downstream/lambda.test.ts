@@ -72,13 +72,13 @@ describe('a function', () => {
     const failed = (body: unknown) => answerTo({ headers: { 'x-amz-function-error': 'Unhandled' }, body });
     expect(await failed({ errorType: 'TypeError', errorMessage: 'hunter2', trace: [] })).toEqual({
       kind: 'unavailable',
-      reason: 'its function failed (Unhandled)',
+      reason: 'the function failed (Unhandled)',
       quote: 'TypeError: hunter2',
       mayRetryAtOnce: true,
     });
     expect(await failed('null')).toEqual({
       kind: 'unavailable',
-      reason: 'its function failed (Unhandled)',
+      reason: 'the function failed (Unhandled)',
       mayRetryAtOnce: true,
     });
   });
@@ -89,7 +89,7 @@ describe('a function', () => {
     expect(await answerTo({ headers: { 'x-amz-function-error': 'Unhandled' }, body })).toEqual({
       kind: 'refused',
       suspect: 'its-answer',
-      reason: 'its function returned more than Lambda hands on',
+      reason: "the function's answer is larger than Lambda allows",
       quote: `Function.ResponseSizeTooLarge: ${errorMessage}`,
     });
   });
@@ -144,7 +144,7 @@ describe('a function', () => {
   ])('that cannot be invoked (%s) is the fault of the configuration', async (name, status) =>
     expect(await answerTo(awsError(status, name))).toMatchObject({
       kind: 'unavailable',
-      reason: `the function parcels could not be called (${name}): check the operation's downstream and the function's rights`,
+      reason: `the function parcels could not be called (${name}): check the operation's downstream and the function's permissions`,
       mayRetryAtOnce: false,
       misconfigured: true,
     }),

@@ -104,7 +104,7 @@ describe('SQS', () => {
     expect(answer).toEqual({
       kind: 'unavailable',
       reason:
-        "the queue parcels could not be called (AccessDeniedException): check the operation's downstream and the function's rights",
+        "the queue parcels could not be called (AccessDeniedException): check the operation's downstream and the function's permissions",
       quote: 'not authorized',
       mayRetryAtOnce: false,
       misconfigured: true,

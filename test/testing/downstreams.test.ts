@@ -48,9 +48,9 @@ describe('an HTTP downstream of a test', () => {
 
   it.each<[string, Downstream, string]>([
     ['a 503', () => ({ status: 503, body: 'busy' }), 'answered 503: busy'],
-    ['results that are no list', () => ({ results: 'none' }) as never, 'answered 200 with results that are no list'],
+    ['results that are no list', () => ({ results: 'none' }) as never, 'answered 200 with results that are not a list'],
     ['what is no JSON', () => ({ status: 200, body: '<html>' }), 'a body that is not JSON'],
-    ['a list', () => [1] as never, 'answered 200 with JSON that is no object'],
+    ['a list', () => [1] as never, 'answered 200 with JSON that is not an object'],
     ['somebody else', () => ({ results: [{ id: 'p9', status: 'succeeded' }] }), 'left out of the results'],
     [
       'an unknown status',
@@ -76,7 +76,7 @@ describe('an HTTP downstream of a test', () => {
 
   it('may answer what is no object, as a test that nobody compiled might: production says so', async () => {
     const { answers } = await answeredBy(() => 5 as never);
-    expect(answers[0]).toBe('answered 200 with JSON that is no object (expected {"results":[…]}): 5');
+    expect(answers[0]).toBe('answered 200 with JSON that is not an object (expected {"results":[…]}): 5');
   });
 
   it('is asked about less and less where it refuses, until what is at fault is alone', async () => {
@@ -188,7 +188,7 @@ describe('other kinds of downstream', () => {
     const failed = await answeredBy(() => {
       throw new TypeError('no depot');
     }, lambda);
-    expect(failed.answers).toEqual(Array(2).fill('its function failed (Unhandled): TypeError: no depot'));
+    expect(failed.answers).toEqual(Array(2).fill('the function failed (Unhandled): TypeError: no depot'));
     const late = await answeredBy(({ takes }) => takes('1h'), lambda);
     expect(late.answers[0]).toBe('no answer from the function parcels within 10000 ms');
   });

@@ -1,6 +1,6 @@
 /**
- * The names through which constructs tell λs about tables, queues and their stack: written in `lib`, read in `lambdas`,
- * nowhere else.
+ * The environment variables through which constructs pass the names of tables, queues and the stack to functions. Only
+ * `lib` writes them, and only `lambdas` reads them.
  */
 export const ENVIRONMENT = {
   taskTable: 'GROUPAGE_TASK_TABLE',
@@ -21,15 +21,15 @@ export const ENVIRONMENT = {
   groupDeadLetters: 'GROUPAGE_GROUP_DLQ_URL',
   batchDeadLetters: 'GROUPAGE_BATCH_DLQ_URL',
   callbackDeadLetters: 'GROUPAGE_CALLBACK_DLQ_URL',
-  /** What stands before the name of a state machine in its ARN. */
+  /** The part of a state machine's ARN before its name. */
   stateMachines: 'GROUPAGE_STATE_MACHINES',
-  /** What stands before the name of a topic in its ARN. */
+  /** The part of a topic's ARN before its name. */
   topics: 'GROUPAGE_TOPICS',
-  /** Begins the names of executions, where several instances may start them of one state machine. */
+  /** Prefix of execution names, set if several instances may start executions of one state machine. */
   executions: 'GROUPAGE_EXECUTIONS',
-  /** The ARNs of destinations by their names, as JSON, where they are parts of the app that deploys this. */
+  /** JSON: the ARNs of destinations by name, for destinations that are part of the app that deploys this. */
   destinations: 'GROUPAGE_DESTINATIONS',
-  /** What metrics and events say that they are of: the stack, unless it has several instances. */
+  /** The `service` of metrics and events: the stack's name, unless the stack has several instances. */
   stack: 'GROUPAGE_STACK',
 } as const;
 
@@ -38,13 +38,13 @@ export type Setting = keyof typeof ENVIRONMENT;
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration's name inside a function's code, see `LAMBDA_TASK_ROOT`. */
+/** The name of the configuration file in a function's code, below `LAMBDA_TASK_ROOT`. */
 export const CONFIG_ASSET = 'groupage.config.json';
 
-/** What the API is, as an OpenAPI document: likewise, inside the code of `api`. */
+/** The name of the API's OpenAPI document in the code of `api`. */
 export const OPENAPI_ASSET = 'openapi.json';
 
-/** A function was deployed without something that it needs. */
+/** A function was deployed without an environment variable that it needs. */
 class MissingSetting extends Error {
   override readonly name = 'MissingSetting';
   readonly setting: string;
@@ -54,20 +54,23 @@ class MissingSetting extends Error {
   }
 }
 
-/** A setting that must be there. @throws MissingSetting */
+/** The value of a required variable. @throws MissingSetting */
 export const setting = (environment: Environment, name: Setting): string => {
   const value = environment[ENVIRONMENT[name]];
   if (!value) throw new MissingSetting(ENVIRONMENT[name]);
   return value;
 };
 
-/** A setting that a function may do without. */
+/** The value of an optional variable. */
 export const optionalSetting = (environment: Environment, name: Setting): string | undefined =>
   environment[ENVIRONMENT[name]];
 
-/** Names of a stack's outputs: written in `lib`, read by the command line. Of further instances they begin with theirs. */
+/**
+ * Names of a stack's outputs. `lib` writes them, and the command line reads them. For a further instance they begin
+ * with its name.
+ */
 export const API_URL = 'ApiUrl';
 export const REGISTER_QUEUE_URL = 'RegisterQueueUrl';
 export const REJECTED_QUEUE_URL = 'RejectedQueueUrl';
-/** What metrics are of, where that is not the stack. */
+/** The `service` of metrics, if it is not the stack's name. */
 export const SERVICE = 'ServiceName';

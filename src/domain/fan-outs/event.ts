@@ -1,4 +1,4 @@
-/** How a fan-out ended, as a CloudEvent (1.0, in JSON). Pure. */
+/** The event that reports how a fan-out or deferred list ended: a CloudEvent (1.0, in JSON). Pure. */
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import { attributesOf } from '../callbacks/event.ts';
 import type { Config } from '../config/resolved.ts';
@@ -6,19 +6,24 @@ import { isNumbered, ownerOf } from '../fan-out-ids.ts';
 import type { Ended, FanOut } from './fan-out.ts';
 
 /**
- * The destination that is told: its own, or the configured one; nobody where there is none, or somebody ended it
- * himself.
+ * The destination of the event: the fan-out's own, or the configured one. Undefined if there is none, or if a user
+ * deleted or cancelled the fan-out.
  */
 const destinationOf = ({ fanOuts, lists }: Config, { id, callback }: FanOut, { because }: Ended): string | undefined =>
   because === 'deleted' || because === 'cancelled'
     ? undefined
     : (callback ?? (isNumbered(id) ? lists : fanOuts).callback ?? undefined);
 
-/** How a fan-out that has ended is counted: of one that ended before all were done the rest is not known. */
+/**
+ * The counts that the end reports. If the fan-out ended before all items were done, only the failed items are known.
+ */
 export const countsAtEnd = (total: number, { because, failed }: Ended) =>
   because === 'all-done' ? { succeeded: total - failed, failed } : { failed };
 
-/** The event of a fan-out's end, if somebody wants to know. There is one end, and so one event and one id. */
+/**
+ * The event of a fan-out's end for its destination, if there is one. A fan-out ends once, so there is one event with
+ * one id.
+ */
 export const eventOfEnd = (
   config: Config,
   fanOut: FanOut,
@@ -28,12 +33,12 @@ export const eventOfEnd = (
   const to = destinationOf(config, fanOut, ended);
   if (to === undefined) return undefined;
   const { total, userKey } = fanOut;
-  // A deferred list is told of under its own name, which is what its tracker is called after.
+  // The event of a deferred list has the list's own name. The id of its tracker is made from that name.
   const [id, kind] = isNumbered(fanOut.id) ? [ownerOf(fanOut.id), 'list' as const] : [fanOut.id, 'fan-out' as const];
   const type = status === 'complete' ? 'completed' : 'expired';
   const event = {
     ...attributesOf({
-      // With the moment of its opening: an id may be given to another fan-out once this one is forgotten.
+      // The id includes the time of opening, because another fan-out may get the same id once this one is deleted.
       id: `${id}.${fanOut.createdAt}.${type}`,
       of: `${kind}s`,
       type: `groupage.${kind}.${type}`,

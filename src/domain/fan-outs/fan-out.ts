@@ -17,16 +17,16 @@ import type { Millis } from '../ids.ts';
 import { MINUTE } from '../timings.ts';
 import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
 
-/** Longer than a function runs: whoever saw a fan-out before it ended writes nothing any more. */
+/** Longer than any function runs. A function that read the fan-out before it ended writes nothing after this time. */
 export const SETTLED: Millis = 15 * MINUTE;
 
 /** How an item ended. The first outcome that is acked stands. */
 export type ItemOutcome = 'succeeded' | 'failed';
 
-/** More failed items than this number, or than this share of all items, complete a fan-out early. */
+/** The fan-out completes early if more items than this count, or than this share of all items, have failed. */
 export type FailFast = { readonly count: number } | { readonly share: number };
 
-/** The most items that `failFast` tolerates by number: whoever failed is noted in one row. */
+/** Largest `failFast.count`. The ids of failed items are stored in one row, so their number has to be limited. */
 export const TOLERATED_MAX = 100;
 export const USER_KEY_MAX_BYTES = 256;
 
@@ -34,9 +34,9 @@ export const USER_KEY_MAX_BYTES = 256;
 export interface NewFanOut {
   readonly id: FanOutId;
   readonly createdAt: Millis;
-  /** Whatever tells its opener what it is about; shown with it, and in its events. */
+  /** A text that the user sets to recognise the fan-out. It is shown with the fan-out and in its events. */
   readonly userKey?: string;
-  /** The destination that is told of its end, instead of the configured one. */
+  /** The destination for the event of its end, instead of the configured one. */
   readonly callback?: string;
   readonly failFast?: FailFast;
 }
@@ -47,86 +47,91 @@ export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted' | 'c
 export interface Ended {
   readonly at: Millis;
   readonly because: EndReason;
-  /** Items that failed by then. All others had succeeded when it ended since all were done. */
+  /** Items that had failed by then. If it ended because all items were done, all others had succeeded. */
   readonly failed: number;
 }
 
-/** How far the patrol has come in a fan-out that it could not look at in one go. */
+/** How far the patrol has come in a fan-out with too many nodes for one invocation. */
 export interface Walk {
-  /** The node, or the pair of level and number, with which it goes on: by `positionAt`. */
+  /** Index of the node that comes next, as `positionAt` counts nodes. */
   readonly next: number;
-  /** How many groups it had when the walk began: with more of them all positions are others. */
+  /** The number of groups when the walk began. With more groups, `positionAt` numbers the nodes differently. */
   readonly groups: number;
   readonly failed: number;
   readonly seenAt: Millis;
 }
 
-/** A fan-out as it is stored: its header. */
+/** A stored fan-out: the fields of its header row. */
 export interface FanOut extends NewFanOut {
   readonly status: 'open' | 'sealed' | 'complete' | 'expired' | 'cancelled';
   readonly groups: number;
   readonly total: number;
-  /** When it was opened, added to or sealed last. What its items tell of is on its nodes. */
+  /** When it was last opened, added to or sealed. The times of acks are on its nodes. */
   readonly touchedAt: Millis;
-  /** Counts what changes its groups or its status. */
+  /** Grows with each change of its groups or status. */
   readonly version: number;
-  /** Items that failed, as far as `failFast` wants to know: `group:index`. */
+  /** Failed items as `group:index`, noted as far as `failFast` needs them. */
   readonly fails: readonly string[];
   readonly ended?: Ended;
   /** The event of its end, until it has been sent. */
   readonly event?: CallbackMessage;
-  /** When the patrol looks at it next; none once its rows are gone. */
+  /** When the patrol checks it next. Absent once its rows are deleted. */
   readonly checkAt?: Millis;
   readonly walk?: Walk;
 }
 
-/** A row of slots, one an item or a child: empty, or how it ended. Of a child that is done: true. */
+/**
+ * A row of slots, one for each item or child node: empty (null), or how the item ended. The slot of a finished child is
+ * true.
+ */
 export interface Node extends NodeCounts {
   readonly slots: readonly (boolean | null)[];
 }
 
-/** What a node comes to. */
+/** The counts of a node. */
 export interface NodeCounts {
-  /** Slots that are empty. */
+  /** Empty slots. */
   readonly left: number;
-  /** Items in it, or below it as far as they are done, that failed. */
+  /** Failed items in this node, or in the finished nodes below it. */
   readonly failed: number;
-  /** When something in it was acked last. */
+  /** Time of the last ack. */
   readonly seenAt: Millis;
 }
 
-/** How much a node is to hold, as this header gives it; undefined for a group that is as large as it was made. */
+/**
+ * How many slots of a node have to be set, according to this header. Undefined for a group that is as large as its row.
+ */
 export const sizeOf = ({ id, groups, total }: FanOut, position: Position, width: number): number | undefined => {
   if (position.level > 0) return childCount(position, groups, width);
   return isNumbered(id) ? numberedSize(total, position.n, width) : undefined;
 };
 
-/** Whether all that a node is to hold is done. */
+/** Whether all slots of a node that have to be set are set. */
 export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
   left === 0 || width - left >= (sizeOf(fanOut, position, width) ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether a group may be done, as far as it shows by itself. T9: one that is numbered has more slots than items while
- * it is the last, of which those in front are set then.
+ * Whether a group may be done, judged by its row alone. The last group of a tracker with numbered items has more slots
+ * than items (T9). It may be done if its set slots come first, without a gap.
  *
- * @param slots the group's, of one that is numbered
+ * @param slots of a group with numbered items
  */
 export const mayBeDone = ({ left }: NodeCounts, slots: Node['slots'] | undefined): boolean =>
   left === 0 || (slots !== undefined && slots.indexOf(null) === slots.length - left);
 
 /**
- * Whether its rows go, or will before somebody who sees it now has written his last one. While its event is to be sent
- * it is due for that, and stays.
+ * Whether the patrol deletes its rows now, or may do so before a function that reads it now has written its last row.
+ * While its event is unsent, the patrol only sends the event, and the rows stay.
  */
 export const isGoing = ({ status, ended, event, checkAt = 0 }: FanOut, now: Millis): boolean =>
   status === 'expired' || (ended !== undefined && event === undefined && checkAt <= now + SETTLED);
 
-/** How a fan-out stands, for whoever acks or seals. */
+/** Whether a fan-out is complete, as an ack or a seal reports it. */
 export interface Completion {
-  /** Nobody knows it (any more). */
+  /** The fan-out does not exist, or no longer exists. */
   readonly isUnknown?: true;
   readonly isComplete: boolean;
-  /** Where it was read, which it is only when there is something to decide. */
+  /** The header, if it was read. An ack reads it only if there is something to decide. */
   readonly fanOut?: FanOut;
 }
 
@@ -135,13 +140,13 @@ export const completionOf = (fanOut: FanOut | undefined): Completion =>
     ? { isUnknown: true, isComplete: false }
     : { isComplete: fanOut.status === 'complete', fanOut };
 
-/** What follows from a node, given the header as it is *after* the node was written. */
+/** What to do after a write to a node, given the header as read *after* that write. */
 export type Next = 'over' | 'wait' | 'end' | 'climb';
 
 /**
- * T4. `over`: the fan-out has ended, or nobody knows it. `end`: the one node of its level is done and nothing can come
- * beside it. `climb`: its slot in its parent can be acked, for good. While a fan-out is open only full nodes are done
- * for good.
+ * Decides how to go on from a node (T4). `over`: the fan-out has ended or does not exist. `end`: the only node of its
+ * level is done, and no other can be added. `climb`: the node is done for good, and its slot in its parent can be
+ * acked. While a fan-out is open, only full nodes are done for good.
  */
 export const nextOf = (fanOut: FanOut | undefined, position: Position, node: NodeCounts, width: number): Next => {
   if (!fanOut || fanOut.ended) return 'over';
@@ -150,25 +155,25 @@ export const nextOf = (fanOut: FanOut | undefined, position: Position, node: Nod
   return nodesAt(fanOut.groups, position.level, width) === 1 ? 'end' : 'climb';
 };
 
-/** How many failed items a fan-out tolerates; undefined where it tolerates all, or does not know yet how many a share is. */
+/**
+ * How many failed items a fan-out tolerates. Undefined if it tolerates all, or if the share of an open fan-out is not
+ * known yet.
+ */
 const tolerated = ({ failFast, status, total }: FanOut): number | undefined => {
   if (!failFast) return undefined;
   if ('count' in failFast) return failFast.count;
-  // 0.29 of 100 comes to a little less than 29 in binary.
+  // In binary, 0.29 · 100 is slightly less than 29.
   return status === 'open' ? undefined : Math.floor(failFast.share * total * (1 + 2 * Number.EPSILON));
 };
 
-/** T7. Whether so many failed items are more than are tolerated. */
+/** Whether more items have failed than the fan-out tolerates (T7). */
 export const isTooMany = (fanOut: FanOut, failed: number): boolean =>
   failed > (tolerated(fanOut) ?? Number.POSITIVE_INFINITY);
 
-/** Whether failed items are too many to be noted one by one, and are summed over the nodes instead. */
+/** Whether the tolerated failures are too many to note one by one. They are summed over the nodes instead. */
 export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0) > TOLERATED_MAX;
 
-/**
- * Whether nothing has happened for too long; to a deferred list nothing has to. @param seenAt when something was acked
- * last
- */
+/** Whether nothing has happened for too long. Deferred lists never count as idle. @param seenAt time of the last ack */
 export const isIdle = (
   { id, status, touchedAt }: FanOut,
   seenAt: Millis,

@@ -14,13 +14,16 @@ import type { NodeKey, PartitionId } from './ids.ts';
 export interface Placed {
   readonly partition: PartitionId;
   readonly weight: number;
-  /** Who has it, or is about to; nobody while it is free. One that is no member keeps it to himself: it is not placed. */
+  /**
+   * The node that owns the partition, or is about to. Undefined while the partition is free. A partition whose node is
+   * no member stays where it is.
+   */
   readonly at: NodeKey | undefined;
-  /** Who is to have it whatever others have. */
+  /** The node that the partition is pinned to, regardless of loads. */
   readonly pin: NodeKey | undefined;
-  /** Nothing is under way with it. */
+  /** Whether the partition may move: no transfer of it is under way. */
   readonly mayMove: boolean;
-  /** What came last goes first: it has the least that others would have to build up again. */
+  /** When the node got it. The newest partition moves first, because its node has built up the least state for it. */
   readonly since: number;
 }
 
@@ -50,7 +53,7 @@ export const balance = (members: readonly NodeKey[], placed: readonly Placed[]):
   return { deals: deal(placed, holders), moves: [...pinned, ...level(holders)] };
 };
 
-/** Those that are pinned elsewhere go there first: the rest is evened out around them. */
+/** Pinned partitions move to their nodes first. The others are balanced around them. */
 const pins = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] =>
   placed.flatMap((each) => {
     const [from, to] = [each.at && holders.get(each.at), each.pin && holders.get(each.pin)];
@@ -70,7 +73,7 @@ const deal = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>):
       return { partition: each.partition, to: to.key };
     });
 
-/** Evens out. What was dealt a moment ago does not move: it would be dealt to somebody else. */
+/** Balances the loads. A partition that was dealt just now does not move; it would have been dealt elsewhere. */
 const level = (holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] => {
   const moves: { partition: PartitionId; from: NodeKey; to: NodeKey }[] = [];
   for (let next = best(holders); next; next = best(holders)) {
@@ -80,7 +83,9 @@ const level = (holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] => {
   return moves;
 };
 
-/** From whoever has the most that has something to give, to whoever has the least. */
+/**
+ * The best move: from the node with the largest load that has something to give, to the node with the smallest load.
+ */
 const best = (holders: ReadonlyMap<NodeKey, Holder>) => {
   const sorted = [...holders.values()].sort(byLoad);
   for (const to of sorted)
@@ -94,7 +99,7 @@ const best = (holders: ReadonlyMap<NodeKey, Holder>) => {
   return undefined;
 };
 
-/** Of what evens two out, what does so best. */
+/** Among the partitions that reduce the difference, the one that reduces it most. */
 const fitting = ({ key, has }: Holder, difference: number): Placed | undefined => {
   const off = ({ weight }: Placed): number => Math.abs(weight - difference / 2);
   const order = (a: Placed, b: Placed): number =>
@@ -112,6 +117,6 @@ const give = (each: Placed, to: Holder): void => {
 const move = (each: Placed, from: Holder, to: Holder): void => {
   from.has.splice(from.has.indexOf(each), 1);
   from.load -= each.weight;
-  // As it is: who has it now is the one to be asked.
+  // `at` keeps the current owner, which is the node to ask for the partition.
   give(each, to);
 };

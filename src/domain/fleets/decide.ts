@@ -13,7 +13,7 @@ import type { NodeKey, PartitionId } from './ids.ts';
 import { isSilent, type Memory } from './silence.ts';
 import { FORGET_LOOKS, LEFT_LYING_LOOKS, NEWCOMER_LOOKS } from './timings.ts';
 
-/** What a node has of a partition. */
+/** A partition that this node holds. */
 export interface Holding {
   readonly partition: PartitionId;
   readonly fence: number;
@@ -26,30 +26,30 @@ export interface View {
   readonly memory: Memory;
   readonly shares: readonly Share[];
   readonly holdings: ReadonlyMap<PartitionId, Holding>;
-  /** It is to give everything away, and to go. */
+  /** Whether it gives all of its partitions away and then leaves. */
   readonly isLeaving: boolean;
-  /** Whoever works on its partitions shows no sign of life: it could begin nothing. */
+  /** Whether the thread that works on its partitions shows no sign of life, so that no work could begin. */
   readonly isBlocked?: boolean;
 }
 
-/** Enough of a lease to say which one. */
+/** The fields that identify a lease of an owner. */
 export type Owned = Pick<Lease, 'partition' | 'fence'>;
 
 export type Action =
-  /** This life is over. */
+  /** The current life of this node has ended. */
   | { readonly do: 'go-away' }
   | { readonly do: 'evict'; readonly node: NodeKey; readonly beat: number }
-  /** Its life was ended long ago: everybody reads its row all the same. */
+  /** Deletes the row of a node that was evicted long ago. Every node would otherwise go on reading the row. */
   | { readonly do: 'forget'; readonly node: NodeKey }
   | { readonly do: 'take'; readonly lease: Lease }
   | { readonly do: 'ask'; readonly lease: Lease }
   | { readonly do: 'decline'; readonly lease: Lease }
   | { readonly do: 'begin'; readonly lease: Lease }
-  /** To whoever asked for it; to nobody without one. */
+  /** Ends the work, then gives the partition to `to`, the node that asked. Without `to`, the partition becomes free. */
   | { readonly do: 'drain'; readonly lease: Owned; readonly to: NodeKey | undefined }
   | { readonly do: 'drop'; readonly partition: PartitionId };
 
-/** @returns what to do, in this order. */
+/** @returns the actions, in the order in which to perform them. */
 export const decide = (view: View): readonly Action[] => {
   const nodes = new Map(view.fleet.nodes.map((node) => [node.key, node]));
   const me = nodes.get(view.me);
@@ -63,7 +63,10 @@ export const decide = (view: View): readonly Action[] => {
   ];
 };
 
-/** What it asks for goes by what it answers: two that counted on what they decline would ask each other for ever. */
+/**
+ * Answers requests first, then asks, as if the declined requests were gone. Otherwise two nodes that count on what the
+ * other declines would ask each other forever.
+ */
 const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const answers = consent(view, nodes);
   const declined = new Set(answers.flatMap((each) => (each.do === 'decline' ? [each.lease.partition] : [])));
@@ -74,14 +77,17 @@ const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] =>
 
 const keptOf = ({ next: _, ...lease }: Lease): Lease => lease;
 
-/** P10. Who comes to a fleet that is at work may take at once what lies there: nobody is about to come with it. */
+/**
+ * Whether a new node may take free partitions (P10). In a fleet that is at work it may do so at once, since no other
+ * nodes are starting with it.
+ */
 const mayTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): boolean =>
   maySettle(view) || view.fleet.leases.some((lease) => lease.owner !== view.me && !isFree(lease, nodes));
 
-/** P10. */
+/** Whether a new node has read the fleet often enough to ask for partitions (P10). */
 const maySettle = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;
 
-/** What the table says is its own, and what no longer is. */
+/** Begins the partitions that the table gives to this node, and drops the others. */
 const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => {
   const mine = new Map(fleet.leases.filter(({ owner }) => owner === me).map((lease) => [lease.partition, lease]));
   const dropped = [...holdings.values()]
@@ -91,7 +97,7 @@ const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => 
   return [
     ...dropped,
     ...begun.map((lease): Action => {
-      // Nothing was begun, so that nothing has to end.
+      // The work has not begun, so nothing has to be drained.
       if (givesAllAway) return { do: 'drain', lease, to: undefined };
       return { do: 'begin', lease };
     }),
@@ -103,7 +109,10 @@ const evictions = ({ me, fleet, memory }: View): Action[] =>
     .filter((node) => node.key !== me && isSilent(memory, node))
     .map(({ key, beat }): Action => ({ do: 'evict', node: key, beat }));
 
-/** One of them is enough to do so: nodes that crash again and again would else be read by all for a day. */
+/**
+ * Deletes rows of evicted nodes. Only the first member does this. Without it, all nodes would read the rows of nodes
+ * that crash repeatedly for a day.
+ */
 const forgotten = ({ me, fleet, memory }: View): Action[] => {
   const [first] = fleet.nodes
     .filter(isMember)
@@ -123,7 +132,10 @@ const giveAway = ({ me, fleet, holdings }: View): Action[] =>
     })
     .map((lease): Action => ({ do: 'drain', lease, to: undefined }));
 
-/** P6. What is asked for is given, where that still makes it more even, or somebody wants it there; to members alone. */
+/**
+ * Answers requests for partitions (P6). A request is granted if the move still balances the loads, or if the partition
+ * is pinned to the asking node. Only members get partitions.
+ */
 const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const { me, fleet, holdings } = view;
   const loads = loadsOf(view, nodes);
@@ -136,7 +148,7 @@ const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
     const weight = weights.get(partition) ?? 1;
     const [mine, theirs] = [loads.get(me) ?? 0, loads.get(next) ?? 0];
     const pinned = memberOf(pin, nodes);
-    // The loads are those after it has moved.
+    // These loads count the partition as moved already.
     if (pinned ? pinned === next : mine + weight > theirs) return [{ do: 'drain', lease, to: next }];
     loads.set(me, mine + weight);
     loads.set(next, theirs - weight);
@@ -147,13 +159,13 @@ const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
 const weightsOf = ({ shares }: View): Map<PartitionId, number> =>
   new Map(shares.map(({ partition, weight }) => [partition, weight]));
 
-/** That node, if partitions may be given to it. */
+/** The node's key, if the node is a member. */
 const memberOf = (key: NodeKey | undefined, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
   const node = key === undefined ? undefined : nodes.get(key);
   return node && isMember(node) ? key : undefined;
 };
 
-/** Whose a partition is, or is about to be; of one that its owner is to give away, nobody knows yet. */
+/** The node that has a partition, or is about to get it. Undefined if the partition is free. */
 const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
   if (isFree(lease, nodes)) return undefined;
   return memberOf(lease.next, nodes) ?? lease.owner;
@@ -169,7 +181,7 @@ const loadsOf = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Map<NodeKey, nu
   return loads;
 };
 
-/** P5. What the plan has for this node: free ones to take, others to ask for. */
+/** The actions that the plan contains for this node: free partitions to take, and partitions to ask for (P5). */
 const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const { me } = view;
   const leases = new Map(view.fleet.leases.map((lease) => [lease.partition, lease]));
@@ -185,9 +197,9 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
 };
 
 /**
- * Of its moves those that make it more even as it is, without what others are to do first. So each that is asked for makes
- * the sum of the squared loads smaller, where all count that were asked for, and none that is declined makes it greater:
- * asking comes to an end.
+ * The moves to this node that improve the balance now, without counting on moves of other nodes. Each request then
+ * makes the sum of the squared loads smaller, counting all requests as granted, and a declined request does not
+ * increase it. So the requests come to an end.
  */
 const sureOf = (moves: Plan['moves'], view: View, nodes: ReadonlyMap<NodeKey, Node>): Plan['moves'] => {
   const loads = loadsOf(view, nodes);
@@ -203,11 +215,13 @@ const sureOf = (moves: Plan['moves'], view: View, nodes: ReadonlyMap<NodeKey, No
   });
 };
 
-/** P11. Whoever it was dealt to does not take it: its configuration may not have it. */
+/**
+ * Whether the node that a partition was dealt to does not take it (P11). Its configuration may not have the partition.
+ */
 const isLeftLying = ({ memory }: View, partition: PartitionId): boolean =>
   (memory.free.get(partition) ?? 0) >= LEFT_LYING_LOOKS;
 
-/** The plan for a fleet as it is. Partitions that are not shared by the one who asks are not in it. */
+/** The plan for the fleet as it is. It leaves out partitions that this node does not share. */
 const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: ReadonlyMap<NodeKey, Node>): Plan => {
   const leases = new Map(fleet.leases.map((lease) => [lease.partition, lease]));
   const placed = shares.map(({ partition, weight }): Placed => {

@@ -2,22 +2,25 @@
 import type { Millis } from '../ids.ts';
 import type { FleetName, NodeKey, PartitionId } from './ids.ts';
 
-/** Why the work on a partition has to stop. */
+/** Why the work on a partition has to stop at once. */
 export type DropReason =
-  /** Others took this node for dead. */
+  /** Another node evicted this node. */
   | 'evicted'
-  /** The table says that it is another's. */
+  /** The table shows another owner. */
   | 'taken'
-  /** P7. Its last heartbeat is too long ago: it goes on when there is one again, if it is still its own then. */
+  /**
+   * The last heartbeat is too old (P7). The work goes on after the next heartbeat, if the partition still belongs to
+   * this node.
+   */
   | 'deadline'
-  /** The work did not end within the time that is left for it. */
+  /** The work did not end within the time for draining. */
   | 'drain-timeout';
 
 export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } & (
   | { readonly event: 'joined' | 'left' }
-  /** P9. Others took it for dead; it comes back after `away` ms. */
+  /** Another node evicted this node (P9). It comes back after `away` ms. */
   | { readonly event: 'evicted'; readonly away: Millis }
-  /** P3. It has ended the life of another one. */
+  /** This node evicted another one (P3). */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }
   | {
       readonly event: 'acquired' | 'asked' | 'declined' | 'draining' | 'finished';
@@ -28,7 +31,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly event: 'handed-over';
       readonly partition: PartitionId;
       readonly fence: number;
-      /** To nobody in particular without one. */
+      /** The new owner. Absent if the partition became free. */
       readonly to?: NodeKey;
     }
   | {
@@ -37,7 +40,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly fence: number;
       readonly reason: DropReason;
     }
-  /** What works on it threw; it is called again after `pause` ms. */
+  /** The work function threw. It is called again after `pause` ms. */
   | {
       readonly event: 'work-failed';
       readonly partition: PartitionId;
@@ -45,13 +48,13 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly pause: Millis;
       readonly cause: unknown;
     }
-  /** A call on the table failed; it is made again. */
+  /** A call to the table failed. It is made again. */
   | { readonly event: 'store-failed'; readonly call: string; readonly cause: unknown }
-  /** What works on the partitions does not answer, so that heartbeats cease. */
+  /** The thread that works on the partitions does not answer, so the node stops its heartbeats. */
   | { readonly event: 'blocked'; readonly span: Millis }
 );
 
-/** What is told of one life of a node, without its name and its fleet's. */
+/** An event of one life of a node, without the names of the node and its fleet. */
 export type LifeEvent = FleetEvent extends infer Each
   ? Each extends FleetEvent
     ? Omit<Each, 'fleet' | 'node'>

@@ -16,63 +16,69 @@ export interface Node {
   readonly key: NodeKey;
   /** Grows with each heartbeat. */
   readonly beat: number;
-  /** For how long its heartbeat may stand still before others take it for dead. */
+  /** How long its heartbeat may stay unchanged before other nodes evict it. */
   readonly ttl: Millis;
-  /** It began then, by its own clock: for people. */
+  /** When it began, by its own clock. Only for display. */
   readonly startedAt: Millis;
-  /** It sent its last heartbeat then, by its own clock: for people. */
+  /** When it sent its last heartbeat, by its own clock. Only for display. */
   readonly beatAt: Millis;
-  /** P3. Others took it for dead. This life of it is over. */
+  /** Another node has evicted it (P3). This life of the node has ended. */
   readonly evicted?: true;
-  /** It gives all away, and is about to go. */
+  /** It gives away all partitions and is about to leave. */
   readonly leaving?: true;
-  /** Somebody wants it to have no partitions. */
+  /** A user has told it to hold no partitions. */
   readonly draining?: true;
-  /** It reads checkpoints that have rows of their own. Nodes of 0.2.0 do not. */
+  /** It can read checkpoints in rows of their own. Nodes of release 0.2.0 cannot. */
   readonly readsApart?: true;
 }
 
-/** A partition's row, as whoever wants to change it has seen it. */
+/** A partition's row, as a node has read it. */
 export interface Lease {
   readonly partition: PartitionId;
   readonly fence: number;
   readonly owner?: NodeKey;
-  /** Who asked for it. */
+  /** The node that has asked for it. */
   readonly next?: NodeKey;
-  /** Whose somebody wants it to be, for as long as that node lives. */
+  /** The node to which a user has pinned it, for as long as that node lives. */
   readonly pin?: NodeKey;
-  /** It became its owner's then, by that one's clock. */
+  /** When its owner got it, by the owner's clock. */
   readonly since?: Millis;
-  /** What an owner has stored last, where it is in this row: as 0.2.0 has it. */
+  /** The last checkpoint of an owner, if it is in this row, as in release 0.2.0. */
   readonly checkpoint?: string;
-  /** How many its owner has stored in this row. */
+  /** How many checkpoints its owner has stored in this row. */
   readonly stored?: number;
-  /** P8. The checkpoint has a row of its own, for good. */
+  /** Whether the checkpoint has a row of its own, permanently (P8). */
   readonly checkpointApart?: true;
 }
 
-/** All of a fleet's rows. The nodes were read after the leases, so that who owns one is there. */
+/** All rows of a fleet. The nodes were read after the leases, so the owner of each lease is among them. */
 export interface Fleet {
   readonly nodes: readonly Node[];
   readonly leases: readonly Lease[];
-  /** Checkpoints get rows of their own as partitions change hands. No node of 0.2.0 can work in it any more. */
+  /**
+   * Whether checkpoints move to rows of their own when partitions change hands. Nodes of release 0.2.0 cannot work in
+   * such a fleet.
+   */
   readonly checkpointsApart?: true;
 }
 
-/** What is shared: a partition, and how much of a node's time it takes, compared with others. */
+/** A partition, and its weight: how much of a node's time it takes, compared with the other partitions. */
 export interface Share {
   readonly partition: PartitionId;
   readonly weight: number;
 }
 
 export const WEIGHT_MAX = 1_000_000;
-/** Five write units with its row: a place to go on from, and not the state itself. */
+/**
+ * Largest checkpoint: five write units with its row. A checkpoint says where to go on; it is not meant for the state
+ * itself.
+ */
 export const CHECKPOINT_MAX_BYTES = 4_096;
 
-/** Whether partitions may be given to a node. */
+/** Whether a node may be given partitions. */
 export const isMember = ({ evicted, leaving, draining }: Node): boolean => !evicted && !leaving && !draining;
 
-/** P4. Whether a lease may be taken: nobody has it, or its owner can never beat again. */
+/** Whether a lease may be taken (P4): it has no owner, or its owner can never send a heartbeat again. */
 export const isFree = (
   { owner }: { readonly owner?: NodeKey | undefined },
   nodes: ReadonlyMap<NodeKey, Node>,

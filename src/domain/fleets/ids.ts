@@ -2,13 +2,16 @@
 
 declare const brand: unique symbol;
 
-/** Names a fleet: a table can hold several. */
+/** Names a fleet. One table can hold several fleets. */
 export type FleetName = string & { readonly [brand]: 'FleetName' };
-/** Names a share of the fleet's work. */
+/** Names one share of the fleet's work. */
 export type PartitionId = string & { readonly [brand]: 'PartitionId' };
-/** What people call a node. Two processes may have the same one. */
+/** The name of a node. Two processes may have the same name. */
 export type NodeId = string & { readonly [brand]: 'NodeId' };
-/** `id@epoch`: one life of a node. It ends with its process, or when others take it for dead; the next one is another. */
+/**
+ * `id@epoch`: one life of a node. It ends with its process, or when another node evicts it. The next life has another
+ * key.
+ */
 export type NodeKey = string & { readonly [brand]: 'NodeKey' };
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
@@ -20,22 +23,22 @@ export const FLEET_NAME_RULE =
 export const NODE_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ : - and begin with a letter or a digit';
 
-/** Returns the name when it may name a fleet, otherwise undefined. */
+/** Returns the name if it may name a fleet, otherwise undefined. */
 export const fleetName = (value: unknown): FleetName | undefined =>
   typeof value === 'string' && NAME.test(value) ? (value as FleetName) : undefined;
 
-/** Returns the id when it may name a partition, otherwise undefined. */
+/** Returns the id if it may name a partition, otherwise undefined. */
 export const partitionId = (value: unknown): PartitionId | undefined =>
   typeof value === 'string' && NAME.test(value) ? (value as PartitionId) : undefined;
 
-/** Returns the id when it may name a node, otherwise undefined. */
+/** Returns the id if it may name a node, otherwise undefined. */
 export const nodeId = (value: unknown): NodeId | undefined =>
   typeof value === 'string' && NODE.test(value) ? (value as NodeId) : undefined;
 
 /** @param epoch differs for each life of a node: lower-case letters and digits */
 export const nodeKey = (id: NodeId, epoch: string): NodeKey => `${id}@${epoch}` as NodeKey;
 
-/** Returns the key when it may name a life of a node, otherwise undefined. */
+/** Returns the key if it may name a life of a node, otherwise undefined. */
 export const parseNodeKey = (value: unknown): NodeKey | undefined => {
   if (typeof value !== 'string') return undefined;
   const [id, epoch, ...more] = value.split('@');

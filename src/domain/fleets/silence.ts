@@ -12,24 +12,24 @@ import { JITTER, READS_MIN } from './timings.ts';
 
 interface Sighting {
   readonly beat: number;
-  /** For how long it was seen to stand still. */
+  /** For how long it was seen unchanged. */
   readonly silence: Millis;
-  /** In how many reads since the first that showed it. */
+  /** In how many reads it was unchanged, after the first one that showed it. */
   readonly reads: number;
 }
 
-/** When a fleet was read, by the observer's monotonic clock: its rows are of some moment between these. */
+/** When a fleet was read, by the observer's monotonic clock. Each row was read at some time between the two. */
 export interface Look {
   readonly from: Millis;
   readonly to: Millis;
 }
 
-/** What a node remembers of what it has read. */
+/** What a node remembers of its reads. */
 export interface Memory {
   readonly readAt: Millis | undefined;
   readonly looks: number;
   readonly sightings: ReadonlyMap<NodeKey, Sighting>;
-  /** For how many reads a partition has been free, also one that nobody ever had. */
+  /** For how many reads a partition has been free, including partitions that never had an owner. */
   readonly free: ReadonlyMap<PartitionId, number>;
 }
 
@@ -42,7 +42,7 @@ export const remember = (
   { from, to }: Look,
   cycle: Millis,
 ): Memory => {
-  // As much as surely lies between the two: what was seen stood still no shorter.
+  // Count only time that surely passed between the two reads, so that the silence is never overestimated.
   const passed = memory.readAt === undefined ? 0 : Math.min(from - memory.readAt, cycle * (1 + JITTER));
   const nodes = new Map(fleet.nodes.map((node) => [node.key, node]));
   const owners = new Map(fleet.leases.map(({ partition, owner }) => [partition, owner]));
@@ -63,7 +63,7 @@ const sightingOf = (before: Sighting | undefined, { beat }: Node, passed: Millis
     ? { beat, silence: before.silence + passed, reads: before.reads + 1 }
     : { beat, silence: 0, reads: 0 };
 
-/** Whether a node is to be evicted, unless it beats before that is written (P3). */
+/** Whether a node has to be evicted. The write that evicts it fails if it has sent a heartbeat since (P3). */
 export const isSilent = ({ sightings }: Memory, { key, beat, ttl, evicted }: Node): boolean => {
   const seen = sightings.get(key);
   return !evicted && seen !== undefined && seen.beat === beat && seen.silence >= ttl && seen.reads >= READS_MIN;

@@ -1,32 +1,42 @@
 /** For how long a node is trusted, by itself and by others. */
 import type { Millis } from '../ids.ts';
 
-/** How often a node beats and looks. */
+/** How often a node sends a heartbeat and reads the fleet. */
 export const CYCLE: Millis = 5_000;
-/** By how much a cycle is longer or shorter, so that nodes do not keep step. */
+/** Random part by which a cycle is longer or shorter, so that nodes do not act in step. */
 export const JITTER = 0.1;
-/** Within which the worst gap counts: a pause each minute is not forgotten between two of them. */
+/**
+ * The worst gap within this time counts, so that a pause that recurs every minute is remembered between two of them.
+ */
 const RECENT: Millis = 10 * 60_000;
-/** P2. How often a heartbeat has to be seen unchanged, however long ago it was first. */
+/**
+ * How often a heartbeat must be read unchanged before the node counts as dead, however long ago it was first read (P2).
+ */
 export const READS_MIN = 4;
-/** P10. How many times a newcomer looks before it asks, or takes the first: others that come with it are there by then. */
+/**
+ * How often a new node reads the fleet before it asks for partitions, or takes the first free ones (P10). Nodes that
+ * start at the same time have joined by then.
+ */
 export const NEWCOMER_LOOKS = 3;
-/** P11. After so many looks a partition that another one left lying is anybody's. */
+/** After this many reads, any node may take a free partition that the node it was dealt to has not taken (P11). */
 export const LEFT_LYING_LOOKS = 5;
 
-/** How many looks come five times as often as usual while something is about to change hands, before it takes too long. */
+/** How many reads come at five times the usual rate while a partition is about to change hands. */
 export const HURRIED_LOOKS = 30;
 
-/** P3. For so many looks (ten minutes, where nothing changes hands) the row of a life that was ended is there to be seen. */
+/** For how many reads the row of an evicted node stays visible (P3): ten minutes at the usual rate. */
 export const FORGET_LOOKS = 120;
 
-/** Signs of life come four times a second: a shorter silence than this says nothing, however short the cycle is. */
+/**
+ * The worker thread shows a sign of life four times a second. A silence shorter than this means nothing, however short
+ * the cycle is.
+ */
 const SILENCE_LEAST: Millis = 1_000;
 
-/** Who has shown no sign of life for longer than that is blocked, and is given nothing. */
+/** After this silence the worker thread counts as blocked, and the node takes no more partitions. */
 export const blockedAfter = (cycle: Millis): Millis => Math.max(cycle, SILENCE_LEAST);
 
-/** Between the writing of two heartbeats. */
+/** The time between two written heartbeats. */
 export interface Gap {
   readonly endedAt: Millis;
   readonly span: Millis;
@@ -36,30 +46,35 @@ export interface Gap {
 export const recentGaps = (gaps: readonly Gap[], now: Millis): readonly Gap[] =>
   gaps.filter(({ endedAt }) => now - endedAt <= RECENT);
 
-/** P1. Slow nodes are given time: six times the worst gap, 6 to 24 cycles. */
+/**
+ * The time after which an unchanged heartbeat counts as dead (P1): six times the worst recent gap, within 6 and 24
+ * cycles. Slow nodes get more time.
+ */
 export const ttlOf = (gaps: readonly Gap[], cycle: Millis): Millis => {
   const worst = Math.max(cycle, ...gaps.map(({ span }) => span));
   return Math.round(Math.min(Math.max(6 * worst, 6 * cycle), 24 * cycle));
 };
 
-/** A heartbeat that was sent, whether or not it is known to be written. */
+/** A heartbeat that was sent, whether or not its write is confirmed. */
 export interface Beat {
   readonly sentAt: Millis;
   readonly ttl: Millis;
 }
 
 /**
- * P7. Until when a node may work: two thirds of its Ttl since its last heartbeat was sent. Nobody saw that one before, so
- * that a third is left for what is under way and for clocks that run at different speeds.
+ * Until when a node may work (P7): two thirds of its Ttl since it sent its last heartbeat. Other nodes cannot have read
+ * that heartbeat earlier. The last third is left for work that is under way, and for clocks that run at different
+ * speeds.
  *
- * @param written the last that is known to be written @param unknown sent since, without an answer: others may see these
+ * @param written the last confirmed heartbeat @param unknown heartbeats sent since whose write is not confirmed; other
+ *   nodes may have read them
  */
 export const deadlineOf = (written: Beat, unknown: readonly Beat[]): Millis =>
   unknown.reduce((least, beat) => Math.min(least, trustedUntil(beat)), trustedUntil(written));
 
 const trustedUntil = ({ sentAt, ttl }: Beat): Millis => sentAt + Math.floor((ttl * 2) / 3);
 
-/** P9. How long an evicted node stays away: twice as long each time, while that happens again and again. */
+/** How long an evicted node stays away (P9). The time doubles with each eviction that is not forgiven. */
 export const awayFor = (evictions: number, cycle: Millis): Millis => cycle * Math.min(6 * 2 ** (evictions - 1), 180);
-/** P9. After so long an eviction is forgotten. */
+/** After this long, an eviction no longer counts (P9). */
 export const FORGIVEN: Millis = 60 * 60_000;

@@ -2,40 +2,41 @@
 import { type Fleet, isFree, type Lease, type Node } from './fleet.ts';
 import { type FleetName, type NodeId, type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
 
-/** `evicted`: this life of it is over; its row is still there. */
+/** `evicted`: this life of the node has ended, and its row is still stored. */
 type NodeStatus = 'working' | 'draining' | 'leaving' | 'evicted';
 
 /**
- * - `owned`: its owner works on it;
- * - `asked`: likewise, until it has given it to `next`;
- * - `free`: nobody works on it, and whoever it is dealt to takes it.
+ * The status of a partition.
+ * - `owned`: its owner works on it.
+ * - `asked`: its owner works on it until it gives it to `next`.
+ * - `free`: no node works on it. The node that it is dealt to takes it.
  */
 type PartitionStatus = 'owned' | 'asked' | 'free';
 
 export interface NodeView {
-  /** Its key: one life of it. */
+  /** Its key, which names one life of the node. */
   readonly node: NodeKey;
   readonly id: NodeId;
   readonly status: NodeStatus;
   readonly beat: number;
   readonly ttlSeconds: number;
-  /** By its own clock, as `lastBeatAt` is. */
+  /** By the node's own clock, like `lastBeatAt`. */
   readonly startedAt: string;
   readonly lastBeatAt: string;
-  /** How many are its own in the table. */
+  /** How many partitions it owns in the table. */
   readonly partitions: number;
 }
 
 export interface PartitionView {
   readonly id: PartitionId;
   readonly status: PartitionStatus;
-  /** Who works on it; not there while it is free. */
+  /** The node that works on it. Absent while it is free. */
   readonly owner?: NodeKey;
-  /** Whose it was, while it is free because that one is gone. */
+  /** The node that owned it, if it is free because that node is gone. */
   readonly lastOwner?: NodeKey;
   readonly next?: NodeKey;
   readonly pin?: NodeKey;
-  /** It became its owner's then, by that one's clock. */
+  /** When its owner got it, by the owner's clock. */
   readonly since?: string;
   readonly fence: number;
 }
@@ -44,11 +45,11 @@ export interface FleetView {
   readonly id: FleetName;
   readonly nodes: readonly NodeView[];
   readonly partitions: readonly PartitionView[];
-  /** Checkpoints have rows of their own, or get them when their partitions change hands. */
+  /** Whether checkpoints have rows of their own, or get them when their partitions change hands. */
   readonly checkpointsApart?: true;
 }
 
-/** Partitions that nobody has ever taken are in no row, and so not here. */
+/** The view of a fleet. Partitions that no node has ever taken have no row, and are missing here. */
 export const fleetView = (id: FleetName, { nodes, leases, checkpointsApart }: Fleet): FleetView => {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   const counts = new Map<NodeKey, number>();
@@ -74,7 +75,7 @@ const nodeView = (node: Node, partitions: number): NodeView => ({
   partitions,
 });
 
-/** Who leaves was told so by its process, and goes; who drains stays, without partitions. */
+/** A node is `leaving` if its process ends; a `draining` node stays, without partitions. */
 const statusOf = ({ evicted, leaving, draining }: Node): NodeStatus => {
   if (evicted) return 'evicted';
   if (leaving) return 'leaving';
@@ -95,17 +96,17 @@ const partitionView = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): Partiti
   };
 };
 
-/** Which node is meant: one that is there, or why not. */
+/** The node that a user's text names, or why none is found. */
 export type Meant =
   | { readonly kind: 'one'; readonly node: Node }
-  /** None of these is meant. Empty: none is there. */
+  /** No node matches. `candidates` are the living nodes. */
   | { readonly kind: 'none'; readonly candidates: readonly NodeKey[] }
   | { readonly kind: 'several'; readonly candidates: readonly NodeKey[] };
 
 /**
- * A node by its key; or by its id, where exactly one life of it has not ended.
+ * Finds a node by its key, or by its id if exactly one life with that id has not ended.
  *
- * @param text as people write it
+ * @param text as the user writes it
  */
 export const nodeMeant = (nodes: readonly Node[], text: string): Meant => {
   const exact = nodes.find(({ key }) => key === text);

@@ -15,15 +15,18 @@ import type { Millis } from '../ids.ts';
 import { CLOCK_SKEW, SECOND } from '../timings.ts';
 import { freeKeyOf, type LeaseKey, type Range } from './ids.ts';
 
-/** Jobs that somebody has claimed, or had: until then, 0 for nobody's. */
+/**
+ * A range of jobs that a worker has claimed, or that is free again. `until` is the end of the lease, or 0 if it is
+ * free.
+ */
 export interface Lease extends Range {
   readonly key: LeaseKey;
   readonly until: Millis;
 }
 
-/** A list as it is opened; its name is its `userKey`. */
+/** A list as it is opened. Its name is stored as `userKey`. */
 export interface NewList extends NewFanOut {
-  /** The operation of the tasks that its jobs become, if they ever do. */
+  /** The operation of the tasks that a trigger makes from its jobs. */
   readonly operation?: string;
 }
 
@@ -32,7 +35,7 @@ export interface List extends FanOut {
   readonly operation?: string;
   /** The first job that was never handed out. */
   readonly head: number;
-  /** By their first jobs. No job is in two of them, and none is at `head` or beyond. */
+  /** In the order of their first jobs. No job is in two leases, and no lease reaches `head`. */
   readonly leases: readonly Lease[];
 }
 
@@ -43,36 +46,39 @@ export interface Job {
   readonly payload: string;
 }
 
-/** D2. Claims that a list has at once: each is written with all of the others. */
+/** Most claims that a list has at once (D2). Each claim writes the row with all of them. */
 export const CLAIMS_MAX = 64;
-/** Leases that one write looks at: each takes six of the 300 operators that a condition may have. */
+/** Most leases that one write can check. Each needs six of the 300 operators that a condition may have. */
 const SEEN_MAX = 40;
 
-/** Whole seconds, as they are stored. */
+/** The end of a lease. Leases are stored in whole seconds. */
 export const leaseEnd = (now: Millis, span: Millis): Millis => Math.ceil((now + span) / SECOND) * SECOND;
 
-/** D3. Whether its jobs may be handed out again: whoever granted it, and whoever has it, may be late by their clocks. */
+/**
+ * Whether the jobs of a lease may be handed out again (D3). The clocks of the function that granted the lease and of
+ * its worker may both be wrong by `CLOCK_SKEW`.
+ */
 export const isFree = ({ until }: Lease, now: Millis): boolean => until === 0 || until + 2 * CLOCK_SKEW < now;
 
 export const endOf = ({ first, count }: Range): number => first + count;
 
-/** Whether anything may be handed out, if there is something. */
+/** Whether a list in this status hands out jobs. */
 export const handsOut = ({ status }: Pick<List, 'status'>): boolean => status === 'open' || status === 'sealed';
 
 export const freshOf = ({ total, head }: List): number => total - head;
 
-/** What somebody who claims gets. */
+/** What a claim gets. */
 export type ClaimPlan =
-  /** It is his already. */
+  /** The claim has these jobs already. */
   | { readonly do: 'hand-out'; readonly lease: Lease }
-  /** It was his, and nobody took it. */
+  /** The claim's lease has ended, and no other claim took its jobs. */
   | { readonly do: 'renew'; readonly lease: Lease }
-  /** D3. Jobs that others had, or gave back; what he does not want stays free. */
+  /** Jobs that other claims gave back, or whose lease has ended (D3). `rest` is the part that stays free. */
   | { readonly do: 'take'; readonly from: readonly Lease[]; readonly range: Range; readonly rest?: Lease }
-  /** D2. */
+  /** Jobs that were never handed out (D2). */
   | { readonly do: 'fresh'; readonly count: number }
   | { readonly do: 'none' }
-  /** As many as can have claimed something have. */
+  /** The list has its largest number of claims. */
   | { readonly do: 'wait' }
   | { readonly do: 'refuse' };
 
@@ -99,23 +105,26 @@ export const planClaim = (list: List, key: LeaseKey, count: number, now: Millis)
 const restOf = (first: number, end: number): { readonly rest?: Lease } =>
   first < end ? { rest: freed({ first, count: end - first }) } : {};
 
-/** Jobs that go back to the pool. */
+/** A free lease, for jobs that go back to the pool. */
 export const freed = ({ first, count }: Range): Lease => ({ key: freeKeyOf(first), first, count, until: 0 });
 
-/** What a trigger hands out: what was given back, or left by whoever had it, and then fresh jobs. */
+/** What a trigger hands out: first jobs that were given back or whose lease has ended, then fresh jobs. */
 export interface TriggerPlan {
   readonly ranges: readonly Range[];
   readonly from: readonly Lease[];
-  /** What stays free of the last of these. */
+  /** The part of the last of these leases that stays free. */
   readonly rest?: Lease;
   readonly fresh: number;
 }
 
-/** What a trigger looks at beside fresh jobs: as much as one write can. */
+/** The free leases that a trigger uses besides fresh jobs: as many as one write can check. */
 export const freeToTrigger = ({ leases }: List, now: Millis): readonly Lease[] =>
   leases.filter((lease) => isFree(lease, now)).slice(0, SEEN_MAX);
 
-/** D7. All that is left, where that is less. @param free with what of them is not done: that alone is handed out */
+/**
+ * Plans a trigger of `count` jobs (D7), or of all jobs that are left if there are fewer. @param free leases, each with
+ * its jobs that are not done; only these are handed out
+ */
 export const planTrigger = (
   list: List,
   count: number,
@@ -137,7 +146,7 @@ export const planTrigger = (
     from,
     fresh,
     ranges: fresh > 0 ? [...ranges, { first: list.head, count: fresh }] : ranges,
-    // Something is left of the last one where it was enough.
+    // If the free leases sufficed, a part of the last one may be left.
     ...(wanted === 0 && lease && range ? restOf(endOf(range), endOf(lease)) : {}),
   };
 };
@@ -155,7 +164,7 @@ export const without = (range: Range, done: Pick<ReadonlySet<number>, 'has'>): r
 
 export const countOf = (ranges: readonly Range[]): number => ranges.reduce((sum, { count }) => sum + count, 0);
 
-/** The part of some ranges, put one behind the other, that begins at `from` and has at most `count` jobs. */
+/** At most `count` jobs of some ranges, from position `from` on if the ranges are placed end to end. */
 export const partOf = (ranges: readonly Range[], from: number, count: number): readonly Range[] => {
   let [skip, left] = [from, count];
   return ranges.flatMap((range) => {

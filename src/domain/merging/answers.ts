@@ -1,4 +1,4 @@
-/** What a merged job's answer means for each request: it has succeeded when its keys have. */
+/** What a merged job's answer means for each request. A request succeeds when all of its inputs have. */
 
 import { isObject, rawElements } from '../../util/json-text.ts';
 import type { Answer, ItemAnswer } from '../downstream/downstream.ts';
@@ -10,7 +10,7 @@ import type { MergedInput, Plan } from './merge.ts';
 
 const SUCCEEDED: Outcome = { status: 'succeeded' };
 
-/** Requests that need no job: nothing is left to do for them, or nobody can tell what. */
+/** Requests that need no job, because earlier jobs did all of their inputs, or because their inputs cannot be read. */
 export const settledBy = ({ merged, toDo }: Plan): ReadonlyMap<TaskId, Outcome> => {
   const open = new Set(toDo.map(({ key }) => key));
   const settled = new Map<TaskId, Outcome>();
@@ -19,13 +19,13 @@ export const settledBy = ({ merged, toDo }: Plan): ReadonlyMap<TaskId, Outcome> 
   return settled;
 };
 
-/** The answer in terms of requests, and the inputs that have been done. */
+/** The answer translated to requests, and the inputs that were done. */
 export interface Answered {
   readonly answer: Answer;
   readonly done: readonly MergedInput[];
 }
 
-/** @param answer what the downstream said of the job that got `plan.toDo` */
+/** @param answer the downstream's answer to the job that got `plan.toDo` */
 export const perRequest = (plan: Plan, answer: Answer): Answered => {
   const settled = settledBy(plan);
   if (answer.kind === 'results') {
@@ -35,16 +35,21 @@ export const perRequest = (plan: Plan, answer: Answer): Answered => {
     return { answer: { ...answer, items }, done: plan.toDo.filter(({ key }) => keys.has(key)) };
   }
   if (answer.kind === 'all-succeeded') return perKey(plan, answer.inputs, settled);
-  // Of the call as a whole, which was about the others.
+  // The answer concerns the whole call, so all other requests.
   return { answer: { ...answer, settled }, done: [] };
 };
 
-/** @param raw the list of what became of each input, as JSON text; without it all succeeded */
+/** @param raw the list of results of the inputs, as JSON text; without it, all succeeded */
 const perKey = (plan: Plan, raw: string | undefined, settled: ReadonlyMap<TaskId, Outcome>): Answered => {
   const read = raw === undefined ? { answers: undefined, foreign: 0 } : readInputs(raw, plan);
   if (!read)
     return {
-      answer: { kind: 'unavailable', reason: 'answered with inputs that are no list', mayRetryAtOnce: true, settled },
+      answer: {
+        kind: 'unavailable',
+        reason: 'answered with inputs that are not a list',
+        mayRetryAtOnce: true,
+        settled,
+      },
       done: [],
     };
   const { answers, foreign } = read;
@@ -61,7 +66,7 @@ const perKey = (plan: Plan, raw: string | undefined, settled: ReadonlyMap<TaskId
   };
 };
 
-/** What was said of each key, and how many were not asked about. */
+/** The answer about each key, and how many keys were not in the call. */
 const readInputs = (raw: string, { toDo }: Plan) => {
   const list: unknown = JSON.parse(raw);
   if (!Array.isArray(list)) return undefined;
@@ -72,13 +77,16 @@ const readInputs = (raw: string, { toDo }: Plan) => {
   for (const [index, each] of list.entries()) {
     const key = isObject(each) ? keyOf(each.key) : undefined;
     if (!isObject(each) || key === undefined || !asked.has(key)) foreign += 1;
-    // As with items: the first result stands.
+    // As for items, the first result stands.
     else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers.set(key, readItem(each, texts[index] ?? '{}'));
   }
   return { answers, foreign };
 };
 
-/** A request fails with the first of its keys that did, and is tried again with the first that is to be. */
+/**
+ * A request fails if one of its inputs failed, with the first such error. Otherwise it is retried if one of its inputs
+ * has to be.
+ */
 const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, ItemAnswer>): ItemAnswer => {
   const parts = keys.map((key) => ({ key, answer: answers.get(key) ?? LEFT_OUT }));
   for (const { key, answer } of parts)
@@ -97,7 +105,7 @@ const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, Item
 
 const LEFT_OUT: ItemAnswer = { status: 'retry', reason: 'left an input out of the results' };
 
-/** The results of a request's inputs, where there are any. */
+/** The results of a request's inputs, if there are any. */
 const resultOf = (parts: readonly { readonly key: InputKey; readonly answer: ItemAnswer }[]): Outcome => {
   const results = parts.flatMap(({ key, answer }) =>
     answer.status === 'succeeded' && answer.result !== undefined ? [`{"key":${key},"result":${answer.result}}`] : [],
@@ -112,5 +120,5 @@ const resultOf = (parts: readonly { readonly key: InputKey; readonly answer: Ite
   return bytes <= RESULT_MAX_BYTES ? { status: 'succeeded', result } : { status: 'succeeded', resultOmitted: bytes };
 };
 
-/** A key is as long as its producer likes. */
+/** A key may be of any length, so shorten it for messages. */
 const shortened = (key: InputKey): string => (key.length <= 100 ? key : `${key.slice(0, 100).toWellFormed()}…`);

@@ -1,27 +1,32 @@
-/** The inputs of a request: where `merge.keys` says they are, and what tells one from another. */
+/** Reads the inputs of a request at the path `merge.keys`, and identifies each by its key. */
 import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
 import { type Parsed, PROBLEMS_SHOWN, type Problem } from '../../util/problems.ts';
 import { payloadHashOf } from '../tasks/task.ts';
 
 /**
- * What tells one input from another: its key as JSON text, so that `"1"` and `1` differ. A producer may have written it
- * in another way (`"\u0061"` is `"a"`, `1.0` is `1`).
+ * Identifies an input: its key as JSON text, so that `"1"` and `1` differ. The text is normalised, because producers
+ * may write one key in several ways (`"\u0061"` is `"a"`, `1.0` is `1`).
  */
 export type InputKey = string;
 
-/** An input, as one request has it. */
+/** An input of one request. */
 export interface Input {
   readonly key: InputKey;
   /** JSON text, exactly as sent. */
   readonly text: string;
-  /** Of the text: another one is another version of the input. */
+  /** A hash of the text. An input with the same key and another text is another version of it. */
   readonly fingerprint: string;
 }
 
-/** Each input that was done has a row: one message must not cause any number of them. */
+/**
+ * Most inputs of one request. Each input that is done needs a row, so one message must not cause an unlimited number.
+ */
 export const INPUTS_MAX = 5_000;
 
-/** `inputs[].id` is a list and the key in its elements; `inputs[]` a list whose elements are the keys. */
+/**
+ * The parsed path: `inputs[].id` means the list `inputs` and the key `id` in its elements; `inputs[]` is a list whose
+ * elements are the keys.
+ */
 interface KeysPath {
   readonly list: readonly string[];
   readonly key: readonly string[];
@@ -32,7 +37,10 @@ const parsePath = (keys: string): KeysPath => {
   return { list: list.split('.'), key: key === '' ? [] : key.slice(1).split('.') };
 };
 
-/** The key that a value is, or undefined where it is none. Beyond 2^53 two different numbers would read as one. */
+/**
+ * The key for a value, or undefined if the value cannot be a key. Beyond 2^53 two different numbers would be read as
+ * one.
+ */
 export const keyOf = (value: unknown): InputKey | undefined =>
   typeof value === 'string' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)
     ? JSON.stringify(value)
@@ -60,7 +68,7 @@ export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey
     : { ok: true, value: found as InputKey[] };
 };
 
-export const KEY_RULE = 'must be a string, or a number up to 2^53: it tells one input from another';
+export const KEY_RULE = 'must be a string, or a number up to 2^53, since it identifies the input';
 
 /** The inputs of a payload's text, or what is wrong with them. */
 export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]> => {
@@ -79,7 +87,7 @@ export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]
   };
 };
 
-/** Own properties only: `constructor` or `__proto__` are no inputs. */
+/** The value at a path. Inherited names such as `constructor` or `__proto__` do not count. */
 const valueAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),

@@ -1,15 +1,18 @@
-/** Splits the requests of a merged batch into jobs: each has so few inputs that a function has time to store which of them are done. */
+/**
+ * Splits the requests of a merged batch into jobs. A job has so few inputs that the function has time to store which of
+ * them are done.
+ */
 import { parseJson } from '../../util/json-text.ts';
 import { type InputKey, keysIn } from './inputs.ts';
 
 /**
- * Inputs of a job at the most. Each that is done is a write in its Target's partition, which takes 1,000 a second. A function has
- * five seconds at least for all writes after its call, and half of them is for the results.
+ * Most inputs of a job. Each input that is done is a write in its Target's partition, which accepts 1,000 a second. The
+ * function has at least five seconds for all writes after its call, and half of that time is for the results.
  */
 export const INPUTS_PER_JOB = 2_500;
 
 /**
- * Requests in their order, in groups that have at most `most` inputs, each key once. A request alone may have more.
+ * Requests in their order, in groups of at most `most` distinct inputs. A single request may have more.
  *
  * @param keys `merge.keys`
  */

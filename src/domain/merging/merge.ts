@@ -1,8 +1,8 @@
 /**
- * Many requests, one job: which inputs it has to do, and which request needs which of them.
- *
- * Where two requests bring different texts for one key, the job gets that of the newer request (src/domain/tasks/age.ts): an input that
- * changed is wanted as it is now. With that the older request has what it asked for, too.
+ * Merges many requests into one job: decides which inputs the job has to do, and which inputs each request needs. If
+ * two requests have different texts for one key, the job gets the text of the newer request (src/domain/tasks/age.ts),
+ * because the latest state of an input is wanted. Doing that also answers the older request. Inputs that earlier jobs
+ * did are skipped.
  */
 
 import { groupBy } from '../../util/group-by.ts';
@@ -13,17 +13,17 @@ import { type Age, isNewer, isOlder, type SentWhen } from '../tasks/age.ts';
 import type { TaskError } from '../tasks/task.ts';
 import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
-/** An input of the union: the newest request's text stands for all of them. */
+/** An input of the job. Its text is that of the newest request. */
 export interface MergedInput extends Brought {
-  /** What all requests of the call bring for its key, this one too. */
+  /** The inputs of all requests of the call with its key, including this one. */
   readonly brought: readonly Brought[];
   /** What earlier jobs stored about its key. */
   readonly known: Known;
 }
 
-/** What the requests of a call have in common. */
+/** The inputs of the requests of a call, put together. */
 export interface Merged {
-  /** What the requests bring for each key. Keys are in the order in which they came first. */
+  /** The inputs of the requests for each key. The keys are in the order of their first appearance. */
   readonly inputs: ReadonlyMap<InputKey, readonly Brought[]>;
   /** The keys that each request needs, each once. */
   readonly needs: ReadonlyMap<TaskId, readonly InputKey[]>;
@@ -31,13 +31,13 @@ export interface Merged {
   readonly unreadable: ReadonlyMap<TaskId, TaskError>;
 }
 
-/** An input, and the request that brings it. */
+/** An input, and the request that it comes from. */
 interface Brought extends Input {
   readonly by: TaskId;
   readonly age: Age | undefined;
 }
 
-/** @param keys `merge.keys` of the operation, for requests that were registered before it merged */
+/** @param keys `merge.keys` of the operation, for requests that were registered before the operation merged */
 export const merge = (items: readonly CallItem[], keys: string): Merged => {
   const inputs = new Map<InputKey, Brought[]>();
   const needs = new Map<TaskId, readonly InputKey[]>();
@@ -45,7 +45,7 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
   for (const { id, payload, age, mergeKeys = keys } of items) {
     const found = inputsIn(mergeKeys, payload);
     if (found.ok) {
-      // Of two with one key in one request the last is meant, as of two members of an object.
+      // If a request has one key twice, the last one counts, as for members of a JSON object.
       const own = new Map(found.value.map((input) => [input.key, input]));
       for (const input of own.values()) {
         const brought = inputs.get(input.key) ?? [];
@@ -58,36 +58,40 @@ export const merge = (items: readonly CallItem[], keys: string): Merged => {
   return { inputs, needs, unreadable };
 };
 
-/** The row of a key that a job has done. */
+/** The row of a key whose input a job has done. */
 export interface Known {
-  /** First the fingerprint of the text that the job did, '' if it is unknown. Then the marks of requests, see {@link doneWith}. */
+  /**
+   * First the fingerprint of the text that the job did, or '' if it is unknown. Then the marks of requests, see {@link
+   * doneWith}.
+   */
   readonly marks: readonly string[];
-  /** Of the request whose text it was done with, where that is known. */
+  /** The age of the request whose text the job did, if it is known. */
   readonly age?: SentWhen;
 }
 
 /**
- * The row of an input that a job did: its fingerprint and age. A request of the batch that is not known to be older, and whose text was replaced,
- * gets a mark, which counts in this batch only: when the request is called about again, its text is not done after the newer one.
+ * The row of an input that a job did: its fingerprint and age. It also has marks for requests of this batch whose text
+ * was replaced and that are not known to be older. A mark counts only in this batch: if a marked request is called
+ * again, its text is not done after the newer one.
  */
 export const doneWith = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(fingerprint, age, { brought, known }, batch);
 
 /**
- * The row of an input if the job's text is unknown: it is that of this request, or of a newer one. Requests of this batch get marks. A request of
- * another batch is called about, unless it is older.
+ * The row of an input if it is unknown whether the job did this request's text or a newer one. Requests of this batch
+ * get marks. Requests of other batches are called, unless they are older.
  */
 export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(NO_TEXT, age, { brought, known }, batch);
 
 /**
- * The new row of an input that was skipped: with marks for the batch's other requests that are not known to be older than the text that was done.
- * Undefined if the row has these marks.
+ * The new row of a skipped input. It has marks for the other requests of the batch that are not known to be older than
+ * the text that was done. Undefined if the row has these marks already.
  */
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
   const [done = NO_TEXT, ...within] = known.marks;
   if (marksOf(known.age, done, brought, batch).every((each) => within.includes(each))) return undefined;
-  // A newer request asked for the text that was done: from now on requests before it are older.
+  // A newer request has the text that was done. From now on, requests before that request count as older.
   const isRaised = done === fingerprint && isOlder(known.age, age);
   return remembered(done, isRaised ? age : known.age, { brought, known }, batch);
 };
@@ -109,12 +113,12 @@ const marksOf = (age: SentWhen | undefined, done: string, brought: readonly Brou
 /** No text has this fingerprint. */
 const NO_TEXT = '';
 
-/** The oldest marks go first. Mostly their batches have ended. */
+/** Most marks of a row. The oldest are dropped first; their batches have usually ended. */
 const WITHIN_MAX = 50;
 
 const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);
 
-/** What there is to do, and what was done by earlier jobs. */
+/** The inputs that the job has to do, and those that earlier jobs did. */
 export interface Plan {
   readonly merged: Merged;
   readonly batch: BatchId;
@@ -122,7 +126,7 @@ export interface Plan {
   readonly skipped: readonly MergedInput[];
 }
 
-/** Leaves out inputs that were done already, as they are now or as a newer request had them. @param known by key */
+/** Leaves out inputs that earlier jobs did with the same text, or with that of a newer request. @param known by key */
 export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch: BatchId): Plan => {
   const inputs = [...merged.inputs].map(
     ([key, brought]): MergedInput => ({ ...latestOf(brought), brought, known: known.get(key) ?? NOTHING_KNOWN }),
@@ -131,13 +135,13 @@ export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch:
     marks.includes(fingerprint) ||
     marks.includes(markWithin(batch, by)) ||
     isOlder(age, done) ||
-    // As 0.2.0 marked what it replaced. It stored no age.
+    // Release 0.2.0 marked the fingerprints of replaced texts, and stored no age.
     (done === undefined && marks.includes(markWithin(batch, fingerprint)));
   const parts = groupBy(inputs, isDone);
   return { merged, batch, toDo: parts.get(false) ?? [], skipped: parts.get(true) ?? [] };
 };
 
-/** Of requests that are equally new, or of unknown age, the last one's. */
+/** The newest input. Of inputs that are equally new, or of unknown age, the last one. */
 const latestOf = (brought: readonly Brought[]): Brought =>
   brought.reduce((best, each) => (best.age && each.age && isNewer(best.age, each.age) ? best : each));
 
