@@ -74,12 +74,12 @@ const read = async (file: string, path: string): Promise<unknown> => {
   try {
     // Some editors begin a file with a byte order mark.
     if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
-    const module = await unended(file, () =>
+    const module = await reportingExit(file, () =>
       inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>),
     );
     if (module.default !== undefined) return module.default;
   } catch (cause) {
-    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}${wayOut(cause)}` }]);
+    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}${hintFor(cause)}` }]);
   }
   throw new InvalidConfig(file, [
     { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },
@@ -87,7 +87,7 @@ const read = async (file: string, path: string): Promise<unknown> => {
 };
 
 /** Adds a hint if Node cannot load TypeScript, which it does from 22.18 on. */
-const wayOut = (cause: unknown): string =>
+const hintFor = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     ? `; this is Node.js ${process.versions.node}: use 22.18 or newer for TypeScript, or write the configuration as .mjs or .json`
     : '';
@@ -105,7 +105,7 @@ const inTime = async <T>(loading: Promise<T>): Promise<T> => {
 };
 
 /** Reports a module that calls `process.exit`. The command would otherwise end as if it had succeeded. */
-const unended = async <T>(file: string, load: () => Promise<T>): Promise<T> => {
+const reportingExit = async <T>(file: string, load: () => Promise<T>): Promise<T> => {
   const onExit = (): void => {
     console.error(`${file}: ended the process while it was loaded (process.exit?). A configuration must only export`);
     process.exitCode = 1;

@@ -1,6 +1,6 @@
 /**
- * The rows of the table Fleet: the nodes and leases of a fleet share a partition, so that one query reads them. Each
- * checkpoint has a partition of its own.
+ * The rows of the table Fleet: the nodes and leases of a fleet share a partition, so that one query reads them. A
+ * checkpoint with a row of its own is in a partition of its own.
  */
 
 import { expiresAt } from '../domain/expiry.ts';

@@ -26,7 +26,7 @@ const WRITE_UNIT_BYTES = 1_024;
  * Bytes that a claim and a result add to a row: BatchId (up to 100 bytes), Attempts, FinishedAt, ExpiresAt with their
  * names, and a small result.
  */
-const ROOM_TO_GROW = 260;
+const GROWTH_BYTES = 260;
 
 export const taskKey = (id: TaskId): Item => ({ Id: id });
 /**
@@ -47,7 +47,7 @@ export const isInline = (task: NewTask): boolean => {
     (sum, [name, value]) => sum + name.length + Buffer.byteLength(String(value)),
     0,
   );
-  return bytes + ROOM_TO_GROW <= WRITE_UNIT_BYTES;
+  return bytes + GROWTH_BYTES <= WRITE_UNIT_BYTES;
 };
 
 const baseRow = (task: NewTask): Item => ({

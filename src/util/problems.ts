@@ -30,9 +30,9 @@ export const describeProblems = (problems: readonly Problem[]): string => proble
 export const describeInBrief = (problems: readonly Problem[]): string => inBrief(problems.map(describeProblem));
 
 /** The first of many texts in one line, and how many more there are. */
-export const inBrief = (sayings: readonly string[]): string => {
-  const more = sayings.length > PROBLEMS_SHOWN ? [`and ${sayings.length - PROBLEMS_SHOWN} more`] : [];
-  return [...sayings.slice(0, PROBLEMS_SHOWN), ...more].join('; ');
+export const inBrief = (texts: readonly string[]): string => {
+  const more = texts.length > PROBLEMS_SHOWN ? [`and ${texts.length - PROBLEMS_SHOWN} more`] : [];
+  return [...texts.slice(0, PROBLEMS_SHOWN), ...more].join('; ');
 };
 
 /** All problems that a schema found with the fields of `what`, such as "a register message". */

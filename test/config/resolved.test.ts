@@ -125,7 +125,7 @@ describe('a configuration', () => {
   it('without an operation whose tasks are stored says so', () => {
     const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
     expect(() => parsed.ok && operationFor(parsed.value, operationName('gone'))).toThrow(
-      /^operation "gone" is not in the configuration: if tasks of it are stored, put it back/,
+      /^operation "gone" is not in the configuration\. If tasks of it are stored, add it again/,
     );
     expect(() => parsed.ok && operationFor(parsed.value, operationName('constructor'))).toThrow();
   });

@@ -32,10 +32,7 @@ export type Finding = { readonly target: Target; readonly since: Millis } & (
       readonly batchId: BatchId;
     }
   | {
-      /**
-       * The Target is marked as waiting for a free slot of its operation, but no wake message arrived: an elect message
-       * was lost.
-       */
+      /** The Target is marked as waiting for a free slot, but no message will wake it: an elect message was lost. */
       readonly finding: 'forgotten';
       readonly fence: number;
     }

@@ -19,7 +19,7 @@ type Values = Readonly<Partial<Record<MetricName, number>>>;
 type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
 
 interface Effect<E> {
-  /** What the event adds. A count of nothing may be 0. */
+  /** What the event adds. A count may be 0. */
   adds?(event: E): Values;
   /** Dimensions that are not fields of the event. */
   of?(event: E): Dimensions;

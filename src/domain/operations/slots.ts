@@ -1,7 +1,7 @@
 /**
  * The state that an operation's Targets share: slots for batches in flight, a pause, a circuit and a call rate. An
  * operation is to its Targets what a Target is to its tasks: Targets without a free slot wait in the operation's slot
- * queue, as tasks wait for a batch. A batch takes its slot before it is opened, so the cap holds at all times.
+ * queue, as tasks wait for a batch. A batch holds its slot from before it is opened until it has ended.
  */
 import type { Concurrency } from '../config/policies.ts';
 import { type BatchId, batchIdOf, type Millis, type Target, type Token } from '../ids.ts';

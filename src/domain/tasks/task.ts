@@ -217,13 +217,13 @@ export const printItem = (id: TaskId, payload: string): string => `{"id":${JSON.
 export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLength(printItem(id, payload)) + 1;
 
 /** The fields that have to agree for two messages with one id to be the same task. */
-type Meant = Pick<NewTask, 'operation' | 'payloadHash' | 'fanOutItem'>;
+type Identity = Pick<NewTask, 'operation' | 'payloadHash' | 'fanOutItem'>;
 
 /**
  * Whether a message describes the task that is stored under its id. If not, the id is used twice: the message is
  * refused, and the stored task stays. A different fan-out item counts too: no task would ever ack it.
  */
-export const isSameTask = (stored: Meant, sent: Meant): boolean =>
+export const isSameTask = (stored: Identity, sent: Identity): boolean =>
   stored.operation === sent.operation &&
   stored.payloadHash === sent.payloadHash &&
   (sent.fanOutItem === undefined || stored.fanOutItem === sent.fanOutItem);
