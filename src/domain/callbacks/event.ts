@@ -79,8 +79,8 @@ export interface LeavingEvent {
 }
 
 /**
- * An event as it leaves the deployment. Its `source` now names the deployment too: consumers identify an event by
- * source and id, task ids are unique only within a deployment, and two stages may send an event for a task `order-7` to
+ * An event as it leaves the deployment. Its `source` now names the deployment too. Consumers identify an event by
+ * source and id, but task ids are unique only within a deployment: two stages may send an event for a task `order-7` to
  * one bus.
  *
  * @param event an event of `eventOf`

@@ -1,13 +1,15 @@
 /**
- * P5. Who is to have which partition: as little is moved as possible, and nothing once all is even.
+ * The plan that balances a fleet: which node should get which partition (P5). The plan moves as few partitions as
+ * possible, and none once the loads are even.
  *
- * Free partitions are dealt, the heaviest first, each to whoever has the least (longest processing time first: Graham,
- * Bounds on Multiprocessing Timing Anomalies, 1969). Then partitions go from who has more to who has less, as long as
- * the difference is greater than what moves: each such move makes the sum of the squared loads smaller, so that it ends,
- * and no two nodes' plans undo each other. With equal weights that leaves everyone the floor or the ceiling of their
- * share, the ceilings with those that have the most already.
+ * First the free partitions are dealt, the heaviest first, each to the node with the smallest load (longest processing
+ * time first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then partitions move from nodes with a larger
+ * load to nodes with a smaller one, while the difference is greater than the weight that moves. Each such move makes
+ * the sum of the squared loads smaller. So the moves come to an end, and the plans of two nodes cannot undo each other.
+ * With equal weights, every node gets the floor or the ceiling of its share, and the nodes with the most partitions
+ * keep the ceilings.
  *
- * The same fleet gives the same plan, whoever makes it.
+ * The plan depends only on the state of the fleet, so every node computes the same one.
  */
 import type { NodeKey, PartitionId } from './ids.ts';
 

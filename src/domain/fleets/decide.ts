@@ -1,11 +1,13 @@
 /**
- * What a node does next, from what it has read and what it remembers: a pure decision, the same in every node.
+ * Decides what a node does next, from the rows that it has read and what it remembers of earlier reads. The decision is
+ * pure, and follows the same rules in every node.
  *
- * Of a partition a node is in one of these states:
- * - not its own: it may *take* it (free, and dealt to it) or *ask* for it (P6);
- * - its own in the table, and not begun: it *begins*, unless it is to give everything away;
- * - working: it goes on, until it is asked for (*drain*), or the table says that it is another's (*drop*);
- * - draining: the work on it comes to an end; then it is handed over, which is no decision any more.
+ * For each partition, a node is in one of these states:
+ * - not its own: it may *take* the partition (if it is free and dealt to this node) or *ask* for it (P6);
+ * - its own in the table, and not begun: it *begins*, unless it has to give everything away;
+ * - working: it continues until another node asks for the partition (*drain*), or the table shows another owner
+ *   (*drop*);
+ * - draining: the work comes to an end. The node then hands the partition over, without another decision.
  */
 import { balance, type Placed, type Plan } from './balance.ts';
 import { type Fleet, isFree, isMember, type Lease, type Node, type Share } from './fleet.ts';

@@ -1,4 +1,4 @@
-/** What a fleet tells of itself: for a log, and for whoever checks it. */
+/** The events that a node of a fleet reports, for logs and for the code that checks schedules. */
 import type { Millis } from '../ids.ts';
 import type { FleetName, NodeKey, PartitionId } from './ids.ts';
 

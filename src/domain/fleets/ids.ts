@@ -1,4 +1,4 @@
-/** The identifiers of fleets, their nodes and their partitions: built and parsed here and nowhere else. */
+/** The identifiers of fleets, their nodes and their partitions. Only this file builds and parses them. */
 
 declare const brand: unique symbol;
 

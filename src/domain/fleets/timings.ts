@@ -1,4 +1,7 @@
-/** For how long a node is trusted, by itself and by others. */
+/**
+ * The time spans of fleets: how often a node reports that it is alive, and how long it may work, or counts as alive,
+ * without doing so.
+ */
 import type { Millis } from '../ids.ts';
 
 /** How often a node sends a heartbeat and reads the fleet. */

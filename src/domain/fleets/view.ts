@@ -1,4 +1,4 @@
-/** How a fleet stands, for people and consoles: what its rows say, in words. */
+/** The state of a fleet as the command line, the API and the console show it. */
 import { type Fleet, isFree, type Lease, type Node } from './fleet.ts';
 import { type FleetName, type NodeId, type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Where slots are stored: on pages of ten. DynamoDB charges a write for the whole row, so with all slots in one row
- * each write would cost more the more slots there are, and the row would be limited to 400 KB. The pages' caps add up
- * to the cap, so each page can be written alone. A slot is normally on one page, and taking or freeing it again changes
+ * Where slots are stored: on pages of ten. DynamoDB charges a write for the whole row. With all slots in one row, each
+ * write would cost more the more slots there are, and the row could not exceed 400 KB. The pages' caps add up to the
+ * cap, so each page can be written alone. A slot is normally on one page, and taking or freeing it again changes
  * nothing. If two deliveries of one guard put it on two pages, `freeLeftBehind` or the patrol frees the second place
  * later.
  *
@@ -76,8 +76,8 @@ export type Place =
 
 /**
  * Chooses the page for a slot. The order in which a slot prefers pages depends on the slot alone. So slots that are
- * taken at the same time mostly go to different pages, and two functions that take the same slot choose the same page
- * if they see the same pages as free.
+ * taken at the same time mostly go to different pages. Two functions that take the same slot choose the same page, if
+ * they see the same pages as free.
  */
 export const placeFor = (slot: Slot, pages: readonly SlotPage[], layout: Layout): Place => {
   const { size, from } = layout;
