@@ -1,4 +1,4 @@
-/** The message that asks for another run of a failed task, on the register queue. */
+/** The message on the register queue that asks for another run of a failed task. */
 import * as z from 'zod/mini';
 import type { NumberLimits, TextLimits } from '../../util/limits.ts';
 import { type Parsed, problemsIn } from '../../util/problems.ts';
@@ -6,7 +6,7 @@ import { TASK_ID_PATTERN, type TaskId } from '../ids.ts';
 import type { TaskRun } from '../tasks/task.ts';
 import { numberOf, textOf } from './register-fields.ts';
 
-/** As with a register message: they are checked by this, and the published schema says it. */
+/** The limits of the fields, both for the check here and for the published schema. */
 export const REDRIVE_LIMITS = {
   id: { pattern: TASK_ID_PATTERN },
   run: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
@@ -17,7 +17,7 @@ export const redriveFields = z.strictObject({
   run: numberOf('must be a whole number, 1 or more', REDRIVE_LIMITS.run),
 });
 
-/** The body of a message that asks for another run of a task after `run`. Harmless if it comes twice, or late. */
+/** The body of a message that asks for another run of a task after `run`. A repeated or late message does no harm. */
 export const printRedrive = ({ id, run }: TaskRun): string => JSON.stringify({ id, run });
 
 export const parseRedrive = (json: unknown): Parsed<TaskRun> => {

@@ -1,24 +1,28 @@
-/** The body of a register message as text: how large it may be, what it asks for, and which id it gets if it has none. */
+/** The body of a register message as text: its size limit, its kind, and the id that it gets if it has none. */
 import { isObject, parseJson } from '../../util/json-text.ts';
 import type { Parsed } from '../../util/problems.ts';
 import { PAYLOAD_MAX_BYTES } from '../tasks/task.ts';
 
 /**
- * A message that is longer is mostly space, or says things twice, since its payload may have half of that. It has to fit
- * into a message of 1 MiB once more, with an id, and where SQS wants characters escaped that were not.
+ * Most bytes of a body. A payload may have half of that, so a longer body consists mostly of whitespace or repetitions.
+ * A body also has to fit into an SQS message of 1 MiB when it is sent again with an id, and with characters escaped for
+ * SQS.
  */
 export const REGISTER_MAX_BYTES = 500_000;
 
-/** What {@link withId} may have written. */
+/** The beginning that {@link withId} writes. */
 const ID_IN_FRONT = /^\{"id":"[^"\\]{1,128}",/;
 
-/** Of a message, without the id in front where that decides: one that was not too large stays so when it is sent on. */
+/**
+ * The size of a body. An id at the front does not count if it decides: a body that was accepted stays acceptable after
+ * {@link withId} added an id.
+ */
 const bytesOf = (body: string): number => {
   const bytes = Buffer.byteLength(body);
   return bytes <= REGISTER_MAX_BYTES ? bytes : Buffer.byteLength(body.replace(ID_IN_FRONT, '{'));
 };
 
-/** The value of a body that is not too large. */
+/** The value of a body within the size limit. */
 export const jsonIn = (body: string): Parsed<unknown> => {
   const bytes = bytesOf(body);
   if (bytes <= REGISTER_MAX_BYTES) return parseJson(body);
@@ -34,15 +38,14 @@ export const kindOf = (json: unknown): 'task' | 'redrive' | 'trigger' => {
 };
 
 /**
- * A register body that names its task. One without an `id` is named after its SQS message, and a message that is sent
- * again is a new one: without this it would become a second task.
+ * A register body with an id for its task. A task without an `id` gets its SQS message's id. A message that is sent
+ * again gets a new id from SQS, so without this it would become a second task.
  */
 export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);
-  // What is no object is left as it is: register will refuse it and say so.
+  // Anything but an object stays as it is: the register function refuses it with a reason.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
-  // So is a redrive that names no task: named after its message it would be about another one. A trigger has its list's
-  // name.
+  // A redrive without an id stays as it is: with the message's id it would name another task. A trigger names its list.
   if (kindOf(json.value) !== 'task') return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;

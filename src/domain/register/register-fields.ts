@@ -1,4 +1,4 @@
-/** The fields of a register message that brings a task: they are checked by this, and the published schema says it. */
+/** The fields of a register message for a task. The same limits serve the check here and the published schema. */
 import * as z from 'zod/mini';
 import { isObject } from '../../util/json-text.ts';
 import { isNumberWithin, isTextWithin, type NumberLimits, type TextLimits } from '../../util/limits.ts';
@@ -7,17 +7,18 @@ import { ITEM_ID_RULE, ITEM_PATTERN } from '../fan-out-ids.ts';
 import { type Millis, TASK_ID_PATTERN } from '../ids.ts';
 import { MINUTE } from '../timings.ts';
 
-/** What they may have. */
+/** The limits of the fields. */
 export const REGISTER_LIMITS = {
   id: { pattern: TASK_ID_PATTERN },
   correlationId: { maxLength: 128 },
   priority: { type: 'integer', minimum: 0, maximum: 9 },
-  // Below that no number can be stored: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+  // DynamoDB cannot store a smaller number:
+  // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
   weight: { minimum: 1e-130, maximum: 1_000_000_000 },
-  // An empty one, mostly a producer's mistake, would make all of its tasks the same.
+  // An empty key is usually a producer's mistake, and would make all of its tasks replace each other.
   coalesceKey: { minLength: 1, maxLength: 128 },
   version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  // The span is beyond a schema's words.
+  // A JSON Schema cannot express the range of a duration.
   expiresIn: { pattern: DURATION_PATTERN },
   fanOutItem: { pattern: ITEM_PATTERN },
 } as const satisfies Readonly<Record<string, TextLimits | NumberLimits>>;
@@ -31,7 +32,7 @@ const WEIGHT_RULE = 'must be a number above 0 (from 1e-130), at most 1,000,000,0
 export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 
-/** A number, or a text, that fits; of anything else one problem. */
+/** A number or a text within limits. Any other value gives a single problem. */
 export const numberOf = (error: string, limits: NumberLimits) =>
   z.number({ error }).check(z.refine((value) => isNumberWithin(value, limits), { error }));
 export const textOf = (error: string, fits: TextLimits | ((text: string) => boolean)) =>
@@ -39,13 +40,13 @@ export const textOf = (error: string, fits: TextLimits | ((text: string) => bool
     .string({ error })
     .check(z.refine((text) => (typeof fits === 'function' ? fits(text) : isTextWithin(text, fits)), { error }));
 
-/** Undefined for anything that is no duration, or none that is allowed. */
+/** Undefined if the text is not a duration, or not an allowed one. */
 export const expiryOf = (text: string): Millis | undefined => {
   const span = parseDuration(text);
   return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;
 };
 
-/** The payload is not walked: it may be large and deep, and is handed on as text. */
+/** The payload's members are not checked: it may be large and deeply nested, and is passed on as text. */
 export const registerFields = z.strictObject(
   {
     operation: z.string({ error: 'must be the name of a configured operation' }),

@@ -1,4 +1,4 @@
-/** The register message: what a producer sends, checked. */
+/** The register message, which producers send: checks it against the configuration, and turns it into a task. */
 import { isObject, rawMembers } from '../../util/json-text.ts';
 import { mapParsed, type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
 import type { BatchPolicy } from '../config/policies.ts';
@@ -25,25 +25,28 @@ import { parseTrigger, type TriggerMessage } from './trigger-message.ts';
 
 /** One message of the register queue. */
 export interface RegisterMessage {
-  /** SQS's own id of the message: the task's id if the body has none. The same at every redelivery. */
+  /** SQS's id of the message. It becomes the task's id if the body has none, and is the same at every redelivery. */
   readonly messageId: string;
   readonly body: string;
-  /** When SQS took it; of a message that was sent again, when SQS took the first one. @default - when it is registered */
+  /**
+   * When SQS accepted the message. For a message that was sent again, when SQS accepted the first one. @default - the
+   * time of registration
+   */
   readonly sentAt?: Millis;
 }
 
-/** One as a queue delivers it. */
+/** A message as a queue delivers it. */
 export type ReceivedMessage = RegisterMessage & { readonly sentAt: Millis };
 
 /** A message that goes to the rejected queue. */
 export interface Refused {
   readonly message: RegisterMessage;
   readonly problems: readonly Problem[];
-  /** The item of the deferred list's job that it is, which has failed by that. */
+  /** If it belongs to a job of a deferred list: the job's item, which fails with it. */
   readonly job?: ItemId;
 }
 
-/** A message that may be registered, as the task that it becomes. */
+/** A message that may be registered, with the task that it becomes. */
 export interface Valid {
   readonly message: RegisterMessage;
   readonly task: NewTask;
@@ -51,14 +54,14 @@ export interface Valid {
   readonly job?: ItemId;
 }
 
-/** A task that may be registered; it gets its `createdAt` when it is, and what counts from there. */
+/** A task that may be registered. `createdAt`, and the fields computed from it, are set at registration. */
 export type SentTask = Omit<NewTask, 'createdAt' | 'sentAt' | 'startBy' | 'run'> & {
   readonly expiresIn?: Millis;
   /** Whether it matters which of several tasks is newer. */
   readonly hasAge: boolean;
 };
 
-/** A sent task as it is registered at a moment. */
+/** A sent task with the fields that are set when it is registered. */
 export const registeredAt = (
   { expiresIn, hasAge, ...task }: SentTask,
   { sentAt }: Pick<RegisterMessage, 'sentAt'>,
@@ -71,16 +74,16 @@ export const registeredAt = (
   ...(expiresIn === undefined ? {} : { startBy: createdAt + expiresIn }),
 });
 
-/** What a register message asks for. The wire has no `kind`: the fields of a body say it. */
+/** What a register message asks for. The body has no `kind`; its fields determine it. */
 export type RegisterBody =
   | { readonly kind: 'task'; readonly task: SentTask }
   | { readonly kind: 'redrive'; readonly run: TaskRun }
   | { readonly kind: 'trigger'; readonly trigger: TriggerMessage };
 
-/** No redrive or trigger is longer: a longer body is refused as the task that it is not. */
+/** No redrive or trigger is longer. A longer body is treated as a task, and refused if it is none. */
 const OTHERS_MAX_LENGTH = 1_000;
 
-/** Checks one message against the configuration. Every problem is named, not only the first. */
+/** Checks one message against the configuration. The result names every problem, not only the first. */
 export const parseRegisterBody = (config: Config, message: RegisterMessage): Parsed<RegisterBody> => {
   const json = jsonIn(message.body);
   if (!json.ok) return json;
@@ -95,7 +98,7 @@ export const parseRegisterBody = (config: Config, message: RegisterMessage): Par
   }
 };
 
-/** Checks a message where it has to bring a task. */
+/** Checks a message that has to contain a task. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
   const json = jsonIn(message.body);
   return json.ok ? taskIn(config, message, json.value) : json;
@@ -128,7 +131,7 @@ const taskIn = (config: Config, message: RegisterMessage, value: unknown): Parse
 
 const rawPayload = ({ body }: RegisterMessage): string => rawMembers(body).get('payload') ?? '{}';
 
-/** What is wrong with the meaning of a message's other fields, when some are wrong by themselves. */
+/** If some fields are invalid, the problems of the other fields under the configuration. */
 const problemsBeside = (
   known: readonly Problem[],
   config: Config,
@@ -141,7 +144,7 @@ const problemsBeside = (
   return meaningOf(config, right, message, rawPayload(message)).problems.filter(({ path }) => !wrong.has(path));
 };
 
-/** What fields that are right by themselves come to under the configuration, and what is wrong with that. */
+/** What valid fields mean under the configuration, and what is wrong with that. */
 const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: RegisterMessage, raw: string) => {
   const { operation: name, payload, weight, callback } = fields;
   const id = (fields.id ?? messageId) as TaskId;
@@ -158,13 +161,13 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
   return { operation, target: Array.isArray(target) ? undefined : target, id, problems };
 };
 
-/** What a producer asks for beyond the work itself. What is as without asking is left out. */
+/** The optional settings of a task. Settings with their default value are left out. */
 const optionsAsStored = ({ maxWait }: BatchPolicy, fields: Fields): Partial<SentTask> => {
   const { priority, weight, ...asSent } = optionsOf(fields as TaskOptions);
   const { expiresIn } = fields;
   return {
     ...(asSent as Partial<SentTask>),
-    // Where tasks hardly wait for others they may still wait for their turn: a priority is a second's worth at least.
+    // With a short `maxWait` tasks may still wait for a free slot, so each priority step counts at least a second.
     ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
     ...(weight === undefined || weight === 1 ? {} : { weight }),
     ...(expiresIn === undefined ? {} : { expiresIn: expiryOf(expiresIn) as Millis }),
@@ -179,7 +182,7 @@ export const unknownOperation = (config: Config, name: string): Problem => {
   };
 };
 
-/** A reason is short: there may be a thousand of them in one answer. */
+/** Most names in a reason. Reasons are short, because one answer may contain a thousand of them. */
 const NAMES_SHOWN = 20;
 const listed = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''}`;
@@ -204,13 +207,19 @@ const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
       ]
     : [];
 
-/** Found here and not amid a batch: whoever sent it is told. */
+/**
+ * Whether `merge` can read the inputs. The check is made here, so that the producer gets the reason, not when the batch
+ * is called.
+ */
 const unmergeable = (operation: Operation | undefined, payload: object): readonly Problem[] => {
   const keys = operation?.merge ? keysIn(operation.merge.keys, payload) : undefined;
   return keys?.ok === false ? keys.problems : [];
 };
 
-/** A message names a destination, never an address: an address is not shown, since reasons are logged. */
+/**
+ * A message names a destination, never an address. A text that looks like an address is not quoted, because reasons are
+ * logged.
+ */
 export const unknownCallback = ({ destinations }: Config, name: string): Problem[] => {
   if (Object.hasOwn(destinations, name)) return [];
   const known = Object.keys(destinations);

@@ -1,27 +1,31 @@
-/** What lies in the rejected queue: a message as it came, and why it was refused. For people, and for whoever sends it again. */
+/**
+ * The messages of the rejected queue: a refused message and the reasons. People read them, and Groupage sends their
+ * bodies again on request.
+ */
 
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { PROBLEMS_SHOWN, type Problem } from '../../util/problems.ts';
 import type { Millis } from '../ids.ts';
 import { SQS_MAX_BYTES } from '../messages.ts';
 
-/** A refused message, for the rejected queue. */
+/** A refused message, as it is sent to the rejected queue. */
 export interface Rejection {
   readonly messageId: string;
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly at: Millis;
-  /** When a refused register message was sent first: it is no newer when it is sent again. */
+  /** When a refused register message was first sent. If it is sent again, this stays its age. */
   readonly sentAt?: Millis;
   /**
-   * Set for an event of the callback queue. Only that goes back there: a producer may send a message that looks like one,
-   * and must not speak for Groupage.
+   * Set for an event of the callback queue. Only such a message may return to that queue: a producer can send a
+   * register message that looks like an event, and it must not be delivered as one.
    */
   readonly queue?: 'callback';
 }
 
 /**
- * The reasons, and the body as it came. A body that leaves no room for its reasons is cut, which the message says.
+ * Prints the reasons and the unchanged body. If both do not fit into one message, the body is cut, and the message says
+ * so.
  */
 export const printRejection = ({ messageId, body, problems, at, sentAt, queue }: Rejection): string => {
   const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
@@ -35,12 +39,12 @@ export const printRejection = ({ messageId, body, problems, at, sentAt, queue }:
   };
   const whole = JSON.stringify({ ...envelope, body });
   if (Buffer.byteLength(whole) <= SQS_MAX_BYTES) return whole;
-  // An eighth, since JSON may write one character as six.
+  // An eighth of the limit, since JSON may write one character as six.
   const part = body.slice(0, SQS_MAX_BYTES / 8);
   return JSON.stringify({ ...envelope, body: part, bodyBytes: Buffer.byteLength(body), bodyIsCut: true });
 };
 
-/** The message that was refused, as far as it was kept. */
+/** A refused message, as far as it was stored. */
 export interface KeptMessage {
   readonly messageId: string;
   readonly body: string;
@@ -51,7 +55,7 @@ export interface KeptMessage {
   readonly isEvent: boolean;
 }
 
-/** Reads a message of the rejected queue. Undefined for one that Groupage did not write. */
+/** Reads a message of the rejected queue. Undefined if Groupage did not write it. */
 export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;

@@ -1,13 +1,16 @@
-/** How the sending of some messages ended. */
+/** The result of sending several messages. */
 
-/** What became of a message. One that failed may be in the queue all the same: its answer was lost, or SQS had an error. */
+/**
+ * The result for one message. A message that failed may still be in the queue: its answer was lost, or SQS had an
+ * error.
+ */
 export type Outcome =
   | { readonly is: 'sent'; readonly messageId: string }
   | { readonly is: 'failed' }
-  /** No request was made for it. */
+  /** No request contained it. */
   | { readonly is: 'unsent' };
 
-/** What became of some messages, in order; why not all were sent, where that is so. */
+/** The results of several messages in order, and why some were not sent, if so. */
 export interface Sending {
   readonly outcomes: readonly Outcome[];
   readonly failure?: { readonly cause: unknown };

@@ -1,4 +1,7 @@
-/** The message that makes tasks of jobs, on the register queue: some at a time, and then it goes on with the next ones. */
+/**
+ * The message on the register queue that makes tasks from the jobs of a deferred list. It makes some of the tasks, and
+ * the next message continues.
+ */
 import * as z from 'zod/mini';
 import { type Parsed, problemsIn } from '../../util/problems.ts';
 import { isToken, type Token } from '../ids.ts';
@@ -8,9 +11,9 @@ import { numberOf, textOf } from './register-fields.ts';
 export interface TriggerMessage {
   readonly list: ListId;
   readonly token: Token;
-  /** How many jobs the token takes, if it has taken none yet. */
+  /** How many jobs the token takes, if it has not taken any yet. */
   readonly count: number;
-  /** How many of them have become tasks. */
+  /** How many of them are tasks already. */
   readonly from: number;
 }
 
