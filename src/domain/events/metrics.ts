@@ -1,27 +1,27 @@
 /**
- * The metrics: their names, units, dimensions and meanings. The functions write them. The dashboard, the alarms, the
- * console and docs/reference/metrics.md are made from this list.
+ * The metrics: their names, units, dimensions and meaning. λs write them, and the dashboard, the alarms, the console and
+ * docs/reference/metrics.md are made from this list.
  *
- * CloudWatch charges for each metric by the month, once for every set of dimensions in which it was written. So the
- * Target is never a dimension: there are too many Targets. It is in the log.
+ * Each is paid for by the month, per set of dimensions in which it was ever written. So never the Target, of which there
+ * are too many; it is in the log.
  */
 
 export const NAMESPACE = 'Groupage';
 
-/** The dimension that separates deployments: the stack's name. Every metric has it. */
+/** The dimension that tells one deployment from another: the stack's name. Every metric has it. */
 export const STACK_DIMENSION = 'service';
 
 /** The other dimensions. */
 export type DimensionName = 'operation' | 'reason' | 'queue' | 'destination';
 
-/** Units, by their CloudWatch names. */
+/** As CloudWatch calls them. */
 export type Unit = 'Count' | 'Milliseconds' | 'Percent';
 
 interface Metric {
   readonly unit: Unit;
-  /** Its dimensions besides the stack. */
+  /** Its dimensions beside the stack. */
   readonly by: readonly DimensionName[];
-  /** The definition, for users. */
+  /** In a sentence, for people. */
   readonly meaning: string;
 }
 
@@ -93,10 +93,10 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** The `operation` of events that name no configured operation. No operation can have this name. */
+/** Names the operation of what named none that is configured. No operation can be called so. */
 export const NO_OPERATION = '-';
 
-/** What the patrol and the doctor repaired, by kind. `Repairs` is the sum. */
+/** What the patrol and the doctor put right, each kind. `Repairs` is all of them. */
 export const REPAIRED = [
   'StrandedRepaired',
   'ExpiredLocksRepaired',
