@@ -98,10 +98,7 @@ export interface Batch {
   readonly startedBy?: Token;
   /** Until this time an attempt runs or a retry waits, and no other attempt may start. */
   readonly runUntil: Millis;
-  /**
-   * Members without a result when the last attempt ended, except pending ones. Absent if there are none besides the
-   * pending ones.
-   */
+  /** Members without a result when the last attempt ended, except pending ones. Absent if all members are open. */
   readonly open?: readonly TaskId[];
   /** Members without a result that the downstream has taken over and reports later. */
   readonly pending?: Pending;
