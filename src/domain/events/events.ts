@@ -212,7 +212,10 @@ export type FlowEvent =
    * harm.
    */
   | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
-  /** A guard was received before its leader had written the handover. The group function waits 100 ms and reads the lock again. */
+  /**
+   * A guard was received before its leader had written the handover. The group function waits 100 ms and reads the lock
+   * again.
+   */
   | { readonly event: 'early-guard'; readonly target: Target; readonly fence: number }
   /** A group message has a fence that no leader can have had. Groupage did not send it, and ignores it. */
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
