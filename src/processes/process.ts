@@ -24,6 +24,7 @@ import type { Tables } from '../memory/tables.ts';
 import { memoryTasks } from '../memory/tasks.ts';
 import { memoryWaiting } from '../memory/waiting.ts';
 import { type Invocation, TimeIsUp } from '../ports/machine.ts';
+import type { ProcessedKeys } from '../ports/processed.ts';
 import type { Deps } from '../steps/deps.ts';
 import { mergingDownstream } from '../steps/merge/merging-downstream.ts';
 import type { Chaos } from '../virtual/chaos.ts';
@@ -50,6 +51,8 @@ export interface Surroundings {
   readonly nodeSize?: NodeSize;
   /** Slots of a page. @default - those of DynamoDB's rows */
   readonly slotsPerPage?: number;
+  /** Stands in for the store of the inputs that jobs have done: to put a known bug back. */
+  readonly processed?: ((keys: ProcessedKeys) => ProcessedKeys) | undefined;
   /** Has a process wait for the capacity of partitions, or fails. @default - there is always enough */
   readonly throttle?: Throttle;
 }
@@ -206,7 +209,7 @@ const depsOf = (around: Surroundings, life: Life): Deps => {
     downstreamOf: (operation) => {
       const { merge, keepTasks } = operationFor(config, operation);
       const inner = around.downstream(life);
-      const processed = memoryProcessed(tables, gate);
+      const processed = (around.processed ?? ((keys) => keys))(memoryProcessed(tables, gate));
       return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
     },
     machine,

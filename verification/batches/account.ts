@@ -32,7 +32,7 @@ import type { Sent } from './lives.ts';
 import { LAST_TRY, Partitions } from './partitions.ts';
 import { momentsOf, type Scenario } from './scenario.ts';
 import { simulatedDownstream } from './simulated-downstream.ts';
-import { checkHoldsSlot } from './slots.ts';
+import { checkHoldsSlot, checkPause } from './slots.ts';
 import { nothingExpired } from './time-to-live.ts';
 
 /** So few that small caps have several pages. */
@@ -139,7 +139,9 @@ export class Account {
     const config = this.configs.at(this.now);
     const onCall = ({ call }: LoggedCall): void => {
       // A handler that was paused may have outlived its batch's slot.
-      if (!chaos.paused.has('batch')) simulation.judge(() => checkHoldsSlot(tables, config, call));
+      if (chaos.paused.has('batch')) return;
+      simulation.judge(() => checkHoldsSlot(tables, config, call));
+      simulation.judge(() => checkPause(tables, config, call, this.now));
     };
     const around = {
       config,
@@ -150,6 +152,7 @@ export class Account {
       downstream: ({ name, random, gate }: Life) =>
         simulatedDownstream({ chaos, name, random, log, gate, config, jobs: queues.batch, onCall }),
       slotsPerPage: this.#slotsPerPage,
+      processed: scenario.steps?.processed,
       ...(this.partitions ? { throttle: this.#throttle(this.partitions) } : {}),
       ...(scenario.items === undefined ? {} : { nodeSize: ITEM_NODES }),
     };

@@ -42,7 +42,7 @@ export class People {
   cancel(id: TaskId, asksAgain: boolean): void {
     let isAnswered = false;
     this.#ask('cancel', async (deps) => {
-      await cancel(deps, id);
+      await (this.#account.scenario.steps?.cancel ?? cancel)(deps, id);
       isAnswered = true;
     });
     const { simulation, quiet, now } = this.#account;

@@ -2,9 +2,11 @@
 import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import type { timeForCall } from '../../src/domain/timings.ts';
+import type { ProcessedKeys } from '../../src/ports/processed.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
 import type { Steps } from '../../src/processes/functions.ts';
 import type { sweep } from '../../src/steps/repair/sweep.ts';
+import type { cancel } from '../../src/steps/tasks/settle.ts';
 import type { FaultPoint, Outage } from '../../src/virtual/chaos.ts';
 import type { FaultRates } from '../../src/virtual/faults.ts';
 import type { ConfigChange } from './configurations.ts';
@@ -13,7 +15,10 @@ import type { PartitionLimits } from './partitions.ts';
 /** The steps that stand in for ours may be these. */
 export interface ScheduleSteps extends Steps {
   readonly sweep: typeof sweep;
+  readonly cancel: typeof cancel;
   readonly timeForCall: typeof timeForCall;
+  /** Changes what every function reads and writes of the inputs that jobs have done. */
+  readonly processed: (keys: ProcessedKeys) => ProcessedKeys;
 }
 
 /** A register message that a producer sends, and when, in ms from the start. */

@@ -1,10 +1,11 @@
 /** What must hold of slots, pauses and of Targets that wait for room, after every write. */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
-import { type Config, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
+import { type Config, handlerTimeout, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Call } from '../../src/domain/downstream/downstream.ts';
 import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../src/domain/operations/slots.ts';
+import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { inFlightIn, slotsIn, type Tables, type Watcher } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import { totalOf } from './caps.ts';
@@ -130,6 +131,19 @@ export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operat
   });
 };
 
+/**
+ * An attempt that began before a person paused the operation or the Target may go on: for as long as its function has. A circuit's
+ * pause may end by a clock that is ahead.
+ */
+export const checkPause = (tables: Tables, config: Config, { batchId, operation, target }: Call, now: Millis): void => {
+  const began = now - handlerTimeout(config) - 2 * CLOCK_SKEW;
+  for (const paused of [tables.operations.get(operation)?.paused, tables.locks.get(target)?.paused])
+    demand(paused?.by !== 'person' || paused.since >= began, 'nothing is called while it is paused', {
+      batchId,
+      paused,
+    });
+};
+
 /** Whether a batch is between its attempts, and the next one is due. */
 const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
   batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
@@ -156,7 +170,9 @@ const targetWaitsDespiteFreeSlot = (
   const { paused, failures = 0 } = tables.operations.get(operation) ?? {};
   // Half-open: one goes first, to see whether the downstream is there again.
   if (circuit && failures >= circuit.failures) return false;
-  if (paused || (total !== null && taken >= total)) return false;
+  // A circuit's pause is over when its time is, whether or not a message has ended it.
+  const isPaused = paused !== undefined && (paused.until ?? Number.POSITIVE_INFINITY) > now();
+  if (isPaused || (total !== null && taken >= total)) return false;
   return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence, batch }) => {
     const lock = tables.locks.get(target);
     if (batch !== undefined) return !lock?.paused && isIdle(tables.batches.get(batch), now());

@@ -9,6 +9,7 @@ import { HANDLING_BUGS } from './handling.ts';
 import { LEADING_BUGS } from './leading.ts';
 import { MANY_BUGS } from './many.ts';
 import { REGISTERING_BUGS } from './registering.ts';
+import { REPAIRING_BUGS } from './repairing.ts';
 import { RESULT_BUGS } from './results.ts';
 import { SHARING_BUGS } from './sharing.ts';
 
@@ -19,6 +20,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ...RESULT_BUGS,
   ...SHARING_BUGS,
   ...MANY_BUGS,
+  ...REPAIRING_BUGS,
 ];
 
 /** A schedule with a bug put back. */

@@ -12,6 +12,32 @@ const work = (change: (real: Work, drained: (held: Held) => void) => Partial<Wor
 
 export const FLEET_BUGS: readonly KnownFleetBug[] = [
   [
+    'heartbeats of which one in ten is written',
+    store(({ beat }) => {
+      let asked = 0;
+      return {
+        beat: async (fleet, row) => {
+          asked += 1;
+          return asked % 10 === 1 ? beat(fleet, row) : true;
+        },
+      };
+    }),
+    /P6|P7/,
+    1,
+  ],
+  [
+    'nodes that are taken for dead before their Ttl is over',
+    store(({ read }) => ({
+      read: async (fleet) => {
+        const { nodes, ...rest } = await read(fleet);
+        return { ...rest, nodes: nodes.map((node) => ({ ...node, ttl: 5_000 })) };
+      },
+    })),
+    /P6|P7/,
+    50,
+  ],
+  ['nodes that never ask', store(() => ({ ask: async () => false })), /loads are/, 1],
+  [
     'a node that goes on after its deadline',
     work(({ mayUntil }) => ({ mayUntil: () => mayUntil(Number.MAX_SAFE_INTEGER) })),
     /P6|P7/,

@@ -4,11 +4,12 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { leaseKeyOf } from '../../src/domain/lists/ids.ts';
+import { type ClaimId, leaseKeyOf } from '../../src/domain/lists/ids.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Lists } from '../../src/ports/lists.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
+import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { append } from '../../src/steps/lists/append.ts';
 import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
@@ -192,6 +193,24 @@ const cancelIsOverlooked = store(({ change }) => ({
   change: (id, from, to) => change(id, from, to, 'any-time'),
 }));
 
+/** D2. A claim that is asked for again gets other jobs. */
+const claimsForgetTheirName = (): Patched => {
+  let asked = 0;
+  return step({
+    claimJobs: (deps, id, claim) => {
+      asked += 1;
+      return claimJobs(deps, id, { ...claim, claim: `${claim.claim}-${asked}` as ClaimId });
+    },
+  });
+};
+
+/** D8. A seal does not look whether all jobs are done, and the patrol does not either. */
+const sealsDoNotLook = step({
+  seal: (deps, id) => seal({ ...deps, fanOuts: { ...deps.fanOuts, node: async () => undefined } }, id),
+  patrolFanOuts: async () => {},
+  visit: async () => {},
+});
+
 /** D4. Whoever renews puts his lease back, whoever has it. */
 const renewsWhatIsLost = step({
   renew: async ({ lists, machine }, id, { claim, range }, span) => {
@@ -267,6 +286,8 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
     /^nothing is handed out once it is over/,
     where.claimsMeetTheCancel,
   ],
+  ['claims that forget their name', claimsForgetTheirName(), /^what is claimed is his|^(?:no job|as many)/],
+  ['lists whose seal does not look', sealsDoNotLook, LOST, where.nothingGoesWrong],
   ['renewals of what is lost', renewsWhatIsLost, TWICE],
   ['releases that forget', releaseForgets, /^only what is done is let go of/],
   ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, where.nothingGoesWrong],

@@ -1,7 +1,7 @@
 /** Schedules of a few tasks that are all sent for one moment, for bugs that show in that moment alone. */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
-import type { Millis } from '../../src/domain/ids.ts';
+import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
 import { plain } from '../batches/plain.ts';
@@ -144,3 +144,48 @@ export const expiredAndRedriven = (scenario: Scenario): Partial<Scenario> => ({
   faults: { ...NO_FAULTS, crash: 0.1 },
   faultsEnd: 20_000,
 });
+
+/** Every other task is cancelled while its Target waits for the one slot. */
+export const cancelledInLine = (scenario: Scenario): Partial<Scenario> => ({
+  ...only(
+    scenario,
+    many(10, (depot) => ({ at: depot * 50, depot })),
+    () => ({ concurrency: { perTarget: null, total: 1 } }),
+  ),
+  cancels: many(5, (n) => ({ at: 700 + n * 10, id: `n${2 * n + 1}` as TaskId })),
+});
+
+/** Several tasks of a Target come at once, and so do several elect messages: of which one finds the leader. */
+export const severalElected = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(60, (n) => ({ at: ((n * 31 + scenario.seed * 7) % 40) + 2_000 * (n % 3), depot: n % 4 })),
+    ({ batch }) => ({ batch: { ...batch, maxSize: 10, maxWait: 3_000 } }),
+  );
+
+/** The downstream fails now and then, which opens the circuit, while tasks of many Targets come. */
+export const circuitOpens = (scenario: Scenario): Partial<Scenario> =>
+  only(
+    scenario,
+    many(40, (depot) => ({ at: depot * 500, depot })),
+    ({ retry }) => ({
+      circuit: { failures: 1, coolDown: 5_000 },
+      retry: { ...retry, immediate: 0, maxAttempts: 5 },
+    }),
+  );
+
+/** Tasks with large payloads are cancelled as they are registered, and then redriven. Functions die. */
+export const cancelledAtOnce = (scenario: Scenario): Partial<Scenario> => {
+  const text = 'x'.repeat(2_000);
+  return {
+    ...only(scenario, []),
+    sends: many(30, (n) => ({
+      at: n * 100,
+      body: JSON.stringify({ id: `n${n}`, operation: 'ship', payload: { depot: n, text } }),
+    })),
+    cancels: many(30, (n) => ({ at: n * 100 + ((n * 7 + scenario.seed * 3) % 60), id: `n${n}` as TaskId })),
+    redrives: many(5, (n) => ({ at: 10_000 + n * 10_000, times: 1 })),
+    faults: { ...NO_FAULTS, crash: 0.05 },
+    faultsEnd: 60_000,
+  };
+};
