@@ -229,7 +229,7 @@ describe('a partition that somebody wants elsewhere', () => {
   });
 });
 
-describe('a node that looks', () => {
+describe('a node that looks (P10)', () => {
   it('takes and asks for nothing before its third look', () => {
     for (const leases of [[], [yours(0), yours(1), yours(2)]]) {
       expect(said({ leases, of: 3, looks: 1 })).toEqual([]);

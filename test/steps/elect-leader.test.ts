@@ -194,6 +194,20 @@ suite('elect', (fresh) => {
     expect(kit.sent.group).toHaveLength(2);
   });
 
+  it('E3: reads the lock again where its write is refused, and leads if the lock is free', async () => {
+    await registered(1);
+    let hasLost = false;
+    const acquire: typeof kit.locks.acquire = async (of, take) => {
+      // The guard of an earlier leader skips its fence at this moment.
+      if (!hasLost) await kit.locks.burn(of, take.fence, take.seen.fence, kit.now);
+      hasLost = true;
+      return kit.locks.acquire(of, take);
+    };
+    await electLeader({ ...kit, locks: { ...kit.locks, acquire } }, { kind: 'elect', target: where });
+    expect(kit.sent.group.map(({ fence }) => fence)).toEqual([1, 2]);
+    expect(await lock()).toMatchObject({ fence: 2, holder: kit.sent.group[1]?.token });
+  });
+
   it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {
     const [task] = (await led(1)) as [TaskId];
     const batch = batchIdOf(where, 1, 1);

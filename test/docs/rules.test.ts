@@ -1,0 +1,123 @@
+/**
+ * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and those that known bugs break. The lines that name
+ * the bugs are computed: `npm test -- test/docs/rules.test.ts -u` writes them anew.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BREAKS, BUGS_IN } from '../../verification/known-bugs/rules.ts';
+import { ROOT } from '../cli/groupage.ts';
+
+const PAGE = 'docs/explanation/algorithm.md';
+const page = readFileSync(join(ROOT, PAGE), 'utf8');
+
+/** Rules that no schedule can show broken, and the tests that hold them instead. */
+const WITHOUT_BUG: Readonly<Record<string, { readonly why: string; readonly tests: readonly string[] }>> = {
+  E3: {
+    why: 'the guard that the losing function sent finds the free lock as well (G9), so the rule only saves time',
+    tests: ['test/steps/elect-leader.test.ts'],
+  },
+  P9: {
+    why: 'a node that came back at once would only move more partitions',
+    tests: ['test/fleet/timings.test.ts'],
+  },
+  P10: {
+    why: 'newcomers that did not look first would only move more partitions',
+    tests: ['test/fleet/decide.test.ts'],
+  },
+  P11: {
+    why: 'it matters where the nodes of a fleet have different configurations, which schedules do not have',
+    tests: ['test/fleet/silence.test.ts'],
+  },
+};
+
+/** `### G5a Take the slots first` */
+const rules = [...page.matchAll(/^### ([A-Z][1-9]\d?[a-c]?) \S.*$/gm)].map(([, tag = '']) => tag);
+
+/** A letter of a rule with a number, but for what is quoted or part of a name. */
+const CITED = /(?<![\w"`#.$/-])[RLEGFHWTDPKONQJY][1-9]\d?[a-c]?(?!\w|["-]|'(?!s\b))/g;
+const TEXTS = /\.(?:ts|mts|mjs|js|md)$/;
+
+const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => TEXTS.test(file) && file !== PAGE);
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** Where each tag is cited. */
+const cited = new Map<string, string[]>();
+for (const file of tracked.filter((each) => /^(?:src|lambdas|lib|tools|verification|test|docs)\//.test(each)))
+  for (const [tag] of textOf(file).matchAll(CITED)) cited.set(tag, [...(cited.get(tag) ?? []), file]);
+
+/** What else looks like a tag. */
+const NO_TAGS = ['test/docs/rules.test.ts'];
+
+const bugsOf = (rule: string): readonly (readonly [file: string, bug: string])[] =>
+  Object.entries(BUGS_IN).flatMap(([file, bugs]) =>
+    bugs.flatMap((bug) => (BREAKS[bug]?.includes(rule) ? [[file, bug] as const] : [])),
+  );
+
+/** What stands under a rule: the known bugs that break it, or why none does. */
+const foundBy = (rule: string): string => {
+  const link = (text: string, file: string): string => `[${text}](../../${file})`;
+  const exception = WITHOUT_BUG[rule];
+  if (exception)
+    return `Held by ${exception.tests.map((file) => link(file.replace(/^test\//, ''), file)).join(', ')}: ${exception.why}.`;
+  return `Found by: ${bugsOf(rule)
+    .map(([file, bug]) => link(bug, `verification/known-bugs/${file}`))
+    .join(', ')}`;
+};
+
+describe('the rules of the algorithm', () => {
+  it('have one heading each', () => {
+    expect(rules.length).toBeGreaterThan(80);
+    expect(rules).toEqual([...new Set(rules)]);
+  });
+
+  it('are there, if they are cited', () => {
+    const unknown = [...cited].flatMap(([tag, files]) => {
+      const others = files.filter((file) => !NO_TAGS.includes(file));
+      return rules.includes(tag) || others.length === 0 ? [] : [`${tag}: ${[...new Set(others)].join(', ')}`];
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('are each broken by a known bug or cited by a test', () => {
+    const loose = rules.filter((rule) => {
+      const { tests = [] } = WITHOUT_BUG[rule] ?? {};
+      return bugsOf(rule).length === 0 && !tests.some((file) => cited.get(rule)?.includes(file));
+    });
+    expect(loose).toEqual([]);
+  });
+
+  it('name the known bugs that break them, as the bugs do', async () => {
+    const anew = page.replace(
+      /^(### ([A-Z][1-9]\d?[a-c]?) \S.*\n(?:(?!#).*\n)*?)(?:Found by: .*|Held by .*)$/gm,
+      (_, before: string, rule: string) => `${before}${foundBy(rule)}`,
+    );
+    expect(anew.match(/^(?:Found by: \[|Held by \[)/gm)).toHaveLength(rules.length);
+    await expect(anew).toMatchFileSnapshot(join(ROOT, PAGE));
+  });
+});
+
+describe('known bugs', () => {
+  it('break a rule each, if the algorithm has rules for what they do', () => {
+    expect(Object.keys(BREAKS).toSorted()).toEqual(Object.values(BUGS_IN).flat().toSorted());
+    const unknown = Object.values(BREAKS)
+      .flat()
+      .filter((rule) => !rules.includes(rule));
+    expect(unknown).toEqual([]);
+    for (const [bug, broken] of Object.entries(BREAKS)) expect(broken.length, bug).toBeGreaterThan(0);
+  });
+
+  it('are missing for those rules alone of which it is said why', () => {
+    expect(rules.filter((rule) => bugsOf(rule).length === 0)).toEqual(Object.keys(WITHOUT_BUG));
+  });
+});
+
+it('no text refers to a design that is not in the repository', () => {
+  const outside =
+    /\b(?:design,? section|section \d+ of the design|(?:T|D)\d+ of the design|the design(?:'s)? (?:draft|rule)|\(section \d+)/i;
+  const wrong = tracked.filter((file) => !NO_TAGS.includes(file) && outside.test(textOf(file)));
+  expect(wrong).toEqual([]);
+});
