@@ -1,4 +1,4 @@
-/** The table that fleets share their partitions through (design, section 9), with Groupage or without. */
+/** The table that fleets share their partitions through, with Groupage or without. */
 import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';

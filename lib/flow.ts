@@ -1,4 +1,4 @@
-/** The flow (design, section 2): queues, and the λs between them. */
+/** The flow: queues, and the λs between them. */
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';

@@ -1,4 +1,4 @@
-/** All of the HTTP API (design, section 10), loaded at once. */
+/** All of the HTTP API, loaded at once. */
 import type { Hono } from 'hono';
 import { aboutRoutes, openApiRoutes } from './about/routes.ts';
 import { batchRoutes } from './batches/routes.ts';

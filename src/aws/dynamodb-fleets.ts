@@ -1,6 +1,6 @@
 /**
  * Fleets on DynamoDB: a partition of the table for each, with a row for each lease and one for each node. Leases sort before
- * nodes, so that one query reads who owns a lease after the lease (design, section 9). Checkpoints are elsewhere.
+ * nodes, so that one query reads who owns a lease after the lease. Checkpoints are elsewhere.
  */
 
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';

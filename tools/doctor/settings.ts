@@ -64,7 +64,7 @@ const DEPLOY = 'deploy again (`npm run deploy`), which puts it back';
 /** As many messages at once as a function has time for. */
 const TIME_FOR = { ...MESSAGES_AT_ONCE, register: REGISTER_LIMITS.messages };
 
-/** The queues whose messages keep a Target's leader alive: timeout < lease < visibility (section 5). */
+/** The queues whose messages keep a Target's leader alive: timeout < lease < visibility. */
 const LEADING: ReadonlySet<WorkingQueueName> = new Set(['elect', 'group']);
 
 export const contradictionsIn = ({ queues, tables }: Deployed): readonly Contradiction[] => [

@@ -1,5 +1,5 @@
 /**
- * What must hold after every write (design, section 5). Each is a sentence; the first one that breaks stops the run.
+ * What must hold after every write (docs/explanation/algorithm.md). Each is a sentence; the first one that breaks stops the run.
  */
 import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';

@@ -1,5 +1,5 @@
 /**
- * Bugs that were made once, by the design's drafts, by this code or to try the checker, to be put back where the
+ * Bugs that were made once, by drafts of the rules, by this code or to try the checker, to be put back where the
  * simulation must find them.
  * They stand in for single steps or ports.
  */

@@ -1,5 +1,5 @@
 /**
- * Bugs of fan-outs that were made once, by the design's drafts, by this code or to try the checker. They stand in for single
+ * Bugs of fan-outs that were made once, by drafts of the rules, by this code or to try the checker. They stand in for single
  * steps, or for what the store answers.
  */
 

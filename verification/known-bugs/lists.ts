@@ -174,7 +174,7 @@ const triggersAreOverlooked = store(({ take }, { machine }) => ({
   take: (id, _, taking) => take(id, machine.token(), taking),
 }));
 
-/** D7 as the design has it: what was given back is for claims alone. */
+/** D7. A trigger takes fresh jobs alone: what was given back is for claims. */
 const takesFreshJobsAlone = store(({ take }) => ({
   take: (id, token, { ranges, head, fresh }) =>
     take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),

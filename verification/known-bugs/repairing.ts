@@ -1,6 +1,6 @@
 /** Bugs of takeovers and repairs: a function dies, and the message, the sweep or the patrol that should go on does not. */
 
-import { standingOf } from '../../src/domain/batches/lock.ts';
+import { guardStatusOf } from '../../src/domain/batches/lock.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
@@ -36,9 +36,9 @@ const emptyTargetsKeepTheirWake: Bug = {
 };
 
 /** A group message ends where it finds what `is` names, unless it is a hint. */
-const guardsEndAt = (is: ReturnType<typeof standingOf>['is']): Bug => ({
+const guardsEndAt = (is: ReturnType<typeof guardStatusOf>['is']): Bug => ({
   group: async (deps, message, delivery) => {
-    const standing = standingOf(await deps.locks.read(message.target), message, deps.machine.now());
+    const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
     if (standing.is === is && !message.hint) return;
     await group(deps, message, delivery);
   },
@@ -50,7 +50,7 @@ const guardsNeverTakeOver = guardsEndAt('next');
 /** A guard whose fence is over is sent again, twice each time. */
 const oldGuardsMultiply: Bug = {
   group: async (deps, message, delivery) => {
-    const standing = standingOf(await deps.locks.read(message.target), message, deps.machine.now());
+    const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
     const { early = 0 } = message;
     if (standing.is !== 'superseded' || message.hint || early > 3) return group(deps, message, delivery);
     for (let copy = 0; copy < 2; copy += 1) await deps.queues.group({ ...message, early: early + 1 }, 20);
@@ -87,11 +87,11 @@ const slotsOfTheDeadStay: Bug = {
 const deadLettersAreDeletedFirst: Bug = {
   sweep: (deps, invocation) => {
     const { deadLetters } = deps;
-    const revive: typeof deadLetters.revive = async (queue, letter, delay) => {
+    const redrive: typeof deadLetters.redrive = async (queue, letter, delay) => {
       await deadLetters.remove(queue, letter);
-      return deadLetters.revive(queue, letter, delay);
+      return deadLetters.redrive(queue, letter, delay);
     };
-    return sweep({ ...deps, deadLetters: { ...deadLetters, revive, remove: async () => {} } }, invocation);
+    return sweep({ ...deps, deadLetters: { ...deadLetters, redrive, remove: async () => {} } }, invocation);
   },
 };
 

@@ -1,5 +1,5 @@
 /**
- * A fan-out: N items, of which it is to be known exactly once that the last is done (design, section 6). Pure.
+ * A fan-out: N items whose completion is reported exactly once. Pure.
  *
  *     open ──seal──▶ sealed ──the last item is done──▶ complete
  *       │              │──too many failed─────────────▶ complete
@@ -7,8 +7,14 @@
  *       ├──────────────┼──idle too long, or deleted────▶ expired
  *       └──────────────┴──of a deferred list────────────▶ cancelled
  *
- * Each arrow is one conditional write that one caller wins. A fan-out that has ended never changes again, but that one
- * which is complete may be deleted, too.
+ * - *open*: items may be added (T2) and acked (T3). Only full nodes set their parent's slot (T4).
+ * - *sealed*: no more items are added. Done nodes set their parent's slot, and the top completes the fan-out (T4, T5).
+ * - *complete*: acks and seals are answered with `complete`. The event is sent, and after `keep` the patrol deletes the rows (T6, T8). It may
+ *   still be deleted.
+ * - *expired*: items and the fan-out are unknown. The patrol deletes the rows at once.
+ * - *cancelled*: jobs of the list that were handed out may still be acked.
+ *
+ * Each arrow is one conditional write that one caller wins.
  */
 
 import type { CallbackMessage } from '../callbacks/callback.ts';

@@ -1,13 +1,16 @@
 /**
- * A fleet: P partitions that N nodes share through one table, with nobody in charge (design, section 9).
+ * A fleet: N nodes share P partitions through one table, without a coordinator.
  *
- * A node's row is its heartbeat, for all of its leases at once. A lease's row says whose a partition is:
+ * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining or evicted. A member may get
+ * partitions. A leaving or draining node only gives partitions away. An evicted node has lost this life and writes nothing any more (P3).
  *
- * - nobody's: without an owner;
- * - somebody's: its owner works on it until it gives it away, or is evicted (P3);
- * - asked for: its owner is to give it to `next` once its work on it has ended (P6).
+ * A lease's row says which node has a partition:
  *
- * The fence grows whenever the owner changes, and with nothing else.
+ * - *free*: it has no owner, or its owner is evicted. A member may take it (P4).
+ * - *owned*: only its owner works on it. Another member may ask for it by setting `next` (P6).
+ * - *asked for*: its owner drains the work and hands it over to `next`, or declines (P6).
+ *
+ * Invariant: the fence grows when the owner changes, and with no other write.
  */
 import type { Millis } from '../ids.ts';
 import type { NodeKey, PartitionId } from './ids.ts';

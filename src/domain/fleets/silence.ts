@@ -1,9 +1,11 @@
 /**
- * P2. Who is dead, as one node sees it: whose heartbeat stood still for its own Ttl by the observer's monotonic clock, over
- * several reads. No two clocks are compared.
+ * P2. Decides which nodes are dead, as one observer sees them. No two clocks are compared.
  *
- * Of the time between two reads no more counts than a cycle takes: an observer that was late itself, or that could not
- * read for a while, learnt nothing about the others meanwhile.
+ * - *heard*: this read shows another heartbeat than the one before. Silence and reads begin again at 0.
+ * - *silent*: the heartbeat stands still. Silence grows by the time between two reads, at most one cycle: an observer that was late itself
+ *   learnt nothing meanwhile.
+ * - *dead*: silence has reached the node's own Ttl, over four reads. The observer may evict the node, on condition that the heartbeat is
+ *   still the one it saw (P3).
  */
 import type { Millis } from '../ids.ts';
 import { type Fleet, isFree, type Node, type Share } from './fleet.ts';

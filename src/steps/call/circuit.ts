@@ -1,12 +1,14 @@
 /**
- * An operation's circuit: while its downstream is down, or wrongly configured, its batches wait instead of burning their
- * attempts.
+ * The circuit of an operation: while its downstream is down or wrongly configured, batches wait and use up no attempts.
  *
- * *closed* (failures in a row are counted) → *open* (the operation is paused, with a message on its way that ends the
- * pause) → *half-open* (the pause is over, the count stands: one more failure opens it again, one success closes it).
+ * - *closed*: the row counts failed attempts in a row. An answered attempt resets the count. After `failures` of them, or one answer that
+ *   blames the configuration, the circuit opens (O3).
+ * - *open*: the operation is paused until `until`. Nothing is sealed, and no attempt starts. A delayed resume message ends the pause; the
+ *   sweep sends it again if it was lost.
+ * - *half-open*: the pause is over and the count stands. One waiting Target is woken. An answered attempt closes the circuit and wakes the others;
+ *   a failed one opens it again (O4).
  *
- * A call that was refused since there are too many is no failure: the downstream works. But where it has taken none for
- * as long as a pause lasts, it takes none at all, and the circuit opens.
+ * An attempt that was only throttled is no failure. If no call has been taken for as long as a pause lasts, the circuit opens (O5).
  */
 
 import type { CircuitPolicy } from '../../domain/config/policies.ts';

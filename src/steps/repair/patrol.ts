@@ -1,7 +1,7 @@
 /**
  * Patrol the lock rows: does every Target that has waiting tasks, or an open batch, have somebody who sees to it?
  *
- * The rules of section 5 leave nothing stranded as long as the queues keep their messages; this is for the day when
+ * The rules leave nothing stranded as long as the queues keep their messages; this is for the day when
  * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
  * every Target, since a new one gets its lock row before its first elect message; it does not see batch messages that
  * were lost, which `groupage doctor --deep` does, nor register messages.

@@ -1,5 +1,5 @@
 /**
- * Wake Targets that wait for room in their operation (section 5, *wake*). Each freed slot wakes one. After a pause, when a circuit
+ * Wake Targets that wait for room in their operation (W1 to W3). Each freed slot wakes one. After a pause, when a circuit
  * closes, and where the sweep finds some, all wake for which there is room. A Target is woken before its row goes, so that it may be
  * woken twice, but never forgotten.
  *

@@ -1,5 +1,5 @@
 /**
- * Tell how tasks ended (section 5, *tell*), from what is stored: first the fan-outs whose items they are, then their
+ * Tell how tasks ended (N3), from what is stored: first the fan-outs whose items they are, then their
  * initiators. By whoever comes upon it, any number of times, since of two outcomes for one item the first stands, and
  * every event has one id for ever.
  */

@@ -1,5 +1,5 @@
 /**
- * Redrive: a failed task gets another run (section 5). Whoever asks for it only sends a message to the register queue,
+ * Redrive: a failed task gets another run (N4). Whoever asks for it only sends a message to the register queue,
  * which does all the writing; a task that was claimed in its old run cannot be claimed into that batch again, since
  * candidates name the run.
  */

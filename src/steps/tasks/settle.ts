@@ -1,5 +1,5 @@
 /**
- * Settle tasks that end while they wait (section 5, *settle*): those that expired, those that a newer one replaces, those
+ * Settle tasks that end while they wait (N1): those that expired, those that a newer one replaces, those
  * that somebody cancels. Their waiting rows go last, so that whoever comes upon one finds what is left to do.
  */
 
