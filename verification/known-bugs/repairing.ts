@@ -115,7 +115,7 @@ const circuitsAreNotResumed: Bug = {
 };
 
 /** The first answer after an outage closes the circuit, and wakes none of the Targets that still wait. */
-const closedCircuitsWakeNobody: Bug = {
+const closedCircuitsDoNotWake: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, waiting: async () => [] } }, message, delivery),
 };
@@ -131,12 +131,12 @@ const doneInputsAreForgotten: Bug = { processed: (keys) => ({ ...keys, known: as
 export const REPAIRING_BUGS: readonly KnownBug[] = [
   ['guards that come late', guardsComeLate, /longer than maxWait/, narrow.fewTasks],
   [
-    'woken Targets without tasks that wake nobody',
+    'woken Targets without tasks that do not pass the wake on',
     emptyTargetsKeepTheirWake,
     /waits for room that is there|in flight in the end/,
     narrow.cancelledInLine,
   ],
-  ['open batches that nobody finishes', openBatchesAreLeft, /every registered task ends|deleted only after its fence/],
+  ['open batches that are left unfinished', openBatchesAreLeft, /every registered task ends|deleted only after its fence/],
   ['guards that never take over', guardsNeverTakeOver, /every registered task ends|a held fence has a guard/],
   [
     'guards of a fence that is over and multiply',
@@ -156,8 +156,8 @@ export const REPAIRING_BUGS: readonly KnownBug[] = [
   ['calls that overlook a pause', callsOverlookPauses, /is called while it is paused/],
   ['circuits whose pause nothing ends', circuitsAreNotResumed, /waits for room that is there/, narrow.circuitOpens],
   [
-    'circuits that close and wake nobody',
-    closedCircuitsWakeNobody,
+    'circuits that close without waking the others',
+    closedCircuitsDoNotWake,
     /waits for room that is there/,
     narrow.circuitOpens,
   ],

@@ -138,8 +138,8 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'slots that are freed before the Target is blocked': ['G5b'],
 
   'guards that come late': ['L1'],
-  'woken Targets without tasks that wake nobody': ['E2'],
-  'open batches that nobody finishes': ['G1'],
+  'woken Targets without tasks that do not pass the wake on': ['E2'],
+  'open batches that are left unfinished': ['G1'],
   'guards that never take over': ['G8'],
   'guards of a fence that is over and multiply': ['G6'],
   'batches with candidates that they could not claim': ['F3'],
@@ -148,7 +148,7 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'dead letters that are deleted before they are sent': ['Q1'],
   'calls that overlook a pause': ['O1'],
   'circuits whose pause nothing ends': ['O3'],
-  'circuits that close and wake nobody': ['O4'],
+  'circuits that close without waking the others': ['O4'],
   'cancels that come too early': ['N2'],
   'inputs that are done again': ['J3'],
 
