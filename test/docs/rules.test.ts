@@ -1,6 +1,6 @@
 /**
- * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and those that known bugs break. The lines that name
- * the bugs are computed: `npm test -- test/docs/rules.test.ts -u` writes them anew.
+ * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and those that known bugs
+ * break. The lines that name the bugs are computed: `npm test -- test/docs/rules.test.ts -u` writes them anew.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

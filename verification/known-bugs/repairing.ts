@@ -136,7 +136,11 @@ export const REPAIRING_BUGS: readonly KnownBug[] = [
     /waits for room that is there|in flight in the end/,
     narrow.cancelledInLine,
   ],
-  ['open batches that are left unfinished', openBatchesAreLeft, /every registered task ends|deleted only after its fence/],
+  [
+    'open batches that are left unfinished',
+    openBatchesAreLeft,
+    /every registered task ends|deleted only after its fence/,
+  ],
   ['guards that never take over', guardsNeverTakeOver, /every registered task ends|a held fence has a guard/],
   [
     'guards of a fence that is over and multiply',

@@ -1,6 +1,7 @@
 /**
- * The rules of docs/explanation/algorithm.md that each known bug breaks. test/docs/rules.test.ts compares both: a rule names the bugs that
- * break it, and the tests of each catalogue find them. Bugs of deliveries break the promises of decision 29 and no rule of that page.
+ * The rules of docs/explanation/algorithm.md that each known bug breaks. test/docs/rules.test.ts compares both: a rule
+ * names the bugs that break it, and the tests of each catalogue find them. Bugs of deliveries break the promises of
+ * decision 29 and no rule of that page.
  */
 import { FAN_OUT_BUGS } from './fan-outs.ts';
 import { FLEET_BUGS } from './fleets.ts';

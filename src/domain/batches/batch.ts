@@ -1,15 +1,16 @@
 /**
  * A batch: the tasks that go downstream in one call.
  *
- * - *forming*: the candidates are stored. Any function claims them and seals the batch (F2, F3). No attempt may start (H1).
+ * - *forming*: the candidates are stored. Any function claims them and seals the batch (F2, F3). No attempt may start
+ *   (H1).
  * - *sealed*: the members are fixed. An attempt may start (H2).
- * - *in-progress*, `runUntil` not over: an attempt runs, or the next one is not due. Only the attempt with the stored number may postpone or
- *   finish the batch (H5, H6). Reports of jobs write results (J1).
+ * - *in-progress*, `runUntil` not over: an attempt runs, or the next one is not due. Only the attempt with the stored
+ *   number may postpone or finish the batch (H5, H6). Reports of jobs write results (J1).
  * - *in-progress*, `runUntil` over: the next attempt may start, also if the attempt before it died.
  * - *succeeded*, *partly-failed*, *failed*: nothing changes any more. The batch message only gives slots back (H7).
  *
- * Invariants: candidates never change. A task is a member only if it shows this batch's id. `attempt` only grows. A batch without members is
- * *succeeded* when it is sealed.
+ * Invariants: candidates never change. A task is a member only if it shows this batch's id. `attempt` only grows. A
+ * batch without members is *succeeded* when it is sealed.
  */
 import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from '../ids.ts';

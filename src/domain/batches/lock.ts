@@ -1,18 +1,20 @@
 /**
- * A Target's lock names the leader that groups its waiting tasks. It only keeps batches full. A claim decides which batch has a task, so a
- * lease that ends by the wall clock is enough.
+ * A Target's lock names the leader that groups its waiting tasks. It only keeps batches full. A claim decides which
+ * batch has a task, so a lease that ends by the wall clock is enough.
  *
  * - *free*: no holder. Any function may acquire it for the next fence (L3, G8, G9). A guard may skip its fence (G8).
- * - *held*: a holder whose lease has not ended. Only the function with that fence and token may open a batch (G5), release (G3), block (G5b)
- *   or hand over to the next fence (G4).
- * - *expired*: a holder whose lease has ended. The holder may still do all of that. Any function may acquire the lock; then it may not.
- * - *blocked*: free, and the Target waits for a free slot. Only a wake, a resume or its own guard leads it again (E1, G9a).
+ * - *held*: a holder whose lease has not ended. Only the function with that fence and token may open a batch (G5),
+ *   release (G3), block (G5b) or hand over to the next fence (G4).
+ * - *expired*: a holder whose lease has ended. The holder may still do all of that. Any function may acquire the lock;
+ *   then it may not.
+ * - *blocked*: free, and the Target waits for a free slot. Only a wake, a resume or its own guard leads it again (E1,
+ *   G9a).
  *
- * Three things are independent of these states. `openBatch` is a batch that its leader began, and that any function may finish (F1 to F6).
- * `paused` stops new batches (O1). `flushedAt` makes the rows due that waited at that time.
+ * Three things are independent of these states. `openBatch` is a batch that its leader began, and that any function may
+ * finish (F1 to F6). `paused` stops new batches (O1). `flushedAt` makes the rows due that waited at that time.
  *
- * Invariants: `fence` and `round` only grow. The holder of a fence has a guard for it in flight. `openBatch` is removed only after
- * that batch is sealed.
+ * Invariants: `fence` and `round` only grow. The holder of a fence has a guard for it in flight. `openBatch` is removed
+ * only after that batch is sealed.
  */
 import type { Concurrency } from '../config/policies.ts';
 import type { BatchId, Millis, Token } from '../ids.ts';

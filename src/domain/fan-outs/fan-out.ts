@@ -9,8 +9,8 @@
  *
  * - *open*: items may be added (T2) and acked (T3). Only full nodes set their parent's slot (T4).
  * - *sealed*: no more items are added. Done nodes set their parent's slot, and the top completes the fan-out (T4, T5).
- * - *complete*: acks and seals are answered with `complete`. The event is sent, and after `keep` the patrol deletes the rows (T6, T8). It may
- *   still be deleted.
+ * - *complete*: acks and seals are answered with `complete`. The event is sent, and after `keep` the patrol deletes the
+ *   rows (T6, T8). It may still be deleted.
  * - *expired*: items and the fan-out are unknown. The patrol deletes the rows at once.
  * - *cancelled*: jobs of the list that were handed out may still be acked.
  *

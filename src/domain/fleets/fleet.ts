@@ -1,8 +1,9 @@
 /**
  * A fleet: N nodes share P partitions through one table, without a coordinator.
  *
- * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining or evicted. A member may get
- * partitions. A leaving or draining node only gives partitions away. An evicted node has lost this life and writes nothing any more (P3).
+ * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining or evicted. A
+ * member may get partitions. A leaving or draining node only gives partitions away. An evicted node has lost this life
+ * and writes nothing any more (P3).
  *
  * A lease's row says which node has a partition:
  *

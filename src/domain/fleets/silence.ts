@@ -2,10 +2,10 @@
  * P2. Decides which nodes are dead, as one observer sees them. No two clocks are compared.
  *
  * - *heard*: this read shows another heartbeat than the one before. Silence and reads begin again at 0.
- * - *silent*: the heartbeat stands still. Silence grows by the time between two reads, at most one cycle: an observer that was late itself
- *   learnt nothing meanwhile.
- * - *dead*: silence has reached the node's own Ttl, over four reads. The observer may evict the node, on condition that the heartbeat is
- *   still the one it saw (P3).
+ * - *silent*: the heartbeat stands still. Silence grows by the time between two reads, at most one cycle: an observer
+ *   that was late itself learnt nothing meanwhile.
+ * - *dead*: silence has reached the node's own Ttl, over four reads. The observer may evict the node, on condition that
+ *   the heartbeat is still the one it saw (P3).
  */
 import type { Millis } from '../ids.ts';
 import { type Fleet, isFree, type Node, type Share } from './fleet.ts';

@@ -1,16 +1,19 @@
 /**
- * A deferred list: jobs that wait until a worker claims them or a trigger makes them tasks, numbered in the order in which they were
- * added. Pure.
+ * A deferred list: jobs that wait until a worker claims them or a trigger makes them tasks, numbered in the order in
+ * which they were added. Pure.
  *
  *     0 ───────────── head ──────────── total
  *       handed out          fresh
  *
- * A job's number is its token. The list's row is the header of its tracker (T9): open ──▶ sealed ──▶ complete, or cancelled from open or sealed.
- * Jobs before `head` are in a lease, or gone: done, or taken by a trigger. A lease is in one of these states:
+ * A job's number is its token. The list's row is the header of its tracker (T9): open ──▶ sealed ──▶ complete, or
+ * cancelled from open or sealed. Jobs before `head` are in a lease, or gone: done, or taken by a trigger. A lease is in
+ * one of these states:
  *
  * - *live*: `until` is not over. Only its claim may renew it (D4), complete its jobs (D5) or release it (D6).
- * - *late*: `until` is over for less than 60 s. Its claim may do the same. No other claim may take it, since clocks differ.
- * - *expired*: `until` is over for 60 s. Its claim may still renew it; any other claim, or a trigger, may take it (D3, D7).
+ * - *late*: `until` is over for less than 60 s. Its claim may do the same. No other claim may take it, since clocks
+ *   differ.
+ * - *expired*: `until` is over for 60 s. Its claim may still renew it; any other claim, or a trigger, may take it (D3,
+ *   D7).
  * - *free*: `until` is 0, and its key names no claim. Any claim or trigger may take it (D2, D7).
  *
  * Invariants: no job is in two leases. Each change names the leases as they were read.

@@ -1,9 +1,10 @@
 /**
  * A task: one unit of work, from its registration to its result.
  *
- * - *created*: the task waits, and has a waiting row (R2). A batch may claim it (F2). It may end by a settlement: expired, cancelled or replaced
- *   by a newer task (N1).
- * - *batched*: one batch has the task. Only a result of that batch ends it (H4, J1). Views show it as in-progress while its batch runs.
+ * - *created*: the task waits, and has a waiting row (R2). A batch may claim it (F2). It may end by a settlement:
+ *   expired, cancelled or replaced by a newer task (N1).
+ * - *batched*: one batch has the task. Only a result of that batch ends it (H4, J1). Views show it as in-progress while
+ *   its batch runs.
  * - *succeeded*: the end.
  * - *failed*: the end of this run. A redrive that names the run starts the next one as *created* (N4).
  *

@@ -1,14 +1,15 @@
 /**
  * The circuit of an operation: while its downstream is down or wrongly configured, batches wait and use up no attempts.
  *
- * - *closed*: the row counts failed attempts in a row. An answered attempt resets the count. After `failures` of them, or one answer that
- *   blames the configuration, the circuit opens (O3).
- * - *open*: the operation is paused until `until`. Nothing is sealed, and no attempt starts. A delayed resume message ends the pause; the
- *   sweep sends it again if it was lost.
- * - *half-open*: the pause is over and the count stands. One waiting Target is woken. An answered attempt closes the circuit and wakes the others;
- *   a failed one opens it again (O4).
+ * - *closed*: the row counts failed attempts in a row. An answered attempt resets the count. After `failures` of them,
+ *   or one answer that blames the configuration, the circuit opens (O3).
+ * - *open*: the operation is paused until `until`. Nothing is sealed, and no attempt starts. A delayed resume message
+ *   ends the pause; the sweep sends it again if it was lost.
+ * - *half-open*: the pause is over and the count stands. One waiting Target is woken. An answered attempt closes the
+ *   circuit and wakes the others; a failed one opens it again (O4).
  *
- * An attempt that was only throttled is no failure. If no call has been taken for as long as a pause lasts, the circuit opens (O5).
+ * An attempt that was only throttled is no failure. If no call has been taken for as long as a pause lasts, the circuit
+ * opens (O5).
  */
 
 import type { CircuitPolicy } from '../../domain/config/policies.ts';
