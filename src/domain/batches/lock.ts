@@ -5,8 +5,8 @@
  * - *free*: no holder. Any function may acquire it for the next fence (L3, G8, G9). A guard may skip its fence (G8).
  * - *held*: a holder whose lease has not ended. Only the function with that fence and token may open a batch (G5),
  *   release (G3), block (G5b) or hand over to the next fence (G4).
- * - *expired*: a holder whose lease has ended. The holder may still do all of that. Any function may acquire the lock;
- *   then it may not.
+ * - *expired*: a holder whose lease has ended. The holder may still do all of that, until another function acquires the
+ *   lock for the next fence.
  * - *blocked*: free, and the Target waits for a free slot. Only a wake, a resume or its own guard leads it again (E1,
  *   G9a).
  *
