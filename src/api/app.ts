@@ -1,4 +1,4 @@
-/** All of the HTTP API, loaded at once. */
+/** The whole HTTP API, with all sections loaded at once. */
 import type { Hono } from 'hono';
 import { aboutRoutes, openApiRoutes } from './about/routes.ts';
 import { batchRoutes } from './batches/routes.ts';

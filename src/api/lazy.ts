@@ -1,6 +1,6 @@
 /**
- * The HTTP API, each section loaded with the first request for it: a cold start pays for one of them, not for all. What
- * is asked decides which: the answers are those of the whole.
+ * The HTTP API with each section loaded at the first request for it, so that a cold start loads one section only. The
+ * answers are the same as those of the whole API.
  */
 import { Hono } from 'hono';
 import { answerTo, apiOf, type Sections } from './sections.ts';
@@ -39,7 +39,7 @@ export const lazyApi = (deps: ApiDeps): Hono => {
   return app;
 };
 
-/** Undefined: none, but there is an answer to that, too. */
+/** The section of a path; undefined if there is none, which is answered with 404. */
 const sectionOf = (path: string): Loaded | undefined => {
   const [, version, name = ''] = path.split('/');
   return version === 'v1' && Object.hasOwn(LOADED, name) ? (name as Loaded) : undefined;

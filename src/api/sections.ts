@@ -1,4 +1,4 @@
-/** What all of the HTTP API has in common, whichever of its sections there are. */
+/** The parts of the HTTP API that all sections share: body limit, unknown paths and methods, errors. */
 import { type ErrorHandler, Hono, type HonoRequest } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { UnknownOperation } from '../domain/config/resolved.ts';
@@ -10,7 +10,7 @@ import type { ApiDeps } from './shared/deps.ts';
 import { HttpProblem } from './shared/problem.ts';
 import { reportingReadUnits } from './shared/read-units.ts';
 
-/** What a function URL takes at the most. */
+/** The largest body that a function URL accepts. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 
 /** The routes below `/v1`. */
@@ -31,15 +31,15 @@ type SectionName =
   | 'fleets'
   | 'openapi.json';
 
-/** All sections, each as it is made or as it is loaded. */
+/** One value for each section: its routes, or a function that loads them. */
 export type Sections<S = Section> = Readonly<Record<SectionName, S>>;
 
-/** The API with some of its sections: what is asked of the others is not there. */
+/** The API with only the given sections. Requests for other sections get 404. */
 export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
   const app = new Hono();
   const tooLarge = new HttpProblem(
     413,
-    `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks, or jobs, at once`,
+    `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks or jobs in one request`,
   );
   if (deps.readMeter) app.use(reportingReadUnits(deps.readMeter));
   app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
@@ -55,9 +55,8 @@ export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
 };
 
 /**
- * The methods that a path takes, as the contract has them. A path that says more beats one that has an id in its place:
- * `/v1/tasks/redrive` takes POST, though a GET of it is about the task of that id. A HEAD is answered as a GET is, without
- * its body.
+ * The methods of a path, as published. A fixed path takes precedence over one with an id in the same place:
+ * `/v1/tasks/redrive` allows POST, although GET matches it as a task's id. HEAD is answered like GET, without a body.
  */
 const methodsOf = ({ router }: Hono, path: string): string => {
   const taken = METHODS.flatMap((method) =>
@@ -69,16 +68,16 @@ const methodsOf = ({ router }: Hono, path: string): string => {
   return taken.flatMap(({ method, on }) => (on === said ? [method] : [])).join(', ');
 };
 
-/** How much of a path stands before its first id. */
+/** The length of a path's part before its first id. */
 const fixedPart = (path: string): number => (path.includes(':') ? path.indexOf(':') : path.length);
 
 const notAllowed = ({ path, method }: HonoRequest, allowed: string): Response => {
-  const problem = new HttpProblem(405, `${path} takes ${allowed}, not ${method}`).toResponse();
+  const problem = new HttpProblem(405, `${path} allows ${allowed}, not ${method}`).toResponse();
   problem.headers.set('allow', allowed);
   return problem;
 };
 
-/** What a failure is answered with. */
+/** Maps an error to the API's answer. */
 export const answerTo =
   ({ onError }: Pick<ApiDeps, 'onError'>): ErrorHandler =>
   (cause) => {
@@ -90,13 +89,13 @@ export const answerTo =
     if (cause instanceof FanOutBusy || cause instanceof ListBusy) return later(cause.message);
     onError(cause);
     if (isOutOfCapacity(cause)) return later(OUT_OF_CAPACITY);
-    return new HttpProblem(500, 'something went wrong here; the log says what').toResponse();
+    return new HttpProblem(500, 'internal error: see the log of the API function').toResponse();
   };
 
 const OUT_OF_CAPACITY =
-  'DynamoDB or SQS is throttled, or did not answer: ask again in a moment. Some of it may have been done: asked for again with the same id, token or claimId it is not done twice';
+  'DynamoDB or SQS throttled the request or did not answer. Part of the request may have been done. Send it again in a moment with the same id, token or claimId: nothing is done twice';
 
-/** Nothing was done, or may be asked for again: in a second, say. */
+/** 503: the caller may repeat the request after one second. */
 const later = (detail: string): Response => {
   const problem = new HttpProblem(503, detail).toResponse();
   problem.headers.set('retry-after', '1');

@@ -20,7 +20,8 @@ const started = async () => {
 it('what is wrong is said where it is', async () => {
   const { kit, post } = await started();
   const task = (id: string, n = 1, operation = 'ship') => ({ id, operation, payload: { depot: 'MUC', n } });
-  const other = (index: number) => `is that of tasks[${index}], which has another operation, payload or fanOutItem`;
+  const other = (index: number) =>
+    `is also the id of tasks[${index}], which has a different operation, payload or fanOutItem`;
   const redrive = expect.stringContaining('POST /v1/tasks/redrive');
   for (const [body, errors] of [
     [{ tasks: [1, null] }, ['tasks[0]', 'tasks[1]'].map((path) => ({ path, reason: 'must be a JSON object' }))],

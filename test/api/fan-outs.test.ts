@@ -80,14 +80,14 @@ describe('opening', () => {
     ] as const)
       expect(await ask('', other)).toMatchObject({
         code: 409,
-        detail: `fan-out f is there already, with another ${what}: take another id, or give the same ${what}`,
+        detail: `fan-out f already exists with another ${what}: use another id, or the same ${what}`,
       });
   });
 
   it('is refused with everything that is wrong, and nothing is opened', async () => {
     const { ask, kit } = started();
     const text = 'must be well-formed text of 1 to 256 bytes';
-    const form = 'must be {"count": 0 to 100} or {"share": 0 to 1}: what is tolerated';
+    const form = 'must be {"count": 0 to 100} or {"share": 0 to 1}: the failed items to tolerate';
     const count = 'must be a whole number from 0 to 100';
     const share = 'must be 0, or a number from 1e-12 to 1';
     const unknown = expect.stringMatching(/^is unknown; known are /);
@@ -140,7 +140,7 @@ describe('adding', () => {
     expect(await ask('/f')).toMatchObject({ total: 457, pending: 457 });
     expect(await ask('/f/items', { count: 450, token: 'a' })).toMatchObject({
       code: 409,
-      detail: 'the token stands for 451 items already: another addition takes another one',
+      detail: 'the token was already used to add 451 items: use a new token for other items',
     });
   });
 
@@ -390,7 +390,7 @@ describe('deleting', () => {
     await ask('/f/seal', {});
     expect(await ask('/f', undefined, 'DELETE')).toMatchObject({
       code: 409,
-      detail: "the event of fan-out f's end is on its way: try again in a moment",
+      detail: 'the event of the end of fan-out f is being sent: try again in a moment',
     });
     kit.fanOuts.forgetEvent = forgetEvent;
     await ask('/f/seal', {});

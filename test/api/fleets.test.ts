@@ -114,7 +114,7 @@ describe('the HTTP API of fleets', () => {
       ])
         expect(answer).toMatchObject({
           code: 404,
-          detail: `there is no fleet ${JSON.stringify(decodeURIComponent(name))}: nobody has ever joined one of that name`,
+          detail: `there is no fleet ${JSON.stringify(decodeURIComponent(name))}: no node has ever joined a fleet of that name`,
         });
     expect(await ask('')).toEqual({ code: 200, fleets: ['flights'] });
   });
@@ -165,7 +165,7 @@ describe('the HTTP API of fleets', () => {
 
   it('takes an id only where one living node has it, and names those that there are', async () => {
     await joined(B, B2, A);
-    const several = 'fleet flights has several nodes b: name one by its key, b@1, b@2';
+    const several = 'fleet flights has several nodes with the id b: use a key, b@1, b@2';
     await taken('p', A);
     for (const answer of [await drain('b'), await move('p', 'b')])
       expect(answer).toMatchObject({ code: 409, detail: several });
@@ -221,7 +221,7 @@ describe('the HTTP API of fleets', () => {
     await joined(A, B);
     await taken('p', A);
     await drain('b');
-    const warning = 'node b@1 is draining: it gets the partition once it no longer is';
+    const warning = 'node b@1 is draining: it gets the partition when its draining ends';
     expect(await move('p', 'b')).toMatchObject({ code: 200, pin: 'b@1', warning });
     await kit.fleets.beat(F, { key: A, beat: 1, ttl: 30_000, beatAt: NOW, leaving: true });
     expect(await move('p', 'a')).toMatchObject({ code: 409, detail: expect.stringContaining('a@1 is about to leave') });

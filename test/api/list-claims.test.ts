@@ -62,7 +62,7 @@ describe('claiming', () => {
     expect(await claim()).toEqual({ code: 200, jobs: [], status: 'complete' });
     const { ask: askOther, claim: claimOther, mine: his } = await claimed();
     await askOther('/f/cancel', {});
-    const detail = 'list f is cancelled: its jobs are not handed out any more';
+    const detail = 'list f is cancelled: its jobs can no longer be claimed';
     expect(await claimOther()).toMatchObject({ code: 409, detail });
     expect(await claimOther({ claimId: 'mine' }), 'what was handed out before').toMatchObject({
       jobs: jobsFrom(0, 10),
@@ -188,7 +188,7 @@ describe('a claim', () => {
       ['/complete', { jobs: [{ token: 3 }] }, 'POST'],
       ['/release', {}, 'POST'],
     ] as const) {
-      const detail = 'the claim is of another list than g';
+      const detail = 'the claim belongs to another list than g';
       expect(await ask(`/g/claims/${handle}${path}`, body, method)).toMatchObject({ code: 409, detail });
       for (const none of [
         'mine',
@@ -229,11 +229,11 @@ describe('a claim', () => {
     const complete = (body: object) => ask(`/f/claims/${claimId}/complete`, body);
     const list = {
       path: 'jobs',
-      reason: 'must be a list of 1 to 10 jobs, as the claim has them; leave it out if all have succeeded',
+      reason: 'must be a list of 1 to 10 jobs, the number that the claim has; leave it out if all succeeded',
     };
     const token = (n: number) => ({
       path: `jobs[${n}].token`,
-      reason: 'must be that of a job of this claim: a whole number from 10 to 19',
+      reason: 'must be the token of a job of this claim: a whole number from 10 to 19',
     });
     const one = (fields: object, ...errors: readonly { path: string; reason?: unknown }[]) =>
       [
@@ -257,7 +257,7 @@ describe('a claim', () => {
       ],
       [
         { jobs: [{ token: 10 }, { token: 11 }, { token: 10 }] },
-        { path: 'jobs[2].token', reason: 'is that of jobs[0]: a job ends once' },
+        { path: 'jobs[2].token', reason: 'is also the token of jobs[0]: list each job once' },
       ],
       one(
         { status: 'lost', by: 'me' },
@@ -268,10 +268,7 @@ describe('a claim', () => {
         { ...failed, result: 1 },
         { path: 'result', reason: 'is that of a job that succeeded: one that failed has an error' },
       ),
-      one(
-        { error: { code: 'c', message: 'm' } },
-        { path: 'error', reason: 'is that of a job that failed: say "status": "failed"' },
-      ),
+      one({ error: { code: 'c', message: 'm' } }, { path: 'error', reason: 'is allowed only with "status": "failed"' }),
       one({ ...failed, error: 'broken' }, { path: 'error', reason: 'must be {"code": "…", "message": "…"}' }),
       one({ ...failed, error: {} }, { path: 'error.code' }, { path: 'error.message' }),
       one(

@@ -36,7 +36,7 @@ describe('triggering', () => {
     const percent = { path: 'percent', reason: 'must be a number above 0, at most 100' };
     const one = {
       path: '',
-      reason: 'must have one of count (how many jobs) and percent (what share of all that the list has)',
+      reason: 'must have either count (number of jobs) or percent (share of all jobs of the list)',
     };
     const token = { path: 'token', reason: 'must be well-formed text of 1 to 64 characters' };
     for (const [body, ...errors] of [
@@ -74,7 +74,7 @@ describe('triggering', () => {
     await ask('/h/seal', {});
     const sent = [...kit.sent.registered];
     for (const [id, detail] of [
-      ['f', 'list f has no operation: its jobs cannot become tasks, and are for workers that claim them'],
+      ['f', 'list f has no operation, so its jobs cannot become tasks: let workers claim them'],
       ['g', 'list g is cancelled: nothing of it is handed out any more'],
       ['h', 'list h is complete: nothing of it is handed out any more'],
     ])
@@ -88,7 +88,7 @@ describe('triggering', () => {
     await holding(3, { operation: 'ship' });
     Reflect.deleteProperty(kit.config.operations, 'ship');
     const detail =
-      'list f is of operation "ship", which is not configured any more: put it back, or let workers claim the jobs';
+      'list f has the operation "ship", which is no longer configured: configure it again, or let workers claim the jobs';
     expect(await ask('/f/triggers', { count: 1 })).toMatchObject({ code: 409, detail });
     expect(await ask('/f/jobs', { jobs: someJobs(1) })).toMatchObject({ code: 409, detail });
     expect(kit.sent.registered).toEqual([]);
@@ -124,7 +124,7 @@ describe('jobs that are to be tasks', () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     const sized = (bytes: number) => ({ payload: { x: 'ü'.repeat((bytes - 8) / 2) } });
-    const reason = 'has 262146 bytes; at most 262144 are taken: store it elsewhere and send a reference';
+    const reason = 'has 262146 bytes; at most 262144 are allowed: store the payload elsewhere and send a reference';
     expect(await ask('/f/jobs', { jobs: [sized(262_144), sized(262_146)] })).toMatchObject({
       code: 400,
       errors: [{ path: 'jobs[1].payload', reason }],
@@ -263,7 +263,7 @@ describe('jobs', () => {
       ['limit=0', limit],
       ['limit=501', limit],
       ['limit=x&from=x', from, limit],
-      ['cursor=1', { path: 'cursor', reason: 'is no query parameter: known are from, limit' }],
+      ['cursor=1', { path: 'cursor', reason: 'is not a query parameter: known are from, limit' }],
     ] as const)
       expect([query, await ask(`/f/jobs?${query}`)]).toMatchObject([query, { code: 400, errors }]);
   });

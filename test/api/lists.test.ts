@@ -35,7 +35,7 @@ describe('opening', () => {
     await ask('/f/jobs', { jobs: someJobs(2) });
     expect(await ask('', fields)).toMatchObject({ code: 200, id: 'f', total: 2 });
     for (const what of ['operation', 'name', 'callback']) {
-      const detail = `list f is there already, with another ${what}: take another id, or give the same ${what}`;
+      const detail = `list f already exists with another ${what}: use another id, or the same ${what}`;
       expect(await ask('', { ...fields, [what]: undefined })).toMatchObject({ code: 409, detail });
     }
     expect(await ask('', { ...fields, name: 'b' })).toMatchObject({ code: 409 });
@@ -84,7 +84,7 @@ describe('adding', () => {
     expect(await ask('/f/jobs', { jobs, token: 'a' })).toMatchObject({ first: 0, count: 1_000, total: 1_006 });
     expect(await ask('/f/jobs', { jobs: someJobs(1), token: 'a' })).toMatchObject({
       code: 409,
-      detail: 'the token stands for other jobs already: another addition takes another one',
+      detail: 'the token was already used with other jobs: use a new token',
     });
     expect(await ask('/f')).toMatchObject({ total: 1_006, available: 1_006, done: 0 });
   });
@@ -237,7 +237,7 @@ describe('deleting', () => {
       ]);
     expect(await ask('', { id: 'f' })).toMatchObject({
       code: 409,
-      detail: 'list f was there, and was deleted: take another id',
+      detail: 'list f was deleted: use another id',
     });
   });
 
@@ -247,7 +247,7 @@ describe('deleting', () => {
     const { forgetEvent } = kit.fanOuts;
     kit.fanOuts.forgetEvent = async () => {};
     await ask('/f/seal', {});
-    const detail = "the event of list f's end is on its way: try again in a moment";
+    const detail = 'the event of the end of list f is being sent: try again in a moment';
     expect(await ask('/f', undefined, 'DELETE')).toMatchObject({ code: 409, detail });
     expect(await ask('/f')).toMatchObject({ status: 'complete' });
     kit.fanOuts.forgetEvent = forgetEvent;

@@ -58,7 +58,7 @@ it('where the first operations have no Targets yet, the first page has those of 
 it('a Target that nobody registered a task of is told from one that has nothing to show', async () => {
   const { ask, apiOf, kit } = await started('MUC');
   const typo = 'ship/depot=MUX';
-  const unknown = { status: 404, detail: `there is no Target "${typo}": no task of it was ever registered` };
+  const unknown = { status: 404, detail: `there is no Target "${typo}": no task was ever registered for it` };
   for (const path of ['/tasks?', '/tasks?status=failed&', '/batches?'])
     expect(await ask(`${path}target=${typo}`), path).toMatchObject(unknown);
   for (const more of [{}, { dryRun: true }])

@@ -250,7 +250,7 @@ describe('groupage doctor', () => {
         { targets: ['b'], findings: [], skipped: [{ id: 'b', reason: 'throttled' }] },
       ],
       'POST /doctor/batches': [
-        new ApiError(500, { detail: 'something went wrong here; the log says what' }),
+        new ApiError(500, { detail: 'internal error: see the log of the API function' }),
         {
           batches: 3,
           findings: [finding('overdue-batch', 'b', { batchId: 'b#1#1', ...refused })],

@@ -114,7 +114,7 @@ describe('groupage fan-out, on a local stack,', () => {
       [['open', '--callback', 'nobody'], 1, '  callback is unknown: "nobody"'],
       [['open', '--id', 'shut', '--user-key', 'k'], 1, 'is there already, with another userKey'],
       [['ack', 'shut:0:0', 'shut:0'], 1, '"shut:0" must be the id of an item'],
-      [['add', 'shut', '1'], 1, /^fan-out shut is complete: nothing is added to it any more\n$/],
+      [['add', 'shut', '1'], 1, /^fan-out shut is complete: no more items can be added\n$/],
       [['add', 'shut', '0'], 2, 'It takes a whole number'],
       [['add', 'shut', '1', '--items', '--json'], 2, '--items prints plain lines'],
       [['open', '--fail-fast', 'some'], 2, 'It takes a number of items such as 3, or a share such as 10%'],

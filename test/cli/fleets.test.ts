@@ -121,7 +121,7 @@ describe('groupage fleet', () => {
       expect(await ask(['drain', name, 'a'])).toEqual(
         said('a@1 drains: it gives 1 partition away, each once the work on it has come to an end\n'),
       );
-      const warning = `no node of fleet ${name} takes partitions now: nobody works on them until another one joins, or one is no longer drained\n`;
+      const warning = `no node of fleet ${name} takes partitions now: they are not worked on until a node joins, or the draining of one ends\n`;
       expect(await ask(['drain', name, 'b@1'])).toEqual({ ...said('b@1 drains, and has none\n'), err: warning });
       expect((await store.read(name)).nodes.map(({ draining }) => draining)).toEqual([true, true]);
       expect((await ask(['show', name])).out).toMatch(/a@1 +draining/);
@@ -162,7 +162,7 @@ describe('groupage fleet', () => {
     it('says what is not there, and which nodes could be meant', async () => {
       await joined(A, B, B2);
       await taken('p-0', A);
-      const several = `fleet ${name} has several nodes b: name one by its key, b@1, b@2`;
+      const several = `fleet ${name} has several nodes with the id b: use a key, b@1, b@2`;
       for (const [args, words] of [
         [['show', 'nobody'], 'there is no fleet "nobody"'],
         [['drain', name, 'c'], `fleet ${name} has no node "c": there are a@1, b@1, b@2`],

@@ -45,7 +45,7 @@ describe('on call, on a local stack,', () => {
     expect(await run('cancel', done)).toEqual({
       code: 1,
       out: '',
-      err: `task ${done} cannot be cancelled any more: it has succeeded\n`,
+      err: `task ${done} can no longer be cancelled: it has succeeded\n`,
     });
   });
 

@@ -9,10 +9,10 @@ const BRISK = { maxAttempts: 1, maxDelay: '1s' };
 
 describe('values that cannot be meant together are refused with the reason', () => {
   it.each<[object, string]>([
-    [{ target: ['ü'.repeat(90)] }, 'target leaves no room for values: a Target has at most 512 bytes'],
+    [{ target: ['ü'.repeat(90)] }, 'target has names so long that no values fit: a Target has at most 512 bytes'],
     [
       { batch: { minSize: 500, quietPeriod: '1ms' } },
-      'batch.minSize must not be more than batch.maxSize (100): no batch gets there',
+      'batch.minSize must not be more than batch.maxSize (100): no batch reaches it',
     ],
     [
       { batch: { minSize: 5 } },
@@ -24,24 +24,24 @@ describe('values that cannot be meant together are refused with the reason', () 
     ],
     [
       { batch: { minSize: 100, quietPeriod: '1ms' } },
-      'batch.minSize must be less than batch.maxSize (100): what is full is sealed anyway, so quiet would seal nothing',
+      'batch.minSize must be less than batch.maxSize (100): a full batch is sealed anyway, so batch.quietPeriod would have no effect',
     ],
     [
       { downstream: MACHINE, batch: { maxBytes: 250_001 } },
-      'batch.maxBytes must not be more than 250000: a call of kind step-functions has room for no more',
+      'batch.maxBytes must not be more than 250000: a call of kind step-functions cannot hold more',
     ],
     [
       { downstream: QUEUE, batch: { maxBytes: 1_000_001 } },
-      'batch.maxBytes must not be more than 1000000: a call of kind queue has room for no more',
+      'batch.maxBytes must not be more than 1000000: a call of kind queue cannot hold more',
     ],
     [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: there is nothing else that a large request could skip'],
     [
       { batch: { window: '5m', maxBytes: 2_000 }, bypass: { bytes: 2_001 } },
-      'bypass.bytes must not be more than batch.maxBytes (2000): no request is that large',
+      'bypass.bytes must not be more than batch.maxBytes (2000): no task is that large',
     ],
     [
       { downstream: MACHINE, batch: { window: '5m' }, bypass: { bytes: 260_000 } },
-      'bypass.bytes must not be more than batch.maxBytes (250000): no request is that large',
+      'bypass.bytes must not be more than batch.maxBytes (250000): no task is that large',
     ],
     [{ batch: { window: '5m', maxWait: '1s' } }, 'batch.maxWait is replaced by batch.window: leave one of them out'],
     [
@@ -50,11 +50,11 @@ describe('values that cannot be meant together are refused with the reason', () 
     ],
     [
       { batch: { quietPeriod: '1s' } },
-      'batch.quietPeriod must be shorter than batch.maxWait (1s), which ends the wait anyway: lower this or raise that',
+      'batch.quietPeriod must be shorter than batch.maxWait (1s), which seals the batch anyway: lower quietPeriod or raise maxWait',
     ],
     [
       { batch: { quietPeriod: '1ms', maxWait: '0s' } },
-      'batch.quietPeriod must be shorter than batch.maxWait (0ms), which ends the wait anyway: lower this or raise that',
+      'batch.quietPeriod must be shorter than batch.maxWait (0ms), which seals the batch anyway: lower quietPeriod or raise maxWait',
     ],
     [
       { merge: MERGE, concurrency: { perTarget: 2, total: 1 } },
@@ -62,35 +62,35 @@ describe('values that cannot be meant together are refused with the reason', () 
     ],
     [
       { concurrency: { perTarget: 3, total: 2 } },
-      'concurrency.perTarget must not be more than concurrency.total (2), which is reached before',
+      'concurrency.perTarget must not be more than concurrency.total (2), which is reached first',
     ],
     [{ merge: MERGE, shards: 2 }, 'shards must be 1 with merge: requests with the same keys would not meet'],
     [
       { concurrency: { perTarget: 1 }, shards: 2 },
       'shards must be 1 with concurrency.perTarget: each shard would have the cap for itself',
     ],
-    [{ retry: { minDelay: '10m' } }, 'retry.minDelay is 10m, and must not be longer than retry.maxDelay (5m)'],
-    [{ retry: { maxDelay: '100ms' } }, 'retry.minDelay is 1s, and must not be longer than retry.maxDelay (100ms)'],
+    [{ retry: { minDelay: '10m' } }, 'retry.minDelay is 10m: it must not be longer than retry.maxDelay (5m)'],
+    [{ retry: { maxDelay: '100ms' } }, 'retry.minDelay is 1s: it must not be longer than retry.maxDelay (100ms)'],
     [
       { downstream: { ...HTTP, timeout: '4m' }, retry: { immediate: 3 } },
-      'downstream.timeout is too long for 4 calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them',
+      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
     ],
     [
       // Four of them and 10 s are more than 900 s.
       { downstream: { ...HTTP, timeout: '222501ms' }, retry: { immediate: 3 } },
-      'downstream.timeout is too long for 4 calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them',
+      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
     ],
     [
       { keepTasks: '1h' },
-      'keepTasks must be at least 325m, retry.maxAttempts × (retry.maxDelay + downstream.deadline): a batch must not outlive the results of its first attempts',
+      'keepTasks must be at least 325m, retry.maxAttempts × (retry.maxDelay + downstream.deadline): otherwise results of the first attempts are deleted before the last attempt',
     ],
     [
       { downstream: QUEUE, keepTasks: '1h', retry: { maxDelay: '1h' } },
-      'keepTasks must be at least 18150s, retry.maxAttempts × (retry.maxDelay + the time of an attempt): a batch must not outlive the results of its first attempts',
+      'keepTasks must be at least 18150s, retry.maxAttempts × (retry.maxDelay + the duration of an attempt): otherwise results of the first attempts are deleted before the last attempt',
     ],
     [
       { merge: MERGE, batch: { window: '1d' }, keepTasks: '23h', retry: BRISK },
-      'keepTasks must be at least 1d, what a batch waits, with merge: keys that were done would be forgotten before they are asked for again',
+      'keepTasks must be at least 1d with merge, the longest wait of a batch: otherwise finished keys are deleted before the next request for them',
     ],
   ])('%#: %s', (operation, problem) => expect(problemsOf(operation)).toEqual([problem]));
 });

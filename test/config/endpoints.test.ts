@@ -3,10 +3,9 @@ import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { fromJson, HTTP, ofDestination, ofDownstream, problemsIn, URL_HERE } from './problems.ts';
 
 const WHERE = '{"ssm": the name of a parameter} or {"secretsManager": the name or ARN of a secret}';
-const SECRET = `must say where the secret lies, as one of ${WHERE}`;
-const HEADER = `must be a text of at most 1,000 printable ASCII characters, or say where it lies, as one of ${WHERE}`;
-const COMMITTED =
-  'is secret: say where it lies, {"ssm": …} or {"secretsManager": …}, since a configuration is committed';
+const SECRET = `must refer to a secret, as one of ${WHERE}`;
+const HEADER = `must be a text of at most 1,000 printable ASCII characters, or refer to a secret, as one of ${WHERE}`;
+const COMMITTED = 'is a secret, and a configuration is committed: refer to it as {"ssm": …} or {"secretsManager": …}';
 const DOWNSTREAMS = '"http", "lambda", "step-functions" or "queue"';
 const DESTINATIONS = '"queue", "topic", "event-bus" or "http"';
 const AN_URL = 'must be an http or https URL such as https://parcels.example/batch';
@@ -82,7 +81,7 @@ describe('a downstream that cannot be called is refused with the reason', () => 
     ),
     [
       headers({ 'x-a': 'b', 'Authorization: Bearer s3cret': '' }),
-      'headers has as number 2 a name that no header can have',
+      'headers has an invalid header name (header number 2)',
     ],
     [headers({ 'X-Team': 'a', 'x-team': 'b' }), 'headers.x-team is there twice: case does not count'],
     [

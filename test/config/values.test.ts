@@ -5,7 +5,7 @@ const DURATION = (from: string, to: string, or = '') =>
   `must be a duration from "${from}" to "${to}", such as "500ms", "1s", "5m", "2h" or "30d"${or}, not`;
 const CAP = 'must be a whole number from 1 to 1000, or null for any number, not';
 const FIELD = 'must be the name of a payload field, such as "depot" or "route.origin", not';
-const NAME = 'is no name for an operation: begin with a letter, then up to 63 letters, digits, - or _';
+const NAME = 'is not a valid name for an operation: begin with a letter, then up to 63 letters, digits, - or _';
 const PROTO = '{"__proto__":{"a":1}}';
 
 describe('a value of an operation that is wrong by itself is named with its path and what it must be', () => {
@@ -112,7 +112,7 @@ describe('a configuration as a whole', () => {
     ],
     [
       { operations: { ship }, destinations: { 'a b': { kind: 'queue', name: 'a' } } },
-      'destinations.a b is no name for a destination: begin with a letter, then up to 63 letters, digits, - or _',
+      'destinations.a b is not a valid name for a destination: begin with a letter, then up to 63 letters, digits, - or _',
     ],
     [
       { operations: fromJson(JSON.stringify({ ship, PROTO: ship }).replace('PROTO', '__proto__')) },
@@ -124,11 +124,11 @@ describe('a configuration as a whole', () => {
     ],
     [
       { operations: { ship: { ...ship, batch: new Map([['maxSize', 5]]) } } },
-      'operations.ship.batch must be a plain object, as {…} makes one, not a Map',
+      'operations.ship.batch must be a plain object such as {…}, not a Map',
     ],
     [
       { operations: { ship: { ...ship, circuit: new Date(0) } } },
-      'operations.ship.circuit must be a plain object, as {…} makes one, not a Date',
+      'operations.ship.circuit must be a plain object such as {…}, not a Date',
     ],
   ])('%#: %s', (input, problem) => expect(problemsIn(input)).toEqual([problem]));
 
@@ -153,7 +153,7 @@ describe('a configuration as a whole', () => {
     [{ maxMessages: 501 }, 'register.maxMessages must be a whole number from 1 to 500, not 501'],
     [
       { maxMessages: 11 },
-      'register.maxMessages must not be more than 10 unless register.maxWait is at least "1s": Lambda gathers no more without waiting',
+      'register.maxMessages must not be more than 10 unless register.maxWait is at least "1s": Lambda collects more only with a batching window',
     ],
     [{ maxWait: '61s' }, `register.maxWait ${DURATION('0ms', '1m')} "61s"`],
     [{ maxWait: '1500ms' }, 'register.maxWait must be whole seconds: Lambda knows no others'],
@@ -191,7 +191,7 @@ describe('a configuration as a whole', () => {
 
   it('that is a promise is told so', () => {
     expect(problemsIn(Promise.resolve({ operations: { ship } }))[0]).toBe(
-      'must be a plain object, as {…} makes one, not a Promise',
+      'must be a plain object such as {…}, not a Promise',
     );
   });
 

@@ -140,7 +140,7 @@ describe('a cancelled task', () => {
     ]);
     expect(await cancel('cancelled')).toMatchObject({
       code: 409,
-      answer: { detail: 'task cancelled cannot be cancelled any more: it has succeeded' },
+      answer: { detail: 'task cancelled can no longer be cancelled: it has succeeded' },
     });
     expect(ids(patient.calls('cancel'))).toEqual([['after', 'cancelled']]);
   });
@@ -160,7 +160,7 @@ describe('a cancelled task', () => {
     const [call] = await eventually(() => (patient.calls('slow').length > 0 ? patient.calls('slow') : undefined));
     expect(await cancel(id)).toMatchObject({
       code: 409,
-      answer: { detail: `task ${id} cannot be cancelled any more: batch ${call?.batchId} has it` },
+      answer: { detail: `task ${id} can no longer be cancelled: batch ${call?.batchId} has it` },
     });
     answer();
     expect(await patient.ended([id])).toMatchObject([{ status: 'succeeded' }]);

@@ -104,7 +104,7 @@ describe('the producer in Python', () => {
       return found[0];
     });
     expect(rejection.errors).toEqual([
-      { path: 'priority', reason: 'must be a whole number from 0 to 9, the most urgent' },
+      { path: 'priority', reason: 'must be a whole number from 0 to 9 (9 is the most urgent)' },
     ]);
   });
 });

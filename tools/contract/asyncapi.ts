@@ -1,4 +1,4 @@
-/** The queues and callbacks, as AsyncAPI 3.0 describes them. */
+/** The AsyncAPI 3.0 document of the queues and callbacks. */
 
 import { RELEASE } from '../../src/domain/release.ts';
 import { BATCH_EVENT, JOB_REPORT } from './downstream-call.ts';
@@ -7,7 +7,7 @@ import * as examples from './examples.ts';
 import { Components, type Json } from './json-schema.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
 
-/** Of a schema of ours. Draft 7 is what AsyncAPI's own schemas extend. */
+/** JSON Schema draft 7, which AsyncAPI's own schemas extend. */
 const components = () => new Components({ target: 'draft-7' });
 
 const EVENT_EXAMPLES: Readonly<Record<string, Json>> = Object.fromEntries(
@@ -33,9 +33,9 @@ const messagesOf = (schemas: Components): Readonly<Record<string, Json>> => {
   };
   return Object.fromEntries([
     message(REGISTER_MESSAGE, 'One task.', examples.registerMessage),
-    message(REDRIVE_MESSAGE, 'Another run for a task that failed.', examples.redriveMessage),
-    message(REJECTED_MESSAGE, 'A message that was refused, and why.', examples.rejectedMessage),
-    message(JOB_REPORT, 'How a job ended that reports later.', examples.jobReport),
+    message(REDRIVE_MESSAGE, 'Runs a failed task again.', examples.redriveMessage),
+    message(REJECTED_MESSAGE, 'A rejected message with its errors.', examples.rejectedMessage),
+    message(JOB_REPORT, 'The report of a job that reports later.', examples.jobReport),
     message(BATCH_EVENT, 'A batch of tasks.', examples.batchEvent),
     ...Object.entries(EVENTS).map(([type, schema]) =>
       message(schema, type, EVENT_EXAMPLES[type] ?? {}, { contentType: 'application/cloudevents+json' }),
@@ -43,14 +43,14 @@ const messagesOf = (schemas: Components): Readonly<Record<string, Json>> => {
   ]);
 };
 
-/** A channel, and what is said on it. */
+/** A channel and its messages. */
 interface Channel {
   readonly title: string;
   readonly description: string;
   readonly address: string | null;
   readonly server: 'sqs' | 'destinations';
   readonly messages: readonly string[];
-  /** What Groupage does there. */
+  /** Whether Groupage sends or receives on this channel. */
   readonly action: 'send' | 'receive';
   readonly operation: string;
 }
@@ -66,7 +66,7 @@ const EVENT_MESSAGES = [
 const CHANNELS: Readonly<Record<string, Channel>> = {
   register: {
     title: 'Register queue',
-    description: 'Producers send tasks here. SendMessageBatch is welcome.',
+    description: 'Producers send tasks to this queue, with SendMessage or SendMessageBatch.',
     address: '{registerQueue}',
     server: 'sqs',
     messages: ['RegisterMessage', 'RedriveMessage'],
@@ -75,7 +75,8 @@ const CHANNELS: Readonly<Record<string, Channel>> = {
   },
   rejected: {
     title: 'Rejected queue',
-    description: 'What was refused lies here, with its reasons, until somebody sees to it.',
+    description:
+      'Groupage sends rejected messages with their errors here. They stay until a user redrives or deletes them.',
     address: '{rejectedQueue}',
     server: 'sqs',
     messages: ['RejectedMessage'],
@@ -85,7 +86,7 @@ const CHANNELS: Readonly<Record<string, Channel>> = {
   jobReports: {
     title: 'Batch queue',
     description:
-      'Jobs that report later say here how they ended (`groupage.grantComplete(job)` lets them). Groupage sends itself other messages there.',
+      'Jobs that report later send their results here (`groupage.grantComplete(job)` grants the permission). Groupage also uses this queue internally.',
     address: '{batchQueue}',
     server: 'sqs',
     messages: ['JobReport'],
@@ -93,9 +94,9 @@ const CHANNELS: Readonly<Record<string, Channel>> = {
     operation: 'takeJobReports',
   },
   downstreamQueue: {
-    title: 'Downstream of the kind queue',
+    title: 'Downstream queue',
     description:
-      'A standard queue that an operation names; each batch is one message. The attributes `Idempotency-Key` and `traceparent` say what the body does.',
+      'A standard queue that an operation has as its downstream. Each batch is one message. The message attributes `Idempotency-Key` and `traceparent` repeat the values of the body.',
     address: null,
     server: 'sqs',
     messages: ['BatchEvent'],
@@ -105,7 +106,7 @@ const CHANNELS: Readonly<Record<string, Channel>> = {
   callbacks: {
     title: 'Destinations',
     description:
-      'Queues (the event is the body), topics (the message; the attributes `type` and `source` are there to filter by), event buses (the detail; `source` and `detail-type` are its source and type) and HTTP endpoints (a signed POST), as the configuration names them. At least once, in no order.',
+      'The configured destinations: queues (the event is the body), topics (the event is the message; filter by the attributes `type` and `source`), event buses (the event is the detail; `source` and `detail-type` are its source and type) and HTTP endpoints (a signed POST). Events are delivered at least once, in no particular order.',
     address: null,
     server: 'destinations',
     messages: EVENT_MESSAGES,
@@ -122,7 +123,7 @@ const channelOf = ({ title, description, address, server, messages }: Channel): 
   messages: Object.fromEntries(messages.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
   ...(address === null
     ? {}
-    : { parameters: { [address.slice(1, -1)]: { description: 'Its path: account and name.' } } }),
+    : { parameters: { [address.slice(1, -1)]: { description: 'The path of the queue: account and name.' } } }),
 });
 
 const operationOf = ([name, { title, action, messages }]: readonly [string, Channel]): Json => ({
@@ -132,7 +133,7 @@ const operationOf = ([name, { title, action, messages }]: readonly [string, Chan
   messages: messages.map((message) => ({ $ref: `#/channels/${name}/messages/${message}` })),
 });
 
-/** Seen from Groupage: it receives what others send. */
+/** The document, written from the point of view of Groupage: `receive` is what others send. */
 export const asyncApi = (): Json => {
   const schemas = components();
   const messages = messagesOf(schemas);
@@ -142,7 +143,7 @@ export const asyncApi = (): Json => {
       title: 'Groupage',
       version: RELEASE,
       description:
-        'Turns a stream of single tasks into full batches for a downstream batch API. The queues and callbacks of a deployment; its HTTP API is described by openapi.json. Written from the point of view of Groupage: it receives what producers send.',
+        'Groups single tasks into full batches for a downstream batch API. This document describes the queues and callbacks of a deployment; openapi.json describes its HTTP API. Actions are from the point of view of Groupage: it receives what producers send.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
@@ -150,14 +151,14 @@ export const asyncApi = (): Json => {
       sqs: {
         host: 'sqs.{region}.amazonaws.com',
         protocol: 'sqs',
-        description: "Queues of the deployment's account and region. Calls are signed (AWS_IAM).",
+        description: "The queues, in the deployment's account and region. Requests are signed (AWS_IAM).",
         variables: { region: { description: "The deployment's region.", examples: ['eu-central-1'] } },
       },
       destinations: {
         host: '{host}',
         protocol: 'https',
-        description: 'Of the kind http. Queues, topics and event buses are those of AWS.',
-        variables: { host: { description: 'As the configuration names it.', examples: ['parcels.example'] } },
+        description: 'HTTP destinations. Queues, topics and event buses are AWS services.',
+        variables: { host: { description: 'The host in the configured URL.', examples: ['parcels.example'] } },
       },
     },
     channels: Object.fromEntries(Object.entries(CHANNELS).map(([name, channel]) => [name, channelOf(channel)])),

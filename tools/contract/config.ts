@@ -1,28 +1,28 @@
-/** The schema of a configuration file, for editors: what checks it, with what the documentation says of each key. */
+/** The JSON Schema of a configuration file, for editors: the checking schema with descriptions from the documentation. */
 import { readFileSync } from 'node:fs';
 import { configSchema } from '../../src/domain/config/schema/config.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
 
-/** What the documentation says of a key. */
+/** The documentation of a key. */
 interface Row {
   readonly description: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
 }
 
-/** Of the sections, which have a heading there and no row. */
+/** Descriptions of sections that have a heading in the documentation, and no row. */
 const SECTIONS: Readonly<Record<string, Row>> = {
-  $schema: { description: 'where an editor finds how to complete this file' },
-  batch: { description: 'when a batch is sealed, and what it holds' },
-  concurrency: { description: 'how many batches may be under way at once' },
-  retry: { description: 'how often, and when, a call is repeated' },
-  callbacks: { description: "who is told how the operation's tasks ended" },
+  $schema: { description: 'The JSON Schema that editors use to complete and check this file.' },
+  batch: { description: 'When a batch is sealed, and its limits.' },
+  concurrency: { description: 'How many batches may be in progress at once.' },
+  retry: { description: 'How failed calls are repeated.' },
+  callbacks: { description: "The destinations of events about the operation's ended tasks." },
 };
 
-/** The keys that stand below another name there: of whoever has a name of its own, or of wherever a secret may be. */
+/** Sections whose keys are documented under another name: operations have names of their own, and headers may be secrets. */
 const SECTION_OF: Readonly<Record<string, string>> = { operations: '', headers: 'secret' };
 
-/** Of `docs/reference/configuration.md`: the rows of its tables, by key. @param page its text */
+/** The rows of the tables in `docs/reference/configuration.md`, by key. @param page its text */
 const rowsOf = (page: string): ReadonlyMap<string, Row> => {
   const rows = page
     .split('\n')
@@ -43,13 +43,13 @@ const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]+)\]\([
 const examplesIn = (cell: string): Pick<Row, 'examples'> =>
   cell.includes('…') ? {} : { examples: [JSON.parse(cell.slice(1, -1))] };
 
-/** Unless it depends on something. */
+/** The default value, unless it depends on other keys. */
 const defaultIn = (cell: string): Pick<Row, 'default'> => {
   const [, json] = /^`([^`]+)`(?!, (?:for|with) )/.exec(cell) ?? [];
   return json === undefined ? {} : { default: JSON.parse(json) };
 };
 
-/** A schema with what the rows say of its keys. @throws Error for a key without a row. */
+/** A schema with the descriptions of its keys. @throws Error for a key without a row. */
 const documented = (schema: unknown, rows: ReadonlyMap<string, Row>, section: string): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => documented(each, rows, section));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -67,12 +67,12 @@ const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: strin
     Object.entries(properties).map(([name, schema]) => {
       const key = section === '' ? name : `${section}.${name}`;
       const row = rows.get(key) ?? SECTIONS[key];
-      if (row === undefined) throw new Error(`docs/reference/configuration.md says nothing of ${key}`);
+      if (row === undefined) throw new Error(`docs/reference/configuration.md has no row for ${key}`);
       return [name, withRow(documented(schema, rows, SECTION_OF[name] ?? name) as Json, row)];
     }),
   );
 
-/** What checks it says by itself stands. */
+/** Adds a row's texts. Values that the schema itself has are kept. */
 const withRow = ({ description: own, ...schema }: Json, { description, ...row }: Row): Json => ({
   description: own === undefined ? description : `${description} (${own})`,
   ...row,
@@ -84,6 +84,6 @@ const PAGE = new URL('../../docs/reference/configuration.md', import.meta.url);
 export const configFileSchema = (): Json => ({
   title: 'Configuration of Groupage',
   description:
-    'groupage.config.json. Spans of durations, URLs, names of headers and how values go together are checked by `groupage check`, which names the path, the cause and the way out.',
+    'groupage.config.json. `groupage check` also checks what this schema cannot: ranges of durations, URLs, names of headers, and combinations of values.',
   ...(documented(jsonSchema(configSchema), rowsOf(readFileSync(PAGE, 'utf8')), '') as Json),
 });

@@ -1,9 +1,9 @@
-/** What destinations are told: CloudEvents. */
+/** The events that destinations receive: CloudEvents. */
 import * as z from 'zod/mini';
 import { anything, moment, text, whole } from '../../src/api/shared/answer-schemas.ts';
 import { OMITTED, TASK_ERROR } from '../../src/api/tasks/responses.ts';
 
-/** What every event says of itself. */
+/** The fields that all events share. */
 const cloudEvent = <Data extends z.ZodMiniType>(
   name: string,
   type: string,
@@ -15,15 +15,15 @@ const cloudEvent = <Data extends z.ZodMiniType>(
   z
     .object({
       specversion: z.literal('1.0'),
-      id: text('With `source` it names the event for ever: a repeat has the same ones.'),
+      id: text('Identifies the event together with `source`. A repeat has the same two values.'),
       source: text(`\`/groupage/STACK/${source}\`, each part percent-encoded.`, {
         pattern: /^\/groupage\/[^/]+\/[^/]+$/,
       }),
       type: z.literal(type),
       subject: text(about),
-      time: moment('When it ended.'),
+      time: moment('When the task, fan-out or list ended.'),
       datacontenttype: z.literal('application/json'),
-      data: data.check(z.describe('What ended, and how.')),
+      data: data.check(z.describe('The task, fan-out or list, and how it ended.')),
     })
     .check(z.meta({ id: name, title: type, description }));
 
@@ -31,10 +31,10 @@ const ended = {
   id: text('The id of the task.'),
   operation: text('Its operation.'),
   target: text('Its Target.'),
-  run: whole('1; a redrive adds one.', 1),
-  batchId: z.optional(text('Its batch; missing where none had it.')),
-  attempts: whole('Attempts at its batch.'),
-  correlationId: z.optional(text('As its producer sent it.')),
+  run: whole('The number of its run: 1, and one more after each redrive.', 1),
+  batchId: z.optional(text('The id of its batch. Missing if it was in no batch.')),
+  attempts: whole('Counted attempts of its batch.'),
+  correlationId: z.optional(text('As sent by its producer.')),
 };
 
 const TASK_FAILED = cloudEvent(
@@ -55,16 +55,16 @@ const TASK_SUCCEEDED = cloudEvent(
   z.object({
     ...ended,
     status: z.literal('succeeded'),
-    result: z.optional(anything('Its result to the letter, if it has one.')),
+    result: z.optional(anything('Its result, byte for byte, if it has one.')),
     resultOmitted: z.optional(OMITTED),
-    supersededBy: z.optional(text('The newer task of its `coalesceKey` that was done instead.')),
+    supersededBy: z.optional(text('The newer task with its `coalesceKey` that replaced it.')),
   }),
 );
 
 const counted = {
-  total: whole('All that it had.'),
-  succeeded: z.optional(whole('Those that succeeded; missing where it ended before all were done.')),
-  failed: whole('Those that failed by then.'),
+  total: whole('Number of all items or jobs.'),
+  succeeded: z.optional(whole('Items or jobs that succeeded. Missing if it ended before all were done.')),
+  failed: whole('Items or jobs that had failed when it ended.'),
   createdAt: moment('When it was opened.'),
 };
 
@@ -79,7 +79,7 @@ const FAN_OUT_COMPLETED = cloudEvent(
     status: z.literal('complete'),
     because: z.enum(['all-done', 'too-many-failed']),
     ...counted,
-    userKey: z.optional(text('As its opener gave it.')),
+    userKey: z.optional(text('As given when it was opened.')),
   }),
 );
 
@@ -88,13 +88,13 @@ const FAN_OUT_EXPIRED = cloudEvent(
   'groupage.fan-out.expired',
   'fan-outs',
   'The id of the fan-out.',
-  'Nothing happened in a fan-out for too long.',
+  'A fan-out was idle for too long.',
   z.object({
     id: text('The id of the fan-out.'),
     status: z.literal('expired'),
     because: z.literal('idle'),
     ...counted,
-    userKey: z.optional(text('As its opener gave it.')),
+    userKey: z.optional(text('As given when it was opened.')),
   }),
 );
 
@@ -103,13 +103,13 @@ const LIST_COMPLETED = cloudEvent(
   'groupage.list.completed',
   'lists',
   'The id of the deferred list.',
-  'All jobs of a deferred list are done.',
+  'All jobs of a deferred list have ended.',
   z.object({
     id: text('The id of the list.'),
     status: z.literal('complete'),
     because: z.literal('all-done'),
     ...counted,
-    name: z.optional(text('As its opener gave it.')),
+    name: z.optional(text('As given when it was opened.')),
   }),
 );
 
@@ -128,6 +128,6 @@ export const CALLBACK_EVENT = z
     z.meta({
       id: 'CallbackEvent',
       title: 'Callback event',
-      description: 'A CloudEvent, version 1.0, as JSON. It comes at least once, in no order.',
+      description: 'A CloudEvent, version 1.0, as JSON. Events are delivered at least once, in no particular order.',
     }),
   );

@@ -9,7 +9,7 @@ import { type Json, jsonSchema } from './json-schema.ts';
 import { openApi } from './openapi.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
 
-/** The messages that have a file of their own, with their examples. */
+/** The messages with a schema file, and their examples. */
 const MESSAGES: Readonly<Record<string, readonly [schema: z.core.$ZodType, ...examples: readonly Json[]]>> = {
   'register-message': [REGISTER_MESSAGE, examples.registerMessage],
   'redrive-message': [REDRIVE_MESSAGE, examples.redriveMessage],
@@ -23,7 +23,7 @@ const MESSAGES: Readonly<Record<string, readonly [schema: z.core.$ZodType, ...ex
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** A schema as a file: with its name in front, so that whoever opens it sees first what it is. */
+/** A schema as a file, with its title and description first. */
 const file = ({ title, description, ...schema }: Json, shown: readonly Json[]): Json => ({
   $schema: DIALECT,
   title,

@@ -1,4 +1,4 @@
-/** The HTTP API, as OpenAPI 3.1 describes it. */
+/** The OpenAPI 3.1 document of the HTTP API. */
 
 import type * as z from 'zod/mini';
 import { ABOUT_DESCRIBED } from '../../src/api/about/responses.ts';
@@ -16,7 +16,7 @@ import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/respons
 import { RELEASE } from '../../src/domain/release.ts';
 import { jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';
-// Says what the fields of a register message are.
+// Adds the descriptions of the fields of a register message.
 import './register-message.ts';
 
 /** All calls of the API. */
@@ -35,24 +35,24 @@ const CALLS: readonly Described[] = [
 ];
 
 const { batchId: _, ...completion } = jobReport;
-/** Bodies that are also messages of queues, with the examples of those. */
+/** Examples of bodies that are also messages of queues. */
 const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, completeBatch: completion };
 
-/** What the parts of paths in braces are. */
+/** Descriptions of path parameters. */
 const PATH_PARTS: Readonly<Record<string, string>> = {
-  id: 'Its id. That of a batch has to be URL-encoded.',
-  name: 'Its name.',
-  queue: 'The queue whose dead letters they are, or `rejected`.',
-  claim: 'The `claimId` that the claim was answered with.',
-  node: "A node's key (`id@epoch`, one life of it), or its id where exactly one life of it has not ended.",
+  id: 'The id of the task, batch, fan-out or list. URL-encode the id of a batch.',
+  name: 'The name of the operation or fleet.',
+  queue: 'The queue whose dead letters to redrive, or `rejected` or `given-up`.',
+  claim: 'The `claimId` from the answer of the claim.',
+  node: "The node's key (`id@epoch`), or its id if exactly one node with this id is active.",
   partition: 'The id of the partition.',
 };
 
 const PROBLEMS = {
-  400: 'The request is not valid; nothing was done.',
-  413: 'The body has more than 6 MiB.',
-  500: 'Something went wrong there; the log says what.',
-  503: 'DynamoDB or SQS is throttled, or did not answer: ask again after `retry-after`. Some of it may have been done.',
+  400: 'The request is invalid; nothing was done.',
+  413: 'The body is larger than 6 MiB.',
+  500: 'An internal error. The log of the API function has the details.',
+  503: 'DynamoDB or SQS throttled the request or did not answer. Part of the request may have been done: repeat it after `retry-after`.',
 } as const;
 
 const problem = (schemas: Components, description: string): Json => ({
@@ -60,7 +60,7 @@ const problem = (schemas: Components, description: string): Json => ({
   content: { 'application/problem+json': { schema: schemas.of(PROBLEM) } },
 });
 
-/** The method of a call and its path, the names of whose parts are in braces. */
+/** The method of a call, and its path with parameters in braces. */
 const placeOf = ({ on }: Described): { readonly method: string; readonly path: string } => {
   const [method = '', path = ''] = on.split(' ');
   return { method: method.toLowerCase(), path: path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, '{$1}') };
@@ -110,7 +110,7 @@ const answersOf = (schemas: Components, { answers, problems = {} }: Described, b
   },
 });
 
-/** Of a GET or DELETE a body says nothing, by HTTP: one is refused where it could be meant. */
+/** Whether to document a body. HTTP gives the body of a GET or DELETE no meaning, so it is not documented. */
 const takesBody = ({ on, body }: Described): boolean => body !== undefined && /^(?:POST|PUT) /.test(on);
 
 const operationOf = (schemas: Components, call: Described): Json => {
@@ -139,18 +139,18 @@ const pathsOf = (schemas: Components): Json => {
 };
 
 const TAGS: Readonly<Record<string, string>> = {
-  tasks: 'Units of work, from their registration to their result.',
-  failures: 'Why tasks failed.',
-  batches: 'What goes downstream in one call.',
-  targets: 'Where tasks wait for each other.',
-  operations: 'The configured kinds of work: paused, broken or full.',
-  queues: 'Where messages are now.',
-  'dead-letters': 'Messages that nobody works off.',
-  doctor: 'What is stuck.',
-  'fan-outs': 'N items, of which it is to be known exactly once that the last is done.',
-  lists: 'Jobs that wait until somebody asks for them.',
+  tasks: 'Tasks, from their registration to their result.',
+  failures: 'Failed tasks, grouped by cause.',
+  batches: 'Batches of tasks, and reports of their jobs.',
+  targets: 'Targets: groups of tasks that can share a batch.',
+  operations: 'The state of the configured operations; pause and resume.',
+  queues: 'Numbers of messages in the queues.',
+  'dead-letters': 'Messages that could not be processed; redrive.',
+  doctor: 'Finds and repairs what is stuck.',
+  'fan-outs': 'Sets of items, each with one event when all items are done.',
+  lists: 'Deferred lists: jobs that wait until they are triggered or claimed.',
   fleets: 'Long-running workers that share partitions.',
-  about: 'What answers.',
+  about: 'The release of the API.',
   'openapi.json': 'This document.',
 };
 
@@ -162,20 +162,20 @@ export const openApi = (how: How = {}): Json => {
     info: {
       title: 'Groupage',
       version: RELEASE,
-      summary: 'Turns a stream of single tasks into full batches for a downstream batch API.',
+      summary: 'Groups single tasks into full batches for a downstream batch API.',
       description:
-        'The HTTP API of a deployment. A query parameter or a field that a call does not know is refused; whoever reads answers has to expect fields that are not here yet. What a downstream is asked and what destinations are told is described by the JSON Schemas and asyncapi.json beside this document.',
+        'The HTTP API of a deployment. Unknown query parameters and fields in requests are refused. Clients must accept unknown fields in answers, since later releases may add some. The JSON Schemas and asyncapi.json beside this document describe downstream calls and callback events.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
       {
         url: 'https://{urlId}.lambda-url.{region}.on.aws/v1',
-        description: "A deployment's function URL (the output `ApiUrl`).",
+        description: 'The function URL of a deployment (the stack output `ApiUrl`).',
         variables: { urlId: { default: 'URL_ID' }, region: { default: 'eu-central-1' } },
       },
       {
         url: 'http://127.0.0.1:4500/v1',
-        description: 'The local stack, from this machine alone. It takes requests without a signature.',
+        description: 'The local stack, reachable from this machine only. It accepts requests without a signature.',
       },
     ],
     security: [{ awsIam: [] }, {}],
@@ -185,11 +185,11 @@ export const openApi = (how: How = {}): Json => {
       schemas: schemas.sorted(),
       headers: {
         ReadUnits: {
-          description: 'What the reads of DynamoDB for this answer consumed, in read units; writes are not counted.',
+          description: 'DynamoDB read units that this request consumed. Writes are not counted.',
           schema: { type: 'number', minimum: 0 },
         },
         RetryAfter: {
-          description: 'In how many seconds to ask again, at the earliest.',
+          description: 'Seconds to wait before the request is repeated.',
           schema: { type: 'integer', minimum: 0 },
         },
       },
@@ -199,7 +199,7 @@ export const openApi = (how: How = {}): Json => {
           in: 'header',
           name: 'Authorization',
           description:
-            'AWS_IAM: AWS Signature Version 4 for the service `lambda`. A request that is not signed, or whose signer may not call the function, is refused by AWS with 403 and `{"Message": "…"}`. The local stack needs none.',
+            'AWS_IAM: AWS Signature Version 4 for the service `lambda`. AWS refuses a request without a signature, or whose signer may not invoke the function, with 403 and `{"Message": "…"}`. The local stack needs no signature.',
           'x-amazon-apigateway-authtype': 'awsSigv4',
         },
       },

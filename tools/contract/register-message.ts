@@ -1,4 +1,4 @@
-/** What producers send, and what comes back of it that is refused. */
+/** The messages of producers, and rejected messages. */
 import * as z from 'zod/mini';
 import { list, moment, onlyTrue, PROBLEM_PLACE, text, whole, word } from '../../src/api/shared/answer-schemas.ts';
 import { OPERATION_NAME_PATTERN } from '../../src/domain/ids.ts';
@@ -10,9 +10,9 @@ import { published } from '../../src/util/limits.ts';
 import { PROBLEMS_SHOWN } from '../../src/util/problems.ts';
 
 const BEYOND =
-  'Texts are to be well-formed (no half of a surrogate pair), and their characters are counted as UTF-16 code units.';
+  'Texts must be well-formed Unicode (no lone surrogates). Their lengths are counted in UTF-16 code units.';
 
-/** What register reads by, with what it says of each field. */
+/** Adds descriptions to the schemas with which the register function reads messages. */
 const described = <Shape extends object>(
   { shape }: { readonly shape: Shape },
   fields: Readonly<Record<keyof Shape, Readonly<Record<string, unknown>>>>,
@@ -24,49 +24,53 @@ const described = <Shape extends object>(
 described(registerFields, {
   operation: {
     ...published({ pattern: OPERATION_NAME_PATTERN }),
-    description: 'The name of a configured operation; any other is refused.',
+    description: 'The name of a configured operation. Any other name is rejected.',
   },
   payload: {
     type: 'object',
-    description: `At most ${PAYLOAD_MAX_BYTES} bytes. It is stored and handed on to the letter: numbers of any size, order and spaces survive. Its operation's grouping keys have to be in it.`,
+    description: `At most ${PAYLOAD_MAX_BYTES} bytes. It must contain the grouping fields of its operation. It is stored and passed on byte for byte: numbers of any size, the order of fields and spaces are kept.`,
   },
   id: {
     ...published(REGISTER_LIMITS.id),
     description:
-      'Names the task: another message with this id is the same task, until it expires. Without it the task is named after its SQS message.',
+      'The id of the task. Another message with this id is the same task, until the task is deleted (`keepTasks`). By default the id of the SQS message.',
   },
-  correlationId: { ...published(REGISTER_LIMITS.correlationId), description: 'Shown with the task.' },
+  correlationId: {
+    ...published(REGISTER_LIMITS.correlationId),
+    description: 'A text of your choice, shown with the task.',
+  },
   priority: {
     ...published(REGISTER_LIMITS.priority),
-    description: 'The most urgent is 9. Urgent ones go first, and none starves.',
+    description:
+      '9 is the most urgent. Tasks with a higher priority go first, but waiting tasks of a lower priority are not delayed without limit.',
   },
   weight: {
     ...published(REGISTER_LIMITS.weight),
     description:
-      "What it counts of its batch's `batch.maxWeight`; 1 without it. More than a batch may have is refused.",
+      'The weight that counts towards `batch.maxWeight`; 1 by default. A task heavier than a batch may be is rejected.',
   },
   coalesceKey: {
     ...published(REGISTER_LIMITS.coalesceKey),
     description:
-      'A newer waiting task of the same Target with the same key is done instead of the older one. Newer is the one with the higher `version`, otherwise the one that was sent later.',
+      'Among waiting tasks of a Target with the same key, the newer one replaces the older. The newer task is the one with the higher `version`, otherwise the one that was sent later.',
   },
   version: {
     ...published(REGISTER_LIMITS.version),
     description:
-      'Which state of its subject the task brings, where `coalesceKey` or `merge` choose the newest: a higher one is newer, whenever it was sent. A task with a version is newer than one without.',
+      'A version number, used with `coalesceKey` or `merge` to choose the newest task. A higher version is newer, whenever it was sent. A task with a version is newer than a task without one.',
   },
   expiresIn: {
     ...published(REGISTER_LIMITS.expiresIn),
-    description: `If no batch has it so long after its registration, it has failed with the code \`expired\`. It ${EXPIRES_RULE}.`,
+    description: `If the task is in no batch this long after its registration, it fails with the code \`expired\`. It ${EXPIRES_RULE}.`,
   },
   callback: {
     ...published({ pattern: OPERATION_NAME_PATTERN }),
     description:
-      "The name of a configured destination, never an address, that is told how the task ended instead of its operation's `callbacks`; any other is refused.",
+      "The name of a configured destination (never an address), which receives the event of the task's end instead of its operation's `callbacks`. Any other name is rejected.",
   },
   fanOutItem: {
     ...published(REGISTER_LIMITS.fanOutItem),
-    description: "The id of a fan-out's item, `fanOutId:groupId:index`, that is done when the task has ended.",
+    description: "The id of a fan-out's item, `fanOutId:groupId:index`. The item is acked when the task ends.",
   },
 });
 
@@ -74,12 +78,12 @@ export const REGISTER_MESSAGE = registerFields;
 z.globalRegistry.add(REGISTER_MESSAGE, {
   id: 'RegisterMessage',
   title: 'Register message',
-  description: `One task: the body of an SQS message on the register queue, JSON, at most ${REGISTER_MAX_BYTES} bytes. ${BEYOND} What this schema refuses is refused; what only the configuration can tell (operations, destinations, the values that a Target is made of, sizes of batches) is checked by Groupage, and goes to the rejected queue with its reasons.`,
+  description: `One task: the body of an SQS message on the register queue, JSON, at most ${REGISTER_MAX_BYTES} bytes. ${BEYOND} Groupage rejects what this schema rejects. It also checks the message against the configuration (operations, destinations, grouping values, sizes of batches). Rejected messages go to the rejected queue with their errors.`,
 });
 
 described(redriveFields, {
-  id: { ...published(REDRIVE_LIMITS.id), description: 'The task; one that is unknown is refused.' },
-  run: { ...published(REDRIVE_LIMITS.run), description: 'The run in which it failed.' },
+  id: { ...published(REDRIVE_LIMITS.id), description: 'The id of the task. An unknown id is rejected.' },
+  run: { ...published(REDRIVE_LIMITS.run), description: 'The number of the run in which it failed.' },
 });
 
 export const REDRIVE_MESSAGE = redriveFields;
@@ -87,36 +91,29 @@ z.globalRegistry.add(REDRIVE_MESSAGE, {
   id: 'RedriveMessage',
   title: 'Redrive message',
   description:
-    'Another run for a task that failed, on the register queue. Twice, late, or for a task that waits or succeeded it changes nothing.',
+    'Runs a failed task again; a message on the register queue. A message that is repeated or late, or names a task that waits or has succeeded, changes nothing.',
 });
 
 export const REJECTED_MESSAGE = z
   .object({
-    messageId: text("SQS's id of the message that was refused."),
+    messageId: text('The SQS message id of the rejected message.'),
     queue: z.optional(
-      word('The queue that it came from, where that is not the register or the batch queue', {
-        callback: 'an event that no destination takes',
+      word('The queue of the message, if it is neither the register nor the batch queue', {
+        callback: 'an event that no destination can accept',
       }),
     ),
-    sentAt: z.optional(moment('When the refused register message was sent first.')),
-    rejectedAt: moment('When it was refused.'),
-    errors: list(
-      PROBLEM_PLACE,
-      `Everything that is wrong with it, ${PROBLEMS_SHOWN} reasons at the most.`,
-      0,
-      PROBLEMS_SHOWN,
-    ),
-    errorsInAll: z.optional(
-      whole('How many reasons there are, where they are more than are named.', PROBLEMS_SHOWN + 1),
-    ),
-    body: text('The message as it came; its beginning, if it leaves no room for its reasons.'),
-    bodyBytes: z.optional(whole('How long it was, where it was cut.')),
-    bodyIsCut: z.optional(onlyTrue('Where it was cut.')),
+    sentAt: z.optional(moment('When the rejected register message was first sent.')),
+    rejectedAt: moment('When it was rejected.'),
+    errors: list(PROBLEM_PLACE, `All errors in the message, at most ${PROBLEMS_SHOWN}.`, 0, PROBLEMS_SHOWN),
+    errorsInAll: z.optional(whole('The number of all errors, if there are more than are listed.', PROBLEMS_SHOWN + 1)),
+    body: text('The body of the message as received. Only its beginning, if the errors do not fit beside the whole.'),
+    bodyBytes: z.optional(whole('The length of the whole body in bytes, if it is cut.')),
+    bodyIsCut: z.optional(onlyTrue('The body is cut.')),
   })
   .check(
     z.meta({
       id: 'RejectedMessage',
       title: 'Rejected message',
-      description: 'What lies in the rejected queue: a message as it came, and why it was refused.',
+      description: 'A message in the rejected queue: the message as received, with its errors.',
     }),
   );

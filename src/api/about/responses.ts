@@ -6,12 +6,12 @@ import { ABOUT_CALLS, OPENAPI_CALLS } from './requests.ts';
 export const ABOUT_DESCRIBED = [
   ...describeCalls(ABOUT_CALLS, {
     getAbout: {
-      summary: 'Which release of Groupage answers',
+      summary: 'Gets the release of Groupage',
       answers: {
         200: {
           description: 'The release.',
           schema: z
-            .object({ version: text('By semantic versioning, e.g. `0.2.0`.') })
+            .object({ version: text('The semantic version, e.g. `0.2.0`.') })
             .check(z.meta({ id: 'About', description: 'A release.' })),
         },
       },
@@ -19,7 +19,7 @@ export const ABOUT_DESCRIBED = [
   }),
   ...describeCalls(OPENAPI_CALLS, {
     getOpenApi: {
-      summary: 'This document, with the address at which it was asked for',
+      summary: 'Gets this document, with the address of the request as its server',
       answers: {
         200: {
           description: 'OpenAPI 3.1.',

@@ -1,4 +1,4 @@
-/** `/v1/about` and `/v1/openapi.json`: which release answers, and what this API is, for tools. */
+/** `/v1/about` and `/v1/openapi.json`: the release, and the OpenAPI document. */
 import type { Hono } from 'hono';
 import { RELEASE } from '../../domain/release.ts';
 import { serve } from '../shared/calls.ts';
@@ -13,8 +13,8 @@ export const openApiRoutes = ({ openApi }: Pick<ApiDeps, 'openApi'>): Hono =>
   serve(OPENAPI_CALLS, {
     getOpenApi: ({ context }) => {
       if (!openApi)
-        throw new HttpProblem(404, 'this API was set up without its description: see contract/openapi.json');
-      // For this one alone: whoever reads it here means the API that was asked.
+        throw new HttpProblem(404, 'this API was set up without its OpenAPI document: see contract/openapi.json');
+      // The document served here names only this API as its server.
       const servers = [{ url: `${new URL(context.req.url).origin}/v1` }];
       return context.json({ ...openApi(), servers });
     },

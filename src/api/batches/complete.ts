@@ -1,4 +1,4 @@
-/** `POST /v1/batches/ID/complete`: a job that reports later says how its items ended, or its inputs. */
+/** `POST /v1/batches/ID/complete`: a job that reports later sends the results of its items, or of its inputs. */
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { completionMessages, RESULTS_MAX_BYTES } from '../../domain/batches/completion-messages.ts';
 import type { CompletionMessage } from '../../domain/batches/messages.ts';
@@ -12,10 +12,10 @@ import { readBody } from '../shared/input.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { completionOf } from './requests.ts';
 
-/** More than a result that is kept, and what is said beside it. */
+/** A stored result and its other fields are always smaller. */
 const ITEM_MAX_BYTES = 2 * RESULT_MAX_BYTES;
 
-/** Checks what is reported and sends it to the batch queue. @param text the body. @throws HttpProblem */
+/** Checks a report and sends it to the batch queue. @param text the body. @throws HttpProblem */
 export const complete = async (
   { config, queues }: Pick<ApiDeps, 'config' | 'queues'>,
   batch: Batch,
@@ -30,13 +30,16 @@ export const complete = async (
     (body) => [...sizeProblems(body, raw().get('results')), ...inputProblems(body, raw().get('inputs'), isMerged)],
   );
   if (batch.status !== 'in-progress')
-    throw new HttpProblem(409, `batch ${batch.id} is ${batch.status}: only one that is in progress can be completed`);
+    throw new HttpProblem(
+      409,
+      `batch ${batch.id} is ${batch.status}: only a batch that is in progress accepts a report`,
+    );
   for (const message of messagesOf(batch.id, raw())) await queues.batch(message, 0);
 };
 
 const messagesOf = (batchId: BatchId, raw: ReadonlyMap<string, string>): readonly CompletionMessage[] => {
   const [results, inputs] = [raw.get('results'), raw.get('inputs')];
-  // Inputs that one message leaves out are tried again: they cannot go in several.
+  // Inputs must be in one message: an input that a message leaves out is retried.
   if (inputs !== undefined) return [{ kind: 'completion', batchId, results: null, inputs }];
   return completionMessages(batchId, results === undefined ? null : rawElements(results));
 };
@@ -50,7 +53,7 @@ const sizeProblems = ({ results }: Body, raw = '[]'): readonly Problem[] =>
           ? [
               {
                 path: `results[${index}].result`,
-                reason: `is too large: at most ${RESULT_MAX_BYTES} bytes of it would be kept`,
+                reason: `is too large: at most ${RESULT_MAX_BYTES} bytes of a result are stored`,
               },
             ]
           : [],
@@ -60,11 +63,11 @@ const sizeProblems = ({ results }: Body, raw = '[]'): readonly Problem[] =>
 const inputProblems = ({ results, inputs }: Body, raw = '', isMerged: boolean): readonly Problem[] => {
   if (inputs === undefined) return [];
   const wrong = (reason: string): readonly Problem[] => [{ path: 'inputs', reason }];
-  if (!isMerged) return wrong('are those of a merged job, and the operation merges no requests: give its results');
-  if (results !== undefined) return wrong('come without results: give one of the two');
+  if (!isMerged) return wrong('are allowed only for a merged job, and the operation has no merge: send results');
+  if (results !== undefined) return wrong('cannot be combined with results: send one of the two');
   if (Buffer.byteLength(raw) > RESULTS_MAX_BYTES)
     return wrong(
-      `have more than ${RESULTS_MAX_BYTES} bytes together: report smaller results, or the results of its tasks`,
+      `have more than ${RESULTS_MAX_BYTES} bytes in total: send smaller results, or the results of the tasks`,
     );
   return [];
 };

@@ -7,41 +7,39 @@ import { fields, paging, target, word } from '../shared/fields.ts';
 
 const said = (description: string) => z.describe(description);
 
-/** Whatever is written there is kept as it was written: the forms are those that are understood. */
+/** An error may be any JSON, which is stored as text. Only these forms are interpreted. */
 const ERROR = z.unknown().check(
   z.meta({
     id: 'ItemError',
-    description: 'Why it failed, or is to be tried again. Anything else is kept as it was written.',
+    description: 'Why the item failed or is to be retried. A value in any other form is stored as text.',
     forms: [
-      z.string().check(said('Why, in words.')),
+      z.string().check(said('The reason.')),
       z.object({
-        code: z.optional(
-          z.string().check(said('A word to tell causes apart; `failed` without one. Cut after 64 characters.')),
-        ),
-        message: z.optional(z.string().check(said('Why, in words. Cut after 1,024 characters.'))),
-        retriable: z.optional(z.boolean().check(said('Whether a redrive can help; false without it.'))),
+        code: z.optional(z.string().check(said('The kind of error; `failed` by default. Cut after 64 characters.'))),
+        message: z.optional(z.string().check(said('The reason. Cut after 1,024 characters.'))),
+        retriable: z.optional(z.boolean().check(said('Whether a redrive can help; false by default.'))),
       }),
     ],
   }),
 );
 
 const outcome = {
-  status: word('How it ended', 'must be succeeded, failed or retry', {
-    succeeded: 'done',
-    failed: 'it never will be: the task fails',
-    retry: 'it is to be asked about again, after a delay',
+  status: word('The outcome', 'must be succeeded, failed or retry', {
+    succeeded: 'the task succeeds',
+    failed: 'the task fails and is not retried',
+    retry: 'the task is retried after a delay',
   }),
   result: z.optional(
-    z.unknown().check(said(`Of one that succeeded: any JSON, kept to the letter up to ${RESULT_MAX_BYTES} bytes.`)),
+    z.unknown().check(said(`With \`succeeded\`: any JSON, stored byte for byte up to ${RESULT_MAX_BYTES} bytes.`)),
   ),
   error: z.optional(ERROR),
 };
 
 const ELEMENT = { error: 'must be an object such as {"status": "succeeded", …}' };
-const LIST = { error: 'must be a list; leave it out if all have succeeded' };
-const ID_RULE = 'must be that of a task in this batch';
+const LIST = { error: 'must be a list; leave it out if all succeeded' };
+const ID_RULE = 'must be the id of a task in this batch';
 
-/** How items ended. @param isItem whether an id is that of one */
+/** Results of items. @param isItem whether the id belongs to an item of the call */
 const itemsOf = (isItem: (id: string) => boolean) =>
   z.array(
     z
@@ -49,10 +47,7 @@ const itemsOf = (isItem: (id: string) => boolean) =>
         {
           id: z
             .string({ error: ID_RULE })
-            .check(
-              z.refine(isItem, { error: ID_RULE }),
-              said('The id of an item of the call; others are passed over.'),
-            ),
+            .check(z.refine(isItem, { error: ID_RULE }), said('The id of an item of the call. Other ids are ignored.')),
           ...outcome,
         },
         ELEMENT,
@@ -60,7 +55,7 @@ const itemsOf = (isItem: (id: string) => boolean) =>
       .check(
         z.meta({
           id: 'ItemResult',
-          description: 'What became of an item. The first result of a task stands.',
+          description: 'The outcome of an item. Only the first result of a task counts.',
         }),
       ),
     LIST,
@@ -78,21 +73,23 @@ const INPUTS = z.array(
       },
       ELEMENT,
     )
-    .check(z.meta({ id: 'InputResult', description: 'What became of an input of a merged call.' })),
+    .check(z.meta({ id: 'InputResult', description: 'The outcome of an input of a merged call.' })),
   LIST,
 );
 
-/** How items and inputs end, wherever a downstream says it. */
+/** Results of items and of inputs, in answers and in reports. */
 export const [ITEM_RESULTS, INPUT_RESULTS] = [itemsOf(() => true), INPUTS];
 
-/** What a job reports of a batch: its results, or its inputs. */
+/** The report of a job: results, or inputs. */
 export const jobResults = (isItem: (id: string) => boolean = () => true) => ({
   results: z.optional(
-    itemsOf(isItem).check(said('Without them all that the job had succeeded. Items that are left out stay open.')),
+    itemsOf(isItem).check(
+      said('The results. If left out, all items of the job succeeded. Items missing from the list stay open.'),
+    ),
   ),
   inputs: z.optional(
     INPUTS.check(
-      said('Of a merged job, instead of results, all in one message: those that are left out are tried again.'),
+      said('For a merged job, instead of results; all in one message. Inputs missing from the list are retried.'),
     ),
   ),
 });
@@ -101,13 +98,13 @@ export const completionOf = (isItem?: (id: string) => boolean) =>
   fields(jobResults(isItem)).check(
     z.meta({
       id: 'JobCompletion',
-      description: 'How a job ended, of the batch in the path: its results, or its inputs.',
+      description: 'The report of a job of the batch in the path: results, or inputs.',
     }),
   );
 
 export const BATCH_CALLS = {
   listBatches: { on: 'GET /batches', query: z.object({ target: target(), ...paging(20) }) },
-  // An id has slashes, and some gateways decode them.
+  // A batch id contains slashes, which some gateways decode.
   getBatch: { on: 'GET /batches/:id{.+}' },
   completeBatch: { on: 'POST /batches/:id{.+}/complete', body: completionOf() },
 } satisfies Calls;

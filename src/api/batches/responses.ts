@@ -9,46 +9,47 @@ const outline = {
   id: text('Its id.'),
   operation: text('Its operation.'),
   target: text('Its Target.'),
-  status: word<BatchStatus>('How far it is', {
-    forming: 'its tasks are being claimed',
-    sealed: 'it has its tasks, and is to be called about',
-    'in-progress': 'it is called about, attempt after attempt',
-    succeeded: 'all of its tasks have',
+  status: word<BatchStatus>('Its status', {
+    forming: 'the leader is claiming its tasks',
+    sealed: 'its members are fixed, and its first attempt has not started',
+    'in-progress': 'its first attempt has started, and some tasks are open',
+    succeeded: 'all of its tasks succeeded',
     'partly-failed': 'some of its tasks failed',
-    failed: 'all of its tasks did',
+    failed: 'all of its tasks failed',
   }),
   sealedBy: word<SealReason>('Why it was sealed', {
-    full: '`batch.maxSize`',
-    bytes: '`batch.maxBytes`',
-    weight: '`batch.maxWeight`',
-    waited: '`batch.maxWait`, or the end of its window',
-    quiet: '`batch.quietPeriod`',
-    bypass: 'a large task goes alone (`bypass`)',
-    flush: 'somebody wanted it',
+    full: '`batch.maxSize` was reached',
+    bytes: '`batch.maxBytes` was reached',
+    weight: '`batch.maxWeight` was reached',
+    waited: '`batch.maxWait` passed, or its window ended',
+    quiet: '`batch.quietPeriod` passed without a new task',
+    bypass: 'a large task is sent alone (`bypass`)',
+    flush: 'a user flushed the Target',
   }),
-  size: whole('Its tasks.'),
-  fill: z.optional(
-    number('Its size as a share of `batch.maxSize`; missing where its operation is not configured any more.'),
-  ),
-  attempt: whole('Numbers its attempts.'),
-  attempts: whole('Attempts that count against `retry.maxAttempts`.'),
-  pending: z.optional(whole('Tasks with a job that reports later.')),
+  size: whole('The number of its tasks.'),
+  fill: z.optional(number('Its size divided by `batch.maxSize`. Missing if its operation is no longer configured.')),
+  attempt: whole('The number of its latest attempt.'),
+  attempts: whole('Counted attempts (`retry.maxAttempts`).'),
+  pending: z.optional(whole('The number of tasks whose job has yet to report.')),
   counts: z.optional(
     z
-      .object({ succeeded: whole('How many of its tasks did.'), failed: whole('How many of its tasks did.') })
-      .check(z.meta({ id: 'Counts', description: 'How its tasks ended.' })),
+      .object({ succeeded: whole('Tasks that succeeded.'), failed: whole('Tasks that failed.') })
+      .check(z.meta({ id: 'Counts', description: 'The outcomes of its tasks.' })),
   ),
   oldestAt: moment('When its oldest task was registered.'),
-  createdAt: moment('When it was begun.'),
+  createdAt: moment('When the leader created it.'),
   sealedAt: z.optional(moment('When it was sealed.')),
   startedAt: z.optional(moment('When its first attempt began.')),
   finishedAt: z.optional(moment('When it ended.')),
   lastAttempt: z.optional(
     z
-      .object({ endedAt: moment('When.'), reason: text('Why; it may quote the downstream.') })
-      .check(z.meta({ id: 'LastAttempt', description: 'How its last attempt ended after which another was to come.' })),
+      .object({
+        endedAt: moment('When it ended.'),
+        reason: text('Why tasks stayed open. It may quote the downstream.'),
+      })
+      .check(z.meta({ id: 'LastAttempt', description: 'The last attempt that left tasks open.' })),
   ),
-  nextAttemptAfter: z.optional(moment('While it is in progress: when its next attempt is, at the earliest.')),
+  nextAttemptAfter: z.optional(moment('While it is in progress: the earliest time of its next attempt.')),
 };
 
 const BATCH = z
@@ -59,7 +60,7 @@ export const BATCH_OUTLINE = z
   .check(z.meta({ id: 'BatchOutline', description: 'A batch, without its members.' }));
 
 const PAGE = z
-  .object({ batches: list(BATCH_OUTLINE, 'Newest first.'), cursor: CURSOR })
+  .object({ batches: list(BATCH_OUTLINE, 'The batches, newest first.'), cursor: CURSOR })
   .check(z.meta({ id: 'BatchPage' }));
 const COMPLETION_TAKEN = z.object({ id: text("The batch's id.") }).check(z.meta({ id: 'CompletionTaken' }));
 
@@ -69,24 +70,24 @@ export type BatchPage = z.infer<typeof PAGE>;
 
 export const BATCHES_DESCRIBED = describeCalls(BATCH_CALLS, {
   listBatches: {
-    summary: 'The batches of a Target',
-    answers: { 200: { description: 'A page of them, newest first.', schema: PAGE } },
-    problems: { 404: 'No task of the Target was ever registered.' },
+    summary: 'Lists the batches of a Target',
+    answers: { 200: { description: 'A page of batches, newest first.', schema: PAGE } },
+    problems: { 404: 'No task was ever registered for the Target.' },
   },
   getBatch: {
-    summary: 'A batch',
+    summary: 'Gets a batch',
     answers: { 200: { description: 'The batch.', schema: BATCH } },
-    problems: { 404: 'There is no such batch, or its id is not URL-encoded.' },
+    problems: { 404: 'The batch does not exist, or its id is not URL-encoded.' },
   },
   completeBatch: {
-    summary: 'Reports how the job of a batch ended',
+    summary: 'Reports the results of a job',
     answers: {
       202: {
-        description: 'The report is on its way.',
+        description: 'The report is in the batch queue.',
         schema: COMPLETION_TAKEN,
         example: { id: 'distribute-parcels/carrier=DHL/depot=MUC#3#1' },
       },
     },
-    problems: { 404: 'There is no such batch.', 409: 'It is not in progress.' },
+    problems: { 404: 'The batch does not exist.', 409: 'The batch is not in progress.' },
   },
 });

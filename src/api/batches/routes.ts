@@ -18,7 +18,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
   const lookUp = async (id: string): Promise<Batch> => {
     const batch = isBatchId(id) ? await batches.get(id) : undefined;
     if (batch) return batch;
-    throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; its id has to be URL-encoded`);
+    throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; URL-encode the id`);
   };
 
   return serve(BATCH_CALLS, {

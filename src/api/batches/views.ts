@@ -1,4 +1,4 @@
-/** What the HTTP API shows of a batch. */
+/** A batch as the HTTP API shows it. */
 import { type Batch, isPending, membersOf } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
 import { iso } from '../shared/iso.ts';

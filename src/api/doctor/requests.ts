@@ -4,7 +4,7 @@ import type { Calls } from '../shared/calls.ts';
 import { NO_BODY, paging, target } from '../shared/fields.ts';
 import { operation } from '../targets/requests.ts';
 
-/** What one request looks at, unless it says otherwise: each is a read or two. */
+/** Default page size. Each Target or batch takes one or two reads. */
 const PAGE = 100;
 
 const OF_TARGETS = z.object({ operation, ...paging(PAGE) });

@@ -18,56 +18,58 @@ import { DOCTOR_CALLS } from './requests.ts';
 
 const FINDING = z
   .object({
-    finding: word<StoredFinding['finding']>('What is stuck', {
-      stranded: 'tasks wait, and nobody leads',
-      'expired-lock': "a leader's lease is over, and nobody took its place",
-      'leaderless-batch': 'a batch was begun, and nobody leads who would finish it',
-      'overdue-batch': 'a batch should have been called about',
-      forgotten: 'it waits for room in its operation, which does not know of it',
-      'stuck-slot': 'a batch is over and still holds its place in the Target',
+    finding: word<StoredFinding['finding']>('The finding', {
+      stranded: 'tasks wait, and the Target has no leader',
+      'expired-lock': "a leader's lease has ended, and no other leader has taken over",
+      'leaderless-batch': 'a batch is forming, and the Target has no leader to finish it',
+      'overdue-batch': 'an attempt of a batch is overdue',
+      forgotten: 'the Target waits for a free slot, but is not in the slot queue of its operation',
+      'stuck-slot': 'a finished batch still counts towards `concurrency.perTarget`',
     }),
     operation: text('Its operation.'),
     target: text('Its Target.'),
-    since: moment('Since when nobody saw to it.'),
-    batchId: z.optional(text('The batch, where it is about one.')),
-    tasksWait: z.optional(flag('Of a lock: whether tasks wait for it.')),
-    repaired: z.optional(flag('Where it was to be repaired: whether it was.')),
+    since: moment('Since when it has been stuck.'),
+    batchId: z.optional(text('The batch that the finding is about.')),
+    tasksWait: z.optional(flag('For a lock: whether tasks are waiting.')),
+    repaired: z.optional(flag('Whether it was repaired. Present only after a repair.')),
     remedy: z.optional(
-      word<Remedy>('What was done', {
-        'elect-message': 'somebody is elected',
-        'batch-message': 'the batch is called about',
-        'lock-released': 'the lock is free',
-        'slot-freed': 'the place is free',
+      word<Remedy>('The repair', {
+        'elect-message': 'an elect message was sent, which elects a leader',
+        'batch-message': 'a batch message was sent, which starts the next attempt',
+        'lock-released': 'the lock was released',
+        'slot-freed': 'the batch no longer counts',
       }),
     ),
-    reason: z.optional(text('Why it could not be repaired. Without one something had changed in the meantime.')),
+    reason: z.optional(
+      text('Why it could not be repaired. If missing, it had changed in the meantime and nothing was done.'),
+    ),
   })
   .check(z.meta({ id: 'Finding', description: 'Something that is stuck.' }));
 
 const found = {
-  findings: list(FINDING, 'What is stuck.'),
-  skipped: list(SKIPPED, 'What could not be looked at.'),
+  findings: list(FINDING, 'The findings.'),
+  skipped: list(SKIPPED, 'Targets or batches that could not be checked.'),
   cursor: CURSOR,
 };
 export const TARGETS_EXAMINED = z
-  .object({ targets: list(z.string(), 'Those that were looked at.'), ...found })
-  .check(z.meta({ id: 'TargetsExamined', description: 'What is stuck in a page of Targets.' }));
+  .object({ targets: list(z.string(), 'The Targets that were checked.'), ...found })
+  .check(z.meta({ id: 'TargetsExamined', description: 'The findings in a page of Targets.' }));
 export const BATCHES_EXAMINED = z
-  .object({ batches: whole('How many were looked at.'), ...found })
-  .check(z.meta({ id: 'BatchesExamined', description: "What is stuck in a page of a Target's batches." }));
+  .object({ batches: whole('Number of batches that were checked.'), ...found })
+  .check(z.meta({ id: 'BatchesExamined', description: "The findings in a page of a Target's batches." }));
 
 export type Finding = z.infer<typeof FINDING>;
 
 const foundIn = (schema: z.core.$ZodType): Said['answers'] => ({
-  200: { description: 'What was found in a page.', schema },
+  200: { description: 'The findings of a page.', schema },
 });
 
 export const DOCTOR_DESCRIBED = describeCalls(DOCTOR_CALLS, {
-  examineTargets: { summary: 'What is stuck in a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
-  repairTargets: { summary: 'Repairs what is stuck in a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
-  examineBatches: { summary: "What is stuck in a page of a Target's batches", answers: foundIn(BATCHES_EXAMINED) },
+  examineTargets: { summary: 'Checks a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
+  repairTargets: { summary: 'Checks and repairs a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
+  examineBatches: { summary: "Checks a page of a Target's batches", answers: foundIn(BATCHES_EXAMINED) },
   repairBatches: {
-    summary: "Repairs what is stuck in a page of a Target's batches",
+    summary: "Checks and repairs a page of a Target's batches",
     answers: foundIn(BATCHES_EXAMINED),
   },
 });

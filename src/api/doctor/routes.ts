@@ -1,4 +1,4 @@
-/** `/v1/doctor`: what is stuck, page by page. GET looks, POST repairs what it finds. */
+/** `/v1/doctor`: finds what is stuck, page by page. GET only checks, POST repairs too. */
 import type { Context, Hono } from 'hono';
 import { UnknownOperation } from '../../domain/config/resolved.ts';
 import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../steps/repair/repair.ts';
@@ -31,10 +31,10 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
 
 type Of<Name extends keyof typeof DOCTOR_CALLS> = (asked: ApiRequest<(typeof DOCTOR_CALLS)[Name]>) => Promise<Response>;
 
-/** What was found, repaired if that was asked for, and what could not be looked at. */
+/** The findings, repaired for a POST, and the Targets or batches that could not be checked. */
 const answered = async (deps: ApiDeps, { req }: Context, { findings, skipped }: Looked) => {
   const treated = req.method === 'POST' ? await repairAll(deps, findings) : undefined;
-  // A refusal is all that there is to say; of anything else the log says more.
+  // An unknown operation is fully described in the answer; other errors are also logged with their stack.
   for (const each of [...skipped, ...(treated ?? [])])
     if ('cause' in each && !(each.cause instanceof UnknownOperation)) deps.onError(each.cause);
   return {

@@ -1,4 +1,4 @@
-/** What the HTTP API shows of what is stuck. */
+/** Findings as the HTTP API shows them. */
 import type { Finding } from '../../domain/batches/findings.ts';
 import { operationOf } from '../../domain/ids.ts';
 import type { Skipped, Treated } from '../../steps/repair/repair.ts';
@@ -7,7 +7,7 @@ import type { Skipped as SkippedShown } from '../shared/answer-schemas.ts';
 import { iso } from '../shared/iso.ts';
 import type { Finding as FindingShown } from './responses.ts';
 
-/** A finding that was only looked at. */
+/** A finding without a repair. */
 export const findingView = ({ finding, target, since, ...more }: Finding): FindingShown => ({
   finding,
   operation: operationOf(target),
@@ -17,7 +17,7 @@ export const findingView = ({ finding, target, since, ...more }: Finding): Findi
   ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
 });
 
-/** A finding that was to be repaired. One that had changed in the meantime has neither a remedy nor a reason. */
+/** A finding after a repair. If it had changed in the meantime, it has neither a remedy nor a reason. */
 export const treatedView = (treated: Treated): FindingShown => ({
   ...findingView(treated.finding),
   ...('cause' in treated

@@ -25,21 +25,21 @@ import {
   word,
 } from '../shared/fields.ts';
 
-/** Items that one call adds at the most: a thousand groups, which are written in its time. */
+/** Maximum items that one call adds: a thousand groups, which one request can write in its time. */
 const ADDED_MAX = 450_000;
-/** Items that one call acks at the most. */
+/** Maximum items that one call acks. */
 const ACKED_MAX = 1_000;
-/** Of all items that a fan-out can have less than one; and DynamoDB has no numbers below 1e-130. */
+/** A smaller share would be less than one item of the largest fan-out; DynamoDB stores no number below 1e-130. */
 const LEAST_SHARE = 1e-12;
 
 const SHARE_RULE = `must be 0, or a number from ${LEAST_SHARE} to 1`;
 const isShare = (share: number): boolean => share <= 1 && (share === 0 || share >= LEAST_SHARE);
 
-/** Either so many, or such a share: of both nobody would know which counts. */
+/** Either a count or a share; both would contradict each other. */
 export const FAIL_FAST = z
   .union(
     [
-      fields({ count: whole('More failed items than that.', 0, TOLERATED_MAX) }),
+      fields({ count: whole('Completes when more items than this have failed.', 0, TOLERATED_MAX) }),
       fields({
         share: z.number({ error: SHARE_RULE }).check(
           z.refine(isShare, { error: SHARE_RULE }),
@@ -47,46 +47,54 @@ export const FAIL_FAST = z
             anyOf: [{ const: 0 }, { minimum: LEAST_SHARE }],
             minimum: 0,
             maximum: 1,
-            description: 'A larger share of all items than that.',
+            description: 'Completes when a larger share of all items than this has failed.',
           }),
         ),
       }),
     ],
-    { error: `must be {"count": 0 to ${TOLERATED_MAX}} or {"share": 0 to 1}: what is tolerated` },
+    { error: `must be {"count": 0 to ${TOLERATED_MAX}} or {"share": 0 to 1}: the failed items to tolerate` },
   )
-  .check(z.meta({ id: 'FailFast', description: 'When so many have failed the fan-out completes at once.' }));
+  .check(
+    z.meta({
+      id: 'FailFast',
+      description: 'The failed items to tolerate. The fan-out completes as soon as more have failed.',
+    }),
+  );
 
-/** Without a body it is opened as it comes; without an id it gets one. */
+/** All fields are optional; without an id the API creates one. */
 const OPENING = fields({
   id: z.optional(
     nameOf<FanOutId>(
-      'Names it, and makes the call repeatable. Made up without one.',
+      'Its id, which also makes the call idempotent. Created by the API if left out.',
       FAN_OUT_ID_RULE,
       (value) => fanOutId(value) !== undefined,
       { pattern: FAN_OUT_ID_PATTERN },
     ),
   ),
   userKey: z.optional(
-    textOfBytes(`Whatever tells you what it is about, up to ${USER_KEY_MAX_BYTES} bytes.`, USER_KEY_MAX_BYTES),
+    textOfBytes(
+      `A text of your choice, returned with the fan-out and its event, up to ${USER_KEY_MAX_BYTES} bytes.`,
+      USER_KEY_MAX_BYTES,
+    ),
   ),
-  callback: configured('destination', 'The destination that is told of its end, instead of the configured one.'),
+  callback: configured('destination', 'The destination of the event of its end, instead of the configured one.'),
   failFast: z.optional(FAIL_FAST),
 }).check(z.meta({ id: 'FanOutRequest' }));
 
-const ITEMS = fields({ count: whole('How many.', 1, ADDED_MAX), token: token() }).check(
+const ITEMS = fields({ count: whole('Number of items to add.', 1, ADDED_MAX), token: token() }).check(
   z.meta({ id: 'AddItemsRequest' }),
 );
 
 const ITEM = text('The id of an item, `fanOutId:groupId:index`.', ITEM_ID_RULE, { pattern: ITEM_PATTERN });
 
-/** An item that succeeded, by its id, or how one ended. */
+/** The id of an item that succeeded, or an item with its outcome. */
 const ACK = z.union(
   [
     ITEM,
     fields({
       item: ITEM,
       outcome: z.optional(
-        word('How it ended', 'must be succeeded or failed', { succeeded: 'also without this', failed: 'it did not' }),
+        word('The outcome', 'must be succeeded or failed', { succeeded: 'the default', failed: 'it failed' }),
       ),
     }).check(z.meta({ id: 'ItemAck' })),
   ],
@@ -96,14 +104,14 @@ const ACK = z.union(
 const ACKS = fields({
   items: list(
     ACK,
-    'Items that are done, of any fan-outs. An id alone has succeeded.',
+    'Finished items, of any fan-outs. An id alone means succeeded.',
     `must be a list of 1 to ${ACKED_MAX} items`,
     1,
     ACKED_MAX,
   ),
 }).check(z.meta({ id: 'AckRequest' }));
 
-/** The group with which a list goes on. */
+/** The number of the group at which the page begins. */
 const AT_GROUP = { pattern: /^(0|[1-9]\d{0,8})$/ };
 
 export const FAN_OUT_CALLS = {
@@ -112,7 +120,7 @@ export const FAN_OUT_CALLS = {
   getFanOut: { on: 'GET /fan-outs/:id' },
   listFailedItems: {
     on: 'GET /fan-outs/:id/failed',
-    query: z.object({ cursor: cursor('The `cursor` of the page before.', AT_GROUP) }),
+    query: z.object({ cursor: cursor('The `cursor` of the previous page.', AT_GROUP) }),
   },
   deleteFanOut: { on: 'DELETE /fan-outs/:id', body: NO_BODY },
   addItems: { on: 'POST /fan-outs/:id/items', body: ITEMS },

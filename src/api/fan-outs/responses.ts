@@ -5,29 +5,31 @@ import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word 
 import { FAIL_FAST, FAN_OUT_CALLS } from './requests.ts';
 
 const counts = {
-  succeeded: whole('Items that succeeded; missing where they were not counted.'),
+  succeeded: whole('Items that succeeded. Missing if they were not counted.'),
   failed: whole('Items that failed.'),
-  pending: whole('Items that are not done; missing where they were not counted.'),
+  pending: whole('Items that have not ended. Missing if they were not counted.'),
 };
 const outline = {
   id: text('Its id.'),
-  status: word<Exclude<StoredFanOut['status'], 'cancelled'>>('How far it is', {
-    open: 'items may be added',
-    sealed: 'nothing is added any more',
-    complete: 'it has ended',
-    expired: 'likewise, without its items being done',
+  status: word<Exclude<StoredFanOut['status'], 'cancelled'>>('Its status', {
+    open: 'items can be added',
+    sealed: 'no more items can be added',
+    complete: 'it has ended: all items are done, or too many failed',
+    expired: 'it has ended without completing: it was idle for too long, or deleted',
   }),
   total: whole('Items that were added.'),
-  countsAreAtLeast: z.optional(onlyTrue('It is too large to be counted while it runs: more may have failed.')),
-  userKey: z.optional(text('As its opener gave it.')),
-  callback: z.optional(text('As its opener gave it.')),
+  countsAreAtLeast: z.optional(
+    onlyTrue('It is too large to be counted fully while it runs: more items may have failed.'),
+  ),
+  userKey: z.optional(text('As given when it was opened.')),
+  callback: z.optional(text('As given when it was opened.')),
   failFast: z.optional(FAIL_FAST),
   because: z.optional(
     word<Exclude<EndReason, 'cancelled'>>('Why it ended', {
       'all-done': 'all items are done',
-      'too-many-failed': 'more than `failFast` tolerates',
-      idle: 'nothing happened for too long',
-      deleted: 'somebody deleted it',
+      'too-many-failed': 'more items failed than `failFast` tolerates',
+      idle: 'no item was added or acked for too long',
+      deleted: 'a caller deleted it',
     }),
   ),
   createdAt: moment('When it was opened.'),
@@ -38,36 +40,39 @@ export const FAN_OUT = z
   .check(
     z.meta({
       id: 'FanOut',
-      description: 'A fan-out: N items, of which it is to be known exactly once that the last is done.',
+      description: 'A fan-out: a set of items, and one event when all of them are done.',
     }),
   );
 export const FAN_OUT_OUTLINE = z
   .object(outline)
-  .check(z.meta({ id: 'FanOutOutline', description: 'A fan-out, without what would have to be counted.' }));
+  .check(z.meta({ id: 'FanOutOutline', description: 'A fan-out without its counts.' }));
 
 const PAGE = z
-  .object({ fanOuts: list(FAN_OUT_OUTLINE, 'One may come twice.'), cursor: CURSOR })
+  .object({ fanOuts: list(FAN_OUT_OUTLINE, 'The fan-outs. One may appear twice.'), cursor: CURSOR })
   .check(z.meta({ id: 'FanOutPage' }));
 export const FAILED_ITEMS = z
-  .object({ items: list(z.string(), 'Their ids.'), cursor: CURSOR })
+  .object({ items: list(z.string(), 'The ids of the failed items.'), cursor: CURSOR })
   .check(z.meta({ id: 'FailedItems' }));
 export const ITEMS_ADDED = z
   .object({
-    groups: list(z.object({ id: whole("The group's number."), count: whole('Its items.', 1) }), 'In order.'),
+    groups: list(
+      z.object({ id: whole("The group's number."), count: whole('The number of its items.', 1) }),
+      'The new groups of items, in order.',
+    ),
   })
   .check(z.meta({ id: 'ItemsAdded' }));
-export const SEALED = z.object({ complete: flag('Whether it is complete.') }).check(z.meta({ id: 'Sealed' }));
+export const SEALED = z.object({ complete: flag('Whether the fan-out is complete.') }).check(z.meta({ id: 'Sealed' }));
 export const ACKED = z
   .object({
     fanOuts: list(
       z.object({
         id: text('Its id.'),
-        complete: flag('Whether it is complete.'),
-        userKey: z.optional(text('Of one that is complete.')),
+        complete: flag('Whether the fan-out is complete.'),
+        userKey: z.optional(text('Its user key. Present only if it is complete.')),
       }),
-      'Those that were acked of.',
+      'The fan-outs whose items were acked.',
     ),
-    unknown: list(z.string(), 'Items that nobody knows (any more): nothing happened for them.'),
+    unknown: list(z.string(), 'Items that do not exist, or no longer exist. They were ignored.'),
   })
   .check(z.meta({ id: 'Acked' }));
 
@@ -75,66 +80,70 @@ export type FanOut = z.infer<typeof FAN_OUT>;
 export type FanOutOutline = z.infer<typeof FAN_OUT_OUTLINE>;
 export type FanOutPage = z.infer<typeof PAGE>;
 
-const NONE = 'It was never opened, or ended long ago.';
+const NONE = 'The fan-out was never opened, or ended long ago.';
 
 export const FAN_OUTS_DESCRIBED = describeCalls(FAN_OUT_CALLS, {
   openFanOut: {
     summary: 'Opens a fan-out',
     example: { id: '01KDVY3C5ZKQ', userKey: 'catalog-7' },
     answers: {
-      200: { description: 'It was there already, with the same fields.', schema: FAN_OUT },
-      201: { description: 'It is open.', schema: FAN_OUT },
+      200: { description: 'It already exists, with the same fields.', schema: FAN_OUT },
+      201: { description: 'It was opened.', schema: FAN_OUT },
     },
-    problems: { 409: 'It was there already, with others.' },
+    problems: { 409: 'It already exists, with other fields.' },
   },
   listFanOuts: {
-    summary: 'Those under way, then those that ended',
-    answers: { 200: { description: 'A page of them; it may be empty where there is a `cursor`.', schema: PAGE } },
+    summary: 'Lists fan-outs: active ones first, then ended ones',
+    answers: { 200: { description: 'A page of fan-outs. It may be empty and still have a `cursor`.', schema: PAGE } },
   },
   getFanOut: {
-    summary: 'How far a fan-out is',
+    summary: 'Gets a fan-out and its counts',
     answers: { 200: { description: 'The fan-out.', schema: FAN_OUT } },
     problems: { 404: NONE },
   },
   listFailedItems: {
-    summary: 'Its failed items',
+    summary: 'Lists the failed items of a fan-out',
     answers: {
-      200: { description: 'A page of them; it may be empty where there is a `cursor`.', schema: FAILED_ITEMS },
+      200: { description: 'A page of item ids. It may be empty and still have a `cursor`.', schema: FAILED_ITEMS },
     },
     problems: { 404: NONE },
   },
   deleteFanOut: {
-    summary: 'Ends it without an event',
-    description: 'Twice is harmless.',
-    answers: { 200: { description: 'The fan-out: `expired`, `deleted`.', schema: FAN_OUT } },
-    problems: { 404: NONE, 409: 'The event of its end is on its way.' },
+    summary: 'Ends a fan-out without an event',
+    description: 'A repeat changes nothing.',
+    answers: { 200: { description: 'The fan-out, now `expired` because `deleted`.', schema: FAN_OUT } },
+    problems: { 404: NONE, 409: 'The event of its end is being sent.' },
   },
   addItems: {
-    summary: 'Adds items',
-    description: 'Those of a group `{"id": g, "count": m}` are `ID:g:0` to `ID:g:(m-1)`.',
+    summary: 'Adds items to a fan-out',
+    description: 'The items of a group `{"id": g, "count": m}` are `ID:g:0` to `ID:g:(m-1)`.',
     example: { count: 450, token: 'page-1' },
     answers: {
-      200: { description: 'The new items.', schema: ITEMS_ADDED, example: { groups: [{ id: 0, count: 450 }] } },
+      200: {
+        description: 'The groups of the new items.',
+        schema: ITEMS_ADDED,
+        example: { groups: [{ id: 0, count: 450 }] },
+      },
     },
     problems: {
       404: NONE,
-      409: 'It is sealed or has ended, or the token stands for another count.',
-      503: 'Too many add at once: try again.',
+      409: 'The fan-out is sealed or has ended, or the token was used with another count.',
+      503: 'Too many callers add items at once: try again.',
     },
   },
   sealFanOut: {
-    summary: 'Nothing is added any more',
-    description: 'Again is harmless.',
+    summary: 'Seals a fan-out: no more items can be added',
+    description: 'A repeat changes nothing.',
     answers: { 200: { description: 'It is sealed.', schema: SEALED, example: { complete: false } } },
-    problems: { 404: NONE, 409: 'It has expired.' },
+    problems: { 404: NONE, 409: 'The fan-out has expired.' },
   },
   ackItems: {
-    summary: 'Items are done',
-    description: 'In any order, and more than once: the first outcome stands.',
+    summary: 'Acks finished items',
+    description: 'Acks may come in any order and more than once. Only the first outcome of an item counts.',
     example: { items: ['01KDVY3C5ZKQ:0:17', { item: '01KDVY3C5ZKQ:0:18', outcome: 'failed' }] },
     answers: {
       200: {
-        description: 'As far as these acks showed it.',
+        description: 'The fan-outs and the unknown items. `complete` reflects what these acks could see.',
         schema: ACKED,
         example: { fanOuts: [{ id: '01KDVY3C5ZKQ', complete: false }], unknown: [] },
       },

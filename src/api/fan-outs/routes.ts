@@ -16,7 +16,7 @@ import { unconfigured } from '../shared/unconfigured.ts';
 import { FAN_OUT_CALLS } from './requests.ts';
 import { fanOutView } from './views.ts';
 
-/** How long a request clears rows away (ms); the sweep does the rest. */
+/** How long a request deletes rows, in milliseconds; the sweep deletes the rest. */
 const CLEAR_TIME = 5_000;
 
 export const fanOutRoutes = (deps: ApiDeps): Hono => {
@@ -35,7 +35,7 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
       if (other)
         throw new HttpProblem(
           409,
-          `fan-out ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
+          `fan-out ${id} already exists with another ${other}: use another id, or the same ${other}`,
         );
       return context.json(await viewOf(stored), isNew ? 201 : 200);
     },
@@ -98,7 +98,7 @@ const noSuchFanOut = (id: string): HttpProblem =>
 const isExpired = (id: FanOutId): HttpProblem =>
   new HttpProblem(
     409,
-    `fan-out ${id} has expired: nothing happened for too long, or somebody deleted it; open another one, with another id`,
+    `fan-out ${id} has expired: it was idle for too long, or was deleted. Open a new one with another id`,
   );
 
 /** @throws HttpProblem */
@@ -115,7 +115,7 @@ const lookUp = async ({ fanOuts }: ApiDeps, text: string): Promise<FanOut> => {
   return fanOut;
 };
 
-/** What of a stored fan-out is not as somebody wants to open it. */
+/** The fields in which a stored fan-out differs from the one to be opened. */
 const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut): readonly string[] => [
   ...(stored.userKey === userKey ? [] : ['userKey']),
   ...(stored.callback === callback ? [] : ['callback']),
@@ -132,20 +132,21 @@ const groupsOf = (id: FanOutId, added: Added) => {
     case 'closed':
       throw added.status === 'expired'
         ? isExpired(id)
-        : new HttpProblem(409, `fan-out ${id} is ${added.status}: nothing is added to it any more`);
+        : new HttpProblem(409, `fan-out ${id} is ${added.status}: no more items can be added`);
     case 'other-count':
       throw new HttpProblem(
         409,
-        `the token stands for ${added.count} items already: another addition takes another one`,
+        `the token was already used to add ${added.count} items: use a new token for other items`,
       );
   }
 };
 
-/** Ends it without an event, and clears away what it has. @throws HttpProblem */
+/** Ends a fan-out without an event and deletes its rows. @throws HttpProblem */
 const remove = async (deps: ApiDeps, id: FanOutId): Promise<void> => {
   const { machine } = deps;
   const ended = await discard(deps, await lookUp(deps, id));
-  if (ended?.event) throw new HttpProblem(409, `the event of fan-out ${id}'s end is on its way: try again in a moment`);
+  if (ended?.event)
+    throw new HttpProblem(409, `the event of the end of fan-out ${id} is being sent: try again in a moment`);
   const until = machine.now() + CLEAR_TIME;
   await visit(deps, id, () => machine.now() < until);
 };

@@ -1,9 +1,9 @@
-/** What the HTTP API shows of a fan-out. */
+/** A fan-out as the HTTP API shows it. */
 import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Progress } from '../../steps/fan-outs/progress.ts';
 import { iso } from '../shared/iso.ts';
 
-/** @param progress left out where nobody counted */
+/** @param progress the counts; left out in lists */
 export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {
   const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
   return {

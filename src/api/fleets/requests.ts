@@ -5,16 +5,16 @@ import { fields, flag, NO_BODY, text } from '../shared/fields.ts';
 
 const DRAIN = fields({
   draining: flag(
-    'False for one that may have partitions again.',
-    'must be true, or false for one that may have partitions again',
+    'True: the node gives its partitions away. False: it can get partitions again.',
+    'must be true (the node gives its partitions away) or false (it can get partitions again)',
   ),
 }).check(z.meta({ id: 'DrainRequest' }));
 
-const TO_RULE = 'must be the key or the id of a node, or null: the partition is balanced as all others again';
+const TO_RULE = 'must be the key or id of a node, or null to balance the partition automatically again';
 const MOVE = fields({
   to: z
-    .nullable(text('The key or the id of a node.', TO_RULE, { minLength: 1 }))
-    .check(z.describe('A node, or null: it is balanced as all others again.')),
+    .nullable(text('The key or id of a node.', TO_RULE, { minLength: 1 }))
+    .check(z.describe('A node, or null to balance the partition automatically again.')),
 }).check(z.meta({ id: 'MoveRequest' }));
 
 export const FLEET_CALLS = {

@@ -5,54 +5,56 @@ import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from
 import { FLEET_CALLS } from './requests.ts';
 
 const node = {
-  node: text('Its key, `id@epoch`: one life of it.'),
+  node: text('Its key, `id@epoch`, which identifies one run of the node.'),
   id: text('Its id.'),
-  status: word<NodeView['status']>('How it stands', {
-    working: 'it takes partitions',
-    draining: 'somebody wants it to have none',
-    leaving: 'it is about to go',
-    evicted: 'others took it for dead: this life of it is over',
+  status: word<NodeView['status']>('Its status', {
+    working: 'takes partitions',
+    draining: 'gives its partitions away at the request of a user',
+    leaving: 'is shutting down',
+    evicted: 'missed its heartbeats, so other nodes took its partitions; this key cannot work again',
   }),
-  beat: whole('Counts its heartbeats.'),
-  ttlSeconds: number('Without a beat for so long it is taken for dead.'),
-  startedAt: moment('By its own clock.'),
-  lastBeatAt: moment('By its own clock.'),
-  partitions: whole('How many are its own.'),
+  beat: whole('Number of its heartbeats.'),
+  ttlSeconds: number('Other nodes evict it after so many seconds without a heartbeat.'),
+  startedAt: moment('When it started, by its own clock.'),
+  lastBeatAt: moment('Its last heartbeat, by its own clock.'),
+  partitions: whole('Number of partitions that it owns.'),
 };
 const partition = {
   id: text('Its id.'),
-  status: word<PartitionView['status']>('How it stands', {
+  status: word<PartitionView['status']>('Its status', {
     owned: 'its owner works on it',
-    asked: 'likewise, until it has given it to `next`',
-    free: 'nobody works on it',
+    asked: 'its owner works on it until it hands it over to `next`',
+    free: 'no node works on it',
   }),
-  owner: z.optional(text('Who works on it.')),
-  lastOwner: z.optional(text('Who did, while it is free because that one is gone.')),
-  next: z.optional(text('Who gets it.')),
-  pin: z.optional(text('Where people want it.')),
-  since: z.optional(moment("It became its owner's then, by that one's clock.")),
-  fence: whole('Numbers its owners.'),
+  owner: z.optional(text('The node that works on it.')),
+  lastOwner: z.optional(text('The previous owner, if the partition is free because that node was evicted or left.')),
+  next: z.optional(text('The node that gets it next.')),
+  pin: z.optional(text('The node to which a user moved it.')),
+  since: z.optional(moment('When its owner took it, by the clock of the owner.')),
+  fence: whole('Its fence number, which grows with each owner.'),
 };
-const warning = z.optional(text('What stands in the way of what was wanted.'));
+const warning = z.optional(text('Why the request has no effect yet.'));
 
 const NODE = z.object(node).check(z.meta({ id: 'FleetNode', description: 'A node of a fleet.' }));
 const PARTITION = z
   .object(partition)
-  .check(z.meta({ id: 'FleetPartition', description: 'A share of a fleet’s work.' }));
+  .check(z.meta({ id: 'FleetPartition', description: 'A share of the work of a fleet.' }));
 
-export const FLEETS = z.object({ fleets: list(z.string(), 'Their names.') }).check(z.meta({ id: 'FleetList' }));
+export const FLEETS = z
+  .object({ fleets: list(z.string(), 'The names of the fleets.') })
+  .check(z.meta({ id: 'FleetList' }));
 const FLEET = z
   .object({
     id: text('Its name.'),
     nodes: list(NODE, 'Its nodes.'),
-    partitions: list(PARTITION, 'Those that a node has ever taken.'),
+    partitions: list(PARTITION, 'The partitions that a node has ever taken.'),
     checkpointsApart: z.optional(
-      onlyTrue('Checkpoints have rows of their own, or get them when their partitions change hands.'),
+      onlyTrue('Checkpoints are in separate rows, or move there when their partition changes its owner.'),
     ),
   })
   .check(z.meta({ id: 'Fleet', description: 'Workers that share partitions.' }));
 export const PARTITION_IN_FULL = z
-  .object({ ...partition, checkpoint: z.optional(text('How far its work is, as its owner wrote it.')) })
+  .object({ ...partition, checkpoint: z.optional(text('The checkpoint, as its owner wrote it.')) })
   .check(z.meta({ id: 'PartitionWithCheckpoint' }));
 export const NODE_DRAINED = z.object({ ...node, warning }).check(z.meta({ id: 'NodeDrained' }));
 export const PARTITION_MOVED = z.object({ ...partition, warning }).check(z.meta({ id: 'PartitionMoved' }));
@@ -64,45 +66,47 @@ export type NodeDrained = z.infer<typeof NODE_DRAINED>;
 export type PartitionInFull = z.infer<typeof PARTITION_IN_FULL>;
 export type PartitionMoved = z.infer<typeof PARTITION_MOVED>;
 
-const NONE = 'Nobody has ever joined a fleet of that name';
+const NONE = 'No node has ever joined a fleet of that name';
 
 export const FLEETS_DESCRIBED = describeCalls(FLEET_CALLS, {
   listFleets: {
-    summary: 'The fleets that somebody has joined',
-    answers: { 200: { description: 'All of them.', schema: FLEETS, example: { fleets: ['flights'] } } },
+    summary: 'Lists fleets',
+    answers: {
+      200: { description: 'All fleets that a node has ever joined.', schema: FLEETS, example: { fleets: ['flights'] } },
+    },
   },
   getFleet: {
-    summary: 'How a fleet stands',
+    summary: 'Gets a fleet',
     answers: { 200: { description: 'Its nodes and partitions.', schema: FLEET } },
     problems: { 404: `${NONE}.` },
   },
   separateCheckpoints: {
-    summary: 'Checkpoints get rows of their own',
+    summary: 'Moves checkpoints to separate rows',
     description:
-      'Each when its partition changes hands. For a fleet that workers of 0.2.0 began, once none is left: they refuse to work in it from then on. Again is harmless.',
+      'Each checkpoint moves when its partition changes its owner. Call this for a fleet that workers of 0.2.0 started, after the last of them has stopped: such workers refuse to join afterwards. A repeat changes nothing.',
     answers: { 200: { description: 'The fleet.', schema: FLEET } },
-    problems: { 404: `${NONE}.`, 409: 'It has nodes that do not read checkpoints from rows of their own.' },
+    problems: { 404: `${NONE}.`, 409: 'The fleet has nodes that cannot read checkpoints from separate rows.' },
   },
   getPartition: {
-    summary: 'How a partition stands, with its checkpoint',
+    summary: 'Gets a partition and its checkpoint',
     answers: { 200: { description: 'The partition.', schema: PARTITION_IN_FULL } },
     problems: { 404: `${NONE}, or it has no such partition.` },
   },
   drainNode: {
-    summary: 'A node gives its partitions away, or may have some again',
-    description: 'Again is harmless. It holds for this life of the node.',
+    summary: 'Drains a node, or ends its draining',
+    description: 'It lasts until the node ends; a restarted node works again. A repeat changes nothing.',
     example: { draining: true },
     answers: { 200: { description: 'The node.', schema: NODE_DRAINED } },
-    problems: { 404: `${NONE}, or it has no such node.`, 409: 'Several nodes are meant, or that life is over.' },
+    problems: { 404: `${NONE}, or it has no such node.`, 409: 'Several nodes have this id, or the node was evicted.' },
   },
   movePartition: {
-    summary: 'A partition goes to a node and stays there, or is balanced again',
-    description: 'Again is harmless.',
+    summary: 'Moves a partition to a node, or balances it again',
+    description: 'A repeat changes nothing.',
     example: { to: 'worker-1' },
     answers: { 200: { description: 'The partition.', schema: PARTITION_MOVED } },
     problems: {
       404: `${NONE}, or it has no such partition or node.`,
-      409: 'Several nodes are meant, that life is over, or it is about to leave.',
+      409: 'Several nodes have this id, or the node was evicted or is shutting down.',
     },
   },
 });

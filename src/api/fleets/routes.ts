@@ -1,4 +1,4 @@
-/** `/v1/fleets`: which there are, how one stands, drain a node, move a partition, give checkpoints rows of their own. */
+/** `/v1/fleets`: list, get, drain a node, move a partition, move checkpoints to separate rows. */
 import type { Hono } from 'hono';
 import { type Fleet, isMember, type Lease, type Node } from '../../domain/fleets/fleet.ts';
 import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../../domain/fleets/ids.ts';
@@ -10,7 +10,7 @@ import { FLEET_CALLS } from './requests.ts';
 
 type FleetDeps = Pick<ApiDeps, 'fleets'>;
 
-/** As many as anybody looks through. */
+/** Maximum number of nodes that an error lists. */
 const CANDIDATES_SHOWN = 20;
 
 export const fleetRoutes = (deps: FleetDeps): Hono => {
@@ -57,7 +57,7 @@ export const fleetRoutes = (deps: FleetDeps): Hono => {
       const { name, fleet } = await lookUp(deps, part('name'));
       const lease = leaseOf(name, fleet, part('partition'));
       const to = wanted === null ? undefined : livingNode(name, fleet, wanted);
-      if (to?.leaving) throw new HttpProblem(409, `node ${to.key} is about to leave: name another one`);
+      if (to?.leaving) throw new HttpProblem(409, `node ${to.key} is shutting down: choose another node`);
       if (!(await fleets.pin(name, lease.partition, to?.key))) throw noSuchPartition(name, lease.partition);
       const view = partitionViewOf(name, await fleets.read(name), lease.partition);
       return context.json({ ...view, ...(to?.draining ? { warning: isDraining(to.key) } : {}) });
@@ -78,17 +78,17 @@ const partitionViewOf = (name: FleetName, fleet: Fleet, partition: PartitionId):
 const noSuchFleet = (text: string): HttpProblem =>
   new HttpProblem(
     404,
-    `there is no fleet ${JSON.stringify(text.slice(0, 200))}: nobody has ever joined one of that name`,
+    `there is no fleet ${JSON.stringify(text.slice(0, 200))}: no node has ever joined a fleet of that name`,
   );
 
 const noSuchPartition = (fleet: FleetName, text: string): HttpProblem =>
   new HttpProblem(
     404,
-    `fleet ${fleet} has no partition ${JSON.stringify(text.slice(0, 200))}: one that no node has ever taken is not known here`,
+    `fleet ${fleet} has no partition ${JSON.stringify(text.slice(0, 200))}: it is listed once a node has taken it`,
   );
 
 const noSuchNode = (fleet: FleetName, text: string, candidates: readonly NodeKey[]): HttpProblem => {
-  const others = candidates.length === 0 ? 'no node is there' : `there are ${listed(candidates)}`;
+  const others = candidates.length === 0 ? 'it has no nodes' : `its nodes are ${listed(candidates)}`;
   return new HttpProblem(404, `fleet ${fleet} has no node ${JSON.stringify(text.slice(0, 200))}: ${others}`);
 };
 
@@ -97,7 +97,7 @@ const listed = (keys: readonly NodeKey[]): string => {
   return `${keys.slice(0, CANDIDATES_SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 };
 
-/** A fleet that somebody has joined, though all may have left. @throws HttpProblem */
+/** A fleet that a node has ever joined, also if all nodes have left. @throws HttpProblem */
 const lookUp = async ({ fleets }: FleetDeps, text: string): Promise<{ name: FleetName; fleet: Fleet }> => {
   const name = fleetName(text);
   if (name === undefined) throw noSuchFleet(text);
@@ -107,7 +107,7 @@ const lookUp = async ({ fleets }: FleetDeps, text: string): Promise<{ name: Flee
   return { name, fleet };
 };
 
-/** The node that is meant, whose life is not over. @throws HttpProblem */
+/** The node with this key or id, if it was not evicted. @throws HttpProblem */
 const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
   const meant = nodeMeant(nodes, text);
   switch (meant.kind) {
@@ -115,13 +115,13 @@ const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
       if (meant.node.evicted)
         throw new HttpProblem(
           409,
-          `node ${meant.node.key} was evicted: this life of it is over, the next has another key`,
+          `node ${meant.node.key} was evicted and cannot work again: after a restart the node has another key`,
         );
       return meant.node;
     case 'several':
       throw new HttpProblem(
         409,
-        `fleet ${name} has several nodes ${text}: name one by its key, ${listed(meant.candidates)}`,
+        `fleet ${name} has several nodes with the id ${text}: use a key, ${listed(meant.candidates)}`,
       );
     case 'none':
       throw noSuchNode(name, text, meant.candidates);
@@ -131,10 +131,10 @@ const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
 const tooOld = (name: FleetName, older: readonly NodeKey[]): HttpProblem =>
   new HttpProblem(
     409,
-    `fleet ${name} has nodes of a release that does not read checkpoints from rows of their own: replace ${listed(older)} first`,
+    `fleet ${name} has nodes of a release that cannot read checkpoints from separate rows: replace ${listed(older)} first`,
   );
 
 const noNodeLeft = (name: FleetName): string =>
-  `no node of fleet ${name} takes partitions now: nobody works on them until another one joins, or one is no longer drained`;
+  `no node of fleet ${name} takes partitions now: they are not worked on until a node joins, or the draining of one ends`;
 
-const isDraining = (key: NodeKey): string => `node ${key} is draining: it gets the partition once it no longer is`;
+const isDraining = (key: NodeKey): string => `node ${key} is draining: it gets the partition when its draining ends`;

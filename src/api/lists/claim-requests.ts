@@ -1,4 +1,4 @@
-/** `/lists/ID/claims`: what workers ask that claim jobs of deferred lists: for how long they want them, and how they ended. */
+/** Requests of `/lists/ID/claims`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
 import { CLAIM_ID_PATTERN, CLAIM_ID_RULE, type ClaimId, claimId, type Range } from '../../domain/lists/ids.ts';
 import { endOf } from '../../domain/lists/list.ts';
@@ -12,20 +12,20 @@ import type { Calls } from '../shared/calls.ts';
 import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../shared/fields.ts';
 import { readBody } from '../shared/input.ts';
 
-/** Jobs that one claim gets at the most. */
+/** Maximum jobs of one claim. */
 const CLAIMED_MAX = 1_000;
-/** As long as a message of SQS can be invisible. */
+/** The same maximum as SQS's visibility timeout: 12 hours. */
 const LEASE_MAX_SECONDS = 43_200;
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
-const leaseSeconds = whole('How long nobody else gets the jobs, in seconds.', 1, LEASE_MAX_SECONDS);
+const leaseSeconds = whole('The lease in seconds: how long no other worker can claim the jobs.', 1, LEASE_MAX_SECONDS);
 
 const CLAIM = fields({
-  count: whole('How many at the most.', 1, CLAIMED_MAX),
+  count: whole('Maximum number of jobs.', 1, CLAIMED_MAX),
   leaseSeconds,
   claimId: z.optional(
     nameOf<ClaimId>(
-      'Makes the call repeatable: the same one gets the same jobs.',
+      'Makes the call idempotent: a repeat with the same id gets the same jobs.',
       CLAIM_ID_RULE,
       (text) => claimId(text) !== undefined,
       { pattern: CLAIM_ID_PATTERN },
@@ -37,19 +37,19 @@ const RENEWAL = fields({ leaseSeconds }).check(z.meta({ id: 'RenewRequest' }));
 
 const ERROR = fields(
   {
-    code: textOfBytes(`A word, up to ${CODE_MAX_BYTES} bytes.`, CODE_MAX_BYTES),
-    message: textOfBytes(`Why, up to ${MESSAGE_MAX_BYTES} bytes.`, MESSAGE_MAX_BYTES),
+    code: textOfBytes(`The kind of error, up to ${CODE_MAX_BYTES} bytes.`, CODE_MAX_BYTES),
+    message: textOfBytes(`The reason, up to ${MESSAGE_MAX_BYTES} bytes.`, MESSAGE_MAX_BYTES),
   },
   'must be {"code": "…", "message": "…"}',
-).check(z.describe('Of one that failed.'));
+).check(z.describe('The error of a failed job.'));
 
-/** @param range what the claim has */
+/** @param range the jobs of the claim */
 const tokenOf = (range: Range) => {
   const limits = { type: 'integer', minimum: range.first, maximum: endOf(range) - 1 } as const;
-  const error = `must be that of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
+  const error = `must be the token of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
   return z.number({ error }).check(
     z.refine((value) => isNumberWithin(value, limits), { error }),
-    z.meta({ type: 'integer', description: 'That of a job of the claim.', minimum: 0 }),
+    z.meta({ type: 'integer', description: 'The token of a job of the claim.', minimum: 0 }),
   );
 };
 
@@ -61,20 +61,22 @@ const completionOf = (range: Range) =>
           {
             token: tokenOf(range),
             status: z.optional(
-              word('How it ended', 'must be succeeded or failed', {
-                succeeded: 'also without this',
-                failed: 'it did not',
+              word('The outcome', 'must be succeeded or failed', {
+                succeeded: 'the default',
+                failed: 'it failed',
               }),
             ),
             result: z.optional(
-              z.unknown().check(z.describe(`Of one that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
+              z
+                .unknown()
+                .check(z.describe(`The result of a job that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
             ),
             error: z.optional(ERROR),
           },
           'must be an object such as {"token": 17, "status": "succeeded", …}',
         ).check(z.meta({ id: 'JobEnd' })),
-        'How some of its jobs ended; without it all have succeeded.',
-        `must be a list of 1 to ${range.count} jobs, as the claim has them; leave it out if all have succeeded`,
+        'The outcomes of jobs of the claim. If left out, all of them succeeded.',
+        `must be a list of 1 to ${range.count} jobs, the number that the claim has; leave it out if all succeeded`,
         1,
         range.count,
       ),
@@ -91,7 +93,7 @@ export const CLAIM_CALLS = {
   releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', body: NO_BODY },
 } satisfies Calls;
 
-/** How jobs of a claim ended: those that are named, or all of them well. @throws HttpProblem */
+/** The outcomes in a body: of the listed jobs, or `succeeded` for all. @throws HttpProblem */
 export const readCompletion = (text: string, range: Range): Completion => {
   const { jobs } = readBody(completionOf(range), text, (body) => endProblems(body, text, range));
   if (jobs === undefined) return 'succeeded';
@@ -109,7 +111,7 @@ export const readCompletion = (text: string, range: Range): Completion => {
 
 const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text).get('jobs') ?? '[]');
 
-/** What is wrong with how jobs ended beyond their fields: a job ends once, and with what goes with that. */
+/** Checks across fields: each job is listed once, with a result or an error that fits its status. */
 const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, range: Range): readonly Problem[] => {
   if (!Array.isArray(jobs) || jobs.length > range.count) return [];
   const raw = rawJobs(text);
@@ -125,15 +127,19 @@ const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, 
       ...wrong(
         status === 'failed' && bytes > 0,
         'result',
-        'is that of a job that succeeded: one that failed has an error',
+        'is allowed only with "status": "succeeded": a failed job has an error',
       ),
       ...wrong(
         bytes > RESULT_MAX_BYTES,
         'result',
-        `has ${bytes} bytes; at most ${RESULT_MAX_BYTES} are taken: store it elsewhere and send a reference`,
+        `has ${bytes} bytes; at most ${RESULT_MAX_BYTES} are allowed: store the result elsewhere and send a reference`,
       ),
-      ...wrong(status !== 'failed' && isObject(error), 'error', 'is that of a job that failed: say "status": "failed"'),
-      ...wrong(typeof job.token === 'number' && first < index, 'token', `is that of jobs[${first}]: a job ends once`),
+      ...wrong(status !== 'failed' && isObject(error), 'error', 'is allowed only with "status": "failed"'),
+      ...wrong(
+        typeof job.token === 'number' && first < index,
+        'token',
+        `is also the token of jobs[${first}]: list each job once`,
+      ),
     ];
   });
 };

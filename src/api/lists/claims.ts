@@ -1,4 +1,4 @@
-/** `/v1/lists/ID/claims`: workers that pull get jobs, renew, and say how they ended or that they give them back. */
+/** `/v1/lists/ID/claims`: workers claim jobs, renew the lease, report outcomes, and release jobs. */
 import type { Hono } from 'hono';
 import { type ClaimId, type ListId, parseHandle } from '../../domain/lists/ids.ts';
 import { SECOND } from '../../domain/timings.ts';
@@ -56,21 +56,21 @@ const printClaimed = async (deps: ApiDeps, id: ListId, claimed: Claimed): Promis
       return JSON.stringify({ jobs: [], status: claimed.status });
     case 'closed':
       if (claimed.status === 'expired') throw await unknownList(deps, id);
-      throw new HttpProblem(409, `list ${id} is ${claimed.status}: its jobs are not handed out any more`);
+      throw new HttpProblem(409, `list ${id} is ${claimed.status}: its jobs can no longer be claimed`);
     case 'unknown':
       throw await unknownList(deps, id);
   }
 };
 
-/** The list of a path, and its claim as a handle names it. @throws HttpProblem */
+/** The list in a path, and the claim that the handle identifies. @throws HttpProblem */
 const claimIn = (name: string, claim: string): { readonly id: ListId; readonly held: Held } => {
   const id = listNamed(name);
   const held = parseHandle(id, claim);
-  if (held === 'of-another-list') throw new HttpProblem(409, `the claim is of another list than ${id}`);
+  if (held === 'of-another-list') throw new HttpProblem(409, `the claim belongs to another list than ${id}`);
   if (held === 'no-handle')
     throw new HttpProblem(
       404,
-      `there is no claim ${JSON.stringify(claim.slice(0, 200))}: it is named as the call that claimed answered it (claimId)`,
+      `there is no claim ${JSON.stringify(claim.slice(0, 200))}: use the claimId from the answer of the claim`,
     );
   return { id, held };
 };
@@ -85,5 +85,5 @@ const notHeld = async (
     ? unknownList(deps, id)
     : new HttpProblem(
         409,
-        `claim ${claim} does not have these jobs of list ${id} (any more): they were given back, are done, or were claimed by others once its lease had ended`,
+        `claim ${claim} no longer has these jobs of list ${id}: they were released, have ended, or were claimed by another worker after its lease ended`,
       );

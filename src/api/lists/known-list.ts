@@ -1,4 +1,4 @@
-/** Whether there is such a deferred list: one that was deleted is not there any more, and its id is not free yet. */
+/** Finds a deferred list by id. A deleted list answers 404, but its id cannot be used again yet. */
 import { type ListId, listId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
 import type { ApiDeps } from '../shared/deps.ts';
@@ -24,6 +24,6 @@ export const lookUp = async ({ lists }: Pick<ApiDeps, 'lists'>, id: ListId): Pro
   return list;
 };
 
-/** What to say of a list of which a step found that nobody knows it (any more): that it was deleted, or that its rows go. */
+/** The 404 for a list that a step did not find: it was deleted, or it never existed or ended long ago. */
 export const unknownList = async ({ lists }: Pick<ApiDeps, 'lists'>, id: ListId): Promise<HttpProblem> =>
   (await lists.read(id))?.status === 'expired' ? wasDeleted(id) : noSuchList(id);

@@ -1,4 +1,4 @@
-/** The payloads of jobs that are added to a list: as they were sent, and what is wrong with them. */
+/** The payloads of jobs to be added to a list, byte for byte as sent, and their errors. */
 import type { Config } from '../../domain/config/resolved.ts';
 import { type ListId, taskOf } from '../../domain/lists/ids.ts';
 import { parseRegisterMessage } from '../../domain/register/register-message.ts';
@@ -8,16 +8,16 @@ import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import { ADDED_MAX } from './requests.ts';
 
-/** The highest token that there can be, whose task has the longest name. */
+/** The highest possible token, which gives the longest task id. */
 const LAST_TOKEN = 10 ** 12 - 1;
 
-/** The payloads of jobs that are added, exactly as sent. */
+/** The payloads, byte for byte as sent. */
 export const payloadsOf = (text: string): readonly string[] =>
   rawElements(rawMembers(text).get('jobs') ?? '[]').map((job) => rawMembers(job).get('payload') ?? '{}');
 
 /**
- * What else is wrong with jobs that are added. Where they are to become tasks each is checked as if it were sent: what
- * cannot become one is refused now, and not when nobody looks.
+ * Errors in payloads. If the list has an operation, each payload is checked like a task of it, so that an invalid job is
+ * refused now and not at its trigger.
  *
  * @param text the body
  */
@@ -41,11 +41,11 @@ type ProblemsOf = (payload: string) => readonly Problem[];
 
 const plainProblems: ProblemsOf = (payload) => {
   const bytes = Buffer.byteLength(payload);
-  const reason = `has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} are taken: store it elsewhere and send a reference`;
+  const reason = `has ${bytes} bytes; at most ${PAYLOAD_MAX_BYTES} are allowed: store the payload elsewhere and send a reference`;
   return bytes <= PAYLOAD_MAX_BYTES ? [] : [{ path: 'payload', reason }];
 };
 
-/** Whatever number and list they get, which count where a task is about as large as its batch may be. */
+/** Checks with the longest possible task id, since the id counts towards `batch.maxBytes`. */
 const taskProblems = (config: Config, operation: string): ProblemsOf => {
   const id = taskOf('x'.repeat(64) as ListId, LAST_TOKEN);
   return (payload) => {

@@ -21,49 +21,58 @@ import {
   whole,
 } from '../shared/fields.ts';
 
-/** Jobs that one call adds at the most. */
+/** Maximum jobs that one call adds. */
 export const ADDED_MAX = 1_000;
 const NAME_MAX_BYTES = 64;
-/** Jobs that one trigger asks for at the most: more than a list can have are all of them. */
+/** Maximum count of one trigger: no list can have more jobs. */
 const TRIGGERED_MAX = 1_000_000_000_000;
 
-/** Without a body it is opened as it comes; without an id it gets one. */
+/** All fields are optional; without an id the API creates one. */
 const OPENING = fields({
   id: z.optional(
     nameOf<ListId>(
-      'Names it, and makes the call repeatable. Made up without one.',
+      'Its id, which also makes the call idempotent. Created by the API if left out.',
       FAN_OUT_ID_RULE,
       (text) => listId(text) !== undefined,
       { pattern: FAN_OUT_ID_PATTERN },
     ),
   ),
-  operation: configured('operation', 'What its jobs become tasks of, if they are ever triggered.'),
-  name: z.optional(textOfBytes(`Whatever tells you what it is about, up to ${NAME_MAX_BYTES} bytes.`, NAME_MAX_BYTES)),
-  callback: configured('destination', 'The destination that is told of its end, instead of the configured one.'),
+  operation: configured('operation', 'The operation of the tasks that triggered jobs become. Required for triggers.'),
+  name: z.optional(
+    textOfBytes(
+      `A text of your choice, returned with the list and its event, up to ${NAME_MAX_BYTES} bytes.`,
+      NAME_MAX_BYTES,
+    ),
+  ),
+  callback: configured('destination', 'The destination of the event of its end, instead of the configured one.'),
 }).check(z.meta({ id: 'ListRequest' }));
 
 const JOB = fields(
-  { payload: object(`At most ${PAYLOAD_MAX_BYTES} bytes; checked as a task of the list's operation.`) },
+  { payload: object(`At most ${PAYLOAD_MAX_BYTES} bytes. Checked like a task of the list's operation.`) },
   'must be an object such as {"payload": {…}}',
 ).check(z.meta({ id: 'NewJob' }));
 
 const JOBS = fields({
-  jobs: list(JOB, 'All of them are added, or none.', `must be a list of 1 to ${ADDED_MAX} jobs`, 1, ADDED_MAX),
+  jobs: list(JOB, 'The jobs. Either all are added or none.', `must be a list of 1 to ${ADDED_MAX} jobs`, 1, ADDED_MAX),
   token: token(),
 }).check(z.meta({ id: 'AddJobsRequest' }));
 
 const TRIGGER = oneOf(
   {
-    count: { count: whole('How many.', 1, TRIGGERED_MAX), token: token() },
+    count: { count: whole('Number of jobs.', 1, TRIGGERED_MAX), token: token() },
     percent: {
-      percent: number('What share of all that the list has now, rounded up.', 'must be a number above 0, at most 100', {
-        exclusiveMinimum: 0,
-        maximum: 100,
-      }),
+      percent: number(
+        'Share of all jobs that the list has now, in percent, rounded up.',
+        'must be a number above 0, at most 100',
+        {
+          exclusiveMinimum: 0,
+          maximum: 100,
+        },
+      ),
       token: token(),
     },
   },
-  'must have one of count (how many jobs) and percent (what share of all that the list has)',
+  'must have either count (number of jobs) or percent (share of all jobs of the list)',
   { id: 'TriggerRequest' },
 );
 

@@ -20,43 +20,43 @@ import { LIST_CALLS } from './requests.ts';
 
 type Status = Exclude<StoredList['status'], 'expired'>;
 const STATUSES = {
-  open: 'jobs may be added',
-  sealed: 'nothing is added any more',
-  complete: 'all of its jobs are done',
-  cancelled: 'what waits never starts',
+  open: 'jobs can be added',
+  sealed: 'no more jobs can be added',
+  complete: 'all of its jobs have ended',
+  cancelled: 'waiting jobs never start',
 } as const satisfies Record<Status, string>;
 
 const outline = {
   id: text('Its id.'),
-  operation: z.optional(text('What its jobs become tasks of.')),
-  name: z.optional(text('As its opener gave it.')),
-  callback: z.optional(text('As its opener gave it.')),
-  total: whole('All of its jobs.'),
+  operation: z.optional(text('The operation of the tasks that triggered jobs become.')),
+  name: z.optional(text('As given when it was opened.')),
+  callback: z.optional(text('As given when it was opened.')),
+  total: whole('Number of all jobs.'),
   createdAt: moment('When it was opened.'),
   endedAt: z.optional(moment('When it ended.')),
 };
 const counts = {
-  available: whole('Jobs that could be handed out now.'),
-  leased: whole('Jobs that are claimed.'),
-  started: z.optional(whole('Jobs that are tasks; missing where they were not counted.')),
-  done: z.optional(whole('Jobs that ended; missing where they were not counted.')),
-  succeeded: z.optional(whole('Jobs that succeeded; missing where they were not counted.')),
+  available: whole('Jobs that can be triggered or claimed now.'),
+  leased: whole('Claimed jobs.'),
+  started: z.optional(whole('Jobs that became tasks. Missing if they were not counted.')),
+  done: z.optional(whole('Jobs that have ended. Missing if they were not counted.')),
+  succeeded: z.optional(whole('Jobs that succeeded. Missing if they were not counted.')),
   failed: whole('Jobs that failed.'),
   countsAreAtLeast: z.optional(
-    onlyTrue('It is too large to be counted while it runs, or was cleared away: more may have failed.'),
+    onlyTrue('It is too large to be counted fully while it runs, or its rows are deleted: more jobs may have failed.'),
   ),
 };
-const anyStatus = word<Status | 'deleted'>('How far it is', { ...STATUSES, deleted: 'its rows go' });
+const anyStatus = word<Status | 'deleted'>('Its status', { ...STATUSES, deleted: 'its rows are being deleted' });
 export const LIST = z
-  .object({ ...outline, status: word<Status>('How far it is', STATUSES), ...counts })
-  .check(z.meta({ id: 'List', description: 'A deferred list: jobs that wait until somebody asks for them.' }));
+  .object({ ...outline, status: word<Status>('Its status', STATUSES), ...counts })
+  .check(z.meta({ id: 'List', description: 'A deferred list: jobs that wait until they are triggered or claimed.' }));
 export const LIST_OUTLINE = z
   .object({ ...outline, status: anyStatus })
-  .check(z.meta({ id: 'ListOutline', description: 'A deferred list, without what would have to be counted.' }));
+  .check(z.meta({ id: 'ListOutline', description: 'A deferred list without its counts.' }));
 export const LIST_DELETED = z
   .object({
     ...outline,
-    status: z.literal('deleted').check(z.describe('It has ended so.')),
+    status: z.literal('deleted').check(z.describe('The list was deleted.')),
     ...counts,
     available: z.optional(counts.available),
     leased: z.optional(counts.leased),
@@ -65,81 +65,91 @@ export const LIST_DELETED = z
   .check(
     z.meta({
       id: 'ListDeleted',
-      description: 'How a list was that has been deleted; of one that was before, without counts.',
+      description: 'A list at its deletion. Without counts if it had been deleted before.',
     }),
   );
 
 const SHOWN_JOB = z
   .object({
-    token: whole('Its number.'),
-    status: word<ShownJob['status']>('How it stands', {
-      waiting: 'nobody has it',
-      leased: 'it is claimed',
-      started: 'it is a task',
-      succeeded: 'it is done',
-      failed: 'it is done',
+    token: whole('The number of the job.'),
+    status: word<ShownJob['status']>('Its status', {
+      waiting: 'neither triggered nor claimed',
+      leased: 'claimed by a worker',
+      started: 'became a task',
+      succeeded: 'has succeeded',
+      failed: 'has failed',
     }),
-    payload: anyObject('As it was sent.'),
-    task: z.optional(text('The id of the task that it is.')),
-    result: z.optional(anything('Of one that succeeded.')),
+    payload: anyObject('The payload, as sent.'),
+    task: z.optional(text('The id of its task.')),
+    result: z.optional(anything('The result of a job that succeeded.')),
     error: z.optional(
-      z.looseObject({ code: text('A word.'), message: text('Why.') }).check(z.describe('Of one that failed.')),
+      z
+        .looseObject({ code: text('The kind of error.'), message: text('The reason.') })
+        .check(z.describe('The error of a failed job.')),
     ),
   })
-  .check(z.meta({ id: 'Job', description: 'A job of a list, and how it stands.' }));
+  .check(z.meta({ id: 'Job', description: 'A job of a list with its status.' }));
 
 const CLAIMED_JOB = z
-  .object({ token: whole('Its number.'), payload: anyObject('As it was sent.') })
-  .check(z.meta({ id: 'ClaimedJob', description: 'A job that is the claimer’s until the lease ends.' }));
+  .object({ token: whole('The number of the job.'), payload: anyObject('The payload, as sent.') })
+  .check(z.meta({ id: 'ClaimedJob', description: 'A job that no other worker can claim until the lease ends.' }));
 
 const PAGE = z
-  .object({ lists: list(LIST_OUTLINE, 'One may come twice.'), cursor: CURSOR })
+  .object({ lists: list(LIST_OUTLINE, 'The lists. One may appear twice.'), cursor: CURSOR })
   .check(z.meta({ id: 'ListPage' }));
 export const JOBS_ADDED = z
   .object({
-    first: whole('The number of the first.'),
-    count: whole('How many there are.', 1),
-    total: whole('All of the list.'),
+    first: whole('The number of the first added job.'),
+    count: whole('Number of added jobs.', 1),
+    total: whole('Number of all jobs of the list.'),
   })
   .check(z.meta({ id: 'JobsAdded' }));
 export const JOB_PAGE = z
-  .object({ jobs: list(SHOWN_JOB, 'By their numbers.'), next: z.optional(whole('With which to go on.')) })
+  .object({
+    jobs: list(SHOWN_JOB, 'The jobs, by number.'),
+    next: z.optional(whole('The `from` of the next page. Missing on the last page.')),
+  })
   .check(z.meta({ id: 'JobPage' }));
 export const TRIGGERED = z
-  .object({ triggered: whole('How many.'), left: whole('How many are still available.') })
+  .object({
+    triggered: whole('Number of jobs that become tasks.'),
+    left: whole('Number of jobs that are still available.'),
+  })
   .check(z.meta({ id: 'Triggered' }));
 
 export const CLAIMED = z
   .union([
     z
       .object({
-        claimId: text('Names the claim, its jobs and its list.'),
-        jobs: list(CLAIMED_JOB, 'Its jobs.', 1),
+        claimId: text('Identifies the claim, its jobs and its list.'),
+        jobs: list(CLAIMED_JOB, 'The claimed jobs.', 1),
         expiresAt: moment('When the lease ends.'),
       })
       .check(z.meta({ id: 'Claim' })),
-    z.object({ jobs: list(CLAIMED_JOB, 'None.', 0, 0), status: word<Status>('How far the list is', STATUSES) }).check(
-      z.meta({
-        id: 'NothingToClaim',
-        description: 'Of a list that is not `complete` there may be some later.',
-      }),
-    ),
+    z
+      .object({ jobs: list(CLAIMED_JOB, 'Empty.', 0, 0), status: word<Status>('The status of the list', STATUSES) })
+      .check(
+        z.meta({
+          id: 'NothingToClaim',
+          description: 'No job is available. Unless the list is `complete`, jobs may become available later.',
+        }),
+      ),
   ])
-  .check(z.describe('A claim, or nothing.'));
+  .check(z.describe('A claim, or no jobs.'));
 const RENEWED = z.object({ expiresAt: moment('When the lease ends.') }).check(z.meta({ id: 'Renewed' }));
 export const CLAIM_COMPLETED = z
-  .object({ complete: flag('Whether the list is.') })
+  .object({ complete: flag('Whether the list is complete.') })
   .check(z.meta({ id: 'ClaimCompleted' }));
-export const RELEASED = z.object({ released: whole('How many.') }).check(z.meta({ id: 'Released' }));
+export const RELEASED = z.object({ released: whole('Number of released jobs.') }).check(z.meta({ id: 'Released' }));
 
 export type List = z.infer<typeof LIST>;
 export type ListOutline = z.infer<typeof LIST_OUTLINE>;
 export type ListPage = z.infer<typeof PAGE>;
 export type Job = z.infer<typeof SHOWN_JOB>;
 
-const NONE = 'It was never opened, was deleted, or ended long ago.';
-const BUSY = 'Too many ask something of the list at once: ask again, with the same token.';
-const UNCONFIGURED = 'its operation is not configured any more';
+const NONE = 'The list was never opened, was deleted, or ended long ago.';
+const BUSY = 'Too many callers use the list at once: repeat the request with the same token or claimId.';
+const UNCONFIGURED = 'its operation is no longer configured';
 
 export const LISTS_DESCRIBED = [
   ...describeCalls(LIST_CALLS, {
@@ -147,100 +157,111 @@ export const LISTS_DESCRIBED = [
       summary: 'Opens a deferred list',
       example: { id: 'spring', operation: 'distribute-parcels', name: 'spring catalogue' },
       answers: {
-        200: { description: 'It was there already, with the same fields.', schema: LIST },
-        201: { description: 'It is open.', schema: LIST },
+        200: { description: 'It already exists, with the same fields.', schema: LIST },
+        201: { description: 'It was opened.', schema: LIST },
       },
-      problems: { 409: 'It was there already, with others, or was deleted.', 503: BUSY },
+      problems: { 409: 'It already exists with other fields, or was deleted.', 503: BUSY },
     },
     listLists: {
-      summary: 'Those under way, then those that ended',
+      summary: 'Lists deferred lists: active ones first, then ended ones',
       answers: {
-        200: { description: 'A page of them; it may be empty where there is a `cursor`.', schema: PAGE },
+        200: { description: 'A page of lists. It may be empty and still have a `cursor`.', schema: PAGE },
       },
     },
     getList: {
-      summary: 'How far a list is',
+      summary: 'Gets a list and its counts',
       answers: { 200: { description: 'The list.', schema: LIST } },
       problems: { 404: NONE },
     },
     deleteList: {
-      summary: 'Ends it without an event',
-      description: 'Twice is harmless. Tasks that its jobs became go on.',
-      answers: { 200: { description: 'How it was.', schema: LIST_DELETED } },
-      problems: { 404: NONE, 409: 'The event of its end is on its way.' },
+      summary: 'Deletes a list without an event',
+      description: 'Tasks of triggered jobs continue. A repeat changes nothing.',
+      answers: { 200: { description: 'The list at its deletion.', schema: LIST_DELETED } },
+      problems: { 404: NONE, 409: 'The event of its end is being sent.' },
     },
     sealList: {
-      summary: 'Nothing is added any more',
-      description: 'Again is harmless.',
+      summary: 'Seals a list: no more jobs can be added',
+      description: 'A repeat changes nothing.',
       answers: { 200: { description: 'The list.', schema: LIST } },
-      problems: { 404: NONE, 409: 'It is cancelled.', 503: BUSY },
+      problems: { 404: NONE, 409: 'The list is cancelled.', 503: BUSY },
     },
     cancelList: {
-      summary: 'What waits never starts',
-      description: 'Again is harmless. What is claimed or a task goes on.',
+      summary: 'Cancels a list: waiting jobs never start',
+      description: 'Claimed jobs and tasks continue. A repeat changes nothing.',
       answers: { 200: { description: 'The list.', schema: LIST } },
-      problems: { 404: NONE, 409: 'It is complete.', 503: BUSY },
+      problems: { 404: NONE, 409: 'The list is complete.', 503: BUSY },
     },
     addJobs: {
-      summary: 'Adds jobs',
+      summary: 'Adds jobs to a list',
       example: { jobs: [{ payload: { carrier: 'DHL', depot: 'MUC' } }], token: 'page-1' },
       answers: {
         200: {
-          description: 'They are numbered `first` to `first + count - 1`.',
+          description: 'The new jobs have the numbers `first` to `first + count - 1`.',
           schema: JOBS_ADDED,
           example: { first: 0, count: 1, total: 1 },
         },
       },
       problems: {
         404: NONE,
-        409: `It is sealed or has ended, the token stands for other jobs, or ${UNCONFIGURED}.`,
+        409: `The list is sealed or has ended, the token was used with other jobs, or ${UNCONFIGURED}.`,
         503: BUSY,
       },
     },
     listJobs: {
-      summary: 'Its jobs, and how they stand',
-      answers: { 200: { description: 'In their order; fewer, where they are large.', schema: JOB_PAGE } },
+      summary: 'Lists the jobs of a list',
+      answers: {
+        200: {
+          description: 'The jobs by number. A page has fewer than `limit` if the jobs are large.',
+          schema: JOB_PAGE,
+        },
+      },
       problems: { 404: NONE },
     },
     triggerJobs: {
-      summary: 'Makes tasks of jobs',
-      description: 'Those that somebody gave back first. The same `token` triggers nothing more.',
+      summary: 'Turns jobs into tasks',
+      description: 'Released jobs come first. A repeat with the same `token` triggers nothing more.',
       example: { percent: 10, token: 'monday' },
       answers: {
         200: {
-          description: 'So many become tasks.',
+          description: 'The number of triggered jobs.',
           schema: TRIGGERED,
           example: { triggered: 100, left: 900 },
         },
       },
-      problems: { 404: NONE, 409: `It has no operation, is complete or cancelled, or ${UNCONFIGURED}.`, 503: BUSY },
+      problems: {
+        404: NONE,
+        409: `The list has no operation, is complete or cancelled, or ${UNCONFIGURED}.`,
+        503: BUSY,
+      },
     },
   }),
   ...describeCalls(CLAIM_CALLS, {
     claimJobs: {
-      summary: 'Gets jobs, for a while',
+      summary: 'Claims jobs for a limited time',
       example: { count: 100, leaseSeconds: 60 },
-      answers: { 200: { description: 'Jobs, consecutive; or none.', schema: CLAIMED } },
-      problems: { 404: NONE, 409: 'It is cancelled.', 503: BUSY },
+      answers: { 200: { description: 'Consecutive jobs, or none.', schema: CLAIMED } },
+      problems: { 404: NONE, 409: 'The list is cancelled.', 503: BUSY },
     },
     renewClaim: {
-      summary: 'Keeps jobs for longer',
+      summary: 'Renews the lease of a claim',
       example: { leaseSeconds: 60 },
-      answers: { 200: { description: 'From now on.', schema: RENEWED } },
-      problems: { 404: NONE, 409: 'Somebody else has its jobs, or nobody.', 503: BUSY },
+      answers: { 200: { description: 'The new lease, which begins now.', schema: RENEWED } },
+      problems: { 404: NONE, 409: 'The claim no longer has its jobs.', 503: BUSY },
     },
     completeClaim: {
-      summary: 'Jobs of a claim are done',
-      description: 'Each job ends once: the first outcome stands.',
+      summary: 'Reports the outcomes of claimed jobs',
+      description: 'Only the first outcome of a job counts.',
       example: { jobs: [{ token: 17 }, { token: 18, status: 'failed' }] },
-      answers: { 200: { description: 'They are.', schema: CLAIM_COMPLETED, example: { complete: false } } },
-      problems: { 404: NONE, 409: "The jobs are not the claim's (any more), and not done.", 503: BUSY },
+      answers: {
+        200: { description: 'The outcomes are stored.', schema: CLAIM_COMPLETED, example: { complete: false } },
+      },
+      problems: { 404: NONE, 409: 'The claim no longer has the jobs, and they have not ended.', 503: BUSY },
     },
     releaseClaim: {
-      summary: 'Its jobs that are not done go back to the pool',
-      description: 'Again is harmless, and answers 0.',
-      answers: { 200: { description: 'They did.', schema: RELEASED, example: { released: 3 } } },
-      problems: { 404: NONE, 409: 'The claim is of another list.', 503: BUSY },
+      summary: 'Releases the unfinished jobs of a claim',
+      description: 'A repeat changes nothing and answers 0.',
+      answers: { 200: { description: 'The jobs were released.', schema: RELEASED, example: { released: 3 } } },
+      problems: { 404: NONE, 409: 'The claim belongs to another list.', 503: BUSY },
     },
   }),
 ];

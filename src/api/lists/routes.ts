@@ -21,7 +21,7 @@ import { payloadProblems, payloadsOf } from './payloads.ts';
 import { LIST_CALLS } from './requests.ts';
 import { listView, printShownJob } from './views.ts';
 
-/** How long a request clears rows away (ms); the sweep does the rest. */
+/** How long a request deletes rows, in milliseconds; the sweep deletes the rest. */
 const CLEAR_TIME = 5_000;
 
 export const listRoutes = (deps: ApiDeps): Hono => {
@@ -60,7 +60,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
       await body();
       const id = listNamed(part('id'));
       const { status } = await lookUp(deps, id);
-      if (status === 'cancelled') throw isClosed(id, status, 'there is nothing to seal any more');
+      if (status === 'cancelled') throw isClosed(id, status, 'it can no longer be sealed');
       await seal(deps, trackerOf(id));
       return context.json(await viewOf(await lookUp(deps, id)));
     },
@@ -70,7 +70,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
       const id = listNamed(part('id'));
       await cancelRest(deps, await lookUp(deps, id));
       const list = await lookUp(deps, id);
-      if (list.status === 'complete') throw isClosed(id, list.status, 'there is nothing to cancel any more');
+      if (list.status === 'complete') throw isClosed(id, list.status, 'it can no longer be cancelled');
       return context.json(await viewOf(list));
     },
 
@@ -108,27 +108,24 @@ export const listRoutes = (deps: ApiDeps): Hono => {
 const isClosed = (id: ListId, status: List['status'], rest: string): HttpProblem =>
   new HttpProblem(409, `list ${id} is ${status}: ${rest}`);
 
-/** Its id may be taken by one that is otherwise. @throws HttpProblem */
+/** Refuses an id that a list with other fields, or a deleted list, already has. @throws HttpProblem */
 const expectSame = (id: ListId, stored: List, { operation, userKey, callback }: NewList): void => {
-  if (stored.status === 'expired') throw new HttpProblem(409, `list ${id} was there, and was deleted: take another id`);
+  if (stored.status === 'expired') throw new HttpProblem(409, `list ${id} was deleted: use another id`);
   const [other] = [
     ...(stored.operation === operation ? [] : ['operation']),
     ...(stored.userKey === userKey ? [] : ['name']),
     ...(stored.callback === callback ? [] : ['callback']),
   ];
   if (other)
-    throw new HttpProblem(
-      409,
-      `list ${id} is there already, with another ${other}: take another id, or give the same ${other}`,
-    );
+    throw new HttpProblem(409, `list ${id} already exists with another ${other}: use another id, or the same ${other}`);
 };
 
-/** It may have been taken out of the configuration since the list was opened. @throws HttpProblem */
+/** Refuses a list whose operation was removed from the configuration after the list was opened. @throws HttpProblem */
 const expectOperation = ({ config }: ApiDeps, id: ListId, operation: string | undefined): void => {
   if (operation !== undefined && !operationNamed(config, operation))
     throw new HttpProblem(
       409,
-      `list ${id} is of operation ${JSON.stringify(operation)}, which is not configured any more: put it back, or let workers claim the jobs`,
+      `list ${id} has the operation ${JSON.stringify(operation)}, which is no longer configured: configure it again, or let workers claim the jobs`,
     );
 };
 
@@ -143,9 +140,9 @@ const addedOf = async (deps: ApiDeps, id: ListId, appended: Appended) => {
       throw await unknownList(deps, id);
     case 'closed':
       if (appended.status === 'expired') throw await unknownList(deps, id);
-      throw isClosed(id, appended.status, 'nothing is added to it any more');
+      throw isClosed(id, appended.status, 'no more jobs can be added');
     case 'other-jobs':
-      throw new HttpProblem(409, 'the token stands for other jobs already: another addition takes another one');
+      throw new HttpProblem(409, 'the token was already used with other jobs: use a new token');
   }
 };
 
@@ -158,23 +155,24 @@ const triggeredOf = async (deps: ApiDeps, id: ListId, triggered: Triggered): Pro
       throw await unknownList(deps, id);
     case 'closed':
       if (triggered.status === 'expired') throw await unknownList(deps, id);
-      throw isClosed(id, triggered.status, 'nothing of it is handed out any more');
+      throw isClosed(id, triggered.status, 'its jobs can no longer be triggered');
     case 'no-operation':
       throw new HttpProblem(
         409,
-        `list ${id} has no operation: its jobs cannot become tasks, and are for workers that claim them`,
+        `list ${id} has no operation, so its jobs cannot become tasks: let workers claim them`,
       );
   }
 };
 
-/** Ends it without an event, and clears away what it has. Again is harmless. @returns how it was @throws HttpProblem */
+/** Deletes a list without an event. A repeat changes nothing. @returns the list at its deletion @throws HttpProblem */
 const remove = async (deps: ApiDeps, id: ListId) => {
   const { fanOuts, lists, machine } = deps;
   const stored = await lists.read(id);
   const list = stored?.status === 'expired' ? stored : await lookUp(deps, id);
   const progress = list.status === 'expired' ? undefined : await listProgress(fanOuts, list, machine.now());
   const ended = await discard(deps, list);
-  if (ended?.event) throw new HttpProblem(409, `the event of list ${id}'s end is on its way: try again in a moment`);
+  if (ended?.event)
+    throw new HttpProblem(409, `the event of the end of list ${id} is being sent: try again in a moment`);
   const until = machine.now() + CLEAR_TIME;
   await visit(deps, trackerOf(id), () => machine.now() < until);
   return listView({ ...list, status: 'expired', ...(ended?.ended ? { ended: ended.ended } : {}) }, progress);

@@ -1,11 +1,11 @@
-/** What the HTTP API shows of deferred lists and their jobs. */
+/** Deferred lists and jobs as the HTTP API shows them. */
 import { listOf } from '../../domain/lists/ids.ts';
 import type { Job, List as StoredList } from '../../domain/lists/list.ts';
 import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
 import { iso } from '../shared/iso.ts';
 import type { List, ListOutline } from './responses.ts';
 
-/** @param progress left out where there is nothing to count any more, and where nobody counted */
+/** @param progress the counts; left out in lists, and if the rows are deleted */
 export const listView = (
   list: StoredList,
   progress: ListProgress | undefined,
@@ -38,10 +38,10 @@ const countsView = ({
     : { started, done: succeeded + failed, succeeded, failed }),
 });
 
-/** As JSON text, in which the payload is as it was sent. */
+/** A job as JSON text, with the payload inserted as sent. */
 export const printJob = ({ token, payload }: Job): string => `{"token":${token},"payload":${payload}}`;
 
-/** Likewise, with how it stands. */
+/** A job as JSON text, with its status. */
 export const printShownJob = ({ token, status, payload, task, result, error }: ShownJob): string => {
   const named = [
     `"token":${token}`,

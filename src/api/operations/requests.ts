@@ -3,15 +3,15 @@ import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { fields, target, text } from '../shared/fields.ts';
 
-/** Characters of a reason at the most: it is written with every change of its row. */
+/** Maximum characters of a reason, which is written with every change of its row. */
 const REASON_MAX = 200;
 
-const ONE_TARGET = z.optional(target('One Target, instead of the whole operation.'));
+const ONE_TARGET = z.optional(target('Pause or resume only this Target.'));
 
 const PAUSING = fields({
   target: ONE_TARGET,
   reason: z.optional(
-    text('Well-formed text, for people.', `must be well-formed text of 1 to ${REASON_MAX} characters`, {
+    text('The reason, shown to users.', `must be well-formed text of 1 to ${REASON_MAX} characters`, {
       minLength: 1,
       maxLength: REASON_MAX,
     }),

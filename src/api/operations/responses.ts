@@ -16,65 +16,74 @@ import {
 import { OPERATION_CALLS } from './requests.ts';
 
 /**
- * `closed`: calls are made. `open`: nothing is sealed or called about until its pause is over. `half-open`: that is over, and the
- * next call decides; if it fails the circuit opens again. Null where the operation has none.
+ * `closed`: calls are made. `open`: no batch is sealed and no call is made until the pause ends. `half-open`: the pause has
+ * ended, and the next attempt decides whether the circuit closes or opens again. Null: the operation has no circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open' | null;
 
 export const PAUSE = z
   .object({
-    by: word<StoredPause['by']>('Whose it is', {
-      person: 'until somebody resumes it',
-      circuit: 'until then at the latest',
+    by: word<StoredPause['by']>('Who or what paused it', {
+      person: 'a user; it lasts until a user resumes',
+      circuit: 'the circuit; it ends at `until` at the latest',
     }),
     since: moment('When it began.'),
     until: z.optional(moment('When it ends by itself.')),
-    reason: z.optional(text('Why.')),
+    reason: z.optional(text('The reason.')),
   })
-  .check(z.meta({ id: 'Pause', description: 'Nothing is sealed, and nobody is called, until it is over.' }));
+  .check(
+    z.meta({
+      id: 'Pause',
+      description: 'A pause. Until it ends, no batch is sealed and the downstream is not called.',
+    }),
+  );
 
 const state = {
   operation: text('Its name.'),
   paused: z.optional(PAUSE),
   circuit: z.nullable(
-    word<NonNullable<Circuit>>('Null where it has none', {
+    word<NonNullable<Circuit>>('The state of its circuit; null if it has none', {
       closed: 'calls are made',
-      open: 'the downstream is down, or refuses whoever calls: nothing is called until its pause is over',
-      'half-open': 'that is over, and the next batch tries',
+      open: 'the downstream fails or its configuration is wrong: no calls are made until the pause ends',
+      'half-open': 'the pause has ended, and the next attempt decides',
     }),
   ),
-  failures: whole('Attempts in a row that came to nothing.'),
-  lateAfterSeconds: number('A task that has waited for longer is late.'),
+  failures: whole('Number of failed attempts in a row.'),
+  lateAfterSeconds: number('A task that has waited longer than this is late, in seconds.'),
   slots: z.optional(
     z
-      .object({ taken: whole('Batches that hold one.'), total: whole('`concurrency.total`.') })
-      .check(z.describe('Where `concurrency.total` is set.')),
+      .object({ taken: whole('Slots that batches hold.'), total: whole('`concurrency.total`.') })
+      .check(z.describe('Its slots. Present only if `concurrency.total` is set.')),
   ),
-  waitingTargets: whole('How many Targets wait for room, counted up to 100.', 0, 100),
+  waitingTargets: whole('Number of Targets that wait for a free slot, counted up to 100.', 0, 100),
   waitingTargetsIsAtLeast: z.optional(onlyTrue('There may be more.')),
 };
 export const OPERATION = z.object(state).check(z.meta({ id: 'Operation', description: 'The state of an operation.' }));
 const OPERATION_DETAILS = z
   .object({
     ...state,
-    groupedBy: list(z.string(), "The keys of a payload that a batch's tasks share."),
-    batches: list(z.string(), 'Those that hold its slots.'),
+    groupedBy: list(z.string(), 'The payload fields by which its tasks are grouped.'),
+    batches: list(z.string(), 'The ids of the batches that hold its slots.'),
     targets: list(
-      z.object({ target: text('Which.'), since: moment('Since when its oldest task waits.') }),
-      'Those that wait for a slot, the next one first.',
+      z.object({ target: text('The Target.'), since: moment('Since when its oldest task has been waiting.') }),
+      'The Targets that wait for a free slot, the next one first.',
     ),
   })
-  .check(z.meta({ id: 'OperationDetails', description: 'The state of an operation, in full.' }));
+  .check(
+    z.meta({ id: 'OperationDetails', description: 'The state of an operation with its batches and waiting Targets.' }),
+  );
 
-const OPERATIONS = z.object({ operations: list(OPERATION, 'As configured.') }).check(z.meta({ id: 'OperationList' }));
+const OPERATIONS = z
+  .object({ operations: list(OPERATION, 'All configured operations.') })
+  .check(z.meta({ id: 'OperationList' }));
 
 export type Pause = z.infer<typeof PAUSE>;
 export type Operation = z.infer<typeof OPERATION>;
 export type OperationDetails = z.infer<typeof OPERATION_DETAILS>;
 
 const ofTarget = { operation: text('Its operation.'), target: text('The Target.') };
-const alreadyPaused = flag('It was before: its `since` stays.');
-const resuming = flag('A message ends the pause in a moment; false where nothing was paused.');
+const alreadyPaused = flag('Whether it was already paused. Then `since` is unchanged.');
+const resuming = flag('True: a message was sent that ends the pause in a moment. False: it was not paused.');
 
 export const TARGET_PAUSED = z
   .object({ ...ofTarget, paused: PAUSE, alreadyPaused })
@@ -87,31 +96,31 @@ export const TARGET_RESUMING = targetResumed('Resuming');
 const resumedOf = (name: string) =>
   z.union([z.object({ ...state, resuming }).check(z.meta({ id: `Operation${name}` })), targetResumed(name)]);
 
-const NO_OPERATION = 'No such operation is configured.';
-const NOTHING_MEANT: Said['problems'] = { 404: `${NO_OPERATION} Or: No task of the Target was ever registered.` };
+const NO_OPERATION = 'The operation is not configured.';
+const NOTHING_MEANT: Said['problems'] = { 404: `${NO_OPERATION} Or: no task was ever registered for the Target.` };
 
 export const OPERATIONS_DESCRIBED = describeCalls(OPERATION_CALLS, {
   listOperations: {
-    summary: 'The state of all operations',
-    answers: { 200: { description: 'All that are configured.', schema: OPERATIONS } },
+    summary: 'Lists all operations and their state',
+    answers: { 200: { description: 'All configured operations.', schema: OPERATIONS } },
   },
   getOperation: {
-    summary: 'The state of an operation, in full',
+    summary: 'Gets the state of an operation',
     answers: { 200: { description: 'Its state.', schema: OPERATION_DETAILS } },
     problems: { 404: NO_OPERATION },
   },
   pauseOperation: {
-    summary: 'Nothing is sealed until it is resumed',
-    description: 'Calls that are under way go on. Twice is harmless.',
+    summary: 'Pauses an operation or a Target',
+    description: 'No batch is sealed until it is resumed. Calls in progress continue. A repeat changes nothing.',
     example: { reason: 'the depot moves' },
-    answers: { 200: { description: 'Its state, or that of the Target.', schema: PAUSED } },
+    answers: { 200: { description: 'The state of the operation, or of the Target.', schema: PAUSED } },
     problems: NOTHING_MEANT,
   },
   resumeOperation: {
-    summary: 'Goes on, whoever paused it',
+    summary: 'Resumes an operation or a Target',
     answers: {
-      200: { description: 'Nothing was paused.', schema: resumedOf('NotPaused') },
-      202: { description: 'A message ends the pause in a moment.', schema: resumedOf('Resuming') },
+      200: { description: 'It was not paused.', schema: resumedOf('NotPaused') },
+      202: { description: 'A message was sent that ends the pause in a moment.', schema: resumedOf('Resuming') },
     },
     problems: NOTHING_MEANT,
   },

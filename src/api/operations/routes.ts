@@ -1,4 +1,4 @@
-/** `/v1/operations`: what is paused, broken or full; pause and resume. */
+/** `/v1/operations`: the state of operations; pause and resume. */
 import type { Hono } from 'hono';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
@@ -12,7 +12,7 @@ import { HttpProblem } from '../shared/problem.ts';
 import { OPERATION_CALLS } from './requests.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 
-/** Targets that wait for room are looked at no further. */
+/** Maximum number of waiting Targets that are read. */
 const WAITING_SHOWN = 100;
 
 export const operationRoutes = (deps: ApiDeps): Hono => {
@@ -82,10 +82,10 @@ const named = ({ config }: ApiDeps, name: string): Operation => {
   throw new HttpProblem(404, `there is no operation ${JSON.stringify(name.slice(0, 100))}: configured are ${known}`);
 };
 
-/** A Target that is meant instead of its whole operation. @throws HttpProblem */
+/** Checks that a Target exists and belongs to the operation. @throws HttpProblem */
 const expectIn = async (deps: ApiDeps, operation: OperationName, target: Target): Promise<void> => {
   if (operationOf(target) !== operation)
     throw badRequest([{ path: 'target', reason: `is a Target of ${operationOf(target)}, not of ${operation}` }]);
-  // A pause would make a row of one that is mistyped.
+  // Without this check, pausing a mistyped Target would create a row for it.
   await expectTarget(deps, target);
 };

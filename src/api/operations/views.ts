@@ -1,4 +1,4 @@
-/** What the HTTP API shows of operations and of pauses. */
+/** Operations and pauses as the HTTP API shows them. */
 
 import { lateAfter, type Operation } from '../../domain/config/resolved.ts';
 import {
@@ -12,7 +12,7 @@ import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
 import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './responses.ts';
 
-/** Who paused it, since when, and why. */
+/** A pause: by whom, since when, and why. */
 export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({
   by,
   since: iso(since),
@@ -29,7 +29,7 @@ export const circuitOf = (
   return failures >= circuit.failures ? 'half-open' : 'closed';
 };
 
-/** @param slots that batches hold. @param waiting the Targets that wait for room, up to `limit`. */
+/** @param slots that batches hold. @param waiting the Targets that wait for a free slot, up to `limit`. */
 export const operationView = (
   operation: Operation,
   state: OperationState,
@@ -44,7 +44,7 @@ export const operationView = (
     circuit: circuitOf(operation, state),
     failures: state.failures,
     lateAfterSeconds: lateAfter(operation) / SECOND,
-    // Without a cap nobody takes slots.
+    // Without a cap no batch takes a slot.
     ...(total === null ? {} : { slots: { taken: slots.length, total } }),
     waitingTargets: waiting.length,
     ...(waiting.length === limit ? { waitingTargetsIsAtLeast: true } : {}),
@@ -52,8 +52,8 @@ export const operationView = (
 };
 
 /**
- * The keys of a payload that a batch's tasks share, which batches hold its slots, and which Targets wait for one, those
- * whose turn is next first.
+ * The grouping fields of an operation, the batches that hold its slots, and the Targets that wait for a slot, the next
+ * one first.
  */
 export const operationDetails = (
   { keys }: Pick<Operation, 'keys'>,

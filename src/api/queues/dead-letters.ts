@@ -1,4 +1,4 @@
-/** `/v1/dead-letters`: how many messages nobody works off, and sending them again. */
+/** `/v1/dead-letters`: counts dead letters and sends them again. */
 import type { Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import type { Millis } from '../../domain/ids.ts';
@@ -10,9 +10,9 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { LETTER_CALLS } from './requests.ts';
 
-/** How long one request sends letters again: half of its function's time, so that what was begun ends in it. */
+/** How long one request redrives dead letters: half of its function's timeout, so that the last one still finishes. */
 const REDRIVE_TIME: Millis = 10_000;
-/** After so many that could not be sent a request ends: each has a reason, and Lambda answers with 6 MB at the most. */
+/** A request ends after so many skipped messages: each has a reason, and Lambda limits an answer to 6 MB. */
 const SKIPPED_MAX = 200;
 
 const AT_ONCE = (): number => 0;
@@ -38,7 +38,7 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
         return context.json({ dryRun, redriven: left, skipped: [], left });
       }
       const now = machine.now();
-      // The cursor of a walk of several requests says when it began: what is sent later is not part of it.
+      // The cursor is the time of the first request. Messages that were sent later are not part of the redrive.
       const began = cursor === undefined ? now : Number(cursor);
       const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && machine.now() < now + REDRIVE_TIME;
       const { revived, skipped, isDone } = await redriveIn(deps, queue, { began, mayGoOn });
@@ -57,6 +57,7 @@ const redriveIn = (deps: ApiDeps, queue: DeadLetterQueue, walk: Walk): Promise<W
 /** @throws HttpProblem */
 const queueNamed = (queues: readonly DeadLetterQueue[], name: string): DeadLetterQueue => {
   const queue = queues.find((each) => each === name);
-  if (!queue) throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: there are ${queues.join(', ')}`);
+  if (!queue)
+    throw new HttpProblem(404, `there is no queue ${JSON.stringify(name)}: the queues are ${queues.join(', ')}`);
   return queue;
 };

@@ -3,13 +3,13 @@ import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { cursor, dryRun, fields } from '../shared/fields.ts';
 
-/** When a walk of several requests began. */
+/** The time of the first request of a redrive, in milliseconds. */
 const BEGAN = { pattern: /^\d{1,15}$/ };
 
 const REDRIVE = fields({
-  dryRun: dryRun('Count, and do nothing.'),
+  dryRun: dryRun('If true, the call only counts the messages.'),
   cursor: cursor(
-    'The `cursor` of the answer before, for the rest of those that lay there at the first request.',
+    'The `cursor` of the previous answer. Only messages that were there at the first request are redriven.',
     BEGAN,
   ),
 }).check(z.meta({ id: 'LetterRedriveRequest' }));

@@ -1,4 +1,4 @@
-/** `/v1/queues`: where messages wait now. Asks SQS alone, and reads no table. */
+/** `/v1/queues`: the numbers of messages in each queue. It reads SQS attributes and no table. */
 import type { Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { sourceQueues } from '../../steps/repair/dead-letters.ts';

@@ -1,6 +1,6 @@
 /**
- * What is published of the API and its messages, beside what is checked. Answers are written down here, and not parsed by:
- * tests hold what is really said to them. No function loads this.
+ * Schemas and descriptions for the published documents only. Answers are not parsed with them; tests compare real answers
+ * with them. No Lambda function loads this file.
  */
 import * as z from 'zod/mini';
 import { type NumberLimits, published, type TextLimits } from '../../util/limits.ts';
@@ -17,13 +17,13 @@ export const number = (description: string, limits: Omit<NumberLimits, 'type'> =
   z.number().check(z.meta({ description, ...limits }));
 
 export const flag = (description: string) => z.boolean().check(z.describe(description));
-/** What is there only where it is true. */
+/** A flag that is present only if it is true. */
 export const onlyTrue = (description: string) => z.literal(true).check(z.describe(description));
 
-/** An ISO 8601 moment in UTC, with milliseconds. */
+/** A time in ISO 8601, UTC, with milliseconds. */
 export const moment = (description: string) => z.string().check(z.meta({ format: 'date-time', description }));
 
-/** A list of something. */
+/** An array with an optional minimum and maximum length. */
 export const list = <Element extends z.core.$ZodType>(
   element: Element,
   description: string,
@@ -38,7 +38,7 @@ export const list = <Element extends z.core.$ZodType>(
     }),
   );
 
-/** One of some words, each with what it says: all that the type has. */
+/** An enum; each word has its meaning. The type forces all words to be listed. */
 export const word = <Word extends string>(description: string, words: Readonly<Record<Word, string>>) =>
   z.enum(Object.keys(words) as [Word, ...Word[]]).check(z.describe(inWords(description, words)));
 
@@ -51,53 +51,53 @@ export const anyObject = (description: string) =>
     Readonly<Record<string, unknown>>
   >;
 
-/** Passes a page on. */
-export const CURSOR = z.optional(text('Pass it on for the next page; missing on the last one.'));
+/** The cursor of the next page. */
+export const CURSOR = z.optional(text('Send it as `cursor` to get the next page. Missing on the last page.'));
 
 export const SKIPPED = z
-  .object({ id: text('Of what nothing was done with.'), reason: text('Why.') })
-  .check(z.meta({ id: 'Skipped', description: 'What was left as it is.' }));
+  .object({ id: text('The id of the skipped element.'), reason: text('Why it was skipped.') })
+  .check(z.meta({ id: 'Skipped', description: 'An element that the call left unchanged, and why.' }));
 export type Skipped = z.infer<typeof SKIPPED>;
 
-/** One thing wrong with an input. */
+/** One error in a request or message. */
 export const PROBLEM_PLACE = z
   .object({
-    path: text('Where: a path such as `payload.depot`; empty for the whole.'),
-    reason: text('What is wrong there, and what to do about it.'),
+    path: text('The path of the field, such as `payload.depot`. Empty if the error concerns the whole input.'),
+    reason: text('What is wrong, and what to do.'),
   })
-  .check(z.meta({ id: 'InputError', description: 'One thing that is wrong with what was sent.' }));
+  .check(z.meta({ id: 'InputError', description: 'One error in the input.' }));
 
 export const PROBLEM = z
   .object({
     type: z.literal('about:blank'),
-    title: text('What the status says, in words.'),
-    status: whole('The status of the answer.', 400, 599),
-    detail: text('What is wrong and, where it can be said, what to do.'),
-    errors: z.optional(list(PROBLEM_PLACE, 'With 400: everything that is wrong with the request, up to a thousand.')),
-    errorsInAll: z.optional(whole('How many they are, where they are more than are named.')),
+    title: text('The meaning of the status.'),
+    status: whole('The HTTP status.', 400, 599),
+    detail: text('What is wrong and, where possible, what to do.'),
+    errors: z.optional(list(PROBLEM_PLACE, 'With 400: all errors in the request, at most 1,000.')),
+    errorsInAll: z.optional(whole('The number of all errors, if there are more than are listed.')),
   })
   .check(z.meta({ id: 'Problem', description: 'A problem (RFC 9457).' }));
 
-/** What is said of a call, beside what it takes. */
+/** The documentation of a call. */
 export interface Said {
   readonly summary: string;
   readonly description?: string;
-  /** A body that it takes. */
+  /** An example of its body. */
   readonly example?: unknown;
-  /** By their statuses. */
+  /** Successful answers by status. */
   readonly answers: Readonly<
     Record<number, { readonly description: string; readonly schema: z.core.$ZodType; readonly example?: unknown }>
   >;
-  /** Beside 400, 500 and 503, which each may answer, when it does. */
+  /** When it answers with these errors. Every call may also answer 400, 500 and 503. */
   readonly problems?: Readonly<Partial<Record<404 | 409 | 503, string>>>;
 }
 
-/** A call with all that is published of it. */
+/** A call with its documentation. */
 export interface Described extends Call, Said {
   readonly id: string;
 }
 
-/** Calls with what is said of each. */
+/** Joins calls with their documentation. */
 export const describeCalls = <All extends Calls>(
   calls: All,
   said: { readonly [Name in keyof All]: Said },

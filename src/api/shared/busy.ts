@@ -1,4 +1,4 @@
-/** Failures after which the same request may work in a moment: DynamoDB or SQS has no capacity now, or gives no answer. Pure. */
+/** Recognises errors that the caller can retry: DynamoDB or SQS throttled the request, failed, or did not answer. Pure. */
 import { isThrottled } from '../../domain/downstream/aws-failure.ts';
 
 interface AwsError extends Error {
@@ -6,7 +6,7 @@ interface AwsError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** The adapters repeated until they gave up; or no answer came in time. */
+/** Errors of adapters that gave up retrying, and timeouts. */
 const GIVEN_UP = new Set(['GaveUp', 'TimeIsUp', 'TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
 
 export const isOutOfCapacity = (cause: unknown): boolean => {

@@ -1,7 +1,7 @@
 /**
- * The calls of the API: where each is, and what it takes. From that follow the routes and what their handlers are given,
- * what another method is answered and, with what `described.ts` adds, the OpenAPI document. Another call is in the `requests.ts`,
- * `responses.ts` and `routes.ts` of its resource.
+ * Declarations of the API's calls: method, path, parameters and body. The routes, the arguments of their handlers and the
+ * answers to other methods follow from them; together with `described.ts` they make the OpenAPI document. To add a call,
+ * edit `requests.ts`, `responses.ts` and `routes.ts` of its resource.
  */
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
@@ -11,15 +11,15 @@ import { expectQuery, type Of, readBody, readQuery, readText } from './input.ts'
 export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 export interface Call {
-  /** Where it is, below `/v1`, as Hono writes paths. */
+  /** Method and path below `/v1`, in Hono's notation. */
   readonly on: `${(typeof METHODS)[number]} /${string}`;
-  /** Its parameters. @default - none: any is refused */
+  /** Its query parameters. @default - none: any parameter is refused */
   readonly query?: z.ZodMiniObject;
-  /** @default - its body is not read */
+  /** Its body. @default - the body is not read */
   readonly body?: z.ZodMiniType;
 }
 
-/** By names of a verb and what it is about, e.g. `sendTasks`: so the calls are named in generated clients. */
+/** Calls by name: a verb and an object, e.g. `sendTasks`. Generated clients use these names. */
 export type Calls = Readonly<Record<string, Call>>;
 
 type NameIn<Part> = Part extends `${infer Name}{${string}` ? Name : Part;
@@ -30,7 +30,7 @@ type NamesIn<Path> = Path extends `${string}/:${infer Part}/${infer Rest}`
     ? NameIn<Part>
     : never;
 
-/** A request, of which each part is read when its handler asks for it: what is asked for first is refused first. */
+/** A request. Each part is checked when the handler reads it, so errors come in the order of reading. */
 export interface ApiRequest<C extends Call> {
   readonly context: Context;
   /** A part of the path. */
@@ -39,13 +39,13 @@ export interface ApiRequest<C extends Call> {
   query(): Of<C['query']>;
   /** @throws HttpProblem */
   text(): Promise<string>;
-  /** @param beside what else is wrong with it: what the configuration alone can tell, say. @throws HttpProblem */
+  /** @param beside finds further problems, such as names that are not configured. @throws HttpProblem */
   body(beside?: (body: Readonly<Record<string, unknown>>) => readonly Problem[]): Promise<Of<C['body']>>;
 }
 
 type Handler<C extends Call> = (asked: ApiRequest<C>) => Response | Promise<Response>;
 
-/** The routes of calls: each has its handler. */
+/** Creates the routes of calls, each with its handler. */
 export const serve = <All extends Calls>(
   calls: All,
   handlers: { readonly [Name in keyof All]: Handler<All[Name]> },

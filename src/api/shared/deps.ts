@@ -1,4 +1,4 @@
-/** What the HTTP API is given. */
+/** The dependencies of the HTTP API. */
 
 import type { Fleets } from '../../ports/fleets.ts';
 import type { Backlogs } from '../../ports/queues.ts';
@@ -22,12 +22,12 @@ export type ApiDeps = Pick<
 > & {
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>;
   readonly backlogs: Backlogs;
-  /** Without one no answer says what was read for it. */
+  /** @default - answers have no `groupage-read-units` header */
   readonly readMeter?: ReadMeter;
-  /** Its description, an OpenAPI document, read when it is asked for. Without one it has none. */
+  /** Reads the OpenAPI document on demand. @default - `GET /openapi.json` answers 404 */
   readonly openApi?: () => object;
-  /** Names a task or a fan-out whose sender did not. */
+  /** Creates the id of a task, fan-out or list that the caller did not name. */
   readonly newId: () => string;
-  /** Is told of a failure, of which the answer says little or nothing. */
+  /** Logs an error whose details the answer does not contain. */
   readonly onError: (cause: unknown) => void;
 };

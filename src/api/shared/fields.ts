@@ -1,6 +1,6 @@
 /**
- * Fields of what callers send. Each says in one place what it takes: requests are checked by it, the published schema says
- * it, and the types of the routes follow from it.
+ * Fields of requests. Each rule is written once: requests are checked with it, the published schema contains it, and the
+ * types of the routes follow from it.
  */
 import * as z from 'zod/mini';
 import {
@@ -22,7 +22,7 @@ export const text = (description: string, rule: string, limits: TextLimits) =>
     z.meta({ description, ...published(limits) }),
   );
 
-/** Text that is kept: so many bytes of it at the most, of which a schema can count the characters alone. */
+/** Text that is stored, with a limit in bytes. The published schema can only limit its characters. */
 export const textOfBytes = (description: string, most: number) => {
   const limits = { minLength: 1, maxLength: most };
   const fits = (value: string): boolean => isTextWithin(value, limits) && Buffer.byteLength(value) <= most;
@@ -30,7 +30,7 @@ export const textOfBytes = (description: string, most: number) => {
   return z.string({ error }).check(z.refine(fits, { error }), z.meta({ description, ...limits }));
 };
 
-/** The name of something of ours. @param isOne whether it can be one; limits say so too, as far as a schema can */
+/** An id or name. @param isOne whether the text is a valid name. @param limits the same rule, as far as a schema can express it */
 export const nameOf = <Name extends string>(
   description: string,
   error: string,
@@ -56,7 +56,7 @@ export const whole = (
 
 export const flag = (description: string, error: string) => z.boolean({ error }).check(z.meta({ description }));
 
-/** A list. One that is too long is not looked at: it may have millions of elements, each with a problem. */
+/** A list. The elements of a list that is too long are not checked: millions of them could each give an error. */
 export const list = <Element extends z.core.$ZodType>(
   element: Element,
   description: string,
@@ -77,35 +77,34 @@ export const list = <Element extends z.core.$ZodType>(
     .check(z.meta({ description, minItems, maxItems }));
 };
 
-/** What words say, as it is published. */
+/** The published description of an enum and its words. */
 export const inWords = (description: string, words: Readonly<Record<string, string>>): string =>
   [`${description}:`, ...Object.entries(words).map(([each, meaning]) => `- \`${each}\`: ${meaning}`)].join('\n');
 
-/** An object of these fields, and no other: a misspelt one would be taken for none. @param otherwise of what is no object */
+/** An object with only these fields, so that a misspelt field is an error. @param otherwise the message if it is no object */
 export const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape, otherwise?: string) =>
   z.strictObject(shape, {
     error: ({ code }) => (code === 'unrecognized_keys' ? unknownField(Object.keys(shape)) : otherwise),
   });
 
-/** @param known the fields that there are */
+/** @param known the names of all fields */
 const unknownField = (known: readonly string[]): string =>
-  `is unknown${known.length > 0 ? `; known are ${known.join(', ')}` : ': this call takes no body, only what its query says'}`;
+  `is unknown${known.length > 0 ? `; known are ${known.join(', ')}` : ': this call takes query parameters only, and no body'}`;
 
-/** A JSON object of the caller's own. */
+/** A JSON object with fields of the caller's choice. */
 export const object = (description: string) =>
   z
     .custom<Readonly<Record<string, unknown>>>(isObject, { error: 'must be a JSON object' })
     .check(z.meta({ type: 'object', description }));
 
-/** One of some words, each with what it says. */
+/** An enum; each word has its meaning. */
 export const word = <Word extends string>(description: string, error: string, words: Readonly<Record<Word, string>>) =>
   z.enum(Object.keys(words) as [Word, ...Word[]], { error }).check(z.describe(inWords(description, words)));
 
 /**
- * An object that has one of some fields, and not two: of both nobody would know which counts. It is published as the forms
- * that it has.
+ * An object with exactly one of several fields; two would contradict each other. The schema publishes each form separately.
  *
- * @param forms each with all that it takes, by the field that it is told by
+ * @param forms all fields of each form, keyed by the field that identifies the form
  */
 export const oneOf = <Forms extends Readonly<Record<string, z.core.$ZodLooseShape>>>(
   forms: Forms,
@@ -122,10 +121,10 @@ export const oneOf = <Forms extends Readonly<Record<string, z.core.$ZodLooseShap
   ) as unknown as z.ZodMiniType<{ [Name in keyof Forms]: z.output<z.ZodMiniObject<Forms[Name]>> }[keyof Forms]>;
 };
 
-/** For a call without one: whoever asks for less in a body, or for a dry run, must not get all of it. */
+/** For calls without a body. A body with fields, such as `dryRun`, is refused rather than ignored. */
 export const NO_BODY = fields({}).check(z.meta({ id: 'NoBody', description: 'No body, or an empty object.' }));
 
-/** A number of a query, in plain digits: it has many more ways to be written, which hardly anybody means. */
+/** A number in a query, in plain digits only: no sign, exponent or leading zeros. */
 const digits = (usual: number, ...field: Parameters<typeof whole>) =>
   z.pipe(
     z.transform((value: unknown = String(usual)) =>
@@ -134,21 +133,22 @@ const digits = (usual: number, ...field: Parameters<typeof whole>) =>
     whole(...field).check(z.meta({ default: usual })),
   );
 
-/** How much of a list is wanted at once. */
-export const limit = (usual: number, most = 100) => digits(usual, 'So many at the most, in plain digits.', 1, most);
+/** The page size. */
+export const limit = (usual: number, most = 100) =>
+  digits(usual, 'Maximum number of elements on a page, in plain digits.', 1, most);
 
-/** The number at which a list of numbered elements is to go on. */
+/** The number of the first element of a page, in a list of numbered elements. */
 export const from = digits(
   0,
-  'The number of the first, in plain digits.',
+  'Number of the first job, in plain digits.',
   0,
   999_999_999_999,
   'must be a whole number, 0 or more',
 );
 
-const OF_BEFORE = 'The `cursor` of the page before, for the next one.';
+const OF_BEFORE = 'The `cursor` of the previous page.';
 
-/** Where a list goes on. Only what gave it can tell whether it did; an empty one nobody gives. */
+/** Where a page begins. Only the adapter that made a cursor can validate it; none makes an empty one. */
 export const cursor = (description = OF_BEFORE, limits: TextLimits = { minLength: 1 }) =>
   z.optional(
     z.string({ error: 'must be a text' }).check(
@@ -160,27 +160,27 @@ export const cursor = (description = OF_BEFORE, limits: TextLimits = { minLength
     ),
   );
 
-/** The `limit` and `cursor` of lists. */
+/** The parameters `limit` and `cursor`. */
 export const paging = (usual: number) => ({ limit: limit(usual), cursor: cursor() });
 
 export const TARGET_RULE = 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"';
 
-/** A Target that may exist. */
+/** A well-formed Target. */
 export const target = (description = 'A Target, such as `distribute-parcels/carrier=DHL/depot=MUC`.') =>
   nameOf<Target>(description, TARGET_RULE, isTarget, TARGET_LIMITS);
 
-/** What makes a call repeatable, if it is given. */
+/** An optional token that makes a call idempotent. */
 export const token = () =>
   z.optional(
     nameOf<Token>(
-      'Makes the call repeatable: the same token gets the same answer.',
+      'Makes the call idempotent: a repeat with the same token gets the same answer.',
       `must be well-formed text of 1 to ${TOKEN_MAX} characters`,
       isToken,
       { minLength: 1, maxLength: TOKEN_MAX },
     ),
   );
 
-/** The name of something configured, if it is given. What there is of it the configuration alone can tell. */
+/** An optional name of something configured. `unconfigured.ts` checks that it exists. */
 export const configured = (what: 'operation' | 'destination', description: string) =>
   z.optional(
     z
@@ -188,5 +188,5 @@ export const configured = (what: 'operation' | 'destination', description: strin
       .check(z.meta({ description, ...published({ pattern: OPERATION_NAME_PATTERN }) })),
   );
 
-/** A dry run is said by `true`: whoever says it otherwise must not get a real one. */
+/** A flag for a dry run. Any value but true or false is an error, so that a mistake never starts a real run. */
 export const dryRun = (description: string) => z.optional(flag(description, 'must be true or false'));

@@ -1,4 +1,4 @@
-/** Reads what a caller sent, and refuses what cannot be meant. */
+/** Reads and checks requests. */
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
 import type { Config } from '../../domain/config/resolved.ts';
@@ -8,12 +8,12 @@ import type { Problem } from '../../util/problems.ts';
 import { utf8 } from '../../util/utf8.ts';
 import { HttpProblem } from './problem.ts';
 
-/** Of answers into which texts are spliced as they came. */
+/** The headers of answers that are assembled as text, with stored JSON inserted unchanged. */
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** 400 with every error; nothing was done. */
+/** 400 with all errors. */
 export const badRequest = (errors: readonly Problem[]): HttpProblem =>
-  new HttpProblem(400, 'the request is not valid; nothing was done', errors);
+  new HttpProblem(400, 'the request is invalid; nothing was done', errors);
 
 /** The body as text, without a byte order mark. @throws HttpProblem */
 export const readText = async ({ req }: Context): Promise<string> => {
@@ -30,13 +30,13 @@ export const readObject = (text: string): Record<string, unknown> => {
   return json.value;
 };
 
-/** What a schema reads. */
+/** The type that a schema produces. */
 export type Of<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
-/** Whether a call can do without a body: one that is missing has nothing in it. */
+/** Whether a call accepts a missing body, which counts as an empty object. */
 export const isOptional = (body: z.core.$ZodType): boolean => z.safeParse(body, {}).success;
 
-/** @param beside what else is wrong with it. @throws HttpProblem */
+/** @param beside finds further problems in the body. @throws HttpProblem */
 export const readBody = <Schema extends z.core.$ZodType | undefined>(
   schema: Schema,
   text: string,
@@ -62,17 +62,17 @@ export const readQuery = <Schema extends z.core.$ZodType | undefined>(
 };
 
 /**
- * Refuses query parameters that a call does not know: a filter that is misspelt, or a `dryRun` that belongs into the body,
- * would be taken for none. @throws HttpProblem
+ * Refuses unknown query parameters. Otherwise a misspelt filter, or a `dryRun` that belongs into the body, would be
+ * ignored. @throws HttpProblem
  */
 export const expectQuery = ({ req }: Context, known: readonly string[]): void => {
-  const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has none, only what its body says';
+  const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has no query parameters';
   const odd = Object.keys(req.queries()).filter((name) => !known.includes(name));
   if (odd.length > 0)
-    throw badRequest(odd.map((name) => ({ path: shown(name), reason: `is no query parameter: ${rest}` })));
+    throw badRequest(odd.map((name) => ({ path: shown(name), reason: `is not a query parameter: ${rest}` })));
 };
 
-/** An operation of a query: one that is configured. @throws HttpProblem */
+/** Checks that an operation in a query is configured. @throws HttpProblem */
 export const operationAsked = ({ operations }: Config, asked: string): OperationName => {
   const names = Object.keys(operations);
   if (names.includes(asked)) return asked as OperationName;
@@ -83,7 +83,7 @@ const shown = (name: string): string => name.slice(0, 100);
 
 type Issue = z.core.$ZodIssue;
 
-/** @param at where what they are about is */
+/** @param at the path of the value that the issues belong to */
 const problemsIn = (issues: readonly Issue[], at: readonly PropertyKey[] = []): readonly Problem[] =>
   unknownFirst(issues).flatMap((issue): readonly Problem[] => {
     const path = [...at, ...issue.path];
@@ -100,7 +100,7 @@ const placeOf = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-/** What is unknown of an object comes before what is wrong with its fields. */
+/** Puts unknown fields of an object before the errors of its known fields. */
 const unknownFirst = (issues: readonly Issue[]): readonly Issue[] => {
   const all: Issue[] = [];
   for (const issue of issues) {
@@ -112,8 +112,8 @@ const unknownFirst = (issues: readonly Issue[]): readonly Issue[] => {
 };
 
 /**
- * What is wrong with the one of several forms that was meant: the only one with all fields that were given, or the only
- * one that is of this type at all. Undefined if that is not clear.
+ * The issues of the form that the caller most likely meant: the only form that has all given fields, or the only one of
+ * the given type. Undefined if several forms qualify.
  */
 const formMeant = (forms: readonly (readonly Issue[])[]): readonly Issue[] | undefined => {
   const isUnknown = ({ code }: Issue): boolean => code === 'unrecognized_keys';

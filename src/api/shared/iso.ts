@@ -1,4 +1,4 @@
 import type { Millis } from '../../domain/ids.ts';
 
-/** A moment as the HTTP API writes it. */
+/** A time as the HTTP API writes it: ISO 8601 in UTC. */
 export const iso = (at: Millis): string => new Date(at).toISOString();

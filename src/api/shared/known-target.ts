@@ -1,14 +1,14 @@
-/** Whether there is such a Target: one that is mistyped must not read as one where all is well. */
+/** Answers 404 for an unknown Target, so that a mistyped Target does not look like an empty one. */
 import type { Target } from '../../domain/ids.ts';
 import type { ApiDeps } from './deps.ts';
 import { HttpProblem } from './problem.ts';
 
 export const noSuchTarget = (target: Target): HttpProblem =>
-  new HttpProblem(404, `there is no Target ${JSON.stringify(target)}: no task of it was ever registered`);
+  new HttpProblem(404, `there is no Target ${JSON.stringify(target)}: no task was ever registered for it`);
 
 /**
- * To be asked where a Target's list is empty from its beginning. Every Target has a lock row before its first task can be
- * found, whether its operation is still configured or not, and for longer than what is kept of its tasks and batches.
+ * Called when the first page of a Target's list is empty. Every Target gets its lock row before its first task becomes
+ * visible. The row outlives the Target's tasks and batches, also if the operation is no longer configured.
  *
  * @throws HttpProblem
  */

@@ -14,10 +14,10 @@ const TITLES = {
   503: 'Busy',
 } as const;
 
-/** As many errors as an answer has room for: Lambda's have 6 MB at the most. */
+/** Maximum number of errors in an answer, which Lambda limits to 6 MB. */
 const ERRORS_SHOWN = 1_000;
 
-/** A request that is answered with an error: what is wrong and, where it can be said, what to do. */
+/** An error that the API answers as problem+json. Its detail says what is wrong and, where possible, what to do. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
   readonly status: keyof typeof TITLES & ContentfulStatusCode;

@@ -1,8 +1,8 @@
-/** Each answer says what its reads consumed: whoever asks again and again is to know what that costs. */
+/** Adds the consumed read units to each answer, so that clients that poll can limit their cost. */
 import type { MiddlewareHandler } from 'hono';
 import type { ReadMeter } from '../../ports/rows.ts';
 
-/** In read units of DynamoDB: 0 where nothing was read. An API of an earlier version does not say it. */
+/** The header: DynamoDB read units, 0 if nothing was read. Early releases did not send it. */
 export const READ_UNITS = 'groupage-read-units';
 
 export const reportingReadUnits =

@@ -1,9 +1,9 @@
-/** Names in bodies of which the configuration alone can tell whether there is such a thing. */
+/** Checks names in bodies against the configuration. */
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
 import { unknownCallback, unknownOperation } from '../../domain/register/register-message.ts';
 import type { Problem } from '../../util/problems.ts';
 
-/** What of these names nothing that is configured. */
+/** A problem for each name that is not configured. */
 export const unconfigured = (
   config: Config,
   { operation, callback }: { readonly operation?: unknown; readonly callback?: unknown },

@@ -6,18 +6,19 @@ import { configured, fields, paging, target } from '../shared/fields.ts';
 
 const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
 
-/** An empty one searches for nothing. */
+/** An empty prefix counts as none. */
 const prefix = z.optional(
   z.string().check(
     z.refine(isPrefix, { error: `must be well-formed text of 1 to ${TARGET_MAX_BYTES} bytes` }),
     z.meta({
-      description: 'Targets alone whose part after `OPERATION/` begins so, to the letter; needs `operation`.',
+      description:
+        'Only Targets whose part after `OPERATION/` begins with this text. Case-sensitive; requires `operation`.',
       maxLength: TARGET_MAX_BYTES,
     }),
   ),
 );
 
-export const operation = configured('operation', 'Of one operation alone.');
+export const operation = configured('operation', 'Only this operation.');
 
 export const TARGET_CALLS = {
   listTargets: { on: 'GET /targets', query: z.object({ operation, prefix, ...paging(50) }) },

@@ -8,25 +8,33 @@ export const TARGET = z
   .object({
     target: text('The operation and the grouping values, percent-encoded.'),
     operation: text('Its operation.'),
-    waiting: whole('Tasks that wait, counted up to 1,000.', 0, 1_000),
+    waiting: whole('Number of waiting tasks, counted up to 1,000.', 0, 1_000),
     waitingIsAtLeast: z.optional(onlyTrue('There may be more.')),
-    oldestAt: z.optional(moment('When the task was registered whose turn is next.')),
+    oldestAt: z.optional(moment('When the next task to be batched was registered.')),
     leader: z
-      .nullable(z.object({ fence: whole('Numbers its leaders.'), lockedUntil: moment('When its lease is over.') }))
-      .check(z.describe('Who groups its tasks at the moment.')),
+      .nullable(
+        z.object({ fence: whole('The fence number of the leader.'), lockedUntil: moment('When its lease ends.') }),
+      )
+      .check(z.describe('The leader that groups its tasks at the moment; null if there is none.')),
     openBatch: z.optional(text('The batch that is being sealed.')),
     paused: z.optional(PAUSE),
     blocked: z.optional(
       z
-        .object({ since: moment('Since when its oldest task waits.') })
-        .check(z.describe('It waits for room in its operation, or for the end of its pause.')),
+        .object({ since: moment('Since when its oldest task has been waiting.') })
+        .check(
+          z.describe('Present if the Target waits for a free slot of its operation, or for the end of its pause.'),
+        ),
     ),
-    inFlight: z.optional(list(z.string(), 'Its batches that are under way, where `concurrency.perTarget` is set.')),
+    inFlight: z.optional(
+      list(z.string(), 'The ids of its batches in progress. Present only if `concurrency.perTarget` is set.'),
+    ),
   })
-  .check(z.meta({ id: 'Target', description: 'What waits where, and who leads it.' }));
-const PAGE = z.object({ targets: list(TARGET, 'By operation.'), cursor: CURSOR }).check(z.meta({ id: 'TargetPage' }));
+  .check(z.meta({ id: 'Target', description: 'A Target: its waiting tasks, its leader and its batches.' }));
+const PAGE = z
+  .object({ targets: list(TARGET, 'The Targets, by operation.'), cursor: CURSOR })
+  .check(z.meta({ id: 'TargetPage' }));
 export const FLUSHED = z
-  .object({ target: text('The Target.'), waiting: whole('Tasks that wait, counted up to 1,000.') })
+  .object({ target: text('The Target.'), waiting: whole('Number of waiting tasks, counted up to 1,000.') })
   .check(z.meta({ id: 'Flushed' }));
 
 export type Target = z.infer<typeof TARGET>;
@@ -34,22 +42,22 @@ export type TargetPage = z.infer<typeof PAGE>;
 
 export const TARGETS_DESCRIBED = describeCalls(TARGET_CALLS, {
   listTargets: {
-    summary: 'What waits where, and who leads it',
-    answers: { 200: { description: 'A page of them.', schema: PAGE } },
+    summary: 'Lists Targets',
+    answers: { 200: { description: 'A page of Targets.', schema: PAGE } },
   },
   flushTarget: {
-    summary: 'Seals what waits now',
+    summary: 'Seals the waiting tasks of a Target now',
     example: { target: 'distribute-parcels/carrier=DHL/depot=MUC' },
     answers: {
       202: {
-        description: 'It was asked for.',
+        description: 'The flush was requested.',
         schema: FLUSHED,
         example: { target: 'distribute-parcels/carrier=DHL/depot=MUC', waiting: 7 },
       },
     },
     problems: {
-      404: 'No task of the Target was ever registered.',
-      409: 'Its operation is not configured any more.',
+      404: 'No task was ever registered for the Target.',
+      409: 'Its operation is no longer configured.',
     },
   },
 });

@@ -1,4 +1,4 @@
-/** `/v1/targets`: what waits where, who leads it; and flush. */
+/** `/v1/targets`: list and flush. */
 import type { Hono } from 'hono';
 import { COUNT_LIMIT, flush } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';

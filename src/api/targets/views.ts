@@ -1,4 +1,4 @@
-/** What the HTTP API shows of a Target. */
+/** A Target as the HTTP API shows it. */
 import { isHeld } from '../../domain/batches/lock.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import type { LockView } from '../../ports/locks.ts';
@@ -6,7 +6,7 @@ import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
 import type { Target as TargetShown } from './responses.ts';
 
-/** @param waiting counted up to `limit`. */
+/** @param waiting the number of waiting tasks, counted up to `limit`. */
 export const targetView = (
   target: Target,
   { lock, first }: LockView,

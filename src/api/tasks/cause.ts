@@ -1,20 +1,20 @@
 /**
- * What failures have in common: a message without what varies from task to task, so that those of one cause read alike.
- * Pure. What it leaves is a matter of taste: statuses and the words of an error stay, names of things go.
+ * Turns an error message into a cause: parts that vary from task to task are replaced, so that errors with one cause get
+ * the same text. Statuses and the words of an error stay; ids, names and numbers go. Pure.
  */
 
-/** In the place of what varies. */
+/** Replaces a varying part. */
 const VARIES = '…';
 
-/** What fields of JSON are called whose text says what is wrong, and not with what. */
+/** JSON fields whose text describes the error rather than the affected thing. */
 const TELLING = 'code|detail|details|error|errorMessage|errorType|kind|message|msg|reason|status|title|type';
 
-/** What differs only beyond that has one cause. */
+/** Only so many characters of a message are compared. */
 const MESSAGE_MAX = 1_000;
-/** Shorter names may be words. */
+/** Shorter names are not replaced: they may be ordinary words. */
 const NAME_MIN = 6;
 
-/** @param names of what failed, such as the task's id and Target, which its message may repeat */
+/** @param names to replace, such as the task's id and Target, which the message may repeat */
 export const causeOf = (message: string, names: readonly string[] = []): string => {
   const known = names.filter(({ length }) => length >= NAME_MIN).toSorted((a, b) => b.length - a.length);
   return known
@@ -27,8 +27,8 @@ export const causeOf = (message: string, names: readonly string[] = []): string 
 const BATCH_ID = /[^\s"'`#]{1,600}#\d{1,15}#\d{1,15}/g;
 
 /**
- * Parts in quotes, each with the name of the field before it, if it is a field's, or with the colon behind it, if it is
- * such a name. An apostrophe amid a word begins no quote.
+ * Quoted parts, with the JSON field name before them or the colon after them, if any. An apostrophe inside a word does not
+ * begin a quote.
  */
 const QUOTED = new RegExp(
   String.raw`(?:"(?<field>${TELLING})"\s{0,4}:\s{0,4})?(?:"(?<text>(?:[^"\\]|\\.)*)"(?<colon>\s{0,4}:)?|(?<!\w)'[^'\n]*'(?!\w)|${'`'}[^${'`'}\n]*${'`'})`,
@@ -42,7 +42,7 @@ const quotedPart = (part: string, ...found: readonly unknown[]): string => {
   return `${part[0]}${VARIES}${part[0]}`;
 };
 
-/** UUIDs and ULIDs, moments, hashes, and numbers in whatever they are; or a status, which stays. */
+/** UUIDs, ULIDs, times, hashes and numbers. Also matches "answered" with a status, which `KEPT` leaves unchanged. */
 const VARYING = new RegExp(
   [
     String.raw`\banswered \d{3}\b`,
@@ -56,5 +56,5 @@ const VARYING = new RegExp(
 );
 const KEPT = /^answered /;
 
-/** What varies may also vary in how much there is of it: a list, say. */
+/** Repeated varying parts, such as the elements of a list, become one. */
 const RUN = /(?<one>["'`]?…["'`]?)(?:,? ?\k<one>)+/g;

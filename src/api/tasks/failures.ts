@@ -1,4 +1,4 @@
-/** `/v1/failures`: failed tasks of all Targets, grouped by what went wrong. */
+/** `/v1/failures`: failed tasks of all Targets, grouped by cause. */
 
 import type { Hono } from 'hono';
 import { digest } from '../../domain/ids.ts';
@@ -10,7 +10,7 @@ import { operationAsked } from '../shared/input.ts';
 import { causeOf } from './cause.ts';
 import { FAILURE_CALLS } from './requests.ts';
 
-/** Failed tasks that one request looks at: as many as one redrive takes. */
+/** Failed tasks that one request reads. One redrive request takes as many ids. */
 const LOOKED_AT = 1_000;
 
 export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
@@ -23,14 +23,14 @@ export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
     },
   });
 
-/** Largest first. */
+/** Groups of failed tasks, the largest first. */
 const groupsOf = (failed: readonly FailedTask[]) => {
   const causes = failed.map((task) => ({ task, cause: causeOf(task.error.message, [task.id, task.target]) }));
   const groups = groupBy(causes, ({ task, cause }) => keyOf(task, cause));
   return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
 };
 
-/** Names a group for as long as its operation fails so: the same on every page. */
+/** The key of a group, which is the same on every page. */
 const keyOf = ({ operation, error: { code } }: FailedTask, cause: string): string =>
   digest([operation, code, cause].join('\n')).slice(0, 10);
 

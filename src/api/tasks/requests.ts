@@ -8,47 +8,53 @@ import type { Calls } from '../shared/calls.ts';
 import { configured, cursor, dryRun, list, NO_BODY, nameOf, oneOf, paging, target } from '../shared/fields.ts';
 import { badRequest, readObject } from '../shared/input.ts';
 
-/** Tasks that one request sends, or redrives, at the most. */
+/** Maximum number of tasks in one request to send or redrive. */
 export const TASKS_MAX = 1_000;
 
-/** Each task is read by itself, as its raw text: see {@link readTasks}. */
+/** Published only: {@link readTasks} reads each task separately, as raw text. */
 const SEND = z
   .union([
     registerFields,
     z
       .strictObject({
-        tasks: list<z.core.$ZodType>(registerFields, 'Two with one id have to be the same task.', '', 1, TASKS_MAX),
+        tasks: list<z.core.$ZodType>(
+          registerFields,
+          '1 to 1,000 tasks. Two with the same id must be identical.',
+          '',
+          1,
+          TASKS_MAX,
+        ),
       })
       .check(z.meta({ id: 'RegisterMessages', description: 'Several tasks, up to 6 MB.' })),
   ])
   .check(z.describe('One task, or a list of them.'));
 
 const ids = list(
-  nameOf<TaskId>('The id of a task.', 'must be the id of a task', (text) => taskId(text) !== undefined, {
+  nameOf<TaskId>('A task id.', 'must be the id of a task', (text) => taskId(text) !== undefined, {
     pattern: TASK_ID_PATTERN,
   }),
-  'Some tasks.',
+  'Ids of 1 to 1,000 tasks.',
   `must be a list of 1 to ${TASKS_MAX} ids`,
   1,
   TASKS_MAX,
 );
-const isDry = dryRun('Look, and do nothing.');
+const isDry = dryRun('If true, the call only reports what it would do.');
 
 const REDRIVE = oneOf(
   {
     ids: { ids, dryRun: isDry },
-    target: { target: target(), cursor: cursor('The `cursor` of the answer before, for the rest.'), dryRun: isDry },
+    target: { target: target(), cursor: cursor('The `cursor` of the previous answer.'), dryRun: isDry },
   },
   'the body must have either `ids` or a `target`',
   {
     id: 'RedriveRequest',
-    description: 'Some tasks, or those that failed of a Target: up to 1,000 at once, newest first.',
+    description: 'Tasks by id, or the failed tasks of a Target: up to 1,000 for each request, newest first.',
   },
 );
 
 const STATUS = z
   .enum(['created', 'failed'], { error: 'must be one of created, failed' })
-  .check(z.describe('Without a `target`: failed ones alone, of all Targets.'));
+  .check(z.describe('The status to list. Without a `target` only `failed` is allowed, for all Targets.'));
 
 export const TASK_CALLS = {
   sendTasks: { on: 'POST /tasks', body: SEND },
@@ -65,16 +71,16 @@ export const FAILURE_CALLS = {
   listFailures: {
     on: 'GET /failures',
     query: z.object({
-      operation: configured('operation', 'Of one operation alone.'),
-      cursor: cursor('The `cursor` of the page before.'),
+      operation: configured('operation', 'Only this operation.'),
+      cursor: cursor('The `cursor` of the previous page.'),
     }),
   },
 } satisfies Calls;
 
-/** The raw texts of a request's tasks, and how to name each in an error. */
+/** The raw texts of a request's tasks, and their paths for errors. */
 export interface SentTasks {
   readonly texts: readonly string[];
-  /** Where in the body a path into a task is: there when the body is the one task, otherwise `tasks[3].payload`. */
+  /** The path in the body of a path in a task: unchanged if the body is one task, otherwise `tasks[3].payload`. */
   pathOf(index: number, path: string): string;
 }
 
@@ -83,7 +89,7 @@ export const readTasks = (text: string): SentTasks => {
   const body = readObject(text);
   if (!Object.hasOwn(body, 'tasks')) return { texts: [text], pathOf: (_, path) => path };
   const others = Object.keys(body).filter((key) => key !== 'tasks');
-  const errors = others.map((path): Problem => ({ path, reason: 'is not a field beside `tasks`' }));
+  const errors = others.map((path): Problem => ({ path, reason: 'is not allowed beside `tasks`' }));
   const { tasks } = body;
   if (!Array.isArray(tasks)) errors.push({ path: 'tasks', reason: 'must be a list' });
   else if (tasks.length === 0 || tasks.length > TASKS_MAX)

@@ -21,51 +21,53 @@ import type { WaitsFor } from './waits-for.ts';
 export const TASK_ERROR = z
   .object({
     code: text(
-      "A word to tell causes apart: the downstream's own, or `attempts-exhausted`, `refused`, `answer-too-large`, `failed`, `inputs-unreadable`, `payload-lost`, `expired` or `cancelled`.",
+      "The kind of error: the downstream's own code, or `attempts-exhausted`, `refused`, `answer-too-large`, `failed`, `inputs-unreadable`, `payload-lost`, `expired` or `cancelled`.",
     ),
-    message: text('Why, in words; it may quote the downstream.'),
-    retriable: flag('Whether trying again (a redrive) can help.'),
+    message: text('The reason. It may quote the downstream.'),
+    retriable: flag('Whether a redrive can help.'),
   })
   .check(z.meta({ id: 'TaskError', description: 'Why a task failed.' }));
 
 export const OMITTED = z
-  .object({ bytes: whole('How large it was.') })
-  .check(z.meta({ id: 'ResultOmitted', description: 'A result that was too large to be kept, or to be told.' }));
+  .object({ bytes: whole('The size of the result in bytes.') })
+  .check(
+    z.meta({ id: 'ResultOmitted', description: 'Present if the result was too large to be stored, or for the event.' }),
+  );
 
 const WAITS_FOR = z
   .object({
-    reason: word<WaitsFor['reason']>('What stands in its way', {
-      'operation-unknown': 'its operation is not configured any more',
-      'operation-paused': 'a person paused its operation',
-      'circuit-open': 'the downstream is down, or refuses whoever calls',
-      'target-paused': 'a person paused its Target',
-      'room-in-target': '`concurrency.perTarget` is reached',
-      'room-in-operation': '`concurrency.total` is reached, or was a moment ago',
-      'open-batch': 'a batch of its Target is being sealed, which may be its own',
-      'batch-to-fill': 'its batch may still get others',
-      leader: 'nobody leads its Target at the moment',
-      job: 'its downstream took it over, and reports later',
+    reason: word<WaitsFor['reason']>('The reason', {
+      'operation-unknown': 'its operation is no longer configured',
+      'operation-paused': 'a user paused its operation',
+      'circuit-open': "its operation's circuit is open: the downstream fails, or its configuration is wrong",
+      'target-paused': 'a user paused its Target',
+      'room-in-target': 'its Target has `concurrency.perTarget` batches in progress',
+      'room-in-operation': 'its operation has, or a moment ago had, no free slot (`concurrency.total`)',
+      'open-batch': 'a batch of its Target is being sealed, possibly with this task',
+      'batch-to-fill': 'its batch waits for more tasks',
+      leader: 'its Target has no leader at the moment',
+      job: 'the downstream processes it and reports later',
     }),
-    text: text('For people; it may change.'),
+    text: text('The reason as text for people. The wording may change.'),
   })
-  .check(z.meta({ id: 'WaitsFor', description: 'What an unfinished task waits for.' }));
+  .check(z.meta({ id: 'WaitsFor', description: 'Why an unfinished task is waiting.' }));
 
 const outline = {
   id: text('Its id.'),
   operation: text('Its operation.'),
-  target: text('Its Target: only tasks with one Target share a batch.'),
-  status: word<'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed'>('How far it is', {
-    created: 'it waits for a batch',
-    batched: 'a batch has it',
-    'in-progress': 'its batch is being called about',
-    succeeded: 'it has ended',
-    failed: 'likewise; a redrive gives it another run',
+  target: text('Its Target. Only tasks of the same Target share a batch.'),
+  status: word<'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed'>('Its status', {
+    created: 'waits for a batch',
+    batched: 'is in a batch',
+    'in-progress': 'its batch has started',
+    succeeded: 'has succeeded',
+    failed: 'has failed; a redrive runs it again',
   }),
-  batchId: z.optional(text('Its batch, if it has or had one.')),
-  attempts: whole('Attempts at its batch.'),
-  nextAttemptAfter: z.optional(moment('Between two attempts: when the next one is, at the earliest.')),
-  lastReason: z.optional(text('Why the last attempt was not the end; it may quote the downstream.')),
-  run: whole('1; a redrive adds one.', 1),
+  batchId: z.optional(text('The id of its batch, if it is or was in one.')),
+  attempts: whole('Counted attempts of its batch.'),
+  nextAttemptAfter: z.optional(moment('Between two attempts: the earliest time of the next one.')),
+  lastReason: z.optional(text('Why the last attempt did not end the task. It may quote the downstream.')),
+  run: whole('The number of its run: 1, and one more after each redrive.', 1),
   correlationId: z.optional(text('As sent.')),
   priority: z.optional(whole('As sent.', 1, 9)),
   weight: z.optional(number('As sent.')),
@@ -73,15 +75,15 @@ const outline = {
   version: z.optional(whole('As sent.')),
   callback: z.optional(text('As sent.')),
   fanOutItem: z.optional(text('As sent.')),
-  startBy: z.optional(moment('When its `expiresIn` is over.')),
+  startBy: z.optional(moment('When it expires (`expiresIn`).')),
   sentAt: z.optional(
-    moment('When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer.'),
+    moment('When its first message was sent. Present only with `coalesceKey` or `merge`, which compare it.'),
   ),
   createdAt: moment('When it was registered.'),
-  redrivenAt: z.optional(moment('When its run began, if it was redriven.')),
+  redrivenAt: z.optional(moment('When it was last redriven.')),
   finishedAt: z.optional(moment('When it ended.')),
   error: z.optional(TASK_ERROR),
-  supersededBy: z.optional(text('The newer task of its `coalesceKey` that was done instead.')),
+  supersededBy: z.optional(text('The newer task with its `coalesceKey` that replaced it.')),
   resultOmitted: z.optional(OMITTED),
 };
 
@@ -89,50 +91,53 @@ export const TASK = z
   .object({
     ...outline,
     waitsFor: z.optional(WAITS_FOR),
-    payload: z.optional(anyObject('As it was sent, to the letter.')),
-    result: z.optional(anything("The downstream's, to the letter, if it gave one.")),
+    payload: z.optional(anyObject('The payload, byte for byte as sent.')),
+    result: z.optional(anything("The downstream's result, byte for byte, if there is one.")),
   })
   .check(z.meta({ id: 'Task', description: 'A task.' }));
 
 const TASK_OUTLINE = z
   .object(outline)
-  .check(z.meta({ id: 'TaskOutline', description: 'A task, without its payload, its result and what it waits for.' }));
+  .check(z.meta({ id: 'TaskOutline', description: 'A task without `payload`, `result` and `waitsFor`.' }));
 
 const PAGE = z
-  .object({ tasks: list(TASK_OUTLINE, 'They are read one by one.'), cursor: CURSOR })
+  .object({
+    tasks: list(TASK_OUTLINE, 'The tasks. Each is read separately, so they may show different moments.'),
+    cursor: CURSOR,
+  })
   .check(z.meta({ id: 'TaskPage' }));
 export const REGISTERED = z
-  .object({ ids: list(z.string(), 'In the order in which they were sent.') })
+  .object({ ids: list(z.string(), 'Their ids, in the order of the request.') })
   .check(z.meta({ id: 'Registered' }));
 
 const redriven = {
-  redriven: whole('For how many another run was asked; or would be.'),
-  skipped: list(SKIPPED, 'For which none was asked.'),
+  redriven: whole('Number of tasks for which a redrive was requested, or would be (dry run).'),
+  skipped: list(SKIPPED, 'Tasks that cannot be redriven.'),
   cursor: CURSOR,
 };
 
 export const REDRIVEN = z.object(redriven).check(z.meta({ id: 'Redriven' }));
 const REDRIVE_DRY_RUN = z
-  .object({ dryRun: onlyTrue('It was one.'), ...redriven })
+  .object({ dryRun: onlyTrue('It was a dry run.'), ...redriven })
   .check(z.meta({ id: 'RedriveDryRun' }));
 
 const FAILURE_GROUP = z
   .object({
-    key: text('Names the cause: a group of another page with the same key is the same one.'),
-    operation: text('Of the tasks.'),
-    code: text("Of the tasks' errors."),
-    cause: text('Their message, with `…` in the place of what varies.'),
-    message: text('One of them in full; it may quote the downstream.'),
-    tasks: whole('How many there are.', 1),
-    targets: whole('In how many Targets.', 1),
-    ids: list(z.string(), 'They can be redriven.'),
+    key: text('The key of the cause. Groups with the same key on different pages belong together.'),
+    operation: text('Their operation.'),
+    code: text('The code of their errors.'),
+    cause: text('Their error message, with `…` in place of varying parts.'),
+    message: text('One error message in full. It may quote the downstream.'),
+    tasks: whole('Number of tasks.', 1),
+    targets: whole('Number of their Targets.', 1),
+    ids: list(z.string(), 'The ids of the tasks, which can be redriven.'),
   })
   .check(z.meta({ id: 'FailureGroup', description: 'Failed tasks with one cause.' }));
 
 export const FAILURES = z
   .object({
-    groups: list(FAILURE_GROUP, 'The largest first.'),
-    looked: whole('How many failed tasks were looked at.'),
+    groups: list(FAILURE_GROUP, 'The groups, largest first.'),
+    looked: whole('Number of failed tasks that were read.'),
     cursor: CURSOR,
   })
   .check(z.meta({ id: 'Failures' }));
@@ -143,41 +148,43 @@ export type TaskPage = z.infer<typeof PAGE>;
 export type FailureGroup = z.infer<typeof FAILURE_GROUP>;
 export type Failures = z.infer<typeof FAILURES>;
 
-const NO_TASK = 'It was not registered yet, was refused, or has expired.';
-const NO_TARGET = 'No task of the Target was ever registered.';
+const NO_TASK = 'The task is not registered yet, was rejected, or has been deleted after `keepTasks`.';
+const NO_TARGET = 'No task was ever registered for the Target.';
 
 export const TASKS_DESCRIBED = describeCalls(TASK_CALLS, {
   sendTasks: {
     summary: 'Registers tasks',
     description:
-      'Nothing is done where anything is wrong. After a 5xx some may have been registered: tasks with ids of their own can be sent again. An id that is known already is found out later, and refused if the payload differs.',
-    answers: { 202: { description: 'They are on their way.', schema: REGISTERED, example: { ids: ['order-7'] } } },
+      'If any task is invalid, none is registered. After a 5xx some may have been registered: tasks with ids can be sent again. An id that already exists is detected later: the message is rejected if operation, payload or `fanOutItem` differ.',
+    answers: {
+      202: { description: 'The tasks are in the register queue.', schema: REGISTERED, example: { ids: ['order-7'] } },
+    },
   },
   listTasks: {
-    summary: 'Tasks that wait, or that failed',
-    answers: { 200: { description: 'A page of them. Failed ones of a Target come newest first.', schema: PAGE } },
+    summary: 'Lists waiting or failed tasks',
+    answers: { 200: { description: 'A page of tasks. Failed tasks of a Target come newest first.', schema: PAGE } },
     problems: { 404: NO_TARGET },
   },
   getTask: {
-    summary: 'A task',
+    summary: 'Gets a task',
     answers: { 200: { description: 'The task.', schema: TASK } },
     problems: { 404: NO_TASK },
   },
   cancelTask: {
-    summary: 'Cancels a task that waits',
-    description: 'Twice is harmless.',
-    answers: { 200: { description: 'The task as it is then: `failed`, with the code `cancelled`.', schema: TASK } },
+    summary: 'Cancels a waiting task',
+    description: 'A repeat changes nothing.',
+    answers: { 200: { description: 'The task, now `failed` with the code `cancelled`.', schema: TASK } },
     problems: {
       404: NO_TASK,
-      409: 'A batch has it, it has ended otherwise, or it is being registered at this moment.',
+      409: 'The task is in a batch, has ended otherwise, or is being registered at this moment.',
     },
   },
   redriveTasks: {
-    summary: 'Gives failed tasks another run',
+    summary: 'Runs failed tasks again',
     example: { ids: ['order-8'] },
     answers: {
-      200: { description: 'A dry run: nothing happened.', schema: REDRIVE_DRY_RUN },
-      202: { description: 'It was asked for.', schema: REDRIVEN, example: { redriven: 1, skipped: [] } },
+      200: { description: 'A dry run: nothing was changed.', schema: REDRIVE_DRY_RUN },
+      202: { description: 'The redrive was requested.', schema: REDRIVEN, example: { redriven: 1, skipped: [] } },
     },
     problems: { 404: NO_TARGET },
   },
@@ -185,8 +192,9 @@ export const TASKS_DESCRIBED = describeCalls(TASK_CALLS, {
 
 export const FAILURES_DESCRIBED = describeCalls(FAILURE_CALLS, {
   listFailures: {
-    summary: 'Why tasks failed',
-    description: 'Groups a page of failed tasks by operation, code and cause, the largest group first.',
-    answers: { 200: { description: 'A page of them.', schema: FAILURES } },
+    summary: 'Groups failed tasks by cause',
+    description:
+      'Reads a page of failed tasks and groups them by operation, error code and cause, largest group first.',
+    answers: { 200: { description: 'A page of groups.', schema: FAILURES } },
   },
 });

@@ -41,7 +41,7 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
 
     listTasks: async ({ context, query }) => {
       const { target, status, limit, cursor } = query();
-      // What waits is found by its Target alone.
+      // Waiting tasks can be listed by Target only.
       if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_RULE }]);
       const page = await taskPage(deps, status, target, limit, cursor);
       if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
@@ -65,10 +65,9 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
       if (is === 'registering')
         throw new HttpProblem(
           409,
-          `task ${task.id} is being registered, and cannot be cancelled before: try again in a moment`,
+          `task ${task.id} is being registered and cannot be cancelled yet: try again in a moment`,
         );
-      if (is === 'under-way')
-        throw new HttpProblem(409, `task ${task.id} cannot be cancelled any more: ${whyNot(task)}`);
+      if (is === 'under-way') throw new HttpProblem(409, `task ${task.id} can no longer be cancelled: ${whyNot(task)}`);
       return context.body(printTask(task, undefined, { payload: await deps.tasks.payload(task.id) }), 200, JSON_TYPE);
     },
 
@@ -88,26 +87,26 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
 
 const cursorProblems = (body: object): readonly Problem[] =>
   Object.hasOwn(body, 'cursor') && Object.hasOwn(body, 'ids')
-    ? [{ path: 'cursor', reason: 'goes with a `target`' }]
+    ? [{ path: 'cursor', reason: 'is allowed only with `target`' }]
     : [];
 
 const noSuchTask = (id: string): HttpProblem =>
   new HttpProblem(
     404,
-    `there is no task ${JSON.stringify(id)}: it was not registered yet, was refused (see the rejected queue) or has expired`,
+    `there is no task ${JSON.stringify(id)}: it is not registered yet, was rejected (see the rejected queue), or was deleted after keepTasks`,
   );
 
-/** Why a task is too late to be cancelled. */
+/** Why a task can no longer be cancelled. */
 const whyNot = ({ state }: Task): string => {
   switch (state.status) {
     case 'created':
-      return 'somebody redrove it just now: try again';
+      return 'it was redriven just now: try again';
     case 'batched':
-      return `batch ${state.batchId} has it`;
+      return `it is in batch ${state.batchId}`;
     case 'succeeded':
-      return state.supersededBy === undefined ? 'it has succeeded' : `task ${state.supersededBy} has taken its place`;
+      return state.supersededBy === undefined ? 'it has succeeded' : `the newer task ${state.supersededBy} replaced it`;
     case 'failed':
-      return `it has failed already (${state.error.code})`;
+      return `it has already failed (${state.error.code})`;
   }
 };
 
@@ -116,15 +115,20 @@ type Firsts = ReadonlyMap<TaskId, { readonly index: number; readonly task: SentT
 const firstOfEachId = (tasks: readonly (SentTask | undefined)[]): Firsts =>
   new Map(tasks.flatMap((task, index) => (task ? [[task.id, { index, task }] as const] : [])).toReversed());
 
-/** Register would take one of two that share an id, and refuse the other where its sender does not see it. */
+/** Refuses two different tasks with one id: the register function would reject one of them after this answer. */
 const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
   const first = firsts.get(task.id);
   return !first || isSameTask(first.task, task)
     ? []
-    : [{ path: 'id', reason: `is that of tasks[${first.index}], which has another operation, payload or fanOutItem` }];
+    : [
+        {
+          path: 'id',
+          reason: `is also the id of tasks[${first.index}], which has a different operation, payload or fanOutItem`,
+        },
+      ];
 };
 
-/** A redrive is right where register reads it, and here it would be wrong in three ways of which none is the matter. */
+/** A redrive message is valid only on the register queue. Here it would give three errors that hide the real one. */
 const refusals = (body: string, problems: readonly Problem[]): readonly Problem[] => {
   const json = parseJson(body);
   const isRedrive = json.ok && kindOf(json.value) === 'redrive';
@@ -132,13 +136,13 @@ const refusals = (body: string, problems: readonly Problem[]): readonly Problem[
     ? [
         {
           path: 'run',
-          reason: 'asks for another run of a task: POST /v1/tasks/redrive takes {"ids": [its id]} for that',
+          reason: 'belongs to a redrive: to run a task again, send {"ids": [its id]} to POST /v1/tasks/redrive',
         },
       ]
     : problems;
 };
 
-/** @param how lists leave out payloads and results: each may have 256 KB, and Lambda answers with 6 MB at the most. */
+/** @param how lists leave out payloads and results: each may have 256 KB, and Lambda limits an answer to 6 MB. */
 const lookUp = async (
   deps: ApiDeps,
   id: TaskId | undefined,
@@ -152,7 +156,7 @@ const lookUp = async (
   return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
 };
 
-/** @param target undefined for failed tasks of all of them */
+/** @param target undefined for the failed tasks of all Targets */
 const taskPage = (
   deps: ApiDeps,
   status: 'created' | 'failed',
@@ -164,7 +168,7 @@ const taskPage = (
   return status === 'failed' ? deps.tasks.failed(target, limit, cursor) : waitingPage(deps, target, limit, cursor);
 };
 
-/** Those whose turn is next come first. */
+/** Waiting tasks, the next one first. */
 const waitingPage = async (
   { waiting }: ApiDeps,
   target: Target,

@@ -1,4 +1,4 @@
-/** What the HTTP API shows of a task. */
+/** A task as the HTTP API shows it. */
 import type { Batch } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
 import { batchIdIn, hasEnded, optionsOf, runNumber, type Task } from '../../domain/tasks/task.ts';
@@ -7,10 +7,10 @@ import type { TaskOutline } from './responses.ts';
 import type { WaitsFor } from './waits-for.ts';
 
 /**
- * A task as JSON text. Payload and result go out as they came in, so they are spliced in rather than parsed.
+ * A task as JSON text. Payload and result are inserted as stored text, so that they stay unchanged byte for byte.
  *
- * @param batch the task's batch, if it has one: `in-progress` is written there alone.
- * @param full with its payload, if stored, its result, and what it waits for if it does; without it, none of them.
+ * @param batch the task's batch, if any. Only the batch stores the status `in-progress`.
+ * @param full adds the payload (if stored), the result, and the reason for waiting.
  */
 export const printTask = (
   task: Task,
@@ -25,7 +25,7 @@ export const printTask = (
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
     batchId: batchIdIn(state),
     attempts: hasEnded(state) ? state.attempts : (batch?.countedAttempts ?? 0),
-    // Between attempts nobody runs the batch.
+    // Between two attempts no function runs the batch.
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
       : {}),

@@ -1,4 +1,4 @@
-/** Where an unfinished task is: what it waits for, in words and as a word. Two rows are read, so it is said of one task at a time. */
+/** Why an unfinished task is waiting, as a code and as text. It takes two reads, so lists do not show it. */
 import { type Batch, isFinished, isPending } from '../../domain/batches/batch.ts';
 import { isHeld, type Lock } from '../../domain/batches/lock.ts';
 import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
@@ -13,7 +13,7 @@ import { inBrief } from '../../util/problems.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { iso } from '../shared/iso.ts';
 
-/** What a task waits for. */
+/** Why a task is waiting. */
 export interface WaitsFor {
   readonly reason:
     | 'operation-unknown'
@@ -30,9 +30,9 @@ export interface WaitsFor {
 }
 
 /**
- * Undefined for a task that has ended, or whose batch goes its way: it is called about, or when it will be is known.
+ * Undefined if the task has ended, or if its batch is running or has a known time for its next attempt.
  *
- * @param batch the one that has it, if one has.
+ * @param batch the task's batch, if any.
  */
 export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promise<WaitsFor | undefined> => {
   if (hasEnded(task.state)) return undefined;
@@ -41,7 +41,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   if (!operation)
     return {
       reason: 'operation-unknown',
-      text: `its operation "${task.operation}" is not configured any more: put it back until its tasks are done`,
+      text: `its operation "${task.operation}" is no longer configured: configure it again until its tasks are done`,
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
   const now = deps.machine.now();
@@ -53,7 +53,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
 };
 
-/** What holds up a batch that nobody runs. Its job, if it has one, reports during a pause too. */
+/** Why a batch that is not running waits. A pending job comes first, since it can report during a pause too. */
 const whatInBatch = (
   { id }: Pick<Task, 'id'>,
   batch: Batch,
@@ -64,12 +64,12 @@ const whatInBatch = (
   if (isPending(batch) && batch.pending?.ids.includes(id))
     return {
       reason: 'job',
-      text: `its job to report: what it has not said by ${iso(batch.pending.until)} is called about again`,
+      text: `its job has not reported yet: if it does not by ${iso(batch.pending.until)}, the downstream is called again`,
     };
   return whosePause(pauseNow(state, now), pauseNow(lock, now));
 };
 
-/** A batch without a slot: it lent its own while its Target was paused. */
+/** A batch without a slot gave up its slot while its Target was paused, and waits for a free one. */
 const slotFor = async (
   deps: ApiDeps,
   batch: Batch,
@@ -81,11 +81,11 @@ const slotFor = async (
   if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
   return {
     reason: 'room-in-operation',
-    text: `room in its operation: its batch lent its slot while its Target was paused, and ${taken(pages)} of ${total} slots are taken`,
+    text: `no free slot in its operation: its batch gave up its slot while its Target was paused, and ${taken(pages)} of ${total} slots are taken`,
   };
 };
 
-/** The widest first: who resumes a Target of a paused operation sees nothing happen. */
+/** The pause of the operation comes first: resuming a Target has no effect while its operation is paused. */
 const whosePause = (ofOperation: Pause | undefined, ofTarget: Pause | undefined): WaitsFor | undefined => {
   if (ofOperation?.by === 'circuit')
     return { reason: 'circuit-open', text: `its operation's circuit is open ${pauseText(ofOperation)}` };
@@ -94,7 +94,7 @@ const whosePause = (ofOperation: Pause | undefined, ofTarget: Pause | undefined)
   return undefined;
 };
 
-/** What stands in its way, the widest first. */
+/** Why a task without a batch waits; reasons that concern the whole operation come first. */
 export const whatFor = (
   task: Pick<Task, 'createdAt' | 'redrivenAt'>,
   { batch, concurrency }: Pick<Operation, 'batch' | 'concurrency'>,
@@ -110,23 +110,26 @@ export const whatFor = (
   if (perTarget !== null && inFlight.length >= perTarget)
     return {
       reason: 'room-in-target',
-      text: `room in its Target: ${inFlight.length} of ${perTarget} batches are under way (${inBrief(inFlight)})`,
+      text: `its Target is at its cap: ${inFlight.length} of ${perTarget} batches are in progress (${inBrief(inFlight)})`,
     };
   if (lock.blocked !== undefined)
     return {
       reason: 'room-in-operation',
-      // There may be room by now, and the message that says so on its way.
-      text: `room in its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} batches are under way`}`,
+      // A slot may be free by now, with the elect message that wakes the Target on its way.
+      text: `its Target waits for a free slot of its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} slots are taken`}`,
     };
   if (isHeld(lock, now))
     return {
       reason: 'batch-to-fill',
-      text: `its batch to fill, or for ${iso(waitEnd(waitsSince(task), batch))}: nobody waits longer where there is room`,
+      text: `its batch waits for more tasks, at the latest until ${iso(waitEnd(waitsSince(task), batch))} if a slot is free then`,
     };
-  return { reason: 'leader', text: 'somebody to lead its Target: if that lasts for minutes, ask groupage doctor' };
+  return {
+    reason: 'leader',
+    text: 'its Target has no leader at the moment. If this lasts for minutes, run groupage doctor',
+  };
 };
 
-/** For how long, by whom and why. */
+/** Since when, until when and why. */
 const pauseText = ({ since, until, reason }: Pause): string =>
   [
     `since ${iso(since)}`,

@@ -1,14 +1,14 @@
 /**
- * The metrics: their names, units, dimensions and meaning. λs write them, and the dashboard, the alarms, the console and
- * docs/reference/metrics.md are made from this list.
+ * The metrics: names, units, dimensions and meaning. The Lambda functions write them; the dashboard, the alarms, the
+ * console and docs/reference/metrics.md are generated from this list.
  *
- * Each is paid for by the month, per set of dimensions in which it was ever written. So never the Target, of which there
- * are too many; it is in the log.
+ * CloudWatch charges for each metric in each set of dimensions. The Target is therefore no dimension, since there are too
+ * many; the log lines contain it.
  */
 
 export const NAMESPACE = 'Groupage';
 
-/** The dimension that tells one deployment from another: the stack's name. Every metric has it. */
+/** The dimension that identifies the deployment, by the stack's name. Every metric has it. */
 export const STACK_DIMENSION = 'service';
 
 /** The other dimensions. */
@@ -21,7 +21,7 @@ interface Metric {
   readonly unit: Unit;
   /** Its dimensions beside the stack. */
   readonly by: readonly DimensionName[];
-  /** In a sentence, for people. */
+  /** The meaning in one sentence. */
   readonly meaning: string;
 }
 
@@ -30,73 +30,95 @@ const counts = <const By extends readonly DimensionName[]>(meaning: string, ...b
 const lasts = (meaning: string) => ({ unit: 'Milliseconds', by: ['operation'], meaning }) as const;
 
 export const METRICS = {
-  TasksRegistered: counts('Tasks that were taken in, each once', 'operation'),
-  TasksRejected: counts('Messages that were refused and lie in the rejected queue', 'operation'),
-  TasksSucceeded: counts('Tasks that ended well, those that a newer one replaced among them', 'operation'),
-  TasksFailed: counts('Tasks that failed for good, those that expired or were cancelled among them', 'operation'),
-  TasksExpired: counts('Tasks that no batch had in time', 'operation'),
-  TasksRedriven: counts('Failed tasks that got another run', 'operation'),
+  TasksRegistered: counts('New tasks registered', 'operation'),
+  TasksRejected: counts('Messages sent to the rejected queue', 'operation'),
+  TasksSucceeded: counts('Tasks that succeeded, including tasks that a newer task replaced', 'operation'),
+  TasksFailed: counts('Tasks that failed, including expired and cancelled tasks', 'operation'),
+  TasksExpired: counts('Tasks that expired (`expiresIn`) before they were in a batch', 'operation'),
+  TasksRedriven: counts('Failed tasks that were redriven', 'operation'),
   OldestWaiting: lasts(
-    'For how long the task has waited whose turn is next, of the Targets that were looked at: all of them, or a 60th each minute',
+    'Age of the oldest waiting task among the Targets scanned (all Targets, or one sixtieth of them in each minute), in milliseconds',
   ),
 
-  BatchesSealed: counts('Batches whose members are final, by why they were sealed', 'operation', 'reason'),
-  FillRatio: { unit: 'Percent', by: ['operation'], meaning: 'How full batches are: their tasks of `maxSize`' },
-  Wait: lasts("From the registration of a batch's oldest task until it was sealed"),
-  BatchesSucceeded: counts('Batches of which every task succeeded', 'operation'),
-  BatchesFailed: counts('Batches of which a task failed, or all', 'operation'),
-  BatchesRetried: counts('Attempts that left tasks for another one', 'operation'),
+  BatchesSealed: counts('Batches sealed, by the reason for sealing', 'operation', 'reason'),
+  FillRatio: {
+    unit: 'Percent',
+    by: ['operation'],
+    meaning: 'Tasks in a sealed batch as a percentage of `batch.maxSize`',
+  },
+  Wait: lasts('Time from the registration of the oldest task of a batch until the batch was sealed, in milliseconds'),
+  BatchesSucceeded: counts('Finished batches in which every task succeeded', 'operation'),
+  BatchesFailed: counts('Finished batches in which at least one task failed', 'operation'),
+  BatchesRetried: counts('Attempts that left tasks open, so that another attempt follows', 'operation'),
 
-  DownstreamCalls: counts('Calls of the downstream', 'operation'),
-  DownstreamErrors: counts('Calls that came to nothing: refused, failed, or without an answer', 'operation'),
-  DownstreamLatency: lasts('How long a call took'),
-  CircuitOpened: counts('Downstreams that were down, or wrongly configured: batches wait', 'operation'),
-  CircuitClosed: counts('Downstreams that take calls again', 'operation'),
+  DownstreamCalls: counts('Calls to the downstream', 'operation'),
+  DownstreamErrors: counts(
+    'Calls to the downstream that failed: refused, answered with an error, or not answered',
+    'operation',
+  ),
+  DownstreamLatency: lasts('Duration of a call to the downstream, in milliseconds'),
+  CircuitOpened: counts(
+    'Circuits opened: the downstream fails or is wrongly configured, and batches wait',
+    'operation',
+  ),
+  CircuitClosed: counts('Circuits closed: the downstream accepts calls again', 'operation'),
 
-  LeadersElected: counts('Targets that got a leader', 'operation'),
+  LeadersElected: counts('Leaders elected', 'operation'),
   LockTakeovers: counts(
-    'Leaders that took over from one whose lease had ended: its function died, or was too slow',
+    'Leaders that took over an expired lease, because the previous leader crashed or was too slow',
     'operation',
   ),
 
-  RequestsMerged: counts('Requests that jobs for many answered, or that needed none', 'operation'),
-  InputsMerged: counts('Inputs that those needed, each counted once', 'operation'),
-  InputsSkipped: counts('Those of them that earlier jobs had done', 'operation'),
-  JobsStarted: counts('Jobs that took such a call', 'operation'),
+  RequestsMerged: counts(
+    'Tasks of operations with `merge` that a merged call covered, or whose inputs were already done',
+    'operation',
+  ),
+  InputsMerged: counts('Different inputs that these tasks needed', 'operation'),
+  InputsSkipped: counts('Inputs among them that an earlier job had already done', 'operation'),
+  JobsStarted: counts('Merged calls that started a job', 'operation'),
 
-  DeadLettersRevived: counts('Dead letters, refused messages and given-up events that were sent again', 'queue'),
-  DeadLettersUnreadable: counts('Dead letters that none of the λs wrote, put into the rejected queue', 'queue'),
-  StrandedRepaired: counts('Targets whose tasks waited with nobody to lead them', 'operation'),
-  ExpiredLocksRepaired: counts('Locks whose leader was gone', 'operation'),
-  LeaderlessBatchesRepaired: counts('Batches that were begun, with nobody left to finish them', 'operation'),
-  ForgottenRepaired: counts('Targets that waited for room of which nobody would have told them', 'operation'),
-  StuckSlotsRepaired: counts('Batches that were over and still counted as under way', 'operation'),
-  OverdueBatchesRepaired: counts('Batches whose message was lost', 'operation'),
-  Repairs: counts('All that was put right: the sum of the metrics that end in `Repaired`'),
+  DeadLettersRevived: counts('Dead letters, rejected messages and given-up events that were sent again', 'queue'),
+  DeadLettersUnreadable: counts(
+    'Dead letters that no function of Groupage wrote, which were moved to the rejected queue',
+    'queue',
+  ),
+  StrandedRepaired: counts('Targets repaired that had waiting tasks and no leader', 'operation'),
+  ExpiredLocksRepaired: counts('Locks repaired whose lease had expired', 'operation'),
+  LeaderlessBatchesRepaired: counts('Forming batches repaired whose leader had crashed', 'operation'),
+  ForgottenRepaired: counts(
+    'Waiting Targets repaired that were missing from the slot queue of their operation',
+    'operation',
+  ),
+  StuckSlotsRepaired: counts('Finished batches repaired that still counted as in progress', 'operation'),
+  OverdueBatchesRepaired: counts('Batches repaired whose next attempt was overdue', 'operation'),
+  Repairs: counts('All repairs: the sum of the metrics that end in `Repaired`'),
 
-  CallbacksDelivered: counts('Events that came to their destination', 'destination'),
-  CallbacksFailed: counts('Tries to bring an event to its destination that came to nothing', 'destination'),
+  CallbacksDelivered: counts('Events delivered to their destination', 'destination'),
+  CallbacksFailed: counts('Failed attempts to deliver an event', 'destination'),
   OldestUndelivered: {
     unit: 'Milliseconds',
     by: ['destination'],
     meaning:
-      'Age of the oldest event that an invocation could not deliver, since the end of the task, fan-out or list that it reports',
+      'Age of the oldest event that an invocation could not deliver, since the end of its task, fan-out or list, in milliseconds',
   },
-  DestinationsDown: counts('Times that a destination was found down, and not called for a while', 'destination'),
-  EventsUntold: counts('Ends of which nobody was told: the destinations that they name are not configured'),
-  FanOutsCompleted: counts('Fan-outs and lists of which all is done, or too much has failed'),
-  FanOutsExpired: counts('Those that nobody went on with, or that somebody deleted or cancelled'),
-  FanOutsRepaired: counts('Fan-outs whose last acks stopped half-way'),
-  SweepsCut: counts('Parts of the sweep that ran out of time before they had looked at everything'),
-  ItemsUnknown: counts('Items of fan-outs that nobody knows, or knows any more'),
+  DestinationsDown: counts(
+    'Times a destination was found down, after which it is not called for a while',
+    'destination',
+  ),
+  EventsUntold: counts('Ended tasks, fan-outs and lists without an event, because their destination is not configured'),
+  FanOutsCompleted: counts('Fan-outs and lists that completed: all items are done, or too many failed'),
+  FanOutsExpired: counts('Fan-outs and lists that expired, or were deleted or cancelled'),
+  FanOutsRepaired: counts('Fan-outs repaired whose last acks had stopped half-way'),
+  SweepsCut: counts('Parts of the sweep that ran out of time before they had finished'),
+  ItemsUnknown: counts('Acks of fan-out items that do not exist, or no longer exist'),
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;
 
-/** Names the operation of what named none that is configured. No operation can be called so. */
+/** Stands for an operation that is not configured. It is not a valid operation name. */
 export const NO_OPERATION = '-';
 
-/** What the patrol and the doctor put right, each kind. `Repairs` is all of them. */
+/** The repairs of the patrol and the doctor, by kind. `Repairs` is their sum. */
 export const REPAIRED = [
   'StrandedRepaired',
   'ExpiredLocksRepaired',

@@ -26,7 +26,7 @@ const bytesOf = (body: string): number => {
 export const jsonIn = (body: string): Parsed<unknown> => {
   const bytes = bytesOf(body);
   if (bytes <= REGISTER_MAX_BYTES) return parseJson(body);
-  const reason = `has ${bytes} bytes; a message may have ${REGISTER_MAX_BYTES}, its payload ${PAYLOAD_MAX_BYTES} of them: store it elsewhere and send a reference`;
+  const reason = `has ${bytes} bytes; a message may have at most ${REGISTER_MAX_BYTES}, and its payload at most ${PAYLOAD_MAX_BYTES}: store the payload elsewhere and send a reference`;
   return { ok: false, problems: [{ path: '', reason }] };
 };
 

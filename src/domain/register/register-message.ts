@@ -191,7 +191,7 @@ const tooLarge = (id: TaskId, raw: string, maxBytes = Number.POSITIVE_INFINITY):
   const bytes = Buffer.byteLength(raw);
   const fault = (reason: string): Problem[] => [{ path: 'payload', reason: `has ${bytes} bytes; ${reason}` }];
   if (bytes > PAYLOAD_MAX_BYTES)
-    return fault(`at most ${PAYLOAD_MAX_BYTES} are taken: store it elsewhere and send a reference`);
+    return fault(`at most ${PAYLOAD_MAX_BYTES} are allowed: store the payload elsewhere and send a reference`);
   return itemBytes(id, raw) > maxBytes
     ? fault(`a batch of this operation holds at most ${maxBytes} (batch.maxBytes)`)
     : [];
@@ -202,7 +202,7 @@ const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
     ? [
         {
           path: 'weight',
-          reason: `${weight === undefined ? 'counts as 1 where it is left out' : `is ${weight}`}; a batch of this operation has at most ${maxWeight} (batch.maxWeight)`,
+          reason: `${weight === undefined ? 'is 1 by default' : `is ${weight}`}; a batch of this operation has at most ${maxWeight} (batch.maxWeight)`,
         },
       ]
     : [];

@@ -1,6 +1,6 @@
 /**
- * What cannot go together in an operation: each value is right by itself, and the whole cannot be meant. A value that is
- * left out counts with its default, so the sentences say how much it is.
+ * Rules across several keys of an operation: each value is valid alone, but the combination is not. A key that is left
+ * out counts with its default, so the messages name the value.
  */
 import type * as z from 'zod';
 import { TARGET_MAX_BYTES } from '../../ids.ts';
@@ -11,9 +11,9 @@ import { attemptTime } from '../resolved.ts';
 import { type OperationShape, operationShape } from './operation.ts';
 import { fault } from './rules.ts';
 
-/** Lambda ends any function after this long. */
+/** Lambda's maximum function timeout. */
 const LAMBDA_MAX = 15 * MINUTE;
-/** What batch.maxBytes and batch.maxWait are where nothing is said. */
+/** Defaults of batch.maxBytes and batch.maxWait. */
 const MAX_BYTES = 900_000;
 const MAX_WAIT = 1_000;
 
@@ -22,7 +22,7 @@ type Check = (operation: OperationShape, context: z.RefinementCtx) => void;
 const checkTarget: Check = ({ target }, context) => {
   const bytes = target.reduce((sum, key) => sum + encodeURIComponent(key).length + '/='.length, 0);
   if (bytes >= TARGET_MAX_BYTES)
-    fault(context, ['target'], `leaves no room for values: a Target has at most ${TARGET_MAX_BYTES} bytes`);
+    fault(context, ['target'], `has names so long that no values fit: a Target has at most ${TARGET_MAX_BYTES} bytes`);
 };
 
 const checkSize: Check = ({ batch, bypass, downstream }, context) => {
@@ -33,45 +33,48 @@ const checkSize: Check = ({ batch, bypass, downstream }, context) => {
     fault(
       context,
       ['batch', 'maxBytes'],
-      `must not be more than ${most}: a call of kind ${downstream.kind} has room for no more`,
+      `must not be more than ${most}: a call of kind ${downstream.kind} cannot hold more`,
     );
   if (minSize > maxSize)
-    fault(context, ['batch', 'minSize'], `must not be more than batch.maxSize (${maxSize}): no batch gets there`);
+    fault(context, ['batch', 'minSize'], `must not be more than batch.maxSize (${maxSize}): no batch reaches it`);
   else if (minSize > 1 && quietPeriod === 0)
     fault(
       context,
       ['batch', 'minSize'],
-      'only matters with batch.quietPeriod, since quiet alone does not seal below it: set that, or leave this out',
+      'has an effect only with batch.quietPeriod: set that too, or leave minSize out',
     );
   else if (minSize > 1 && minSize === maxSize)
     fault(
       context,
       ['batch', 'minSize'],
-      `must be less than batch.maxSize (${maxSize}): what is full is sealed anyway, so quiet would seal nothing`,
+      `must be less than batch.maxSize (${maxSize}): a full batch is sealed anyway, so batch.quietPeriod would have no effect`,
     );
-  if (bypass && window === null)
-    fault(context, ['bypass'], 'needs batch.window: there is nothing else that a large request could skip');
+  if (bypass && window === null) fault(context, ['bypass'], 'needs batch.window: a large task can skip nothing else');
   if (bypass && bypass.bytes > maxBytes)
-    fault(context, ['bypass', 'bytes'], `must not be more than batch.maxBytes (${maxBytes}): no request is that large`);
+    fault(context, ['bypass', 'bytes'], `must not be more than batch.maxBytes (${maxBytes}): no task is that large`);
 };
 
 const checkWait: Check = ({ batch }, context) => {
   const { quietPeriod, window, maxWait } = batch;
   if (window !== null && maxWait !== undefined)
-    fault(context, ['batch', 'maxWait'], 'is replaced by batch.window: leave one of them out');
+    fault(
+      context,
+      ['batch', 'maxWait'],
+      'cannot be combined with batch.window, which replaces it: leave one of the two out',
+    );
   if (quietPeriod === 0) return;
   const wait = maxWait ?? MAX_WAIT;
   if (window !== null)
     fault(
       context,
       ['batch', 'quietPeriod'],
-      'does not go with batch.window, which ends when it ends: leave one of them out',
+      'cannot be combined with batch.window, whose end is fixed: leave one of the two out',
     );
   else if (quietPeriod >= wait)
     fault(
       context,
       ['batch', 'quietPeriod'],
-      `must be shorter than batch.maxWait (${printDuration(wait)}), which ends the wait anyway: lower this or raise that`,
+      `must be shorter than batch.maxWait (${printDuration(wait)}), which seals the batch anyway: lower quietPeriod or raise maxWait`,
     );
 };
 
@@ -81,18 +84,18 @@ const checkCaps: Check = ({ merge, concurrency, shards }, context) => {
     fault(
       context,
       ['concurrency', 'perTarget'],
-      'must be 1 (or left out) with merge: two jobs at once would do the same keys twice',
+      'must be 1 (or left out) with merge: two jobs at once would process the same keys twice',
     );
   else if (perTarget !== null && total !== null && perTarget > total)
     fault(
       context,
       ['concurrency', 'perTarget'],
-      `must not be more than concurrency.total (${total}), which is reached before`,
+      `must not be more than concurrency.total (${total}), which is reached first`,
     );
   if (shards === 1) return;
-  if (merge) fault(context, ['shards'], 'must be 1 with merge: requests with the same keys would not meet');
+  if (merge) fault(context, ['shards'], 'must be 1 with merge: tasks with the same keys would be in different shards');
   else if (perTarget !== null)
-    fault(context, ['shards'], 'must be 1 with concurrency.perTarget: each shard would have the cap for itself');
+    fault(context, ['shards'], 'must be 1 with concurrency.perTarget: the cap would apply to each shard separately');
 };
 
 const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, context) => {
@@ -101,39 +104,40 @@ const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, conte
     fault(
       context,
       ['retry', 'minDelay'],
-      `is ${printDuration(minDelay)}, and must not be longer than retry.maxDelay (${printDuration(maxDelay)})`,
+      `is ${printDuration(minDelay)}: it must not be longer than retry.maxDelay (${printDuration(maxDelay)})`,
     );
   const attempt = attemptTime(downstream.timeout, immediate);
   if (attempt > LAMBDA_MAX)
     fault(
       context,
       ['downstream', 'timeout'],
-      `is too long for ${immediate + 1} calls in one function: timeout × (retry.immediate + 1) + 10 s must stay within 15 minutes; lower one of them`,
+      `is too long for ${immediate + 1} calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two`,
     );
   const deadline = downstream.kind === 'queue' ? 0 : downstream.deadline;
-  const [longest, of] = deadline > attempt ? [deadline, 'downstream.deadline'] : [attempt, 'the time of an attempt'];
+  const [longest, of] =
+    deadline > attempt ? [deadline, 'downstream.deadline'] : [attempt, 'the duration of an attempt'];
   const least = maxAttempts * (maxDelay + longest);
   if (keepTasks < least)
     fault(
       context,
       ['keepTasks'],
-      `must be at least ${printDuration(least)}, retry.maxAttempts × (retry.maxDelay + ${of}): a batch must not outlive the results of its first attempts`,
+      `must be at least ${printDuration(least)}, retry.maxAttempts × (retry.maxDelay + ${of}): otherwise results of the first attempts are deleted before the last attempt`,
     );
   const wait = batch.window ?? batch.maxWait ?? MAX_WAIT;
   if (merge && keepTasks < wait)
     fault(
       context,
       ['keepTasks'],
-      `must be at least ${printDuration(wait)}, what a batch waits, with merge: keys that were done would be forgotten before they are asked for again`,
+      `must be at least ${printDuration(wait)} with merge, the longest wait of a batch: otherwise finished keys are deleted before the next request for them`,
     );
 };
 
-/** Every fault of how an operation's values go together. */
+/** Reports every invalid combination of an operation's values. */
 const checkTogether: Check = (operation, context) => {
   for (const check of [checkTarget, checkSize, checkWait, checkCaps, checkTimes]) check(operation, context);
 };
 
-/** With what follows from its values filled in. */
+/** An operation with its derived defaults filled in. */
 export const operationSchema = operationShape
   .superRefine(checkTogether)
   .transform(({ batch, bypass, concurrency, downstream, ...rest }) => ({
@@ -145,6 +149,6 @@ export const operationSchema = operationShape
       maxWait: batch.window ?? batch.maxWait ?? MAX_WAIT,
       bypass: bypass?.bytes ?? null,
     },
-    // Merging runs one job of a Target at a time: what one has done the next one need not do.
+    // With merge, one job of a Target runs at a time, so that the next job can skip the inputs that it finished.
     concurrency: { ...concurrency, perTarget: rest.merge ? 1 : concurrency.perTarget },
   }));

@@ -1,8 +1,9 @@
 /**
- * The configuration as people write it, checked: every problem is named with its path in the file and the way out. How
- * values go together is looked at once each of them is right.
+ * Checks the configuration file. Each problem carries its path in the file and says what to do. Combinations of values
+ * are checked only if each value is valid alone.
  *
- * Not used inside handlers: the full zod would make their bundles ten times as large, and what they read was checked.
+ * Handlers do not import this: the full zod would make their bundles ten times as large, and their configuration was
+ * checked at synth.
  */
 import * as z from 'zod';
 import type { Parsed, Problem } from '../../../util/problems.ts';
@@ -16,19 +17,19 @@ import { passedOver, unknownKey } from './unknown-keys.ts';
 
 const name = (of: string) =>
   z.string().regex(OPERATION_NAME_PATTERN, {
-    error: `is no name for ${of}: begin with a letter, then up to 63 letters, digits, - or _`,
+    error: `is not a valid name for ${of}: begin with a letter, then up to 63 letters, digits, - or _`,
   });
 
 export const configSchema = section(
   {
-    // Where an editor finds how to complete the file; nothing of ours.
+    // Read by editors only.
     $schema: z.string(mustUnseen('the address of a schema')).optional(),
     operations: z
-      .record(name('an operation'), operationSchema, mustUnseen('an object of operations by their names'))
+      .record(name('an operation'), operationSchema, mustUnseen('an object with operation names as keys'))
       .refine((operations) => Object.keys(operations).length > 0, { error: 'must name at least one operation' })
       .meta({ minProperties: 1 }),
     destinations: z
-      .record(name('a destination'), destinationSchema, mustUnseen('an object of destinations by their names'))
+      .record(name('a destination'), destinationSchema, mustUnseen('an object with destination names as keys'))
       .default({}),
     register: registerSchema,
     fanOuts: fanOutsSchema,
@@ -38,7 +39,7 @@ export const configSchema = section(
   'an object with "operations"',
 ).superRefine(({ operations, destinations, fanOuts, lists }, context) => {
   const known = Object.keys(destinations);
-  const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'there are none under "destinations"';
+  const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'none is configured under "destinations"';
   const mustBeKnown = (path: readonly string[], destination: string | null): void => {
     if (destination !== null && !known.includes(destination))
       fault(context, path, `names an unknown destination, ${JSON.stringify(destination)}: ${are}`);
@@ -50,13 +51,13 @@ export const configSchema = section(
   mustBeKnown(['lists', 'callback'], lists.callback);
 });
 
-/** What `groupage.config.ts` exports. Only `target` and `downstream` of an operation are required. */
+/** The type of the default export of `groupage.config.ts`. Of an operation only `target` and `downstream` are required. */
 export type ConfigInput = z.input<typeof configSchema>;
 
-/** Helps an editor to complete and check a configuration; changes nothing. */
+/** Returns its argument unchanged; gives editors the type for completion and checks. */
 export const defineConfig = (config: ConfigInput): ConfigInput => config;
 
-/** Checks a configuration and fills in the defaults; every problem is named with its path and the way out. */
+/** Checks a configuration and fills in the defaults. Each problem has its path and says what to do. */
 export const parseConfig = (input: unknown): Parsed<Config> => {
   const parsed = configSchema.safeParse(input);
   const found = parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(issue, input));

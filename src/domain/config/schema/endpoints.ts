@@ -1,4 +1,4 @@
-/** Downstreams and destinations: the only addresses there are. */
+/** Schemas of downstreams and destinations. No address comes from anywhere else. */
 import * as z from 'zod';
 import { MINUTE } from '../../timings.ts';
 import { headersSchema, secretSchema } from './headers.ts';
@@ -10,14 +10,14 @@ const url = z
   .superRefine((address, context) => {
     const parsed = URL.parse(address);
     if (!parsed || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:'))
-      // Not shown: what is wrong with it may be a password.
+      // The message does not show the value: it may contain a password.
       context.addIssue('must be an http or https URL such as https://parcels.example/batch');
-    // A configuration is committed and logged: it is no place for a password.
+    // A configuration is committed and logged, so it must not hold a password.
     else if (parsed.username || parsed.password)
-      context.addIssue('must not contain a user name or password: give them as a header that says where they lie');
+      context.addIssue('must not contain a user name or password: set a header whose value refers to a secret');
   });
 
-// Node's fetch gives up by itself after five minutes without an answer.
+// Node's fetch fails by itself after five minutes without an answer.
 const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
 
@@ -42,7 +42,7 @@ const downstreamKinds = {
     timeout: httpTimeout,
     deadline,
   }),
-  // What is handed over is done: it never reports later.
+  // A task succeeds when its message is in the queue, so there is no later report and no deadline.
   queue: section({ kind: z.literal('queue'), name: queueName, timeout: httpTimeout }),
 };
 
@@ -67,7 +67,7 @@ const listed = (kinds: object): string => {
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 };
 
-/** A wrong kind is told as such; of a right one, what is wrong with it. */
+/** The error for an unknown or missing `kind`. Errors inside a known kind are reported by that kind's schema. */
 const ofKind = (kinds: object) => ({
   error: ({ code, input }: { code?: string; input?: unknown }) =>
     code === 'invalid_union'

@@ -1,4 +1,4 @@
-/** Headers of calls, and secrets: where they lie, since a configuration is committed and logged. */
+/** Schemas of headers and secrets. A configuration is committed and logged, so it refers to secrets and never holds one. */
 import * as z from 'zod';
 import { PARAMETER_NAME, SECRET_NAME } from './names.ts';
 import { mustUnseen, section, text } from './rules.ts';
@@ -14,21 +14,21 @@ const WHERE = '{"ssm": the name of a parameter} or {"secretsManager": the name o
 
 export const secretSchema = z.union(
   [section({ ssm }), section({ secretsManager })],
-  // Not shown: it may be the secret itself.
-  { error: `must say where the secret lies, as one of ${WHERE}` },
+  // The message does not show the value: it may be the secret itself.
+  { error: `must refer to a secret, as one of ${WHERE}` },
 );
 
-/** Set by every call, or by the connection. */
+/** Set by Groupage on every call, or by the connection. */
 const OWN_HEADERS =
   /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|traceparent|groupage-.*)$/i;
-/** Whatever their value is, it is no business of those who read a configuration. */
+/** Headers whose values are secret, judged by their names. */
 const SECRET_HEADERS = /^(?:cookie|.*(?:auth|api-?key|access-?key|token|secret|passw|credential|signature).*)$/i;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 
 const faultOf = (name: string, value: unknown): string | undefined => {
   if (OWN_HEADERS.test(name)) return 'is a header that Groupage sets itself: leave it out';
   if (SECRET_HEADERS.test(name) && typeof value === 'string')
-    return 'is secret: say where it lies, {"ssm": …} or {"secretsManager": …}, since a configuration is committed';
+    return 'is a secret, and a configuration is committed: refer to it as {"ssm": …} or {"secretsManager": …}';
   return undefined;
 };
 
@@ -36,7 +36,7 @@ export const headersSchema = z
   .record(
     z.string(),
     z.union([text(/^[\t\x20-\x7e]{0,1000}$/, 'a text of printable ASCII characters'), secretSchema], {
-      error: `must be a text of at most 1,000 printable ASCII characters, or say where it lies, as one of ${WHERE}`,
+      error: `must be a text of at most 1,000 printable ASCII characters, or refer to a secret, as one of ${WHERE}`,
     }),
     mustUnseen('an object of headers and their values'),
   )
@@ -44,11 +44,13 @@ export const headersSchema = z
     const seen = new Set<string>();
     for (const [index, [name, value]] of Object.entries(headers).entries()) {
       if (!HEADER_NAME.test(name)) {
-        // Not shown: whoever writes "Authorization: Bearer …" as a name shows a secret.
-        context.addIssue(`has as number ${index + 1} a name that no header can have`);
+        // The message does not show the name: it may be "Authorization: Bearer …", with the secret in it.
+        context.addIssue(`has an invalid header name (header number ${index + 1})`);
         continue;
       }
-      const fault = seen.has(name.toLowerCase()) ? 'is there twice: case does not count' : faultOf(name, value);
+      const fault = seen.has(name.toLowerCase())
+        ? 'is set twice: header names are not case-sensitive'
+        : faultOf(name, value);
       seen.add(name.toLowerCase());
       if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
     }

@@ -1,7 +1,7 @@
-/** How things of an account are named in a configuration: by a name, of this account and region, or by an ARN. */
+/** Names of AWS resources in a configuration: a name in the stack's account and region, or an ARN. */
 import { text } from './rules.ts';
 
-/** A name, or the ARN of a service in which `resource` stands for it. Wildcards are in neither. */
+/** Matches a name, or an ARN of the service with `resource` as its last part. Neither may contain wildcards. */
 const nameOrArn = (name: string, service: string, resource = name): RegExp =>
   new RegExp(`^(?:${name}|arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource})$`);
 
@@ -11,10 +11,10 @@ const BUS = '[A-Za-z0-9._/-]{1,256}';
 const FUNCTION = '[A-Za-z0-9_-]{1,64}';
 const MACHINE = '[A-Za-z0-9_-]{1,80}';
 const SECRET = '[A-Za-z0-9/_+=.@-]{1,512}';
-/** A version's or an alias's. */
+/** A version or an alias. */
 const QUALIFIER = '(?::[A-Za-z0-9_-]{1,128})?';
 
-/** Those of the kind that keeps order want a group for each message, and keep others waiting for one that fails. */
+/** No FIFO queue: it needs a message group, and one failing message blocks the others of its group. */
 export const queueName = text(
   nameOrArn(QUEUE, 'sqs'),
   'the name or the ARN of a standard queue (not its URL, and no FIFO queue)',
@@ -30,9 +30,9 @@ export const machineName = text(
   'the name or the ARN of a state machine',
 );
 
-/** Alarms take no name, and a topic that keeps order takes no alarm. */
+/** An alarm action needs an ARN, and CloudWatch cannot publish to a FIFO topic. */
 export const ALARM_TOPIC = new RegExp(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\\d{12}:${TOPIC}$`);
 
-/** SSM has plain names, and paths from the root. */
+/** SSM allows plain names and paths from the root. */
 export const PARAMETER_NAME = /^(?:[A-Za-z0-9_.-]{1,1000}|(?=.{1,1000}$)(?:\/[A-Za-z0-9_.-]+){1,15})$/;
 export const SECRET_NAME = nameOrArn(SECRET, 'secretsmanager', `secret:${SECRET}`);

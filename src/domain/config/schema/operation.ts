@@ -1,4 +1,4 @@
-/** An operation: how its tasks are grouped, batched, called about and told of; and what cannot go together. */
+/** The schema of an operation, key by key. Combinations are checked in `combinations.ts`. */
 import * as z from 'zod';
 import { OPERATION_NAME_PATTERN } from '../../ids.ts';
 import { MOST_SLOTS } from '../../operations/slot-pages.ts';
@@ -10,7 +10,7 @@ import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, w
 const batchSchema = section({
   maxSize: whole(1, 1_000).default(100),
   maxBytes: whole(1_000, 6_000_000).optional(),
-  maxWeight: number(0, 1_000_000_000, ', 0 for any').default(0),
+  maxWeight: number(0, 1_000_000_000, ', or 0 for no limit').default(0),
   maxWait: duration(0, 7 * DAY).optional(),
   quietPeriod: duration(0, DAY).default(0),
   minSize: whole(1, 1_000).default(1),
@@ -25,7 +25,7 @@ const retrySchema = section({
   bisect: z.boolean(must('true or false')).default(true),
 });
 
-const cap = whole(1, MOST_SLOTS, ', or null for any number').nullable().default(null);
+const cap = whole(1, MOST_SLOTS, ', or null for no limit').nullable().default(null);
 const concurrencySchema = section({ perTarget: cap, total: cap });
 
 const MERGE_KEYS = /^[^.[\]\s]+(?:\.[^.[\]\s]+)*\[\](?:\.[^.[\]\s]+)*$/;
@@ -41,10 +41,10 @@ const bypassSchema = section(
   'an object such as {"bytes": 100000}, or null for none',
 );
 
-// Not shown: whoever writes an address here may show a secret with it.
+// The message does not show the value: it may be an address with a secret in it.
 const destinationName = formed(
   OPERATION_NAME_PATTERN,
-  mustUnseen('the name of one of the "destinations" (no address), or null for nobody'),
+  mustUnseen('the name of one of the "destinations" (not an address), or null for none'),
 )
   .nullable()
   .default(null);
@@ -58,7 +58,7 @@ const circuitSchema = section(
   'an object, or null for none',
 );
 
-/** Dots walk into objects. */
+/** A payload field; dots lead into nested objects. */
 const FIELD = /^[^.]+(?:\.[^.]+)*$/;
 const KEYS_MAX = 10;
 
@@ -89,7 +89,7 @@ export const operationShape = section(
     downstream: downstreamSchema,
     retry: retrySchema.prefault({}),
     callbacks: callbacksSchema.prefault({}),
-    rateLimit: number(0.001, 1_000, ' (calls a second), or null for any').nullable().default(null),
+    rateLimit: number(0.001, 1_000, ' (calls a second), or null for no limit').nullable().default(null),
     circuit: circuitSchema.nullable().prefault({}),
     shards: whole(1, 1_000).default(1),
     keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
@@ -97,7 +97,7 @@ export const operationShape = section(
   'an object with "target" and "downstream"',
 );
 
-/** What {@link operationShape} makes of an operation whose values are right, each by itself. */
+/** An operation that {@link operationShape} accepts: each value is valid alone. */
 export type OperationShape = z.output<typeof operationShape>;
 
 /** The keys of each section. */

@@ -1,4 +1,4 @@
-/** What the sections of a configuration are made of: each rule says in one sentence what a value must be. */
+/** Building blocks of the configuration's schemas. Each rule has one message, which says what the value must be. */
 import * as z from 'zod';
 import { isNumberWithin, type NumberLimits } from '../../../util/limits.ts';
 import type { Millis } from '../../ids.ts';
@@ -8,7 +8,7 @@ import { DURATION_PATTERN, type Duration, parseDuration, printDuration } from '.
 export const HOUR: Millis = 60 * MINUTE;
 export const DAY: Millis = 24 * HOUR;
 
-/** As much of a text as a sentence has room for. */
+/** Characters of a text that a message quotes. */
 const SHOWN = 60;
 
 const kindOf = (value: unknown): string => {
@@ -18,11 +18,11 @@ const kindOf = (value: unknown): string => {
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 };
 
-/** What a sentence can have of a value: of lists and objects only that they are, since anything may be in them. */
+/** A value as a message shows it. Lists and objects appear by kind only, since they may contain anything. */
 const show = (value: unknown): string => {
   if (typeof value === 'string') return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
   if (typeof value === 'bigint') return `${value}n`;
-  // Not as JSON, which knows neither NaN nor Infinity.
+  // JSON has neither NaN nor Infinity.
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
 };
 
@@ -30,21 +30,21 @@ type Input = { readonly input?: unknown };
 
 export const must = (be: string) => ({ error: ({ input }: Input) => `must be ${be}, not ${show(input)}` });
 
-/** For what may be a secret in the wrong place: only what kind of thing it is is said. */
+/** Like {@link must}, but shows only the kind of the value, which may be a secret in the wrong place. */
 export const mustUnseen = (be: string) => ({ error: ({ input }: Input) => `must be ${be}, not ${kindOf(input)}` });
 
 /**
- * A number within limits. Like every rule of ours it says in its metadata what it takes: that is the published schema
- * (`tools/contract`).
+ * A number within limits. Like every rule here it also puts its limits into its metadata, from which `tools/contract`
+ * makes the published schema.
  */
 const numberWithin = (limits: NumberLimits, be: string) =>
   z
     .custom<number>((value) => typeof value === 'number' && isNumberWithin(value, limits), must(be))
     .meta({ type: 'number', ...limits });
 
-/** @param or what may stand there instead, for the sentence. */
+/** @param or an alternative value, appended to the message. */
 export const whole = (minimum: number, maximum: number, or = '') =>
-  // One rule, one problem: whatever is wrong with it.
+  // A single rule, so that a value gives one message however many limits it breaks.
   numberWithin({ type: 'integer', minimum, maximum }, `a whole number from ${minimum} to ${maximum}${or}`);
 
 export const number = (minimum: number, maximum: number, or = '') =>
@@ -59,17 +59,17 @@ export const duration = (least: Millis, most: Millis, or = '') => {
         (text) => typeof text === 'string' && isWithin(parseDuration(text)),
         must(`a duration ${span}, such as "500ms", "1s", "5m", "2h" or "30d"${or}`),
       )
-      // The span is beyond a schema's words.
+      // A JSON Schema cannot express the span.
       .meta({ type: 'string', pattern: DURATION_PATTERN.source, description: `a duration ${span}` })
       .transform((text): Millis => parseDuration(text) ?? 0)
   );
 };
 
-/** @param be what it must be, with the way out for whoever wrote something else. */
+/** @param be what the value must be, for the message about any other kind of value. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape, be = 'an object') =>
   z.strictObject(shape, mustUnseen(be));
 
-/** Text of a form. @param problem says what it must be: {@link must}, or {@link mustUnseen} */
+/** Text that matches a pattern. @param problem the message: {@link must}, or {@link mustUnseen} */
 export const formed = (pattern: RegExp, problem: ReturnType<typeof must>) =>
   z
     .custom<string>((value) => typeof value === 'string' && pattern.test(value), problem)
@@ -77,13 +77,13 @@ export const formed = (pattern: RegExp, problem: ReturnType<typeof must>) =>
 
 export const text = (pattern: RegExp, be: string) => formed(pattern, must(be));
 
-/** Who is told where nobody is named; whether there is one of that name is a matter of the whole configuration. */
+/** The default callback destination of fan-outs or lists. `configSchema` checks that a destination of that name exists. */
 export const toldOtherwise = () =>
-  z.string(mustUnseen('the name of a configured destination, or null for nobody')).nullable().default(null);
+  z.string(mustUnseen('the name of a configured destination, or null for none')).nullable().default(null);
 
 /**
- * A fault of how values go together, at the one that has to change; the sentence tells the others, which may be
- * defaults.
+ * Reports an invalid combination at the key that has to change. The message names the other keys and their values, which
+ * may be defaults.
  */
 export const fault = (context: z.RefinementCtx, path: readonly string[], message: string): void =>
   context.addIssue({ code: 'custom', path: [...path], message });

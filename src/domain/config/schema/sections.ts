@@ -1,6 +1,5 @@
 /**
- * The small sections of a configuration: how register messages reach their function, what holds for every fan-out and every
- * deferred list, and whom the alarms call, and when.
+ * The sections of a configuration that belong to no operation: register messages, fan-outs, deferred lists and alarms.
  */
 
 import type * as z from 'zod';
@@ -8,7 +7,7 @@ import { MESSAGES_AT_ONCE, MINUTE, REGISTER_LIMITS, SECOND } from '../../timings
 import { ALARM_TOPIC } from './names.ts';
 import { DAY, duration, fault, formed, HOUR, mustUnseen, section, text, toldOtherwise, whole } from './rules.ts';
 
-/** What Lambda hands on without gathering. */
+/** Lambda passes at most this many messages to one invocation without a batching window. */
 const AT_ONCE = MESSAGES_AT_ONCE.register;
 
 const registerFields = section({
@@ -18,12 +17,12 @@ const registerFields = section({
 type Register = z.output<typeof registerFields>;
 
 const checkTogether = ({ maxMessages, maxWait }: Register, context: z.RefinementCtx): void => {
-  if (maxWait % SECOND > 0) fault(context, ['maxWait'], 'must be whole seconds: Lambda knows no others');
+  if (maxWait % SECOND > 0) fault(context, ['maxWait'], 'must be whole seconds: Lambda accepts nothing finer');
   if (maxMessages > AT_ONCE && maxWait < SECOND)
     fault(
       context,
       ['maxMessages'],
-      `must not be more than ${AT_ONCE} unless register.maxWait is at least "1s": Lambda gathers no more without waiting`,
+      `must not be more than ${AT_ONCE} unless register.maxWait is at least "1s": Lambda collects more only with a batching window`,
     );
 };
 
@@ -40,7 +39,7 @@ export const fanOutsSchema = fanOutFields.prefault({});
 export const fanOutKeys: readonly string[] = Object.keys(fanOutFields.shape);
 
 const listFields = section({
-  // Claims of a list that is cancelled go on for up to half a day.
+  // Claims of a cancelled list may last for another 12 hours.
   keep: duration(DAY, 90 * DAY).default(7 * DAY),
   callback: toldOtherwise(),
 });
@@ -50,17 +49,17 @@ export const listKeys: readonly string[] = Object.keys(listFields.shape);
 const alarmFields = section({
   topic: text(
     ALARM_TOPIC,
-    'the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (of the region that it is deployed to), or null for nobody',
+    'the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (in the region of the deployment), or null for none',
   )
     .nullable()
     .default(null),
-  // It stands before the section's anchor, so it ends neither in a # nor in a query.
+  // Alarms append the anchor of a section, so the address must contain neither # nor a query.
   runbook: formed(
     /^[^\s#?]{1,500}$/,
-    mustUnseen('where docs/how-to/operate.md is to be read: an address or a path, without # and ?'),
+    mustUnseen('the address or path of docs/how-to/operate.md, without # and ?'),
   ).default('docs/how-to/operate.md'),
   failedBatches: whole(1, 1_000_000).default(1),
 });
-/** Null: there is nobody to be called, and nothing that would. */
+/** Null: no alarms and no dashboard are deployed. */
 export const alarmsSchema = alarmFields.nullable().prefault({});
 export const alarmKeys: readonly string[] = Object.keys(alarmFields.shape);

@@ -1,4 +1,4 @@
-/** What is said of keys that no schema knows, and of what a schema would pass over. */
+/** Messages about unknown keys, and about values that zod would drop silently. */
 import { isObject } from '../../../util/json-text.ts';
 import type { Problem } from '../../../util/problems.ts';
 import { nearest } from '../nearest.ts';
@@ -11,7 +11,7 @@ type Path = readonly PropertyKey[];
 
 const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms'];
 
-/** Why `key` cannot be at `path` of a configuration, with what may have been meant. */
+/** The message about an unknown `key` at `path`, with the nearest known key. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
   const known = knownAt(input, path);
   const meant = nearest(key, known);
@@ -27,7 +27,7 @@ const knownAt = (input: unknown, path: Path): readonly string[] => {
   if (section === 'alarms') return alarmKeys;
   const within = section === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
-  // A secret, be it that of the calls or of one header.
+  // A secret: that of the calls, or of one header.
   if (inside !== undefined) return secretKeys;
   if (part === 'downstream') return downstreamKeys[kindAt(input, path)] ?? [];
   if (part === 'destination') return destinationKeys[kindAt(input, path)] ?? [];
@@ -39,21 +39,21 @@ const kindAt = (input: unknown, path: Path): string => {
   return isObject(at) ? String(at.kind) : '';
 };
 
-/** How deep a configuration is: `operations.NAME.downstream.headers.NAME.ssm`. */
+/** The greatest depth of a configuration: `operations.NAME.downstream.headers.NAME.ssm`. */
 const DEPTH = 6;
 
 /**
- * Members named `__proto__`, which JSON may have and a record of a schema leaves out, and things that are more than plain
- * objects (a Map, a Promise), which look empty: without a word both would be missing.
+ * Finds members named `__proto__`, which zod's records drop, and values that are not plain objects (a Map, a Promise),
+ * which zod reads as empty. Without this check both would be ignored without a message.
  */
 export const passedOver = (value: unknown, path: readonly string[] = []): Problem[] => {
   if (typeof value !== 'object' || value === null || path.length > DEPTH) return [];
   const kind = Object.prototype.toString.call(value).slice(8, -1);
   if (kind !== 'Object' && !Array.isArray(value))
-    return [{ path: path.join('.'), reason: `must be a plain object, as {…} makes one, not a ${kind}` }];
+    return [{ path: path.join('.'), reason: `must be a plain object such as {…}, not a ${kind}` }];
   return Object.entries(value).flatMap(([name, each]) =>
     name === '__proto__'
-      ? [{ path: [...path, name].join('.'), reason: 'is a name that JavaScript keeps for itself: choose another' }]
+      ? [{ path: [...path, name].join('.'), reason: 'is a name that JavaScript reserves: choose another' }]
       : passedOver(each, [...path, name]),
   );
 };
