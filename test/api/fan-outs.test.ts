@@ -378,7 +378,7 @@ describe('deleting', () => {
     for (const path of ['/f/items', '/f/seal'])
       expect(await ask(path, path === '/f/seal' ? {} : { count: 1 })).toMatchObject({
         code: 409,
-        detail: expect.stringMatching(/^fan-out f has expired: .* open another one, with another id$/),
+        detail: expect.stringMatching(/^fan-out f has expired: .* Open a new one with another id$/),
       });
   });
 

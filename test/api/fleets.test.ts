@@ -169,7 +169,7 @@ describe('the HTTP API of fleets', () => {
     await taken('p', A);
     for (const answer of [await drain('b'), await move('p', 'b')])
       expect(answer).toMatchObject({ code: 409, detail: several });
-    const none = 'fleet flights has no node "c": there are a@1, b@1, b@2';
+    const none = 'fleet flights has no node "c": its nodes are a@1, b@1, b@2';
     for (const answer of [await drain('c'), await move('p', 'c')])
       expect(answer).toMatchObject({ code: 404, detail: none });
     await kit.fleets.evict(F, B, 0, NOW);
@@ -191,7 +191,7 @@ describe('the HTTP API of fleets', () => {
     const store = kit.fleets;
     const goes = { ...store, drain: async () => false, pin: async () => false };
     kit = { ...kit, fleets: goes };
-    expect(await drain('b')).toMatchObject({ code: 404, detail: 'fleet flights has no node "b@1": no node is there' });
+    expect(await drain('b')).toMatchObject({ code: 404, detail: 'fleet flights has no node "b@1": it has no nodes' });
     expect(await move('p', 'b')).toMatchObject({ code: 404, detail: expect.stringContaining('has no partition "p"') });
     const afterwards = async () => ({ nodes: [], leases: [] });
     let reads = 0;
@@ -224,7 +224,7 @@ describe('the HTTP API of fleets', () => {
     const warning = 'node b@1 is draining: it gets the partition when its draining ends';
     expect(await move('p', 'b')).toMatchObject({ code: 200, pin: 'b@1', warning });
     await kit.fleets.beat(F, { key: A, beat: 1, ttl: 30_000, beatAt: NOW, leaving: true });
-    expect(await move('p', 'a')).toMatchObject({ code: 409, detail: expect.stringContaining('a@1 is about to leave') });
+    expect(await move('p', 'a')).toMatchObject({ code: 409, detail: expect.stringContaining('a@1 is shutting down') });
     expect((await leases()).map(({ pin }) => pin)).toEqual([B]);
   });
 
@@ -240,7 +240,16 @@ describe('the HTTP API of fleets', () => {
     await taken('p', A);
     const [draining, moving] = ['/flights/nodes/a/drain', '/flights/partitions/p/move'];
     for (const [path, body, errors] of [
-      [draining, {}, [{ path: 'draining', reason: expect.stringContaining('must be true, or false') }]],
+      [
+        draining,
+        {},
+        [
+          {
+            path: 'draining',
+            reason: expect.stringContaining('must be true (the node gives its partitions away) or false'),
+          },
+        ],
+      ],
       [draining, { draining: 'yes' }, [{ path: 'draining', reason: expect.stringContaining('must be true') }]],
       [draining, { draining: true, node: 'b' }, [{ path: 'node', reason: 'is unknown; known are draining' }]],
       [draining, '[]', [{ path: '', reason: 'the body must be a JSON object' }]],

@@ -168,7 +168,7 @@ describe('a claim', () => {
     expect(await claim({ claimId: 'other' })).toMatchObject({ jobs: jobsFrom(0, 10) });
     const lost = {
       code: 409,
-      detail: expect.stringMatching(/^claim mine does not have these jobs of list f \(any more\)/),
+      detail: expect.stringMatching(/^claim mine no longer has these jobs of list f:/),
     };
     expect(await ask(mine, { leaseSeconds: 60 }, 'PUT')).toMatchObject(lost);
     expect(await ask(`${mine}/complete`, {})).toMatchObject(lost);
@@ -266,7 +266,7 @@ describe('a claim', () => {
       ),
       one(
         { ...failed, result: 1 },
-        { path: 'result', reason: 'is that of a job that succeeded: one that failed has an error' },
+        { path: 'result', reason: 'is allowed only with "status": "succeeded": a failed job has an error' },
       ),
       one({ error: { code: 'c', message: 'm' } }, { path: 'error', reason: 'is allowed only with "status": "failed"' }),
       one({ ...failed, error: 'broken' }, { path: 'error', reason: 'must be {"code": "…", "message": "…"}' }),

@@ -75,8 +75,8 @@ describe('triggering', () => {
     const sent = [...kit.sent.registered];
     for (const [id, detail] of [
       ['f', 'list f has no operation, so its jobs cannot become tasks: let workers claim them'],
-      ['g', 'list g is cancelled: nothing of it is handed out any more'],
-      ['h', 'list h is complete: nothing of it is handed out any more'],
+      ['g', 'list g is cancelled: its jobs can no longer be triggered'],
+      ['h', 'list h is complete: its jobs can no longer be triggered'],
     ])
       expect(await ask(`/${id}/triggers`, { count: 1 })).toMatchObject({ code: 409, detail });
     expect(await ask('/g/triggers', { count: 1, token: 'before' }), 'again').toMatchObject({ triggered: 1, left: 0 });
@@ -106,14 +106,14 @@ describe('jobs that are to be tasks', () => {
     const depot = (n: number) => ({ path: `jobs[${n}].payload.depot`, reason: expect.any(String) });
     const size = {
       path: 'jobs[4].payload',
-      reason: expect.stringMatching(/^has 262169 bytes; at most 262144 are taken/),
+      reason: expect.stringMatching(/^has 262169 bytes; at most 262144 are allowed/),
     };
     const answer = await ask('/f/jobs', { jobs });
     expect(answer).toMatchObject({ code: 400 });
     expect(answer.errors).toEqual([depot(0), depot(3), size]);
     expect(await ask('/f/jobs', { jobs: [{ payload: { depot: 'MUC', text: 'x'.repeat(600_000) } }] })).toMatchObject({
       code: 400,
-      errors: [{ path: 'jobs[0].payload', reason: expect.stringContaining('a message may have 500000') }],
+      errors: [{ path: 'jobs[0].payload', reason: expect.stringContaining('a message may have at most 500000') }],
     });
     expect(await ask('/f')).toMatchObject({ total: 0 });
     expect(tables.listAppends.size).toBe(0);

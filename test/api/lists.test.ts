@@ -132,7 +132,7 @@ describe('sealing', () => {
     await ask('', { id: 'g' });
     await ask('/g/jobs', { jobs: someJobs(1), token: 'a' });
     expect(await ask('/g/seal', {})).toMatchObject({ status: 'sealed', total: 1, available: 1 });
-    const detail = 'list g is sealed: nothing is added to it any more';
+    const detail = 'list g is sealed: no more jobs can be added';
     expect(await ask('/g/jobs', { jobs: someJobs(1) })).toMatchObject({ code: 409, detail });
     expect(await ask('/g/jobs', { jobs: someJobs(1), token: 'a' })).toMatchObject({ code: 200, first: 0 });
   });
@@ -183,7 +183,7 @@ describe('cancelling', () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     await ask('/f/seal', {});
-    const detail = 'list f is complete: there is nothing to cancel any more';
+    const detail = 'list f is complete: it can no longer be cancelled';
     expect(await ask('/f/cancel', {})).toMatchObject({ code: 409, detail });
     expect(await ask('/f')).toMatchObject({ status: 'complete' });
   });

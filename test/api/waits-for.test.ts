@@ -64,8 +64,20 @@ it.each([
     'room-in-target',
     `1 of 1 batches are under way (${batch})`,
   ],
-  ['room in its operation', { ...NO_LOCK, blocked: NOW }, full, 'room-in-operation', ': 1 of 1 batches are under way'],
-  ['room that there is already', { ...NO_LOCK, blocked: NOW }, empty, 'room-in-operation', 'room in its operation'],
+  [
+    'waits for a free slot of its operation',
+    { ...NO_LOCK, blocked: NOW },
+    full,
+    'room-in-operation',
+    ': 1 of 1 slots are taken',
+  ],
+  [
+    'room that there is already',
+    { ...NO_LOCK, blocked: NOW },
+    empty,
+    'room-in-operation',
+    'waits for a free slot of its operation',
+  ],
   ['its batch to fill', held, full, 'batch-to-fill', '2026-01-01T00:00:01.000Z'],
   ['a leader', { ...held, lockedUntil: NOW - 1 }, full, 'leader', 'groupage doctor'],
 ] as const)('a task waits for %s', (_, lock, state, reason, text) => {

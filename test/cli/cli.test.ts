@@ -69,7 +69,7 @@ describe('the command line', () => {
     expect(await run(['send', '--file', '-'], `\n\n${twice.join('\n')}`)).toEqual({
       code: 1,
       out: '1 sent, 1 refused\n',
-      err: 'line 4: id is that of line 3, which has another operation, payload or fanOutItem\n',
+      err: 'line 4: id is also the id of line 3, which has a different operation, payload or fanOutItem\n',
     });
   });
 

@@ -263,7 +263,7 @@ describe('groupage doctor', () => {
       1,
       [
         '✓ a: tasks wait and nobody leads, since 2 h → a leader was asked for',
-        '✗ a: could not be looked at → its batches: something went wrong here; the log says what',
+        '✗ a: could not be looked at → its batches: internal error: see the log of the API function',
         '✗ b: could not be looked at → throttled',
         '✗ b: batch b#1#1 is overdue, its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
         '✗ b#1#2: could not be looked at → throttled',

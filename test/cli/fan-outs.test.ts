@@ -112,7 +112,7 @@ describe('groupage fan-out, on a local stack,', () => {
       [['show', 'nobody'], 1, 'there is no fan-out "nobody"'],
       [['watch', 'nobody'], 1, 'there is no fan-out "nobody"'],
       [['open', '--callback', 'nobody'], 1, '  callback is unknown: "nobody"'],
-      [['open', '--id', 'shut', '--user-key', 'k'], 1, 'is there already, with another userKey'],
+      [['open', '--id', 'shut', '--user-key', 'k'], 1, 'already exists with another userKey'],
       [['ack', 'shut:0:0', 'shut:0'], 1, '"shut:0" must be the id of an item'],
       [['add', 'shut', '1'], 1, /^fan-out shut is complete: no more items can be added\n$/],
       [['add', 'shut', '0'], 2, 'It takes a whole number'],

@@ -165,7 +165,7 @@ describe('groupage fleet', () => {
       const several = `fleet ${name} has several nodes with the id b: use a key, b@1, b@2`;
       for (const [args, words] of [
         [['show', 'nobody'], 'there is no fleet "nobody"'],
-        [['drain', name, 'c'], `fleet ${name} has no node "c": there are a@1, b@1, b@2`],
+        [['drain', name, 'c'], `fleet ${name} has no node "c": its nodes are a@1, b@1, b@2`],
         [['drain', name, 'b'], several],
         [['move', name, 'p-0', 'b'], several],
         [['move', name, 'p-9', 'a'], `fleet ${name} has no partition "p-9"`],

@@ -137,7 +137,10 @@ describe('groupage lists, on a local stack,', () => {
     const listed = (await run('show', 'many', '--jobs')).out.trimEnd().split('\n');
     expect([listed.length, JSON.parse(listed.at(-1) ?? '').token]).toEqual([2_500, 2_499]);
     const other = await piped(lines(3).join('\n'), 'add', 'many', '-', '--token', 'spring-1');
-    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('the token stands for other jobs already') });
+    expect(other).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the token was already used with other jobs'),
+    });
     expect((await shown('many')).total).toBe(2_500);
   });
 
@@ -148,8 +151,8 @@ describe('groupage lists, on a local stack,', () => {
     for (const [args, code, err] of [
       [['show', 'nobody'], 1, 'there is no list "nobody"'],
       [['create', '--operation', 'nobody'], 1, '  operation is unknown: "nobody"; configured are ship'],
-      [['create', '--id', 'shut', '--name', 'other'], 1, 'list shut is there already, with another name'],
-      [['add', 'shut', 'one.jsonl'], 1, 'list shut is cancelled: nothing is added to it any more\nnothing was added\n'],
+      [['create', '--id', 'shut', '--name', 'other'], 1, 'list shut already exists with another name'],
+      [['add', 'shut', 'one.jsonl'], 1, 'list shut is cancelled: no more jobs can be added\nnothing was added\n'],
       [['add', 'shut', 'none.jsonl'], 1, 'none.jsonl cannot be read'],
       [['add', 'shut', '.'], 1, '. is a folder'],
       [['trigger', 'shut', '--count', '1'], 1, 'list shut has no operation'],

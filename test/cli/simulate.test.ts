@@ -62,7 +62,7 @@ describe('groupage simulate', () => {
     [['--trace', 'bad.csv'], 'bad.csv:3: time is 1000 ms before'],
     [['--trace', 'missing'], 'missing cannot be read'],
     [['--config', 'none.json', ...LOAD], 'operations.ship.downstream'],
-    [[...LOAD, '--vary', 'minSize=5,6'], 'operations.ship.batch.minSize only matters with batch.quietPeriod'],
+    [[...LOAD, '--vary', 'minSize=5,6'], 'operations.ship.batch.minSize has an effect only with batch.quietPeriod'],
     [[...LOAD, '--out', 'no/such.svg'], 'no/such.svg cannot be written'],
   ])('fails on bad input, with the reason: %j', async (args, reason) => {
     const { code, err } = await run(args);

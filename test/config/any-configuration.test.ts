@@ -121,7 +121,7 @@ it('a configuration of parts that are right is right, or each of its problems na
         expect([path, leadsSomewhere(input, path)]).toEqual([path, true]);
         // None of zod's own, which begin with a capital; none of a key, since all are known.
         expect(reason).toMatch(
-          /^(?:must|needs|only|is too long|is replaced|is \d+\w+, and must|does not|names|leaves)\b/,
+          /^(?:must|needs|has an effect only|has names so long|is too long|cannot be combined|is \d+\w+: it must|names)\b/,
         );
       }
     }),

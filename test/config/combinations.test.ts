@@ -16,11 +16,11 @@ describe('values that cannot be meant together are refused with the reason', () 
     ],
     [
       { batch: { minSize: 5 } },
-      'batch.minSize only matters with batch.quietPeriod, since quiet alone does not seal below it: set that, or leave this out',
+      'batch.minSize has an effect only with batch.quietPeriod: set that too, or leave minSize out',
     ],
     [
       { batch: { minSize: 5, window: '5m' } },
-      'batch.minSize only matters with batch.quietPeriod, since quiet alone does not seal below it: set that, or leave this out',
+      'batch.minSize has an effect only with batch.quietPeriod: set that too, or leave minSize out',
     ],
     [
       { batch: { minSize: 100, quietPeriod: '1ms' } },
@@ -34,7 +34,7 @@ describe('values that cannot be meant together are refused with the reason', () 
       { downstream: QUEUE, batch: { maxBytes: 1_000_001 } },
       'batch.maxBytes must not be more than 1000000: a call of kind queue cannot hold more',
     ],
-    [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: there is nothing else that a large request could skip'],
+    [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: a large task can skip nothing else'],
     [
       { batch: { window: '5m', maxBytes: 2_000 }, bypass: { bytes: 2_001 } },
       'bypass.bytes must not be more than batch.maxBytes (2000): no task is that large',
@@ -43,10 +43,13 @@ describe('values that cannot be meant together are refused with the reason', () 
       { downstream: MACHINE, batch: { window: '5m' }, bypass: { bytes: 260_000 } },
       'bypass.bytes must not be more than batch.maxBytes (250000): no task is that large',
     ],
-    [{ batch: { window: '5m', maxWait: '1s' } }, 'batch.maxWait is replaced by batch.window: leave one of them out'],
+    [
+      { batch: { window: '5m', maxWait: '1s' } },
+      'batch.maxWait cannot be combined with batch.window, which replaces it: leave one of the two out',
+    ],
     [
       { batch: { window: '5m', quietPeriod: '1s' } },
-      'batch.quietPeriod does not go with batch.window, which ends when it ends: leave one of them out',
+      'batch.quietPeriod cannot be combined with batch.window, whose end is fixed: leave one of the two out',
     ],
     [
       { batch: { quietPeriod: '1s' } },
@@ -58,16 +61,16 @@ describe('values that cannot be meant together are refused with the reason', () 
     ],
     [
       { merge: MERGE, concurrency: { perTarget: 2, total: 1 } },
-      'concurrency.perTarget must be 1 (or left out) with merge: two jobs at once would do the same keys twice',
+      'concurrency.perTarget must be 1 (or left out) with merge: two jobs at once would process the same keys twice',
     ],
     [
       { concurrency: { perTarget: 3, total: 2 } },
       'concurrency.perTarget must not be more than concurrency.total (2), which is reached first',
     ],
-    [{ merge: MERGE, shards: 2 }, 'shards must be 1 with merge: requests with the same keys would not meet'],
+    [{ merge: MERGE, shards: 2 }, 'shards must be 1 with merge: tasks with the same keys would be in different shards'],
     [
       { concurrency: { perTarget: 1 }, shards: 2 },
-      'shards must be 1 with concurrency.perTarget: each shard would have the cap for itself',
+      'shards must be 1 with concurrency.perTarget: the cap would apply to each shard separately',
     ],
     [{ retry: { minDelay: '10m' } }, 'retry.minDelay is 10m: it must not be longer than retry.maxDelay (5m)'],
     [{ retry: { maxDelay: '100ms' } }, 'retry.minDelay is 1s: it must not be longer than retry.maxDelay (100ms)'],

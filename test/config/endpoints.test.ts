@@ -33,7 +33,7 @@ describe('a downstream that cannot be called is refused with the reason', () => 
     ),
     [
       { kind: 'http', url: 'http://me:s3cret@host/' },
-      'url must not contain a user name or password: give them as a header that says where they lie',
+      'url must not contain a user name or password: set a header whose value refers to a secret',
     ],
     [
       { ...HTTP, timeout: '5m' },
@@ -83,11 +83,8 @@ describe('a downstream that cannot be called is refused with the reason', () => 
       headers({ 'x-a': 'b', 'Authorization: Bearer s3cret': '' }),
       'headers has an invalid header name (header number 2)',
     ],
-    [headers({ 'X-Team': 'a', 'x-team': 'b' }), 'headers.x-team is there twice: case does not count'],
-    [
-      headers(fromJson('{"__proto__":"x"}')),
-      'headers.__proto__ is a name that JavaScript keeps for itself: choose another',
-    ],
+    [headers({ 'X-Team': 'a', 'x-team': 'b' }), 'headers.x-team is set twice: header names are not case-sensitive'],
+    [headers(fromJson('{"__proto__":"x"}')), 'headers.__proto__ is a name that JavaScript reserves: choose another'],
     [
       { kind: 'lambda', function: 'f:live' },
       'function must be the name or the ARN of a function (with an alias or a version: the ARN), not "f:live"',
@@ -180,7 +177,7 @@ it('callbacks name destinations that there are, and no member of every object', 
   const ops = { kind: 'queue', name: 'ops' };
   expect(told('ops', { ops })).toEqual([]);
   const path = 'operations.ship.callbacks.failed';
-  expect(told('ops')).toEqual([`${path} names an unknown destination, "ops": there are none under "destinations"`]);
+  expect(told('ops')).toEqual([`${path} names an unknown destination, "ops": none is configured under "destinations"`]);
   expect(told('constructor', { ops, more: ops })).toEqual([
     `${path} names an unknown destination, "constructor": configured are ops, more`,
   ]);

@@ -3,7 +3,7 @@ import { fromJson, HTTP, problemsIn, problemsOf } from './problems.ts';
 
 const DURATION = (from: string, to: string, or = '') =>
   `must be a duration from "${from}" to "${to}", such as "500ms", "1s", "5m", "2h" or "30d"${or}, not`;
-const CAP = 'must be a whole number from 1 to 1000, or null for any number, not';
+const CAP = 'must be a whole number from 1 to 1000, or null for no limit, not';
 const FIELD = 'must be the name of a payload field, such as "depot" or "route.origin", not';
 const NAME = 'is not a valid name for an operation: begin with a letter, then up to 63 letters, digits, - or _';
 const PROTO = '{"__proto__":{"a":1}}';
@@ -30,8 +30,11 @@ describe('a value of an operation that is wrong by itself is named with its path
     [{ batch: { maxBytes: null } }, 'batch.maxBytes must be a whole number from 1000 to 6000000, not null'],
     [{ batch: { maxBytes: 1e99 } }, 'batch.maxBytes must be a whole number from 1000 to 6000000, not 1e+99'],
     [{ batch: { maxBytes: 1_000.5 } }, 'batch.maxBytes must be a whole number from 1000 to 6000000, not 1000.5'],
-    [{ batch: { maxWeight: Number.NaN } }, 'batch.maxWeight must be a number from 0 to 1000000000, 0 for any, not NaN'],
-    [{ batch: { maxWeight: -1 } }, 'batch.maxWeight must be a number from 0 to 1000000000, 0 for any, not -1'],
+    [
+      { batch: { maxWeight: Number.NaN } },
+      'batch.maxWeight must be a number from 0 to 1000000000, or 0 for no limit, not NaN',
+    ],
+    [{ batch: { maxWeight: -1 } }, 'batch.maxWeight must be a number from 0 to 1000000000, or 0 for no limit, not -1'],
     [{ batch: { maxWait: '1 s' } }, `batch.maxWait ${DURATION('0ms', '7d')} "1 s"`],
     [{ batch: { maxWait: 5 } }, `batch.maxWait ${DURATION('0ms', '7d')} 5`],
     [{ batch: { quietPeriod: '2d' } }, `batch.quietPeriod ${DURATION('0ms', '1d')} "2d"`],
@@ -53,7 +56,7 @@ describe('a value of an operation that is wrong by itself is named with its path
     [{ retry: { minDelay: '-1s' } }, `retry.minDelay ${DURATION('0ms', '1d')} "-1s"`],
     [{ retry: { maxDelay: '2d' } }, `retry.maxDelay ${DURATION('0ms', '1d')} "2d"`],
     [{ retry: { bisect: 'yes' } }, 'retry.bisect must be true or false, not "yes"'],
-    [{ rateLimit: 0 }, 'rateLimit must be a number from 0.001 to 1000 (calls a second), or null for any, not 0'],
+    [{ rateLimit: 0 }, 'rateLimit must be a number from 0.001 to 1000 (calls a second), or null for no limit, not 0'],
     [{ circuit: false }, 'circuit must be an object, or null for none, not a boolean'],
     [{ circuit: { failures: 0 } }, 'circuit.failures must be a whole number from 1 to 1000, not 0'],
     [{ circuit: { coolDown: '16m' } }, `circuit.coolDown ${DURATION('1s', '15m')} "16m"`],
@@ -61,7 +64,7 @@ describe('a value of an operation that is wrong by itself is named with its path
     [{ keepTasks: '59m' }, `keepTasks ${DURATION('1h', '3650d')} "59m"`],
     [
       { callbacks: { failed: 'https://hooks.example/s3cret' } },
-      'callbacks.failed must be the name of one of the "destinations" (no address), or null for nobody, not a text',
+      'callbacks.failed must be the name of one of the "destinations" (not an address), or null for none, not a text',
     ],
     [
       { batch: { maxSize: 'x'.repeat(900) } },
@@ -101,14 +104,14 @@ describe('a configuration as a whole', () => {
     [null, 'must be an object with "operations", not null'],
     [[], 'must be an object with "operations", not a list'],
     ['me:s3cret', 'must be an object with "operations", not a text'],
-    [{}, 'operations must be an object of operations by their names, not nothing'],
+    [{}, 'operations must be an object with operation names as keys, not nothing'],
     [{ operations: {} }, 'operations must name at least one operation'],
     [{ operations: { ship: null } }, 'operations.ship must be an object with "target" and "downstream", not null'],
     [{ operations: { '-': ship } }, `operations.- ${NAME}`],
     [{ operations: { ship }, operation: {} }, 'operation is unknown; did you mean "operations"?'],
     [
       { operations: { ship }, destinations: [] },
-      'destinations must be an object of destinations by their names, not a list',
+      'destinations must be an object with destination names as keys, not a list',
     ],
     [
       { operations: { ship }, destinations: { 'a b': { kind: 'queue', name: 'a' } } },
@@ -116,11 +119,11 @@ describe('a configuration as a whole', () => {
     ],
     [
       { operations: fromJson(JSON.stringify({ ship, PROTO: ship }).replace('PROTO', '__proto__')) },
-      'operations.__proto__ is a name that JavaScript keeps for itself: choose another',
+      'operations.__proto__ is a name that JavaScript reserves: choose another',
     ],
     [
       { operations: { ship }, destinations: fromJson(PROTO) },
-      'destinations.__proto__ is a name that JavaScript keeps for itself: choose another',
+      'destinations.__proto__ is a name that JavaScript reserves: choose another',
     ],
     [
       { operations: { ship: { ...ship, batch: new Map([['maxSize', 5]]) } } },
@@ -136,11 +139,11 @@ describe('a configuration as a whole', () => {
     [{ idleOpen: '59s' }, `fanOuts.idleOpen ${DURATION('1m', '90d')} "59s"`],
     [{ idleSealed: '91d' }, `fanOuts.idleSealed ${DURATION('1m', '90d')} "91d"`],
     [{ keep: 0 }, `fanOuts.keep ${DURATION('1m', '90d')} 0`],
+    [{ callback: 7 }, 'fanOuts.callback must be the name of a configured destination, or null for none, not a number'],
     [
-      { callback: 7 },
-      'fanOuts.callback must be the name of a configured destination, or null for nobody, not a number',
+      { callback: 'ops' },
+      'fanOuts.callback names an unknown destination, "ops": none is configured under "destinations"',
     ],
-    [{ callback: 'ops' }, 'fanOuts.callback names an unknown destination, "ops": there are none under "destinations"'],
     [{ idelOpen: '1h' }, 'fanOuts.idelOpen is unknown; did you mean "idleOpen"?'],
     [{ ttl: '1h' }, 'fanOuts.ttl is unknown; known are idleOpen, idleSealed, keep, callback'],
     [null, 'fanOuts must be an object, not null'],
@@ -156,7 +159,7 @@ describe('a configuration as a whole', () => {
       'register.maxMessages must not be more than 10 unless register.maxWait is at least "1s": Lambda collects more only with a batching window',
     ],
     [{ maxWait: '61s' }, `register.maxWait ${DURATION('0ms', '1m')} "61s"`],
-    [{ maxWait: '1500ms' }, 'register.maxWait must be whole seconds: Lambda knows no others'],
+    [{ maxWait: '1500ms' }, 'register.maxWait must be whole seconds: Lambda accepts nothing finer'],
     [{ maxMessage: 9 }, 'register.maxMessage is unknown; did you mean "maxMessages"?'],
     [null, 'register must be an object, not null'],
   ])('%#: register: %s', (register, problem) =>
@@ -166,15 +169,18 @@ describe('a configuration as a whole', () => {
   it.each<[unknown, string]>([
     [{ keep: '59s' }, `lists.keep ${DURATION('1d', '90d')} "59s"`],
     [{ keep: '91d' }, `lists.keep ${DURATION('1d', '90d')} "91d"`],
-    [{ callback: 7 }, 'lists.callback must be the name of a configured destination, or null for nobody, not a number'],
-    [{ callback: 'ops' }, 'lists.callback names an unknown destination, "ops": there are none under "destinations"'],
+    [{ callback: 7 }, 'lists.callback must be the name of a configured destination, or null for none, not a number'],
+    [
+      { callback: 'ops' },
+      'lists.callback names an unknown destination, "ops": none is configured under "destinations"',
+    ],
     [{ kepe: '1h' }, 'lists.kepe is unknown; did you mean "keep"?'],
     [{ idleOpen: '1h' }, 'lists.idleOpen is unknown; known are keep, callback'],
     [null, 'lists must be an object, not null'],
   ])('%#: lists: %s', (lists, problem) => expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]));
 
   const TOPIC =
-    'alarms.topic must be the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (of the region that it is deployed to), or null for nobody, not';
+    'alarms.topic must be the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (in the region of the deployment), or null for none, not';
   it.each<[unknown, string]>([
     [{ topic: 'on-call' }, `${TOPIC} "on-call"`],
     [{ topic: 'arn:aws:sqs:eu-west-1:111122223333:on-call' }, `${TOPIC} "arn:aws:sqs:eu-west-1:111122223333:on-call"`],
@@ -183,7 +189,7 @@ describe('a configuration as a whole', () => {
     [{ failedBatches: 0 }, 'alarms.failedBatches must be a whole number from 1 to 1000000, not 0'],
     [
       { runbook: 'https://wiki.example/ops?id=1' },
-      'alarms.runbook must be where docs/how-to/operate.md is to be read: an address or a path, without # and ?, not a text',
+      'alarms.runbook must be the address or path of docs/how-to/operate.md, without # and ?, not a text',
     ],
     [{ topics: null }, 'alarms.topics is unknown; did you mean "topic"?'],
     [5, 'alarms must be an object, not a number'],

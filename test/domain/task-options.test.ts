@@ -23,8 +23,8 @@ const problems = (fields: object | string, within = config): string[] => {
   return parsed.ok ? [] : parsed.problems.map(describeProblem);
 };
 
-const PRIORITY = 'priority must be a whole number from 0 to 9, the most urgent';
-const WEIGHT = 'weight must be a number above 0 (from 1e-130), at most 1,000,000,000';
+const PRIORITY = 'priority must be a whole number from 0 to 9 (9 is the most urgent)';
+const WEIGHT = 'weight must be a number from 1e-130 to 1,000,000,000';
 const KEY = 'coalesceKey must be well-formed text of 1 to 128 characters; leave it out for none';
 const EXPIRES = 'expiresIn must be a duration from "1s" to "30d", such as "10m"';
 const ITEM = 'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
@@ -122,7 +122,7 @@ describe('what a producer wishes for', () => {
   it('says what a task counts whose weight is left out', () => {
     const light = aConfig({ batch: aPolicy({ maxWeight: 0.5 }) });
     expect(problems({}, light)).toEqual([
-      'weight counts as 1 where it is left out; a batch of this operation has at most 0.5 (batch.maxWeight)',
+      'weight is 1 by default; a batch of this operation has at most 0.5 (batch.maxWeight)',
     ]);
     expect(problems({ weight: 'x' }, light)).toEqual([WEIGHT]);
     expect(problems({ weight: 0.5 }, light)).toEqual([]);
