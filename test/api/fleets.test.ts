@@ -257,7 +257,7 @@ describe('the HTTP API of fleets', () => {
       [moving, { to: 7 }, [{ path: 'to', reason: expect.stringContaining('or null') }]],
       [moving, { to: '' }, [{ path: 'to', reason: expect.stringContaining('or null') }]],
       [moving, { to: 'a', dryRun: true }, [{ path: 'dryRun', reason: 'is unknown; known are to' }]],
-      [`${moving}?to=a`, { to: null }, [{ path: 'to', reason: expect.stringContaining('is no query parameter') }]],
+      [`${moving}?to=a`, { to: null }, [{ path: 'to', reason: expect.stringContaining('is not a query parameter') }]],
     ] as const)
       expect(await ask(path, body)).toMatchObject({ code: 400, errors });
     expect(await ask('/flights?partitions=true')).toMatchObject({ code: 400 });
@@ -277,7 +277,7 @@ describe('the HTTP API of fleets', () => {
     ])
       expect(await ask(path as string, undefined, method)).toMatchObject({
         code: 405,
-        detail: expect.stringContaining(`takes ${allowed}, not ${method}`),
+        detail: expect.stringContaining(`allows ${allowed}, not ${method}`),
       });
     expect(await ask('/flights/nodes/a')).toMatchObject({ code: 404 });
   });

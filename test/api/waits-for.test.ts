@@ -58,21 +58,15 @@ it.each([
     `batch ${batch}`,
   ],
   [
-    'room in its Target',
+    'a free slot of its Target',
     { ...held, inFlight: [batch] },
     full,
     'room-in-target',
-    `1 of 1 batches are under way (${batch})`,
+    `1 of 1 batches are in progress (${batch})`,
   ],
+  ['a free slot of its operation', { ...NO_LOCK, blocked: NOW }, full, 'room-in-operation', ': 1 of 1 slots are taken'],
   [
-    'waits for a free slot of its operation',
-    { ...NO_LOCK, blocked: NOW },
-    full,
-    'room-in-operation',
-    ': 1 of 1 slots are taken',
-  ],
-  [
-    'room that there is already',
+    'a slot that is free already',
     { ...NO_LOCK, blocked: NOW },
     empty,
     'room-in-operation',
@@ -123,7 +117,7 @@ it('a task that a batch has waits for the job that reports later, or for the end
   expect(await ask('task-2')).toMatchObject({ waitsFor: { reason: 'target-paused' } });
 });
 
-it('a task waits for room in its operation if its batch lent its slot', async () => {
+it('a task waits for a free slot of its operation if its batch gave up its slot', async () => {
   const kit = stepKit(await memoryStores(), aConfig({ concurrency: { perTarget: null, total: 1 } }));
   const app = api({ ...kit, newId: () => 'new', onError: console.error });
   const ask = async () => (await (await app.request('/v1/tasks/task-1')).json()) as Record<string, unknown>;

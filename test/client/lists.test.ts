@@ -187,6 +187,6 @@ describe('a deferred list', () => {
     }
     await expect(list.claim({ count: 1, leaseSeconds: 1, claimId: 'a.b' })).rejects.toThrow(RangeError);
     await list.seal();
-    await expect(list.add([{}])).rejects.toThrow(/^409: list l is complete: nothing is added/);
+    await expect(list.add([{}])).rejects.toThrow(/^409: list l is complete: no more jobs can be added/);
   });
 });

@@ -143,7 +143,7 @@ describe('asking for dead letters', () => {
   it('of a queue that there is not, or otherwise than it is done, is refused in words', async () => {
     expect(await redrive('nothing')).toMatchObject({
       status: 404,
-      detail: expect.stringMatching(/there are register/),
+      detail: expect.stringMatching(/the queues are register/),
     });
     expect(await redrive('elect', { dryRun: 1 })).toMatchObject({ status: 400, errors: [{ path: 'dryRun' }] });
     expect(await redrive('elect', { dry: true })).toMatchObject({ status: 400, errors: [{ path: 'dry' }] });
