@@ -62,7 +62,7 @@ it('the queries of the page name fields that log lines have', () => {
 it('the page counts what an operation and a stage have', () => {
   const all = Object.values(METRICS);
   const of = (dimension?: string) => all.filter(({ by }) => (by as readonly string[])[0] === dimension).length;
-  const page = readFileSync(PAGE, 'utf8');
+  const page = readFileSync(PAGE, 'utf8').replaceAll('\n', ' ');
   const [operation, queue, destination, none] = [of('operation'), of('queue'), of('destination'), of()];
   expect(page).toContain(
     `${operation} for each operation, of which \`BatchesSealed\` is one for each reason; ${queue} for each queue, ${destination} for each destination, and ${none} for all together`,

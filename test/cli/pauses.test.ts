@@ -35,7 +35,7 @@ describe('on call, on a local stack,', () => {
     const id = await waiting('CANCEL');
     const target = flow.target('CANCEL');
     expect(await run('pause', '--target', target, '--reason', 'fog')).toEqual(said(`${target} is paused`));
-    expect((await run('status', id)).out).toMatch(/\nwaits for +its Target is paused since \S+Z \(fog\)\n/);
+    expect((await run('status', id)).out).toMatch(/\nwaits for +its Target, paused since \S+Z \(fog\)\n/);
     expect(await run('cancel', id)).toEqual(said(`${id} is cancelled`));
     expect(JSON.parse((await run('cancel', id, '--json')).out)).toMatchObject({ error: { code: 'cancelled' } });
     expect((await run('status', id, '--wait')).out).toMatch(/status +failed\n/);

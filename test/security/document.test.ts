@@ -1,27 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tableUnder } from '../factories/documented.ts';
+import { THREATS } from './threats.ts';
 
 const DOCUMENT = 'docs/explanation/security.md';
 const ROOT = join(import.meta.dirname, '../..');
-const rows = tableUnder('| threat | what holds it | tests |', DOCUMENT);
-/** Not the lines that only head a group. */
+const rows = tableUnder('| threat | protection |', DOCUMENT);
+/** Without the lines that only head a group. */
 const threats = rows.filter(([threat = '']) => !threat.startsWith('**'));
 
 interface Named {
   readonly file: string;
   readonly test: string;
 }
-
-/** The tests that a cell names: `[file](path): name of the test`, one after the other. */
-const testsIn = (cell: string): Named[] =>
-  cell.split('<br>').map((each) => {
-    const [, path, test] = /^\[[\w-]+\]\((\S+)\): (.+)$/.exec(each) ?? [];
-    if (path === undefined || test === undefined)
-      throw new Error(`${DOCUMENT} names a test as ${JSON.stringify(each)}`);
-    return { file: join(ROOT, dirname(DOCUMENT), path), test };
-  });
 
 /** Whether a file has a test of this name, or a promise about templates: the first argument of a call. */
 const has = ({ file, test }: Named): boolean =>
@@ -38,9 +30,11 @@ const has = ({ file, test }: Named): boolean =>
 describe('the list of threats', () => {
   it('names tests that there are, in every line', () => {
     expect(threats.length).toBeGreaterThan(40);
-    for (const [threat, holds = '', tests = ''] of threats) {
-      expect([threat, holds !== '']).toEqual([threat, true]);
-      expect([threat, testsIn(tests).filter((each) => !has(each))]).toEqual([threat, []]);
+    expect(threats.map(([threat]) => threat)).toEqual(Object.keys(THREATS));
+    for (const [threat = '', protection = ''] of threats) {
+      const tests = (THREATS[threat] ?? []).map(([file, test]) => ({ file: join(ROOT, file), test }));
+      expect([threat, protection !== '', tests.length > 0]).toEqual([threat, true, true]);
+      expect([threat, tests.filter((each) => !has(each))]).toEqual([threat, []]);
     }
   });
 

@@ -27,7 +27,7 @@ it('what does not end says what it waits for, each Target of its own', async () 
       count: 4,
       first: ['p0', 'p1', 'p2'],
       waitsFor: expect.stringMatching(
-        /^its job has not reported yet: .*: complete\(\) its batch, or advance\(\) beyond that$/,
+        /^the report of its job: .*: complete\(\) its batch, or advance\(\) beyond that$/,
       ),
     },
     { of: 'ship/depot=MUC', count: 1, first: ['later'], waitsFor: expect.stringContaining('its Target is paused') },

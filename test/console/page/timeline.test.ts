@@ -38,8 +38,8 @@ const titles = (task: Task, batch?: Batch): string[] => timelineOf(task, batch, 
 
 it('a task that waits says what for', () => {
   expect(titles(aTask())).toEqual(['Registered', 'Waits for its batch']);
-  const paused = aTask({ waitsFor: { reason: 'target-paused', text: 'its Target is paused since noon' } });
-  expect(titles(paused)).toEqual(['Registered', 'Waits for its Target is paused since noon']);
+  const paused = aTask({ waitsFor: { reason: 'target-paused', text: 'its Target, paused since noon' } });
+  expect(titles(paused)).toEqual(['Registered', 'Waits for its Target, paused since noon']);
 });
 
 it('a batch says why it was sealed, how full it is, and how long the task had waited', () => {

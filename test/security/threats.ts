@@ -1,0 +1,371 @@
+/** The tests behind each threat in docs/explanation/security.md: file and name of the test. */
+export type NamedTest = readonly [file: string, test: string];
+
+export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
+  'SSRF: a message contains an address to which Groupage sends requests': [
+    ['test/security/addresses.test.ts', 'that names a place is refused by the name of the field'],
+    [
+      'test/security/addresses.test.ts',
+      'sends requests to the services of AWS, and to the downstreams and destinations of the configuration',
+    ],
+  ],
+  'a producer, or a message in the callback queue, redirects events or forges them': [
+    ['test/callbacks/deliver.test.ts', '%s go to the rejected queue with the reason'],
+    [
+      'test/steps/refused-messages.test.ts',
+      'go back to the callback queue if they are events from there, whose destination is configured now',
+    ],
+  ],
+  'an HTTP destination accepts forged, changed or repeated events': [
+    [
+      'test/callbacks/http.test.ts',
+      'gets the event as it is, signed with the time, and with the headers that are configured',
+    ],
+    ['test/callbacks/http.test.ts', 'is not called without its secret'],
+  ],
+  'a destination redirects events, never ends its answer, or gets its answer into logs': [
+    [
+      'test/callbacks/http.test.ts',
+      'does not take it by answering %s: it comes again, and what was said is not repeated',
+    ],
+    ['test/callbacks/http.test.ts', 'that never stops answering took it all the same, and holds nobody up'],
+  ],
+  'a function reaches more than the configured destinations': [
+    ['test/infrastructure/destinations.test.ts', 'may reach %s, and nobody else may'],
+  ],
+  'an address in a payload or grouping value is followed': [
+    ['test/security/addresses.test.ts', 'keeps a place that its payload names as text'],
+  ],
+  'prototype pollution by names such as `__proto__` and `constructor`': [
+    ['test/domain/register-message.test.ts', 'is refused with every reason at once'],
+    ['test/end-to-end/bad-input.test.ts', 'are names and values like any other, all the way'],
+  ],
+  'nesting so deep that the stack overflows': [
+    ['test/domain/json-text.test.ts', 'walks deep nesting and long strings without recursion'],
+    ['test/downstream/http-answer.test.ts', 'may nest as deeply as it likes, or hold half a surrogate pair'],
+  ],
+  'JSON that grows a hundredfold in memory': [
+    [
+      'test/domain/json-text.test.ts',
+      "is refused before it takes a function's memory, by what it is made of and not by its length",
+    ],
+  ],
+  'oversized ids, or ids that are paths, commands or markup': [
+    ['test/domain/small-parts.test.ts', 'accept what the contract allows as a task id and nothing else'],
+  ],
+  'payloads and messages too large for a row, batch or queue': [
+    [
+      'test/domain/register-message.test.ts',
+      'is refused when its payload is too large, for anyone or for a batch of its operation',
+    ],
+    [
+      'test/domain/register-message.test.ts',
+      'is refused when it has more than its payload and an id could want: it has to fit into a message once more',
+    ],
+  ],
+  'rounded numbers that make two Targets one': [
+    ['test/domain/target.test.ts', 'tells every value that is missing or cannot be grouped by'],
+    ['test/domain/register-message.test.ts', 'keeps its payload to the letter'],
+  ],
+  'repeated keys, lone surrogates, byte order marks, broken UTF-8, which two parsers read differently': [
+    ['test/api/bodies.test.ts', 'a body that is not UTF-8 is refused, and nothing of it is stored as something else'],
+    ['test/cli/lines.test.ts', 'a line that is not UTF-8 is refused as it is, and costs the others nothing'],
+    ['test/fuzz/register-message.test.ts', 'a payload arrives byte for byte, whatever surrounds it'],
+    ['test/fuzz/api-bodies.test.ts', 'a body of tasks is taken whole and as it was sent, or refused in words'],
+  ],
+  'unexpected input that crashes a parser': [
+    ['test/fuzz/register-message.test.ts', 'a register message is a task as it was sent, or is refused in words'],
+    ['test/fuzz/inner-messages.test.ts', 'a message of the %s queue is read as one that Groupage sends, or not at all'],
+    ['test/fuzz/api-bodies.test.ts', 'a body that names a Target flushes it, or is refused in words'],
+    [
+      'test/fuzz/answers.test.ts',
+      'an answer gives each item a result or leaves it open with a reason, and nothing else a result',
+    ],
+  ],
+  'ReDoS: text on which a pattern backtracks': [
+    ['test/security/long-texts.test.ts', 'names, headers, cursors and whatever else is matched by a pattern'],
+    ['test/security/long-texts.test.ts', 'JSON and its parts, and answers, broken or not'],
+  ],
+  'a message that causes many writes or log lines': [
+    [
+      'test/domain/register-message.test.ts',
+      'is refused with more inputs to be merged than one message may cause rows',
+    ],
+    [
+      'test/security/cost.test.ts',
+      'writes a task, its turn, and one message; a new Target one row more, a large payload another',
+    ],
+    [
+      'test/security/cost.test.ts',
+      'that is refused writes one message, with twenty reasons at the most, however much is wrong with it',
+    ],
+  ],
+  'injection into statements, expressions or keys (PartiQL)': [
+    ['test/end-to-end/bad-input.test.ts', 'are names and values like any other, all the way'],
+  ],
+  'line breaks in values of headers (`Idempotency-Key` contains the batch id)': [
+    ['test/fuzz/register-message.test.ts', 'a register message is a task as it was sent, or is refused in words'],
+  ],
+  'repeated messages': [
+    ['test/security/cost.test.ts', 'makes no second task by coming a thousand times'],
+    ['test/end-to-end/bad-input.test.ts', 'are harmless: one task, one batch, one call'],
+  ],
+  "another producer's id with another payload": [
+    ['test/end-to-end/bad-input.test.ts', 'that use a taken id for something else are refused; the first task stands'],
+  ],
+  'made-up fan-out items, and items of an ended fan-out': [
+    ['test/api/fan-outs.test.ts', 'with malformed items are refused by their places, and none of them counts'],
+    ['test/end-to-end/fan-outs.test.ts', 'what cannot be meant is refused, and nothing of it is done'],
+  ],
+  "a claim of another list, jobs of another claim, two results for a job, a list's internal tracker used as a fan-out":
+    [
+      ['test/api/list-claims.test.ts', 'is named by what claiming answered, in its own list'],
+      ['test/api/list-claims.test.ts', 'that is done with something wrong has done nothing'],
+      ['test/api/lists.test.ts', 'a list is none to those who ask for fan-outs'],
+      ['test/fuzz/api-lists.test.ts', 'a body about lists does what it says, or is refused in words and does nothing'],
+    ],
+  'a producer ends or loses jobs of a list, or gets jobs that are for workers': [
+    [
+      'test/steps/triggered.test.ts',
+      'are ended by their own tasks: no message that somebody sends can be one of a list',
+    ],
+    [
+      'test/steps/triggered.test.ts',
+      'are not taken by a message that nobody of ours sent: one amid a trigger that was never begun, or for a list of workers',
+    ],
+  ],
+  'a trigger or list of 100,000 jobs delays other lists': [
+    ['test/steps/triggered.test.ts', 'of a large trigger do not hold up those of a small one behind it'],
+  ],
+  'message attributes that only Groupage sets': [
+    ['test/wire.test.ts', 'is a count, whatever somebody else wrote there: delays are made from it'],
+  ],
+  'an elect, group or batch message with a made-up Target, batch, token or fence': [
+    [
+      'test/end-to-end/bad-input.test.ts',
+      'lead nowhere: a Target is led from its first fence on, and its tasks are called about once',
+    ],
+    ['test/steps/group.test.ts', 'leaves a Target alone about which it gets a message that no leader wrote'],
+    ['test/domain/small-parts.test.ts', 'name nothing that no row could hold, or that would make its row dear'],
+    ['test/security/cost.test.ts', 'about a Target that there is not reads, and writes one row at the most'],
+  ],
+  'messages that are rejected each time they are redriven': [
+    [
+      'test/steps/refused-messages.test.ts',
+      'that only the tables refuse are sent once, come back, and are named with their reasons',
+    ],
+    [
+      'test/steps/dead-letters.test.ts',
+      'that were sent after somebody asked have their turn another time, but keep no older one waiting',
+    ],
+  ],
+  'messages with more errors than an answer can hold': [
+    ['test/steps/refused-messages.test.ts', 'are named with the first twenty of their reasons'],
+    [
+      'test/api/dead-letters.test.ts',
+      'is answered within what an answer may have, whatever is wrong with them; the cursor goes on with the rest',
+    ],
+  ],
+  'a Target that cannot be checked or repaired, or an invalid position, stops the patrol': [
+    [
+      'test/steps/patrol.test.ts',
+      'goes on with the other Targets where one cannot be %s, names it, and goes on behind it',
+    ],
+    [
+      'test/steps/patrol.test.ts',
+      'begins its operation anew where the mark that it kept leads nowhere, and says so once',
+    ],
+  ],
+  'messages that no function can read': [
+    ['test/steps/sweep.test.ts', 'puts what none of the λs wrote into the rejected queue, with the reason'],
+  ],
+  'a redirect takes the batch elsewhere': [
+    ['test/downstream/http.test.ts', 'that leads elsewhere is not followed: nobody configured that place'],
+  ],
+  'an endless answer, or one that unpacks to gigabytes': [
+    [
+      'test/downstream/http.test.ts',
+      'that never stops answering is stopped: its connection is closed, and its answer may be smaller for fewer items',
+    ],
+    ['test/downstream/http.test.ts', 'that answers little which becomes much is stopped too'],
+  ],
+  'an answer that arrives byte by byte': [
+    ['test/downstream/http.test.ts', 'that answers drop by drop gets no more than its time'],
+  ],
+  'results for other tasks, several results for one task, half an answer': [
+    ['test/downstream/http-answer.test.ts', 'about items that nobody asked about changes nothing'],
+    ['test/fuzz/answers.test.ts', 'what an answer tells of its items is what they get, to the letter'],
+  ],
+  'an endless pause (`Retry-After`)': [
+    ['test/fuzz/answers.test.ts', 'a pause that is asked for is one that can be waited, or none'],
+  ],
+  'forged, changed or repeated calls of a downstream': [
+    ['test/downstream/signature.test.ts', 'does not hold for %s'],
+    ['test/downstream/signature.test.ts', 'holds while the clocks are no more than the tolerance apart, either way'],
+    ['test/downstream/documented.test.ts', 'holds what is signed, and nothing else'],
+  ],
+  'a secret in the configuration, an error or a log': [
+    ['test/downstream/secrets.test.ts', 'is not said, whatever a service says of it'],
+    ['test/downstream/http-headers.test.ts', 'whose secret %s is not made, and says which'],
+  ],
+  "a local start calls AWS with a user's credentials": [
+    ['test/local/services.test.ts', 'calls an emulator on this machine, and none elsewhere'],
+  ],
+  "callers without credentials, and web pages that use a user's": [
+    ['test/infrastructure/promises/functions.ts', 'every function URL asks for credentials, and is for no web page'],
+  ],
+  'paths that leave the API, invalid methods and bodies': [
+    ['test/fuzz/api-paths.test.ts', 'every path, with every method and query, is answered'],
+    ['test/local/function-url.test.ts', "answers what is hardly a request as the caller's fault"],
+  ],
+  'forged cursors': [
+    ['test/end-to-end/api.test.ts', 'answers 400 to a cursor that was made by hand'],
+    ['test/aws/cursor.test.ts', 'is a key of its list, as a page gave it'],
+  ],
+  'a misspelt dry run or filter makes the doctor repair everything': [
+    ['test/api/doctor.test.ts', 'repairs nothing for whoever asks for less, or for what nobody knows, and names it'],
+  ],
+  'answers a hundred times as large as the request': [
+    [
+      'test/end-to-end/api.test.ts',
+      'answers with the first thousand of many errors: no request makes an answer that is too large',
+    ],
+  ],
+  'cross-site requests of a web page to the API, SQS or DynamoDB': [
+    ['test/local/loopback.test.ts', 'answers no page of another origin (cross-site requests)'],
+    ['test/local/loopback.test.ts', 'tells no browser that another page may ask'],
+    ['test/local/loopback.test.ts', 'the local queues take no form from a web page'],
+  ],
+  'DNS rebinding: a foreign name resolves to 127.0.0.1': [
+    ['test/local/loopback.test.ts', 'answers no name that was made to lead here (DNS rebinding)'],
+    ['test/local/loopback.test.ts', 'the engine of the local DynamoDB is where no page would look'],
+  ],
+  'a web page or foreign name uses the console': [
+    ['test/console/server.test.ts', 'answers no page of another origin, and no name that was made to lead here'],
+  ],
+  'a payload or result runs as script in the console, or loads content': [
+    ['test/console/server.test.ts', 'lets the page load what comes from here, and nothing else'],
+  ],
+  'paths to other files, or console requests to other addresses': [
+    ['test/console/server.test.ts', 'serves no file of another folder'],
+    ['test/console/asked-paths.test.ts', 'are refused where they lead elsewhere: %s'],
+    ['test/console/asked-paths.test.ts', 'are so many, and so long, at the most'],
+  ],
+  'an open page that costs as much as the work, or a slow one that fills the memory': [
+    [
+      'test/console/interval.test.ts',
+      'cost no more in any hour than is stated and the one that came upon it, whatever they cost and however many are urgent',
+    ],
+    [
+      'test/local/console.test.ts',
+      'costs an open page no more than it states, as the engine counts, however much it asks for',
+    ],
+    ['test/console/outbox.test.ts', 'is the latest about each thing, in the order in which they first came'],
+  ],
+  'credentials in the page or terminal of `groupage console`': [
+    ['test/cli/console.test.ts', 'serves the page on a deployed stack, and signs what it asks for'],
+  ],
+  'other machines in the network': [['test/local/sqs-engine.test.ts', 'listens on the loopback address alone']],
+  'a `.groupage/local.json` in a folder above yours redirects your tasks': [
+    ['test/local/local-file.test.ts', 'leads nowhere but to this machine'],
+    ['test/local/local-file.test.ts', "counts for nothing when it is another user's, who may write a folder above"],
+  ],
+  'escape sequences in payloads, results, errors and names, shown in a terminal': [
+    ['test/cli/output.test.ts', 'reaches a terminal without what it would act upon'],
+    ['test/cli/cli.test.ts', 'shows payloads, results and errors without what a terminal would act upon, as JSON too'],
+  ],
+  'a payload that passes for other fields or another line': [
+    ['test/cli/cli.test.ts', 'takes a payload for nothing else than a payload'],
+    ['test/cli/lines.test.ts', 'a line ends where a line ends, and not inside of a JSON string'],
+  ],
+  'a redirect takes a signed request with its session token elsewhere': [
+    ['test/cli/stack.test.ts', 'sends nothing on to another host, whose token and task are not for it'],
+  ],
+  'values that forge log lines': [
+    ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
+  ],
+  'payloads, results, answers, tokens or credentials in logs': [
+    ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
+    [
+      'test/downstream/http-answer.test.ts',
+      'is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload',
+    ],
+    ['test/domain/json-text.test.ts', 'is refused without being quoted: reasons are logged, and it may be a payload'],
+  ],
+  "secrets in the functions' environment, or in templates": [
+    ['test/security/secrets.test.ts', 'tells functions the names of tables and queues by reference, and nothing else'],
+    [
+      'test/security/secrets.test.ts',
+      'has nothing of the configuration in it but the names of operations, in what is watched of them',
+    ],
+    ['test/infrastructure/promises/functions.ts', 'every setting of a function is a reference'],
+  ],
+  'passwords and keys in printed addresses': [
+    ['test/config/endpoints.test.ts', 'no secret that stands in a wrong place of a configuration is shown'],
+    ['test/local/start.test.ts', 'prints where tasks go, without what may be a key'],
+    ['test/cli/cli.test.ts', 'checks a configuration'],
+  ],
+  'wildcards and unneeded permissions': [
+    ['test/infrastructure/promises/roles.ts', 'every statement names what it allows'],
+    ['test/infrastructure/options.test.ts', "are Lambda's to make, and not the function's own code's"],
+    ['test/permissions/permissions.test.ts', 'cover nothing else, but what Lambda uses itself and what is explained'],
+    [
+      'test/infrastructure/fleet-table.test.ts',
+      'lets %s do what the store does for it, and no more, on that table alone',
+    ],
+  ],
+  'functions, state machines, queues and secrets that are not configured': [
+    [
+      'test/infrastructure/downstreams.test.ts',
+      'may call %s, read the secrets that are named, and nothing else outside of the stack',
+    ],
+  ],
+  'foreign events in the batch queue': [
+    [
+      'test/infrastructure/downstreams.test.ts',
+      'tells the batch queue how executions ended that an operation started, of exactly its state machine',
+    ],
+  ],
+  'roles that others can assume, or that functions share': [
+    ['test/infrastructure/promises/roles.ts', 'every role trusts Lambda alone'],
+    ['test/infrastructure/promises/roles.ts', 'every function has a role of its own, every role a function'],
+  ],
+  'functions that others invoke': [
+    [
+      'test/infrastructure/promises/functions.ts',
+      'only an AWS service that works for this stack may invoke a function',
+    ],
+  ],
+  'queues that others can access, or without TLS': [
+    ['test/infrastructure/promises/queues.ts', 'every queue takes TLS only, by a statement about that very queue'],
+    ['test/infrastructure/grants.test.ts', 'are those accounts, and may send to the register queue'],
+    ['test/infrastructure/grants.test.ts', 'of an organization are anybody there, and nobody without it'],
+  ],
+  'unencrypted data at rest': [
+    ['test/infrastructure/promises/queues.ts', 'every queue is encrypted, and keeps messages for fourteen days'],
+    ['test/infrastructure/promises/tables.ts', 'every table is encrypted with the key that AWS owns, at no cost'],
+    ['test/infrastructure/options.test.ts', 'encrypts tables, queues, dead letters and logs with the key'],
+    [
+      'test/infrastructure/options.test.ts',
+      'lets each function use the key through tables and queues, for what it does there',
+    ],
+  ],
+  'a stack deleted by mistake': [
+    [
+      'test/infrastructure/promises/tables.ts',
+      'every table of production, and of the construct, outlives its stack and its own replacement',
+    ],
+    [
+      'test/infrastructure/promises/queues.ts',
+      'a queue whose messages may be all that there is of a task outlives its stack in production, and in the construct',
+    ],
+    ['test/infrastructure/promises/tables.ts', 'every table can be restored to a point in time'],
+  ],
+  'endless message loops': [
+    ['test/infrastructure/promises/event-sources.ts', 'concurrency is limited at every event source'],
+  ],
+  'dependencies that differ from the reviewed ones': [
+    ['test/security/dependencies.test.ts', 'come in exact versions, with their hashes'],
+    ['test/security/dependencies.test.ts', 'run nothing when they are installed but what is named'],
+  ],
+};
