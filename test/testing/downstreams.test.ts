@@ -151,7 +151,7 @@ describe('an HTTP downstream of a test', () => {
     const [{ id = '', pending } = {}] = bed.batches;
     expect(pending).toBe(2);
     await expect(bed.complete(id, { results: [{ id: 'p7', status: 'succeeded' }] })).rejects.toThrow(
-      'results[0].id must be that of a task in this batch',
+      'results[0].id must be the id of a task in this batch',
     );
     await bed.complete(id, {
       results: [

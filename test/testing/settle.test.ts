@@ -30,7 +30,7 @@ it('what does not end says what it waits for, each Target of its own', async () 
         /^the report of its job: .*: complete\(\) its batch, or advance\(\) beyond that$/,
       ),
     },
-    { of: 'ship/depot=MUC', count: 1, first: ['later'], waitsFor: expect.stringContaining('its Target is paused') },
+    { of: 'ship/depot=MUC', count: 1, first: ['later'], waitsFor: expect.stringContaining('its Target, paused') },
   ]);
 });
 
