@@ -1,4 +1,4 @@
-/** Steps that are repeated: until nothing is left to do, or until nobody else is faster. */
+/** Loops around conditional writes: repeat a step until it ends, or until no other function wins the race. */
 
 import type { FanOutId } from '../domain/fan-out-ids.ts';
 import type { ListId } from '../domain/lists/ids.ts';
@@ -6,26 +6,34 @@ import type { Invocation, Machine } from '../ports/machine.ts';
 
 export type Next = 'again' | 'end';
 
-/** The function's time ran out between two turns: the message comes back and goes on. */
+/** The function's time ran out between two turns of a loop. The message comes back, and the work goes on then. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/** Takes turns until one ends. @param what they are about, for the error. @throws OutOfTime */
+/**
+ * Repeats `turn` until it returns 'end'.
+ * @param what names the work, for the error.
+ * @throws OutOfTime
+ */
 export const untilDone = async (what: string, invocation: Invocation, turn: () => Promise<Next>): Promise<void> => {
   while ((await turn()) === 'again')
     if (invocation.timeLeft() <= 0) throw new OutOfTime(`no time left for ${what}; its message comes back`);
 };
 
-/** How often, and how long the first pause is at the most, in ms. */
+/**
+ * `tries`: how often to try. `pause`: the longest first pause, in milliseconds; it doubles with each of the first five
+ * repeats.
+ */
 export interface Patience {
   readonly tries: number;
   readonly pause: number;
 }
 
 /**
- * @param attempt answers undefined where another one was faster
- * @param busy what to say once too many wanted the same, too often
+ * Repeats a conditional write that other functions compete for, with random pauses in between.
+ * @param attempt resolves to undefined if another function was faster.
+ * @param busy the error to throw after the last try.
  */
 export const contend = async <T>(
   { random, sleep }: Pick<Machine, 'random' | 'sleep'>,
@@ -41,25 +49,30 @@ export const contend = async <T>(
   throw busy();
 };
 
-/** Adders of one fan-out wait for each other, and there are too many of them. */
+/** Too many requests add items to one fan-out at once. */
 export class FanOutBusy extends Error {
   override readonly name = 'FanOutBusy';
   constructor(id: FanOutId) {
-    super(`too many add to fan-out ${id} at once: ask again with the same token, and add more items at a time`);
+    super(
+      `too many requests add to fan-out ${id} at once: repeat this one with the same token, and add more items with each request`,
+    );
   }
 }
 
 const PATIENCE: Patience = { tries: 25, pause: 15 };
 
-/** Too many want something of one list at once. */
+/** Too many requests change one list at once. */
 export class ListBusy extends Error {
   override readonly name = 'ListBusy';
-  constructor(id: ListId, why = 'too many ask of it at once') {
-    super(`list ${id}: ${why}: ask again in a moment, with the same token or claimId`);
+  constructor(id: ListId, why = 'too many requests change it at once') {
+    super(`list ${id}: ${why}; repeat the request in a moment with the same token or claimId`);
   }
 }
 
-/** @param attempt answers undefined where another one was faster. @throws ListBusy */
+/**
+ * @param attempt resolves to undefined if another function was faster.
+ * @throws ListBusy
+ */
 export const retryWhileContended = <T>(
   machine: Pick<Machine, 'random' | 'sleep'>,
   id: ListId,

@@ -1,4 +1,7 @@
-/** What the steps are given: one set for each family of steps. A function on Lambda has the tables of its family, and no others. */
+/**
+ * What the steps depend on, one type for each family of steps. A Lambda function gets the tables of its family, and no
+ * others.
+ */
 
 import type { Config } from '../domain/config/resolved.ts';
 import type { Downstream } from '../domain/downstream/downstream.ts';
@@ -13,7 +16,7 @@ import type { DeadLetters, Queues } from '../ports/queues.ts';
 import type { Tasks } from '../ports/tasks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 
-/** To find a Target a leader, or an operation's slots. The elect function has no more than this. */
+/** For finding a leader for a Target and changing an operation's slots. The elect function has nothing else. */
 export interface LeadDeps {
   readonly config: Config;
   readonly waiting: WaitingTasks;
@@ -24,12 +27,12 @@ export interface LeadDeps {
   readonly report: Report;
 }
 
-/** To see whether batches go on, and give back their slots. The sweep has no tasks. */
+/** For checking batches and giving back their slots. The sweep has no access to tasks. */
 export interface BatchDeps extends LeadDeps {
   readonly batches: Batches;
 }
 
-/** To begin and end tasks. The register function has no operations. */
+/** For starting and ending tasks. The register function has no access to operations. */
 export interface TaskDeps {
   readonly config: Config;
   readonly tasks: Tasks;
@@ -42,16 +45,16 @@ export interface TaskDeps {
   readonly report: Report;
 }
 
-/** To make batches of tasks. */
+/** For forming batches of tasks. */
 export type GroupDeps = BatchDeps & TaskDeps;
 
-/** To call about batches. */
+/** For handling batches. */
 export type CallDeps = GroupDeps & {
   /** The downstream of a configured operation. */
   readonly downstreamOf: (operation: OperationName) => Downstream;
 };
 
-/** To track fan-outs, which may stand alone: whoever sees to them needs no queue but that of events. */
+/** For tracking fan-outs. Fan-outs can be used without tasks, so these steps need only the queue of callbacks. */
 export interface FanOutDeps {
   readonly config: Config;
   readonly fanOuts: FanOuts;
@@ -60,13 +63,13 @@ export interface FanOutDeps {
   readonly report: Report;
 }
 
-/** To hand out the jobs of deferred lists. */
+/** For handing out the jobs of deferred lists. */
 export interface ListDeps extends FanOutDeps {
   readonly lists: Lists;
   readonly queues: Pick<Queues, 'callbacks' | 'register'>;
 }
 
-/** To send messages again that nobody works off. */
+/** For sending dead letters again. */
 export interface DeadLetterDeps {
   readonly config: Config;
   readonly deadLetters: DeadLetters;
@@ -75,11 +78,11 @@ export interface DeadLetterDeps {
   readonly report: Report;
 }
 
-/** To register tasks, also those that jobs of lists become. */
+/** For registering tasks, including tasks made from the jobs of a list. */
 export type RegisterDeps = TaskDeps & ListDeps;
 
-/** To see each minute to what is stuck. */
+/** For the sweep, which repairs each minute what is stuck. */
 export type SweepDeps = BatchDeps & ListDeps & DeadLetterDeps & { readonly patrolMarks: PatrolMarks };
 
-/** All of it. */
+/** Everything. */
 export type Deps = CallDeps & RegisterDeps & SweepDeps;

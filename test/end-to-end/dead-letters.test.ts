@@ -90,7 +90,7 @@ describe('the dead letters of a queue', () => {
       await put('elect', ['by hand']);
       return (await redrive('elect')).skipped.find(({ reason }) => reason.startsWith('elect queue: not a message'));
     });
-    expect(skipped.reason).toMatch(/lies in the rejected queue now$/);
+    expect(skipped.reason).toMatch(/is in the rejected queue now$/);
     await eventually(async () => (await flow.rejected()).find(({ body }) => body === 'by hand'));
   });
 });
@@ -130,7 +130,7 @@ describe('a refused message whose id was used for something else', () => {
     });
     // How many lie there is only about known; but they are few, and it could come back hundreds of times.
     expect(redriven).toBeLessThan(10);
-    const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent, and refused again: id taken was'));
+    const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent and refused again: id taken was'));
     // Or it came back after the request had ended.
     if (!isSaid)
       await eventually(async () =>

@@ -58,7 +58,7 @@ suite('dead letters that somebody asks for', () => {
       skipped: [
         {
           id: 'letter-0',
-          reason: expect.stringMatching(/^group queue: not a message.* lies in the rejected queue now$/),
+          reason: expect.stringMatching(/^group queue: not a message.* is in the rejected queue now$/),
         },
         { id: 'letter-1', reason: 'closed' },
       ],

@@ -83,7 +83,7 @@ suite('refused messages that somebody asks for', () => {
         expect.stringMatching(/too large to be kept whole/),
         expect.stringMatching(/^not a message that Groupage refused/),
         expect.stringMatching(/^it would be refused again: has 10000\d\d bytes/),
-        expect.stringMatching(/^it is a job's report, and no task/),
+        expect.stringMatching(/^it is a job's report, not a task/),
       ],
     ]);
     expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([5, [], []]);
@@ -97,8 +97,8 @@ suite('refused messages that somebody asks for', () => {
     const { revived, skipped } = await redrive(withRegister());
     expect([revived, kit.sent.revived.length, kit.letters.rejected.length]).toEqual([0, 2, 2]);
     expect(skipped.map(({ reason }) => reason).toSorted()).toEqual([
-      expect.stringMatching(/^it was sent, and refused again: id \S+-taken was registered before with another/),
-      expect.stringMatching(/^it was sent, and refused again: id there is no task \S+-expired/),
+      expect.stringMatching(/^it was sent and refused again: id \S+-taken was registered before with another/),
+      expect.stringMatching(/^it was sent and refused again: id there is no task \S+-expired/),
     ]);
   });
 

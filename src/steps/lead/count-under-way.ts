@@ -1,9 +1,10 @@
 /**
- * A Target whose operation gets a cap (`concurrency.perTarget`) while batches are under way that were opened without one.
+ * Counts a Target's batches when its operation gets a cap (`concurrency.perTarget`) while batches are under way (K3).
  *
- * Where there is no cap, nothing counts a Target's batches: a count would cost a write for each batch. The lock notes when the last batch was
- * opened that is not counted. The first leader that knows of the cap looks for such batches, and counts those that are not over, before it
- * opens another one. They are looked for in an index that is a moment behind, so the leader waits until it must show them.
+ * Without a cap, nothing counts a Target's batches, because a count would cost a write for each batch. The lock only
+ * notes when the last uncounted batch was opened. The first leader that has a cap in its configuration finds such
+ * batches, and gives each unfinished one a place, before it opens another batch. It finds them in an eventually
+ * consistent index, so it first waits until the index must show them.
  */
 
 import pLimit from 'p-limit';
@@ -18,10 +19,10 @@ import type { BatchDeps } from '../deps.ts';
 import { wake } from '../slots/wake.ts';
 
 /**
- * G5. Counts the batches that are under way, if they can be found already; otherwise the next guard sleeps until then. A hint leaves that
- * to the guard, unless the guard sleeps for longer.
+ * G5, K3. Counts the batches under way if the index must show them by now. Otherwise this hands over to a guard that is
+ * delayed until then. A hint leaves the count to the guard, unless the guard sleeps for longer.
  *
- * @param uncountedAt of the lock as it was read
+ * @param uncountedAt from the lock as it was read.
  */
 export const countFirst = async (
   deps: BatchDeps,
@@ -39,17 +40,17 @@ export const countFirst = async (
   if (hint && lock.lockedUntil - LEASE <= from + SOON) return 'end';
   const nextToken = machine.token();
   await queues.group({ target, fence: fence + 1, token: nextToken }, delayPast(from, now));
-  // It sleeps: a Target that was woken for a free slot wakes the next one.
+  // The leader is about to sleep, so a Target that was woken for a free slot wakes the next one.
   if (lock.blocked !== undefined) await wake(deps, operationOf(target));
   const next = { token: nextToken, seen: lock, now, until: from + LEASE, waits: true };
   const handedOver = await locks.handOver(target, mine, next);
   return handedOver || (await locks.read(target)).holder === nextToken ? 'end' : 'again';
 };
 
-/** After so long the index shows a batch, though the clocks of two functions differ. */
+/** By then the index shows a batch, even if the clocks of two functions differ. */
 const UNTIL_SHOWN: Millis = CLOCK_SKEW + 5 * SECOND;
 
-/** Older batches of a Target are not looked for: each costs a read. */
+/** Each batch costs a read, so only the newest ones of a Target are read. */
 const MOST = 1_000;
 const PAGE = 100;
 const AT_ONCE = 20;
@@ -62,15 +63,16 @@ const countUnderWay = async (
   uncountedAt: Millis,
 ): Promise<void> => {
   const found = await notOver(deps, await latestOf(deps, target));
-  // One with its place in the lock that the lock does not show: whoever counted it stopped before the lock was written.
+  // A batch may have its place noted while the lock does not show it: the function that counted it died before it wrote
+  // the lock.
   const isCounted = ({ id, targetPage }: Batch): boolean =>
     targetPage !== undefined && (targetPage > 0 || inFlight.includes(id));
   const uncounted = found.flatMap((batch) => (isCounted(batch) ? [] : batch.id));
-  // The batch first: whoever ends it looks for its place from then on.
+  // Write the batch before the lock. A function that finishes the batch from then on gives its place back.
   const placed = await pLimit(AT_ONCE).map(uncounted, async (id) => ((await deps.batches.place(id)) ? [id] : []));
   const batches = placed.flat();
   if (batches.length > 0 && !(await deps.locks.count(target, mine, batches))) return;
-  // One that ended in between has not given back the place that it has now.
+  // A batch that finished in between has not given back the place that it just got.
   const counted = [...new Set([...inFlight, ...batches])];
   const still = new Set((await notOver(deps, counted)).map(({ id }) => id));
   for (const id of counted) if (!still.has(id)) await deps.locks.releaseSlot(target, id);

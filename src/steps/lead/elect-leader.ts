@@ -1,6 +1,11 @@
 /**
- * Elect: one of many messages finds a Target a leader; the others cost one read each and never poll (rules E1 to E3). To lead is to
- * take a Target's free lock, with a guard message that sees to the Target should we not (rules L1 to L3).
+ * Elect: an elect message finds a leader for its Target (E1 to E3).
+ *
+ * 1. Read the lock. The message ends if the Target has a leader, or if it cannot open a batch now. Each of these
+ *    messages costs one read and never polls.
+ * 2. Read the waiting rows. The message ends if there is nothing to do.
+ * 3. Send a guard, then take the lock (L1 to L3). The guard goes first: it takes over if this function dies after it
+ *    has taken the lock.
  */
 
 import { isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -24,7 +29,7 @@ const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> =>
   if (message.resume !== undefined) await deps.locks.resume(target, message.resume, deps.machine.now());
   for (;;) {
     const lock = await deps.locks.read(target);
-    // What it was waked for was seen to by somebody else: the room is for the next one.
+    // E1. The Target does not need the slot that it was woken for, so wake the next one.
     if (
       message.wake !== undefined &&
       (lock.fence !== message.wake || isClosed(lock, operation.concurrency, deps.locks.pageSize))
@@ -34,29 +39,29 @@ const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> =>
     }
     if (isClosed(lock, operation.concurrency, deps.locks.pageSize)) return;
     if (isHeld(lock, deps.machine.now())) {
-      // He may sleep for long, and nobody told him of a batch that became full while it was paused.
+      // The leader may sleep for long. During the pause, no function sent it a hint for a batch that became full.
       if (message.resume !== undefined && lock.holder)
         await deps.queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
       return;
     }
     const isBlocked = lock.blocked !== undefined;
-    // It waits for room: a task more does not make any.
+    // The Target waits for a free slot. Another task frees none.
     if (isBlocked && message.wake === undefined && message.resume === undefined) return;
     const rows = await deps.waiting.first(target, operation.batch.maxSize);
-    // A batch that was left open is finished even when nobody waits behind it, and one that waited for room does not any more.
+    // E2. An open batch is finished even if no other task waits. A blocked Target without tasks wakes the next one.
     if (rows.length === 0 && !lock.openBatch && !isBlocked) return;
     if (await lead(deps, target, lock, rows)) return;
   }
 };
 
 /**
- * Whether a Target's operation is not configured, and nothing of the Target is left to be grouped.
+ * Whether a Target's operation is not configured, and the Target has nothing left to group.
  *
- * A message of an operation that was taken out of the configuration comes back, as a dead letter if need be, until the operation is
- * configured again: its work is stored, and perhaps no other message points to it. Most messages that are repeated or late find that
- * work finished. Such a message ends; otherwise it would come back for as long as the operation is not configured.
+ * If an operation was removed from the configuration, its messages fail, and become dead letters, until it is
+ * configured again: its work is stored, and perhaps no other message points to it. Most repeated or late messages find
+ * that work finished. Such a message ends. Otherwise it would come back for as long as the operation is not configured.
  *
- * @param known its lock, if that was read
+ * @param known the Target's lock, if it was read already.
  */
 export const isNothingLeft = async (
   { config, locks, waiting }: LeadDeps,
@@ -69,15 +74,16 @@ export const isNothingLeft = async (
 };
 
 /**
- * Tries to become the leader of a Target whose lock, as read, nobody holds.
+ * Tries to become the leader of a Target whose lock is not held.
  *
- * @param rows the Target's first waiting rows; none only if a batch is open, or it waited for room.
- * @returns whether it won.
+ * @param lock the lock as it was read.
+ * @param rows the Target's first waiting rows. Empty only if a batch is open or the Target is blocked.
+ * @returns whether this function leads the Target now.
  */
 export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: readonly Waiting[]): Promise<boolean> => {
   const { config, locks, queues, machine, report } = deps;
   const now = machine.now();
-  // Who waited for room, and does not need it now, has to pass it on at once.
+  // A blocked Target goes on at once: it uses the free slot or wakes the next Target.
   const next =
     lock.openBatch || lock.blocked !== undefined || rows.length === 0
       ? { do: 'seal' as const }
@@ -85,10 +91,11 @@ export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: rea
   const wait = next.do === 'seal' ? 0 : hop(next.until, now);
   const fence = lock.fence + 1;
   const token = machine.token();
-  // L2 before L3: a guard without a lock is harmless, a lock without a guard strands its Target.
+  // L2 before L3: a guard without a lock is harmless. A lock without a guard strands its Target if the leader dies.
   await queues.group({ target, fence, token }, delaySeconds(wait));
   const won = await locks.acquire(target, { fence, token, seen: lock, now, until: now + wait + LEASE });
-  // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
+  // The write may have been refused because of this function's own write: the client repeats a request whose response
+  // was lost.
   if (!won && (await locks.read(target)).holder !== token) return false;
   report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
   await lookAgain(deps, { target, fence, token }, wait);
@@ -96,9 +103,12 @@ export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: rea
 };
 
 /**
- * Looks once more after a lock was taken, or handed on, for a wait: a register that came in between saw a lock that
- * was free or about to seal, and left it at that; what it filled would now lie full until the wait is over. (It writes
- * its row and then reads the lock; we write the lock and then read the rows: one of us sees the other.)
+ * L3, G4. Reads the rows once more after a lock was taken or handed over for a longer wait, and sends a hint if they
+ * are due sooner.
+ *
+ * A register function that read the lock before this write saw no sleeping leader and sent no hint, so a full batch
+ * would wait for the guard. The register function writes its row and then reads the lock. The leader writes the lock
+ * and then reads the rows. So one of the two sees the other.
  */
 export const lookAgain = async (
   { config, waiting, queues, machine }: LeadDeps,
@@ -111,10 +121,10 @@ export const lookAgain = async (
   if (rows.length === 0) return;
   const now = machine.now();
   const next = due(rows, policy, now);
-  // What expires sooner than the guard comes is settled then.
+  // A task that expires before the guard comes is settled at its expiry.
   const delay = next.do === 'seal' ? 0 : delayPast(next.until, now);
   if (delay * 1_000 < wait) await queues.group({ ...guard, hint: true }, delay);
 };
 
-/** L1. How long to wait for `until`, as far as one delayed message reaches. */
+/** L1. How long to wait for `until`: at most the longest delay of a message. */
 export const hop = (until: Millis, now: Millis): Millis => Math.min(MAX_DELAY, Math.max(0, until - now));

@@ -1,9 +1,10 @@
 /**
- * Finish an open batch: form it, claim its tasks, seal it, hand it on, tidy up (rules F1 to F6).
+ * Finish an open batch: form it, claim its tasks, seal it, send its message, delete the waiting rows, close it (F1 to
+ * F6).
  *
- * By anyone, any number of times, also at once: every part is either conditional or harmless when repeated. The batch
- * is stored before any task shows it, and the lock forgets it only after that, so that a crash anywhere leaves
- * something that names what is left to do.
+ * Any function may do this, any number of times and at once: each part is conditional or harmless when repeated. The
+ * batch is stored before a task shows its id, and the lock drops it last. So after a crash, a row or message always
+ * names the work that is left.
  */
 
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
@@ -13,7 +14,7 @@ import { type BatchId, type Candidate, operationOf, parseCandidate, type Target 
 import type { TaskDeps } from '../deps.ts';
 import { settleAgain, settlementsOf } from '../tasks/settle.ts';
 
-/** What the leader that opened the batch has in hand; whoever finishes it for him does without. */
+/** What the leader that opened the batch has in memory. Any other function finishes the batch without it. */
 export interface InHand {
   readonly rows: readonly Waiting[];
   readonly because: SealReason;
@@ -25,27 +26,33 @@ export interface InHand {
 export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
-  // F4 before F5: the message is what makes the batch go on, the waiting rows are only in the way.
+  // F4 before F5: the message drives the batch. The waiting rows only show the next function what is left.
   if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed))
     await deps.queues.batch({ kind: 'due', batchId: id }, 0);
   await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
-  // A batch without a place in its Target is not counted; the index that finds it does so from its seal on.
+  // A batch without a place in its Target is not counted. The index shows it from its seal on (K3).
   await deps.locks.closeBatch(target, id, sealed.targetPage === undefined ? deps.machine.now() : undefined);
 };
 
-/** Whether it has to be handled even if nobody is in it: what it holds is given back then (H7). */
+/**
+ * Whether the batch may hold slots. It is then handled even if it has no members, because its end gives the slots back
+ * (H7).
+ */
 const holdsSlots = ({ config }: TaskDeps, { operation, targetPage }: Batch): boolean => {
   const { perTarget, total } = operationFor(config, operation).concurrency;
   return perTarget !== null || total !== null || targetPage !== undefined;
 };
 
-/** F5. Candidates that ended while they waited go with this batch's rows: whoever deletes such a row tells first. */
+/**
+ * F5. Settles candidates that ended while they waited. Their waiting rows are deleted next, and an ended task is
+ * notified before its row is deleted.
+ */
 const settleDropped = async (deps: TaskDeps, { dropped }: Batch): Promise<void> => {
   if (dropped.length > 0) await settleAgain(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
 };
 
-/** F1. The stored candidates decide, whoever wrote them. */
+/** F1. Stores the batch. If it is stored already, the stored candidates decide. */
 const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
@@ -55,7 +62,7 @@ const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand
     id,
     target,
     sealedBy: because,
-    // A row that was left behind by an earlier task of the same id must not double it.
+    // An earlier task with the same id may have left a row behind. It must not add the task twice.
     candidates: [...new Set(rows.map(({ candidate }) => candidate))],
     oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
     createdAt: now,
@@ -64,7 +71,10 @@ const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand
   });
 };
 
-/** What a batch gets whose leader was gone before he stored it: nothing, if all that waits has ended but for being told. */
+/**
+ * The rows for a batch whose leader died before it stored the batch. Empty if every waiting row belongs to a task that
+ * has ended.
+ */
 const takeRows = async (
   { config, waiting, locks, machine }: TaskDeps,
   target: Target,
@@ -72,18 +82,19 @@ const takeRows = async (
 ): Promise<InHand> => {
   const policy = operationFor(config, operationOf(target)).batch;
   const inTurn = await waiting.first(target, policy.maxSize);
-  // What expired, or has a newer one of its key, is left to the next leader, who settles it (G2).
+  // Leave out tasks that have expired or were replaced by a newer one. The next leader settles them (G2).
   const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
   const rows = inTurn.filter((row) => !ended.has(row));
-  // Two guards of one living leader meet here too: the second must not take for old what was flushed.
+  // Two guards of one living leader meet here too, so a flush has to be taken into account.
   const { flushedAt, inFlight = [], largestCap } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  // Only the leader that opened the batch knew its page. The end of the batch looks for it, also if there is no cap by then.
+  // Only the leader that opened the batch knows the page of its place. When the batch ends, its place is found by a
+  // search of the pages, even if the cap is gone by then.
   const place = inFlight.includes(id) ? { targetPage: 0 } : largestCap === undefined ? {} : { targetPage: 1 };
   return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };
 
-/** F2, F3. */
+/** F2, F3. Claims the candidates and seals the batch. */
 const seal = async (deps: TaskDeps, formed: Batch): Promise<Batch> => {
   const claimed = await deps.tasks.claim(formed.candidates, formed.id);
   const { batch: policy, keepTasks } = operationFor(deps.config, formed.operation);
@@ -106,8 +117,8 @@ const seal = async (deps: TaskDeps, formed: Batch): Promise<Batch> => {
 };
 
 /**
- * F5. The candidates' waiting rows. Who finishes somebody else's batch looks for them at the head of the Target, where
- * they were; one that is overlooked will be a dropped candidate of a later batch, and is deleted with that.
+ * F5. Returns the keys of the candidates' waiting rows. A function that did not open the batch reads them at the head
+ * of the Target. A row that it overlooks becomes a dropped candidate of a later batch and is deleted with that.
  */
 const entriesOf = async (deps: TaskDeps, batch: Batch, inHand?: InHand): Promise<readonly string[]> => {
   const candidates = new Set<Candidate>(batch.candidates);

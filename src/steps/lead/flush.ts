@@ -1,16 +1,16 @@
-/** Flush: somebody wants the tasks of a Target that wait now to be sealed at once, full or not. */
+/** Flush: a user asks for the waiting tasks of a Target to be sealed now, even if their batch is not full. */
 import { isHeld } from '../../domain/batches/lock.ts';
 import type { Target } from '../../domain/ids.ts';
 import type { LeadDeps } from '../deps.ts';
 
-/** Waiting tasks are counted no further: counting costs a read unit per 8 KB of rows. */
+/** Counting stops at this number of waiting tasks, since it costs a read unit per 8 KB of rows. */
 export const COUNT_LIMIT = 1_000;
 
 /**
- * The wish is kept in the lock row, where every leader reads it; the message only wakes the one that sleeps, or finds
- * one where there is none.
+ * Notes the flush in the lock row, which every leader reads, and only then sends a message. The message wakes the
+ * sleeping leader, or finds one if there is none.
  *
- * @returns how many tasks wait (up to 1,000), or undefined for a Target that never had any.
+ * @returns how many tasks wait (up to 1,000). Undefined for a Target that never had a task.
  */
 export const flush = async (
   { waiting, locks, queues, machine }: LeadDeps,

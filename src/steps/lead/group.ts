@@ -1,8 +1,9 @@
 /**
  * Group: the leader of a Target turns its waiting tasks into batches, one after the other, until none is due.
  *
- * Every turn of the loop begins by reading the lock; {@link guardStatusOf} lists what it can find there (rules G1 to G9).
- * A guard is used once: what it does ends with the lock released, or handed to the guard of the next fence.
+ * Each turn of the loop reads the lock and applies the rule for what it finds (G1 to G9; {@link guardStatusOf} lists
+ * the cases). As leader it finishes an open batch, settles tasks that ended, then opens a batch, waits or releases the
+ * lock. A guard is used once: its work ends when the lock is released or handed over to the guard of the next fence.
  */
 
 import { guardStatusOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -24,7 +25,7 @@ import { countFirst } from './count-under-way.ts';
 import { hop, isNothingLeft, lead, lookAgain } from './elect-leader.ts';
 import { finishBatch } from './finish-batch.ts';
 
-/** What the steps of one group message share. */
+/** What the steps for one group message share. */
 interface Turn {
   readonly deps: GroupDeps;
   readonly message: GroupMessage;
@@ -44,7 +45,8 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   const status = guardStatusOf(lock, message, deps.machine.now());
   switch (status.is) {
     case 'leader-with-open-batch':
-      // A hint meets its guard at work. One that comes back may have opened the batch itself, and stopped there.
+      // G1. The first delivery of a hint meets its guard at work. A hint that is delivered again may have opened the
+      // batch itself before it died.
       if (message.hint && turn.delivery.deliveries === 1) return 'end';
       await finishBatch(deps, message.target, status.batch);
       return 'again';
@@ -72,7 +74,7 @@ const operationOfTurn = ({ deps, message: { target } }: Turn): Operation =>
 const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
   turn.deps.waiting.first(turn.message.target, operationOfTurn(turn).batch.maxSize);
 
-/** G2 to G5. */
+/** G2 to G5. Settles, then opens a batch, waits, or releases the lock. */
 const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { batch: policy, concurrency } = operationOfTurn(turn);
@@ -80,7 +82,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   if (rows.length === 0) {
     await passOn(turn, lock);
     await deps.locks.release(message.target, message);
-    // The read that follows sees a task that was registered while the lock still looked held.
+    // G3. Read again after the release: a task that was registered while the lock was still held is found then.
     return 'again';
   }
   const now = deps.machine.now();
@@ -95,7 +97,10 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   return waitForMore(turn, lock, next);
 };
 
-/** G4. A hint that is not due leaves the rest to the guard, but for what expires before that wakes. */
+/**
+ * G4. Ends a hint that came before the batch is due. If a task expires before the guard wakes, this sends another hint
+ * for that time.
+ */
 const leaveToGuard = async (
   { deps, message }: Turn,
   { lockedUntil }: Lock,
@@ -107,14 +112,14 @@ const leaveToGuard = async (
 };
 
 /**
- * G4. Whether this leader may open another batch, or sleep until one is due. It hands over when its function has little time
- * left, and after {@link STINT}: a function that led one busy Target until its timeout would keep other Targets waiting
- * where more of them have work than there are functions.
+ * G4. Whether this leader may open another batch, or sleep until one is due. It hands over when its function has little
+ * time left, and after {@link STINT}. A function that led one busy Target until its timeout would keep other Targets
+ * waiting, if more Targets have work than there are functions.
  */
 const mayGoOn = ({ deps: { machine }, delivery, began }: Turn): boolean =>
   delivery.timeLeft() >= HANDOVER_MARGIN && machine.now() < began + STINT;
 
-/** G4. A rest below a second is slept through, anything longer is the next guard's. */
+/** G4. Sleeps if the wait is shorter than a second. Otherwise this sends the next guard, then hands over to it. */
 const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => {
   const { deps, message } = turn;
   const { locks, queues, machine } = deps;
@@ -142,14 +147,15 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
 };
 
 /**
- * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next one, since no other function would. Its leader does this
- * while the lock still shows that the Target was blocked. If the leader crashes then, its guard comes again and wakes the next one again.
+ * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next Target, since no other function
+ * would. Its leader does this while the lock still shows that the Target was blocked. If the leader dies then, its
+ * guard comes again and wakes the next one again.
  */
 const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
   if (blocked !== undefined) await wake(deps, operationOf(message.target));
 };
 
-/** G5: a slot first, then the batch. */
+/** G5. Takes the slots, then opens the batch and finishes it. */
 const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;
@@ -160,33 +166,35 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const layout = pagesOfTarget(deps, target, lock);
   const { slotPage, targetPage } = await takeSlots(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
-    // Woken for a slot of its operation, the Target may have no place for another batch.
+    // The Target was woken for a slot of its operation, but may have no place for another batch itself.
     if (layout && targetPage === undefined) await passOn(turn, lock);
     await giveUpFor(turn, lock, next.rows);
-    // Not before the lock is blocked: until then another delivery of this guard may open the batch, and the slot is its.
+    // G5b. Free the place only after the lock is blocked. Until then, another delivery of this guard may open the batch
+    // and use it.
     await freeTargetSlotIfOver(deps, target, slot, targetPage);
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  // The place may be beyond the cap: a function with a larger one may have taken it for this guard, and have stopped.
+  // The place may be beyond this cap: a function with a larger cap may have taken it for this guard, and died.
   const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
   const perTarget = layout ? null : cap;
   const now = deps.machine.now();
   const until = Math.max(lock.lockedUntil, now + LEASE);
   const uncountedAt = cap === null ? now : undefined;
-  // Refused, perhaps by ourselves (a client repeats a request whose answer was lost). A guard would see to it in its
-  // next turn, a hint would leave it to the guard, which may sleep for long.
+  // The write may be refused because of this function's own write, since the client repeats a request whose response
+  // was lost. So compare the token `by`. A guard would find the open batch in its next turn. A hint would leave it to
+  // the guard, which may sleep for long.
   const by = deps.machine.token();
   const isMine =
     (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap, uncountedAt })) ||
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
-  // The batch may have been opened, and have ended, before we took its slot.
+  // The batch may have been opened, and have ended, before this function took its slots.
   else await freeTargetSlotIfOver(deps, target, slot, targetPage);
   return 'again';
 };
 
-/** Takes what a batch needs: a place in its Target, where those are on pages, and then a slot of its operation. */
+/** G5a. Takes a place in the Target, if its places are on pages, and then a slot of the operation. */
 const takeSlots = async (
   deps: GroupDeps,
   target: Target,
@@ -203,7 +211,7 @@ const takeSlots = async (
   };
 };
 
-/** G5b: without a slot nothing is sealed, and what comes meanwhile fills the batch. */
+/** G5b. Blocks the Target, since no slot is free. Tasks that arrive meanwhile fill the batch. */
 const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<void> => {
   const { target } = message;
   const at = Math.min(...rows.map((row) => row.at));
@@ -212,9 +220,9 @@ const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonl
 };
 
 /**
- * G7. A leader sends the next guard before it writes that it hands over, so the guard may be received before that write.
- * The guard looks again within the same function, then after a second, and then with growing delays until the lease ends:
- * only a leader that died leaves it waiting for that long. Each look sends one message at the most.
+ * G7. A leader sends the next guard before it writes the hand-over, so the guard may come before that write. The guard
+ * looks again within the same function, then after 1 s, and then with growing delays until the lease ends. Only the
+ * guard of a leader that died waits for that long. Each look sends one message at most.
  */
 const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lock): Promise<Next> => {
   const { queues, machine, report } = deps;
@@ -229,11 +237,11 @@ const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lo
   return 'end';
 };
 
-/** How long a hand-over mostly takes to be written, and by what the delays of an early guard grow. */
+/** A hand-over is mostly written within `MOMENT`. The delays of an early guard grow by the factor `EARLY_BACKOFF`. */
 const MOMENT: Millis = 100;
 const EARLY_BACKOFF = 4;
 
-/** G8. */
+/** G8. Takes over from a leader that died, or skips the fence if there is nothing to lead for. */
 const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence, token } = message;
@@ -251,7 +259,7 @@ const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
   return 'again';
 };
 
-/** G9. */
+/** G9. Leads again after a release, if tasks wait. */
 const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
   if (isClosed(lock, operationOfTurn(turn).concurrency, turn.deps.locks.pageSize)) return 'end';
   if (lock.blocked !== undefined) return waitForSlot(turn, lock, lock.blocked);
@@ -260,7 +268,10 @@ const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
   return (await lead(turn.deps, turn.message.target, lock, rows)) ? 'end' : 'again';
 };
 
-/** G9a. One that leads after all takes its row back last: a row too many only wakes the next one. */
+/**
+ * G9a. Joins the slot queue. If the Target leads after all, its queue row is deleted last: a row too many only wakes
+ * the next Target.
+ */
 const waitForSlot = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
   const { deps, message } = turn;
   const { target, fence } = message;

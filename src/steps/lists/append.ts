@@ -1,4 +1,9 @@
-/** Append (D1): a list gets more jobs, all of them at once, once for each token however often it is asked for. */
+/**
+ * Append (D1): adds jobs to a list, all at once, and once for each token even if the request is repeated.
+ *
+ * It notes the append, stores the jobs and publishes their number in this order, so that the clearing of the list finds
+ * the jobs of a function that died in between.
+ */
 import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
@@ -7,13 +12,16 @@ import type { ListDeps } from '../deps.ts';
 
 export type Appended =
   | { readonly kind: 'appended'; readonly first: number; readonly count: number; readonly total: number }
-  /** It takes no more jobs: nothing was added. */
+  /** The list takes no more jobs. Nothing was added. */
   | { readonly kind: 'closed'; readonly status: Exclude<List['status'], 'open'> }
   | { readonly kind: 'unknown' }
-  /** The token stands for other jobs: nothing was added. */
+  /** The token was used for other jobs. Nothing was added. */
   | { readonly kind: 'other-jobs' };
 
-/** @param payloads JSON texts. @throws ListBusy */
+/**
+ * @param payloads JSON texts.
+ * @throws ListBusy
+ */
 export const append = async (
   deps: ListDeps,
   id: ListId,
@@ -30,7 +38,8 @@ export const append = async (
     if (known && known.hash !== hash) return { kind: 'other-jobs' };
     if (known?.first !== undefined) return appended(list, known.first, count);
     if (list.status !== 'open') {
-      // It may have been closed after our own earlier try: between the two reads.
+      // Read the token again. An earlier try of this request may have been stored, and the list closed, between the two
+      // reads.
       const again = await lists.append(id, token);
       if (again && again.hash !== hash) return { kind: 'other-jobs' };
       return again?.first === undefined ? { kind: 'closed', status: list.status } : appended(list, again.first, count);

@@ -1,6 +1,6 @@
 /**
- * Claim (D2 to D6): a worker gets a range of jobs for a while; the same one again, for the same claim. The claim is renewed, its
- * jobs are done, or they go back to the pool.
+ * Claim (D2 to D6): a worker claims a range of jobs for the time of a lease. A repeated claim gets the same range. The
+ * worker then renews the lease, completes its jobs, or releases them.
  */
 
 import { type ItemOutcome, isGoing } from '../../domain/fan-outs/fan-out.ts';
@@ -36,21 +36,21 @@ import { doneIn } from './jobs.ts';
 
 export type Claimed =
   | { readonly kind: 'claimed'; readonly handle: Handle; readonly jobs: readonly Job[]; readonly until: Millis }
-  /** There is nothing to be had now; whether there will be, the status says, and what others have. */
+  /** No job is available now. `status` and the leases of other workers show whether one may become available. */
   | { readonly kind: 'none'; readonly status: List['status'] }
-  /** Somebody cancelled it, or deleted it. */
+  /** The list was cancelled or deleted. */
   | { readonly kind: 'closed'; readonly status: List['status'] }
   | { readonly kind: 'unknown' };
 
 export interface Claim {
   readonly claim: ClaimId;
-  /** As many jobs as that at the most. */
+  /** The most jobs to claim. */
   readonly count: number;
-  /** For how long. */
+  /** Duration of the lease. */
   readonly lease: Millis;
 }
 
-/** First come, first served. @throws ListBusy */
+/** D2. Claims a range of jobs. @throws ListBusy */
 export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> =>
   retryWhileContended(deps.machine, id, () => tryToClaim(deps, id, claim));
 
@@ -63,7 +63,7 @@ const tryToClaim = async (
   const list = await lists.read(id);
   if (!list || list.status === 'expired') return list ? { kind: 'closed', status: list.status } : { kind: 'unknown' };
   const now = machine.now();
-  // It ended long ago: its jobs are gone, or about to go.
+  // The list ended long ago: its jobs have been deleted, or soon will be.
   if (isGoing(list, now)) return { kind: 'unknown' };
   const key = leaseKeyOf(claim);
   const until = leaseEnd(now, span);
@@ -82,15 +82,15 @@ const tryToClaim = async (
     case 'none':
       return { kind: 'none', status: list.status };
     case 'wait':
-      throw new ListBusy(id, `${CLAIMS_MAX} claims are under way, which is as many as there can be`);
+      throw new ListBusy(id, `${CLAIMS_MAX} claims are under way, the most that a list can have`);
     case 'refuse':
       return { kind: list.status === 'cancelled' ? 'closed' : 'none', status: list.status };
   }
 };
 
-/** @param to the first of them is the claimer's */
+/** @param to the first lease is the claimer's. */
 const take = async (deps: ListDeps, id: ListId, claim: ClaimId, from: readonly Lease[], to: readonly Lease[]) => {
-  // Whoever has an expired lease may go on with it, after a cancel too; others get nothing then.
+  // The worker that has the expired lease may go on with it, even after a cancel. Other workers get nothing then.
   const how = from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out';
   return (await deps.lists.change(id, from, to, how))
     ? handOut(deps, id, claim, to[0] as Lease, 'once more')
@@ -109,10 +109,10 @@ const leaseFresh = async (
 };
 
 /**
- * What was handed out before may be done in part. Where all of it is, nobody needs the lease: whoever did the work
- * stopped before he gave it back.
+ * D2. Returns the jobs of a lease without those that are done. If all are done, the lease is removed: the worker that
+ * did them died before it gave the lease back.
  *
- * Jobs that are too large for one answer go back to the pool.
+ * Jobs that do not fit in one response become available again.
  */
 const handOut = async (
   { lists, fanOuts }: ListDeps,
@@ -123,7 +123,7 @@ const handOut = async (
 ): Promise<Claimed | undefined> => {
   const done = how === 'once more' ? await doneIn(fanOuts, id, lease) : new Map();
   const jobs = done.size < lease.count ? await lists.jobs(id, lease) : [];
-  // None are there of a list that is being deleted.
+  // The list is being deleted, so its jobs are gone.
   if (jobs.length === 0 && done.size < lease.count) return undefined;
   const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);
   const rest = end < endOf(lease) ? [freed({ first: end, count: endOf(lease) - end })] : [];
@@ -140,7 +140,7 @@ const handOut = async (
 /** A claim as its handle names it. */
 export type Held = Exclude<Handled, string>;
 
-/** D4. The lease of a claim, if it still has those jobs, and nobody else got them. */
+/** D4. The lease of a claim, if it still covers exactly that range. */
 const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined => {
   const key = leaseKeyOf(claim);
   return leases.find((lease) => lease.key === key && lease.first === range.first && lease.count === range.count);
@@ -148,10 +148,10 @@ const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined =>
 
 type NotHeld = { readonly kind: 'lost' } | { readonly kind: 'unknown' };
 
-/** A lease as D4 wants it: whenever it ends. */
+/** A lease without its end, because D4 does not compare the end. */
 const whenever = ({ key, first, count }: Lease) => ({ key, first, count });
 
-/** From now on, for so long. */
+/** Extends the lease of a claim, counted from now. */
 export const renew = async (
   { lists, machine }: ListDeps,
   id: ListId,
@@ -166,7 +166,7 @@ export const renew = async (
   return isMine ? { kind: 'renewed', until } : { kind: 'lost' };
 };
 
-/** D6. What is not done goes back to the pool, and is counted. Again is harmless. */
+/** D6. Makes the jobs that are not done available again, and returns their number. A repeat is harmless. */
 export const release = async (
   { lists, fanOuts }: ListDeps,
   id: ListId,
@@ -181,15 +181,17 @@ export const release = async (
   return { kind: 'released', count: isMine ? count : 0 };
 };
 
-/** Results of some jobs, or how all of them ended. */
+/** Results of some jobs, or one outcome for all of them. */
 export type Completion = readonly JobResult[] | ItemOutcome;
 
 export type Completed = { readonly kind: 'done'; readonly complete: boolean } | NotHeld;
 
 /**
- * D5. Checks the lease, acks the tracker, and only then ends the lease: with its last job. Whoever has no lease (any
- * more) hears that his jobs are done if they are: he was not answered, or somebody else did them; otherwise that they
- * are not his.
+ * D5. Checks the lease, stores results, acks the tracker, and ends the lease after its last job. A crash in between
+ * leaves a lease, and loses no job.
+ *
+ * A worker without the lease gets 'done' if all the jobs it names are done: its earlier response was lost, or another
+ * worker did them. Otherwise it gets 'lost'.
  */
 export const complete = async (deps: ListDeps, id: ListId, held: Held, completion: Completion): Promise<Completed> => {
   const { lists, fanOuts, machine } = deps;
@@ -206,7 +208,7 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
   const isComplete = await ack(deps, id, lease, results);
   const named = new Set(results.map(({ token }) => token));
   const isAll = named.size === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
-  // Refused where somebody took it meanwhile: he will find them done.
+  // Refused if another worker took the lease meanwhile. That worker finds the jobs done.
   if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
   return { kind: 'done', complete: isComplete };
 };
@@ -215,8 +217,8 @@ const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
   tokensOf(range).map((token) => ({ token, outcome }));
 
 /**
- * The result before the ack: what is done has its result. Of two workers with one job the first one's stands, if he
- * told none that none.
+ * D5. Stores the results before the ack, so that a done job has its result. If two workers have one job, the first
+ * result stands, unless that worker sent none.
  */
 const ack = async (
   { lists, ...deps }: ListDeps,

@@ -1,4 +1,7 @@
-/** How the jobs of a list stand: which are done, by the list's tracker; how many; and each of them, for whoever looks. */
+/**
+ * State of a list's jobs: which are done according to the list's tracker, how many are in each state, and each job for
+ * display.
+ */
 
 import pLimit from 'p-limit';
 import { itemIdOf } from '../../domain/fan-out-ids.ts';
@@ -13,7 +16,7 @@ import { bytesInString } from '../../util/json-text.ts';
 import type { ListDeps, TaskDeps } from '../deps.ts';
 import { progressOf } from '../fan-outs/progress.ts';
 
-/** How those ended that have, by their tokens. */
+/** Outcomes of the jobs of a range that are done, by job token. */
 export const doneIn = async (
   fanOuts: Pick<FanOuts, 'node' | 'width'>,
   id: ListId,
@@ -33,30 +36,30 @@ export const doneIn = async (
 };
 
 export interface ListProgress {
-  /** Jobs that could be handed out now. */
+  /** Jobs that can be handed out now. */
   readonly available: number;
-  /** Jobs that somebody has claimed. */
+  /** Jobs that a worker has claimed. */
   readonly leased: number;
-  /** Jobs that are tasks, and not done. */
+  /** Jobs that are tasks and not done. */
   readonly started?: number;
   readonly succeeded?: number;
   /**
-   * Where `started` and `succeeded` are left out the list is too large to be counted while it runs, or was cancelled so
-   * long ago that its rows are gone: at least so many.
+   * At least this many. `started` and `succeeded` are absent if the list is too large to be counted while it runs, or
+   * was cancelled so long ago that its rows are deleted.
    */
   readonly failed: number;
 }
 
 type Sight = Pick<FanOuts, 'node' | 'width'>;
 
-/** Leases that are looked at at once. */
+/** Leases that are read at once. */
 const LEASES_AT_ONCE = 8;
 
 export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
-  // Of one that was cancelled only its rows tell what was done, and they are gone.
+  // The outcomes of a cancelled list are only in its rows, which are deleted by now.
   if (list.status === 'cancelled' && list.checkAt === undefined) return { available: 0, leased: 0, failed: 0 };
   const { succeeded, failed } = await progressOf(fanOuts, list);
-  // A lease may be left of somebody who stopped once all of its jobs were done.
+  // A worker that died after all jobs of its lease were done may have left the lease.
   if (list.status === 'complete')
     return { available: 0, leased: 0, started: 0, ...(succeeded === undefined ? {} : { succeeded }), failed };
   const free = await openIn(fanOuts, list, (lease) => isFree(lease, now));
@@ -67,17 +70,17 @@ export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): P
     leased,
     ...(succeeded === undefined
       ? {}
-      : // What was read a moment later may be done by now.
+      : // This was read a moment later, so some of these jobs may be done by now.
         { started: Math.max(0, list.total - fresh - free - leased - succeeded - failed), succeeded }),
     failed,
   };
 };
 
-/** Jobs that could be handed out now. */
+/** Jobs that can be handed out now. */
 export const availableIn = async (fanOuts: Sight, list: List, now: Millis): Promise<number> =>
   handsOut(list) ? freshOf(list) + (await openIn(fanOuts, list, (lease) => isFree(lease, now))) : 0;
 
-/** Jobs of some leases that are not done. */
+/** Jobs of the leases that fit, without those that are done. */
 const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolean): Promise<number> => {
   const id = listOf(list.id);
   const counts = await pLimit(LEASES_AT_ONCE).map(
@@ -88,9 +91,9 @@ const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolea
 };
 
 export interface ShownJob extends Job {
-  /** `started`: it is a task, or about to be one. */
+  /** `started`: the job is a task, or is about to become one. */
   readonly status: 'waiting' | 'leased' | 'started' | ItemOutcome;
-  /** The task that it is, or was. */
+  /** The task that was made from this job. */
   readonly task?: TaskId;
   /** JSON text. */
   readonly result?: string;
@@ -99,16 +102,16 @@ export interface ShownJob extends Job {
 
 export interface JobsPage {
   readonly jobs: readonly ShownJob[];
-  /** With which token it goes on. */
+  /** The token at which the next page begins. */
   readonly next?: number;
 }
 
-/** What an answer has room for, in bytes as they count there. */
+/** Most bytes of one response, in its own encoding. */
 const PAGE_BYTES = 4_000_000;
-/** Jobs that are read at once: each may have a payload and a result of 256 KB. */
+/** Jobs read at once. Each may have a payload and a result of 256 KB. */
 const READ_AT_ONCE = 25;
 
-/** @param list read before: what somebody got since then shows by what he did */
+/** @param list as it was read before. A lease given since then shows only through its results. */
 export const jobsPage = async (
   deps: ListDeps & TaskDeps,
   list: List,
@@ -120,7 +123,7 @@ export const jobsPage = async (
   let next = from;
   while (next < end) {
     const part = await shownJobs(deps, list, next, Math.min(READ_AT_ONCE, end - next));
-    // They have been cleared away.
+    // The jobs have been deleted.
     if (part.length === 0) return { jobs };
     for (const job of part) {
       bytes += bytesOf(job);
@@ -135,7 +138,7 @@ export const jobsPage = async (
 const bytesOf = ({ payload, result = '', error }: ShownJob): number =>
   bytesInString(payload) + bytesInString(result) + (error ? bytesInString(JSON.stringify(error)) : 0);
 
-/** As many of them as are read at once. */
+/** Reads `count` jobs at once. */
 const shownJobs = async (
   { lists, fanOuts, tasks, machine }: ListDeps & TaskDeps,
   list: List,
@@ -169,7 +172,7 @@ const shownJobs = async (
       ...job,
       status: outcome,
       ...saidOf(resultOf.get(token), outcome),
-      // Another one may have the name, and one that was redriven may have ended otherwise.
+      // Another task may use this id, and a redriven task may have ended with another outcome.
       ...(stored?.fanOutItem === item ? { task, ...toldBy(stored, outcome) } : {}),
     };
   });
@@ -182,7 +185,10 @@ const standingOf = (list: List, token: number, now: number): 'waiting' | 'leased
   return isFree(lease, now) ? 'waiting' : 'leased';
 };
 
-/** What whoever had claimed it said; of two with one job the other one's outcome may stand. */
+/**
+ * What the claiming worker reported. If two workers had the job, the other worker's outcome may stand, so the outcome
+ * is compared.
+ */
 const saidOf = (said: JobResult | undefined, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> =>
   said?.outcome !== outcome
     ? {}

@@ -1,9 +1,9 @@
 /**
- * Trigger (D7): jobs of a list become tasks of its operation, once for each token however often it is asked for.
+ * Trigger (D7): makes tasks of a list's next jobs, once for each token even if the request is repeated.
  *
- * What a trigger took becomes tasks some at a time, by the λ that registers tasks. Again is harmless: the tasks have their jobs'
- * names, and a job that is done starts no task any more. Jobs are registered as if they had been sent, and so refused with their
- * reasons where they do not fit.
+ * It sends a message, takes the jobs in one transaction, and lets the register function make tasks of them, some at a
+ * time. A repeat is harmless: the tasks have ids derived from their jobs, and a job that is done starts no task. Jobs
+ * are registered like received messages, so an invalid job is refused with its reasons.
  */
 
 import pLimit from 'p-limit';
@@ -33,25 +33,25 @@ import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
 import { doneIn } from './jobs.ts';
 
-/** How many jobs, or what share of all that the list has. */
+/** A number of jobs, or a share of all jobs of the list. */
 export type Wanted = { readonly count: number } | { readonly percent: number };
 
 export type Triggered =
   | { readonly kind: 'triggered'; readonly count: number }
-  /** It hands out nothing any more: nothing was triggered. */
+  /** The list hands out no more jobs. Nothing was triggered. */
   | { readonly kind: 'closed'; readonly status: Exclude<List['status'], 'open' | 'sealed'> }
-  /** Its jobs are for workers that claim them. */
+  /** The list has no operation, so its jobs can only be claimed by workers. */
   | { readonly kind: 'no-operation' }
   | { readonly kind: 'unknown' };
 
-/** Rounded up: four times 25 percent are all. */
+/** Rounded up, so that four triggers of 25 percent take all jobs. */
 const countWanted = (wanted: Wanted, { total }: List): number =>
-  // 0.07 of 100 comes to a little more than 7 in binary.
+  // 7 percent of 100 is slightly more than 7 in binary floating point.
   'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total * (1 - 2 * Number.EPSILON)) / 100);
 
 /**
- * Takes the jobs. The message that makes tasks of them goes first: what is taken is not forgotten if whoever asked
- * stops here.
+ * Takes jobs for a trigger. The message that makes tasks of them goes first, so that jobs that were taken are not
+ * forgotten if this function dies.
  *
  * @throws ListBusy
  */
@@ -70,8 +70,8 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
 };
 
 /**
- * D7. What a token stands for: what it took before, or takes now. Of nothing that is left it takes nothing, which is
- * noted, too.
+ * D7. The ranges of a token: those it took before, or those it takes now. If no job is left it takes none, and this is
+ * stored too.
  *
  * @throws ListBusy
  */
@@ -89,7 +89,8 @@ export const takeJobs = async (
     if (!list) return { kind: 'unknown' };
     const { status, head } = list;
     if (status !== 'open' && status !== 'sealed') {
-      // It may have been closed after our own earlier try: between the two reads.
+      // Read the token again. An earlier try of this request may have been stored, and the list closed, between the two
+      // reads.
       return (await lists.trigger(id, token)) ?? { kind: 'closed', status };
     }
     const plan = planTrigger(list, count, await openInFree(deps, id, list, machine.now()));
@@ -97,17 +98,17 @@ export const takeJobs = async (
   });
 };
 
-/** Free ranges that are looked at at once. */
+/** Free ranges that are read at once. */
 const LOOKED_AT_ONCE = 8;
 
-/** Whoever had them may have done some. */
+/** The worker that had a range may have done some of its jobs. */
 const openInFree = ({ fanOuts }: ListDeps, id: ListId, list: List, now: Millis) =>
   pLimit(LOOKED_AT_ONCE).map(freeToTrigger(list, now), async (lease) => ({
     lease,
     open: without(lease, await doneIn(fanOuts, id, lease)),
   }));
 
-/** A job that is to be a task: the register message that it comes to, and the item that the task is. */
+/** A job that becomes a task: its register message, and the fan-out item that the task completes. */
 interface StartedJob {
   readonly body: string;
   readonly item: ItemId;
@@ -115,41 +116,42 @@ interface StartedJob {
 
 export interface Started {
   readonly jobs: readonly StartedJob[];
-  /** How far the trigger is once these are tasks, if it is farther than before. */
+  /** Position of the trigger once these jobs are tasks, if it has advanced. */
   readonly reached?: TriggerMessage;
-  /** Whether there are more. */
+  /** Whether jobs are left. */
   readonly goesOn: boolean;
 }
 
 const NOTHING: Started = { jobs: [], goesOn: false };
 
 /**
- * Jobs that are made tasks of at once, by all messages together: a second's work, so that whoever comes behind them
- * hardly waits, and a function has time for it.
+ * Jobs that become tasks at once, over all messages of an invocation. This is a second's work, so later messages hardly
+ * wait and the function's time suffices.
  */
 export const JOBS_AT_ONCE = 500;
-/**
- * Ranges that one message looks at: some reads each, and each may be of one job, where whoever had them did every other
- * one.
- */
+/** Most ranges that one message reads. Each costs some reads, and may be of one job if a worker did every other job. */
 const RANGES_AT_ONCE = 50;
-/** More than this a function need not hold of them; about. */
+/** Most payload bytes that a function holds for one invocation, approximately. */
 const BYTES_AT_ONCE = 8_000_000;
 
-/** @param messages of how many triggers it is one that go on together: they share what a function can do */
+/**
+ * Reads the next jobs of a trigger.
+ *
+ * @param messages the number of triggers in this invocation. They share its capacity.
+ */
 export const startJobs = async (deps: ListDeps, message: TriggerMessage, messages = 1): Promise<Started> => {
   const { lists } = deps;
   const { list: id, from } = message;
   const list = await lists.read(id);
   if (!list || list.operation === undefined || list.status === 'expired') return NOTHING;
   const taken = await takenBy(deps, message);
-  // It comes a second time, and whoever had it before has sent what goes on: if each did, those that come twice
-  // would multiply from message to message.
+  // A message from an earlier position is a second delivery. The first one has sent the message that goes on. If both
+  // did, messages that come twice would multiply.
   if (!taken || from < taken.started) return NOTHING;
   const { ranges } = taken;
   const started: StartedJob[] = [];
   let [position, bytes] = [from, 0];
-  // As many ranges as it takes, of which the last may be too large to be read at once.
+  // Read as many ranges as needed. The last one may be too large to be read at once.
   for (const range of partOf(ranges, from, Math.ceil(JOBS_AT_ONCE / messages)).slice(0, RANGES_AT_ONCE)) {
     const jobs = await lists.jobs(id, range);
     const open = await notDone(deps, id, range, jobs);
@@ -164,9 +166,9 @@ export const startJobs = async (deps: ListDeps, message: TriggerMessage, message
 };
 
 /**
- * What the trigger took, or takes now. Of a list that takes none any more nothing was taken, and whoever asked has been
- * told so. Amid a trigger nothing is taken: whoever may send tasks may send such a message, too, and the jobs that it
- * passes over would never start.
+ * The ranges of a trigger. The first message takes them if the token has none; a list that is closed takes none. A
+ * later message takes nothing: a sender of tasks could forge such a message, and the jobs that it passes over would
+ * never start.
  */
 const takenBy = async (deps: ListDeps, { list, token, count, from }: TriggerMessage): Promise<Taken | undefined> => {
   if (from > 0) return deps.lists.trigger(list, token);
@@ -184,11 +186,11 @@ const startedOf = ({ fanOuts }: ListDeps, id: ListId, operation: string, { token
   item: itemIdOf(itemOf(id, token, fanOuts.width)),
 });
 
-/** The payload goes in as it was sent. */
+/** The payload is inserted unchanged. */
 export const registerBody = (operation: string, task: string, payload: string): string =>
   `{"operation":${JSON.stringify(operation)},"id":${JSON.stringify(task)},"payload":${payload}}`;
 
-/** A message that goes on with a trigger. */
+/** A message that continues a trigger. */
 export interface AskedTrigger {
   readonly message: RegisterMessage;
   readonly asked: TriggerMessage;
@@ -197,14 +199,14 @@ export interface AskedTrigger {
 export interface TriggeredJobs {
   readonly valid: readonly Valid[];
   readonly refused: readonly Refused[];
-  /** How far each trigger is once these are registered, and whether there are more. */
+  /** Position of each trigger once these tasks are registered, and whether jobs are left. */
   readonly reached: readonly { readonly at: TriggerMessage; readonly goesOn: boolean }[];
 }
 
-/** Triggers that are gone on with at once: one whose list is busy waits, and the others do not wait for it. */
+/** Triggers handled at once. If the list of one is busy, the others do not wait for it. */
 const TRIGGERS_AT_ONCE = 5;
 
-/** Some jobs of each trigger. */
+/** The next jobs of each trigger. */
 export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrigger[]): Promise<TriggeredJobs> => {
   const { config, machine } = deps;
   const valid: Valid[] = [];
@@ -218,7 +220,7 @@ export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrig
     for (const { body, item } of started.jobs) {
       const job = { ...message, body };
       const parsed = parseRegisterMessage(config, job);
-      // The list is told that it failed: nobody would be, otherwise, and it would never complete.
+      // Report the job as failed to its list. Otherwise no function would, and the list would never complete.
       if (!parsed.ok) refused.push({ message: job, problems: parsed.problems, job: item });
       else
         valid.push({
@@ -232,7 +234,10 @@ export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrig
   return { valid, refused, reached };
 };
 
-/** Goes on with triggers of which some jobs are registered. What goes on is sent before it is noted that it was. */
+/**
+ * Continues triggers after their jobs are registered. The next message is sent before the new position is stored, so
+ * that a crash in between loses no job.
+ */
 export const goOn = async ({ lists, queues }: ListDeps, { reached }: Pick<TriggeredJobs, 'reached'>): Promise<void> => {
   const next = reached.filter(({ goesOn }) => goesOn).map(({ at }) => printTrigger(at));
   if (next.length > 0) await queues.register(next);

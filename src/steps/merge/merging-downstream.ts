@@ -1,18 +1,19 @@
 /**
- * A downstream whose calls are jobs for many requests at once: it gets their inputs, each once, without those that
+ * A downstream whose calls are jobs for many requests at once. A job gets each input once, without the inputs that
  * earlier jobs have done.
  *
- * What a job has done is remembered after it said so, and before the requests get their results. Why in this order:
- * - A crash before anything is remembered: the job was done and nobody knows. It is asked to do it again, under the same
- *   idempotency key, as after a crash of any call.
- * - A crash amid remembering: what is remembered was done; the next attempt asks for the rest.
- * - A crash afterwards: the next attempt finds nothing left to do, starts no job, and the requests succeed. (What the job
- *   said of them beyond that, their `result`, is lost with the crash.)
- * So a key is never skipped that was not done. Results first would be as safe, but a crash between the two would leave
- * keys that nobody remembers any more: their requests are over, and no attempt comes back to them.
+ * For each call: read which inputs are done, call for the others, store the keys that the job reports as done, and only
+ * then let the requests get their results. This order makes each crash harmless (J3):
+ * - Before the keys are stored: the job is called again under the same idempotency key, as after a crash of any call.
+ * - While the keys are stored: each stored key was done. The next attempt calls for the rest.
+ * - After that: the next attempt finds every input done, calls no job, and the requests succeed. Only the `result` that
+ *   the job reported for them is lost.
  *
- * The same for an attempt that was overtaken while it stood still: what it remembers late was done too. Where the input
- * had changed meanwhile, the newer text is done once more.
+ * So no key is skipped unless it was done. If the results were written first, a crash could leave done keys that are
+ * never stored, because no attempt comes back to requests that have ended.
+ *
+ * The order also suits an attempt that was overtaken while it was suspended: the keys that it stores late were done
+ * too. If an input has changed meanwhile, its newer text is done once more.
  */
 
 import type { Answer, Call, Downstream } from '../../domain/downstream/downstream.ts';
@@ -25,7 +26,7 @@ import type { ProcessedKeys } from '../../ports/processed.ts';
 export interface Merging {
   /** `merge.keys` of the operation. */
   readonly keys: string;
-  /** How long it is remembered what was done. */
+  /** How long done keys are stored. */
   readonly keepTasks: Millis;
   readonly processed: ProcessedKeys;
   readonly machine: Pick<Machine, 'now'>;
@@ -45,13 +46,13 @@ export const mergingDownstream = (
 });
 
 /**
- * The answer for the requests of a job that reported later. To be asked before their results are written, as above: what
- * the job has done is remembered here.
+ * The answer for the requests of a job that reports later. Call this before the results are written: it stores the keys
+ * that the job has done (J3).
  *
- * @param call the batch, with those of its items that are open, and their payloads
- * @param said what the job reported: by `results`, by inputs (`all-succeeded` with `inputs`), or that it is done
- * @param hadOthers whether the job had requests that have ended since. One of them may have brought the text with which an
- *   input was done, and their payloads are gone.
+ * @param call the batch, with those of its items that are open, and their payloads.
+ * @param said what the job reported: `results`, inputs (`all-succeeded` with `inputs`), or that it is done.
+ * @param hadOthers whether the job had requests that have ended since. One of them may have brought the text with which
+ * an input was done, and its payload is gone.
  */
 export const completedRequests = async (
   merging: Merging,
@@ -74,7 +75,7 @@ const planOf = async (
 
 const NOBODY_CALLED: Answer = { kind: 'results', items: new Map(), foreign: 0, withoutCall: true };
 
-/** About the requests that need it. */
+/** The call with only the requests that need it. */
 const mergedCall = (call: Call, plan: Plan): Call => {
   const settled = settledBy(plan);
   return {
@@ -94,7 +95,8 @@ const concluded = async (
   const { answer, done } = perRequest(plan, said);
   const remembered = [
     ...done.map((input) => ({ key: input.key, ...rememberAs(input, batchId) })),
-    // One that was skipped is done for the other requests of its key too: they may be tried again alone.
+    // A skipped input is done for the other requests of its key too. They may be retried without the request that did
+    // it.
     ...plan.skipped.flatMap((input) => {
       const known = doneBefore(input, batchId);
       return known ? [{ key: input.key, ...known }] : [];

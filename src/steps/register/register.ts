@@ -1,9 +1,14 @@
 /**
- * Register: messages become waiting tasks, and each of their Targets gets a leader if it has none (rules R1 to R4).
- * A message may also ask for another run of a task that failed, or for tasks from jobs of a deferred list.
+ * Register: turns messages into waiting tasks, and finds a leader for each of their Targets (R1 to R4).
  *
- * Many messages at once, any of them for the second time. A refused one goes to the rejected queue with its reasons
- * and costs the others nothing.
+ * 1. Insert each task, then put its waiting row. The payload is stored in between, so a task that can be claimed has
+ *    one.
+ * 2. Read each Target's lock. Send an elect message if the Target has no leader, or perhaps a hint if the leader
+ *    sleeps. A leader reads rows after it releases the lock, so one of the two sees the other.
+ * 3. Send refused messages to the rejected queue with their reasons.
+ *
+ * A message may also redrive a failed task, or make tasks of a list's jobs. Any message may come twice. A refused
+ * message does not affect the others.
  */
 
 import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -34,20 +39,20 @@ import { ackEnded } from '../tasks/notify.ts';
 import { type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
 
-/** Registers a batch of messages: all or, when it rejects, perhaps some. Repeat it. */
+/** Registers messages. If this rejects, some may be registered already, and a repeat is harmless. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
   const { valid, redrives, triggers, refused } = sort(deps, messages);
   const jobs = await triggeredJobs(deps, triggers);
   const { registered, refused: unstored } = await insert(deps, [...valid, ...jobs.valid]);
   const redriven = await redrive(deps, redrives);
-  // A task may be in both, the later look at it counts.
+  // A task may be in both. The later read counts.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
   const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
   await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
   await reject(deps, [...refused, ...jobs.refused, ...unstored, ...redriven.refused]);
-  // Last: until then the message comes back, and these jobs with it.
+  // Last: until then the trigger message comes back, and registers these jobs again.
   await goOn(deps, jobs);
 };
 
@@ -68,8 +73,8 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
 };
 
 /**
- * R1. Of several messages with one id, in this batch or before, one became the stored task. Those that describe it go
- * on (whichever of them it was: an earlier run may have stopped after the insert), the others are refused.
+ * R1. The first message with an id became the stored task. Each message that describes the stored task goes on, because
+ * an earlier invocation may have died after the insert. Any other message with that id is refused.
  */
 const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   const { report, tasks } = deps;
@@ -80,7 +85,7 @@ const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   const same = valid.filter(isStored);
   const payloads = new Map(same.map(({ task }) => [task.id, task]));
   const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
-  // Before the waiting rows: a task that can be claimed, or cancelled, has its payload.
+  // Store payloads before the waiting rows (R2). So a task that can be claimed or cancelled has its payload.
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
@@ -103,7 +108,10 @@ const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   };
 };
 
-/** Those that the store takes, and why it does not take the others. The first message of an id is the one to insert. */
+/**
+ * Inserts the tasks that the store accepts, and returns the reasons for the others. Of the messages with one id, the
+ * first is inserted.
+ */
 const insertStorable = async ({ tasks }: RegisterDeps, sent: readonly Valid[]) => {
   const unique = [...new Map(sent.toReversed().map(({ task }) => [task.id, task])).values()];
   try {
@@ -139,14 +147,18 @@ const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
   return arrived;
 };
 
-/** R3. One read a Target: nobody leads it → elect; somebody does → no polling, at most a nudge. */
+/**
+ * R3. Reads the lock of each Target once. Sends an elect message if the Target has no leader, or perhaps a hint if its
+ * leader sleeps.
+ */
 const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
   const { config, locks, machine, queues, report } = deps;
   const targets = [...arrived.keys()];
   const rows = await locks.readAll(targets);
   const read = rows.map((row) => row?.lock);
   const now = machine.now();
-  // Before the elect message, which may be lost: the patrol finds Targets that have a lock row.
+  // Put missing lock rows before the elect messages. If such a message is lost, the patrol finds the Target by its lock
+  // row.
   const unknown = await withoutRow(deps, targets, rows, now);
   if (unknown.length > 0) await locks.enlist(unknown, now);
   const led = new Map(
@@ -155,8 +167,7 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
       return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
     }),
   );
-  // Who waits for room, or may not begin another batch, is waked when that is over: what comes meanwhile waits with the
-  // rest.
+  // A blocked, paused or full Target is woken when a slot is free or the pause ends. New tasks wait with the others.
   const isOff = (lock: Lock | undefined, target: Target): boolean =>
     lock !== undefined &&
     (lock.blocked !== undefined ||
@@ -167,14 +178,16 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
     try {
       await nudge(deps, target, lock, arrived.get(target) as Arrivals);
     } catch (cause) {
-      // Only an optimisation failed: the leader wakes when the batch is due.
+      // The leader wakes anyway when the batch is due.
       report({ event: 'nudge-failed', target, cause: String(cause) });
     }
   });
   await Promise.all(nudges);
 };
 
-/** Targets that have no lock row. One that expires soon gets more time first, and may be gone by then. */
+/**
+ * Targets without a lock row. A row that expires soon is extended first; it counts as missing if it is deleted by then.
+ */
 const withoutRow = async (
   { locks }: RegisterDeps,
   targets: readonly Target[],
@@ -190,10 +203,15 @@ const withoutRow = async (
   return targets.filter((_, index) => !stays[index]);
 };
 
-/** A chance from which on at most about three look at a batch before it is full: each brings so much of it. */
+/**
+ * From this chance on, at most about three invocations look at a batch before it is full, since each adds much of it.
+ */
 const FEW_LOOK = 0.9;
 
-/** R4. A leader that sleeps for long is woken early once a batch is full. */
+/**
+ * R4. Sends a hint to a leader that sleeps for long, if its batch is full or one of the new tasks expires before it
+ * wakes.
+ */
 const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
   const { machine, config, waiting, queues } = deps;
   const now = machine.now();
@@ -201,13 +219,13 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const { batch: policy, concurrency } = operationFor(config, operationOf(target));
   if (isClosed(lock, concurrency, deps.locks.pageSize)) return;
   const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
-  // Whoever sleeps longer than a task may wait is waked when that expires, if one message reaches so far: he looks
-  // again by then otherwise.
+  // A task expires while the leader sleeps, so send a delayed hint for that time. If the expiry is beyond the longest
+  // delay of a message, the leader looks again by itself before it.
   if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
   const chance = chanceToLook(arrivals, policy);
   if (machine.random() >= chance) return;
-  // Where many look at a batch, a read that is a moment behind is one look less, for half the price. Where few do, because
-  // much came at once, the one who filled the batch has to see what he wrote a moment ago.
+  // If many invocations look at a batch, an eventually consistent read at half the price only misses one look. If few
+  // do, the invocation that filled the batch has to see its own rows, so it reads strongly consistent.
   const rows =
     chance < FEW_LOOK
       ? (await waiting.page(target, policy.maxSize)).items
@@ -245,21 +263,24 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
   );
 };
 
-/** The configured operation that a refused message names, if it does. */
+/** The configured operation that a refused message names. Undefined if it names none. */
 const operationIn = (config: RegisterDeps['config'], body: string): OperationName | undefined => {
   const json = parseJson(body);
   const named = json.ok && isObject(json.value) ? json.value.operation : undefined;
   return typeof named === 'string' ? operationNamed(config, named)?.operation : undefined;
 };
 
-/** As many are tried together when more failed together: one that cannot be registered has so few for company. */
+/**
+ * Messages that fail together are tried in parts of this size, so a message that cannot be registered affects few
+ * others.
+ */
 const PART = 10;
 
 /**
- * Registers a batch of messages so that none of them can hold up the others: if they fail together, they are tried in
- * smaller parts, and then each on its own.
+ * Registers messages so that none of them holds up the others. If messages fail together, they are tried in smaller
+ * parts, and then one by one.
  *
- * @param onFailure is told of each message that failed.
+ * @param onFailure is called for each message that failed.
  * @returns the messages that have to come back.
  */
 export const registerAll = async <Message extends ReceivedMessage>(

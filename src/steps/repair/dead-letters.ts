@@ -1,13 +1,13 @@
 /**
- * Dead letters are sent again: by the sweep, later and later; by a person, at once.
+ * Sends dead letters again: the sweep with growing delays, an operator at once.
  *
- * The inner messages are hints whose truth is in the tables, so sending one again is always harmless, and never
- * sending it again could strand a Target. Whatever made them fail (a throttled table, a broken deployment) passes. Events
- * for destinations are sent again likewise, but not for ever: what keeps them from their destination is not ours. Events that
- * are given up lie in a queue of their own, where they stand in no other message's way.
+ * An inner message is only a hint, and the tables hold the state. So sending it again is harmless, but losing it could
+ * strand a Target. The cause of its failure (a throttled table, a broken deployment) passes. Events for destinations
+ * are sent again too, but not forever: their destination may never accept them. An event that is given up goes to its
+ * own queue, so that it does not delay other messages.
  *
- * Each letter that lay in a queue when a walk through it began has one turn. What is sent again may fail again, and then lies
- * there once more. A walk that took it for one of those that it began with would never end.
+ * A walk handles each dead letter once that was in the queue when the walk began. A message may fail again and come
+ * back as a new dead letter. Without this limit, a walk would never end.
  */
 
 import { parseBatch, parseElect, parseGroup } from '../../domain/batches/messages.ts';
@@ -22,31 +22,31 @@ import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps } from '../deps.ts';
 
 export interface Walk {
-  /** Letters that were sent later have their turn in another walk. */
+  /** Dead letters sent later are left to another walk. */
   readonly began: Millis;
-  /** Asked before each look into the queue. @param skipped how many letters were not sent so far. */
+  /** Checked before each receive. @param skipped number of dead letters that were not sent so far. */
   readonly mayGoOn: (skipped: number) => boolean;
 }
 
-/** A letter that was not sent again, and why. */
+/** A dead letter that was not sent again, and why. */
 interface SkippedDeadLetter {
-  /** The SQS id of its message. */
+  /** The SQS message id. */
   readonly id: string;
   readonly reason: string;
 }
 
 export interface Walked {
-  /** How many letters were sent again. */
+  /** Number of dead letters sent again. */
   readonly revived: number;
   readonly skipped: readonly SkippedDeadLetter[];
-  /** Whether the end of the queue was seen. Otherwise the walk was not allowed to go on. */
+  /** Whether the walk reached the end of the queue. Otherwise `mayGoOn` stopped it. */
   readonly isDone: boolean;
 }
 
 /**
- * Gives letters their turns. One that fails keeps no other one waiting.
+ * Handles each dead letter of a queue. A dead letter that fails does not affect the others.
  *
- * @param turn says why a letter was not sent, if it was not.
+ * @param turn resolves to the reason if the dead letter was not sent, otherwise to undefined.
  */
 export const walkDeadLetters = async (
   deps: DeadLetterDeps,
@@ -63,11 +63,11 @@ export const walkDeadLetters = async (
       return reasonOf(cause);
     });
   while (mayGoOn(skipped.length)) {
-    // One that was skipped is there again when its visibility timeout ends.
+    // A skipped dead letter appears again when its visibility timeout ends.
     const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
     if (letters.length === 0) return { revived, skipped, isDone: true };
     for (const { messageId } of letters) met.add(messageId);
-    // By the clock of SQS, which is not ours.
+    // `sentAt` is from SQS, whose clock differs from this one.
     const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
     const reasons = await Promise.all(due.map(take));
     for (const [index, { messageId: id }] of due.entries()) {
@@ -83,14 +83,15 @@ export interface RedriveDelay {
   readonly from: DeadLetterQueue;
   readonly to: SourceQueue;
   readonly deadLetter: DeadLetter;
-  /** What is sent, which may be better than what was received. */
+  /** The body to send. It may differ from the one received: a register body gets its id. */
   readonly body: string;
-  /** In how many seconds it is delivered. */
+  /** Delay of the message in seconds. */
   readonly delay: number;
 }
 
 /**
- * Sends before it deletes: a crash in between doubles the message, which is harmless; the other way round loses it.
+ * Q1. Sends the message before it deletes the dead letter. A crash in between sends the message twice, which is
+ * harmless. The other order would lose it.
  *
  * @returns the SQS id of the message that was sent.
  */
@@ -105,7 +106,7 @@ export const redrive = async (
   return sent;
 };
 
-/** Takes out a letter that has had its turn. One that cannot be taken out has had it all the same: it comes once more. */
+/** Deletes a dead letter that was handled. If this fails, it comes back and is sent again, which is harmless. */
 const remove = async ({ deadLetters, report }: DeadLetterDeps, queue: DeadLetterQueue, deadLetter: DeadLetter) => {
   try {
     await deadLetters.remove(queue, deadLetter);
@@ -121,15 +122,15 @@ export const sourceQueues = (config: Config): readonly SourceQueue[] =>
   hasDestinations(config) ? [...WORKING_QUEUES, 'callback'] : WORKING_QUEUES;
 
 /**
- * A register body that is longer has no place left for its id and its count of revivals in a message of 1 MiB. Its
- * payload may have a quarter of that, so it is mostly space.
+ * A longer register body leaves no space for its id and its redrive count in a message of 1 MiB. A payload may have a
+ * quarter of that, so such a body is mostly white space.
  */
 const REVIVED_MAX_BYTES = 1_000_000;
 
 /**
  * Sends a queue's dead letters again.
  *
- * @param delayOf in how many seconds a letter is delivered; `give up` moves an event to the queue of those given up.
+ * @param delayOf the delay in seconds, or `give up` to move an event to the queue of given-up events.
  */
 export const redriveDeadLetterQueue = (
   deps: DeadLetterDeps,
@@ -147,7 +148,7 @@ export const redriveDeadLetterQueue = (
     return undefined;
   });
 
-/** @returns why it was not sent. */
+/** @returns the reason why the message was not sent. */
 const reject = async (
   deps: DeadLetterDeps,
   queue: SourceQueue,
@@ -158,10 +159,13 @@ const reject = async (
   await deps.queues.reject([{ messageId, body, problems: [{ path: '', reason }], at: deps.machine.now() }]);
   deps.report({ event: 'unreadable', queue, messageId });
   await remove(deps, queue, deadLetter);
-  return `${reason}; it lies in the rejected queue now`;
+  return `${reason}; the message is in the rejected queue now`;
 };
 
-/** Why sending this message again can never help. The register λ refuses what it cannot read by itself, with reasons. */
+/**
+ * Why this message can never be handled. Undefined if it can. The register function itself refuses register messages
+ * that it cannot parse, with their reasons.
+ */
 const hopeless = (queue: SourceQueue, body: string): string | undefined => {
   if (queue === 'register')
     return Buffer.byteLength(body) > REVIVED_MAX_BYTES
@@ -173,13 +177,16 @@ const hopeless = (queue: SourceQueue, body: string): string | undefined => {
     return undefined;
   } catch (cause) {
     if (cause instanceof UnreadableMessage) return `${queue} queue: ${cause.message}`;
-    // Until somebody is there who can read it.
+    // A newer version of the code can read it after the next deployment.
     if (cause instanceof NewerMessage) return undefined;
     throw cause;
   }
 };
 
-/** Moves a dead letter. Sends before it deletes: a crash in between doubles the event, the other way round loses it. */
+/**
+ * Moves a dead letter to the queue of given-up events. It sends before it deletes: a crash in between duplicates the
+ * event, and the other order would lose it.
+ */
 const giveUp = async (deps: DeadLetterDeps, deadLetter: DeadLetter): Promise<void> => {
   const { messageId, body } = deadLetter;
   await deps.queues.giveUp([body]);

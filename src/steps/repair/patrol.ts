@@ -1,13 +1,13 @@
 /**
- * Patrol the lock rows: does every Target that has waiting tasks, or an open batch, have somebody who sees to it?
+ * Patrol the lock rows: does each Target with waiting tasks or an open batch still have a message that drives it (Q3)?
  *
- * The rules leave nothing stranded as long as the queues keep their messages; this is for the day when
- * an elect or group message was lost (purged, redriven by hand). A slice a minute, the whole round in an hour. It sees
- * every Target, since a new one gets its lock row before its first elect message; it does not see batch messages that
- * were lost, which `groupage doctor --deep` does, nor register messages.
+ * As long as the queues keep their messages, the rules leave no Target stranded. The patrol repairs Targets whose elect
+ * or group message was lost, for example by a purge. It scans a slice each minute, and all Targets in an hour. It finds
+ * every Target, because a new Target gets its lock row before its first elect message. It does not find lost batch
+ * messages, which `groupage doctor --deep` does, nor lost register messages.
  *
- * Budget: 0.6 read units per lock row and hour (an eventually consistent glance each, and the index; more where `concurrency.perTarget` is above ten), but always room
- * for {@link MIN_SLICE} rows a minute.
+ * Cost: 0.6 read units per lock row and hour for an eventually consistent read of each row and for the index. It is
+ * more if `concurrency.perTarget` is above ten. Each minute scans at least {@link MIN_SLICE} rows.
  */
 
 import { expiresSoon, type Lock, mustStay } from '../../domain/batches/lock.ts';
@@ -24,10 +24,10 @@ const SLICES_PER_ROUND = 60;
 const PAGE = 25;
 
 /**
- * Patrols the next slice, as long as `mayGoOn`.
+ * Scans the next slice while `mayGoOn` returns true.
  *
- * @throws AggregateError of what failed, by name, once the rest of the slice has had its turn and the mark is behind it:
- * otherwise each minute would begin with what failed, and end there.
+ * @throws AggregateError of all failures, by Target, after the rest of the slice is scanned and the mark is written.
+ * Otherwise each minute would begin with the same failure and end there.
  */
 export const patrol = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<void> => {
   const operations = Object.keys(deps.config.operations) as OperationName[];
@@ -41,7 +41,7 @@ export const patrol = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<v
   throw new AggregateError(causes, `patrol: ${inBrief(sayings)}`);
 };
 
-/** What could not be seen to. */
+/** A Target or page that could not be scanned or repaired. */
 interface Failure {
   readonly what: string;
   readonly cause: unknown;
@@ -69,19 +69,19 @@ const walk = async (
       visited += page.items.length;
       const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
       mark = next.mark;
-      // A round that ends within its slice has seen everything.
+      // The round ended within this slice, so all Targets were scanned.
       if (next.roundEnded) break;
     }
   } catch (cause) {
-    failures.push({ what: `the list of Targets of ${mark.operation}`, cause });
-    // That will not pass: the operation anew, or each minute would fail as this one.
+    failures.push({ what: `the Targets of ${mark.operation}`, cause });
+    // An invalid cursor stays invalid, so begin this operation anew. Otherwise each minute would fail likewise.
     if (cause instanceof InvalidCursor) mark = atFirstPage(mark);
   }
   waits.report(deps);
   return { mark, failures };
 };
 
-/** What was seen of each operation. */
+/** The number of scanned Targets and the oldest waiting task of each operation. */
 class Waits {
   readonly #seen = new Map<OperationName, { targets: number; since: Millis }>();
 
@@ -134,13 +134,17 @@ const visit = async (
 /** A Target whose lock row expires soon. */
 interface Ending {
   readonly target: Target;
-  /** Whether it must not, since tasks wait or the row itself says so: without the row, no look finds the Target. */
+  /**
+   * Whether the row has to stay, because tasks wait or the row itself requires it. Without the row, no scan finds the
+   * Target.
+   */
   readonly mustStay: boolean;
 }
 
 /**
- * Gives lock rows more time. While an operation is paused, or its circuit open, a sealed batch may wait for longer than its Target's
- * row lasts. Without the row, no look finds the batch if its message is lost, and the next leader gives its id to another batch.
+ * Q4. Extends lock rows. While an operation is paused or its circuit is open, a sealed batch may wait for longer than
+ * its Target's row lasts. Without the row, no scan finds the batch if its message is lost, and the next leader gives
+ * the batch's id to another batch.
  */
 const keepRows = async (deps: SweepDeps, ending: readonly Ending[]): Promise<readonly Failure[]> => {
   const { locks, operations, machine } = deps;
@@ -168,7 +172,7 @@ const resume = (mark: PatrolMark | undefined, operations: readonly OperationName
 
 const atFirstPage = ({ operation, seen, lastRound }: PatrolMark): PatrolMark => ({ operation, seen, lastRound });
 
-/** Where to go on: the operation's next page, the next operation, or the first one of a new round. */
+/** The mark after a page: the operation's next page, the next operation, or the first operation of a new round. */
 export const advance = (
   mark: PatrolMark,
   cursor: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * For a person, messages are sent again that were refused, and events that were given up. Only where they would not be refused
- * any more: what was wrong was the configuration or the destination, and somebody has put it right.
+ * Sends refused messages and given-up events again when an operator asks for it. Only messages that would be accepted
+ * now are sent: the configuration or the destination has been fixed.
  */
 
 import { parseCallback, unknownDestination } from '../../domain/callbacks/callback.ts';
@@ -16,28 +16,29 @@ import type { DeadLetterDeps } from '../deps.ts';
 import { redrive, type Walk, type Walked, walkDeadLetters } from './dead-letters.ts';
 
 /**
- * Some are refused by what only the tables know. They come back as new letters, by any clock perhaps older than this
- * walk; but each has in it the id of the message that was sent, so none is sent twice. They were not revived.
+ * Sends refused messages again. Some are refused again because of what only the tables show. They come back as new
+ * messages, and clocks may date them before this walk. But each contains the id of the message that was sent, so this
+ * sends none twice, and does not count them as redriven.
  */
 export const redriveRefused = async (deps: DeadLetterDeps, walk: Walk): Promise<Walked> => {
   const sent = new Set<string>();
   const cameBack = new Set<string>();
   const walked = await walkDeadLetters(deps, 'rejected', walk, async (deadLetter) => {
     const refused = parseRejection(deadLetter.body);
-    if (!refused) return 'not a message that Groupage refused: only its own λs may write to the rejected queue';
-    if (refused.isCut) return 'its body was too large to be kept whole: send the task anew';
+    if (!refused) return 'not a message that Groupage refused: only Groupage's own functions may write to the rejected queue';
+    if (refused.isCut) return 'its body was too large to be stored whole: send the task again from its source';
     if (sent.has(refused.messageId)) {
       cameBack.add(refused.messageId);
-      return `it was sent, and refused again: ${describeInBrief(refused.problems)}`;
+      return `it was sent and refused again: ${describeInBrief(refused.problems)}`;
     }
     return redriveOne(deps, deadLetter, refused, sent);
   });
   return { ...walked, revived: walked.revived - cameBack.size };
 };
 
-/** Its reasons would be those of a register message, which it is not. */
+/** For a job's report. The problems of a register message would not apply to it. */
 const REPORT =
-  "it is a job's report, and no task: mend it, and send it to the batch queue or POST it to /batches/ID/complete";
+  "it is a job's report, not a task: correct it, and send it to the batch queue or POST it to /batches/ID/complete";
 
 const isReport = (body: string): boolean => {
   const json = parseJson(body);
@@ -52,9 +53,9 @@ const redriveOne = async (
 ): Promise<string | undefined> => {
   if (isEvent) return redriveEvent(deps, 'rejected', deadLetter, refused);
   if (isReport(refused)) return REPORT;
-  // Under the id that it would have had: to register it again is harmless.
+  // Use the id that the refused message would have got, so that a repeat is harmless.
   const body = withId(refused, messageId);
-  // As the register λ will, but for the tables.
+  // Checks the message as the register function does, without the tables.
   const { firstSentAt } = deadLetter;
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
   const parsed = parseRegisterBody(deps.config, message);
@@ -64,11 +65,14 @@ const redriveOne = async (
   return undefined;
 };
 
-/** Sends events that were given up to the callback queue, for a person. */
+/** Sends given-up events to the callback queue again. */
 export const redriveGivenUp = (deps: DeadLetterDeps, walk: Walk): Promise<Walked> =>
   walkDeadLetters(deps, 'given-up', walk, (deadLetter) => redriveEvent(deps, 'given-up', deadLetter, deadLetter.body));
 
-/** @returns why the event was not sent. The callback function refuses one for one reason alone: its destination is not configured. */
+/**
+ * @returns why the event was not sent. The callback function refuses an event only if its destination is not
+ * configured.
+ */
 const redriveEvent = async (
   deps: DeadLetterDeps,
   from: DeadLetterQueue,

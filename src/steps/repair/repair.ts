@@ -1,8 +1,8 @@
 /**
- * Look for what is stuck, and put it right: the patrol does, a piece each minute, and `groupage doctor` when asked.
+ * Finds what is stuck and repairs it: the patrol does so for a slice each minute, and `groupage doctor` on demand.
  *
- * What cannot be looked at is named, and keeps nothing else from its turn. Every repair is a hint, or a conditional write: harmless
- * when it is made twice, or where nothing was wrong.
+ * A Target that cannot be read is reported, and does not affect the others. Each repair is a hint or a conditional
+ * write, so it is harmless if it is made twice or without need.
  */
 
 import pLimit from 'p-limit';
@@ -18,23 +18,24 @@ import type { BatchDeps } from '../deps.ts';
 import { isSlotOver } from '../slots/pages.ts';
 import { furtherPagesOf, isTargetFull, pagesOfTarget, releaseTargetSlot } from '../slots/target-slots.ts';
 
-/** What could not be looked at, and why. */
+/** A Target or batch that could not be read, and why. */
 export interface Skipped {
   readonly id: Target | BatchId;
   readonly cause: unknown;
 }
 
-/** What is stuck of all that was looked at. */
+/** The findings of a scan. */
 export interface Looked {
   readonly findings: readonly Finding[];
   readonly skipped: readonly Skipped[];
 }
 
 /**
- * Looks at a Target's lock and its first waiting row: half a read unit, and one for each batch that counts as under way.
+ * Reads a Target's lock and its first waiting row. This costs half a read unit, and one for each batch that counts as
+ * under way.
  *
- * @param onWaiting is told since when the task waits whose turn is next, if one does.
- * @param onEventualRead is given the lock row as it was read, which may be a moment behind.
+ * @param onWaiting gets the registration time of the oldest waiting task, if a task waits.
+ * @param onEventualRead gets the lock row from an eventually consistent read.
  */
 export const lookAtTarget = async (
   deps: BatchDeps,
@@ -48,7 +49,7 @@ export const lookAtTarget = async (
   const { lock, first } = readEventually;
   onEventualRead(target, readEventually);
   if (first) onWaiting(first.at);
-  // First: what counts as under way decides whether what waits waits rightly.
+  // Check the slots first: whether tasks may wait depends on the batches that count as under way.
   const operation = operationNamed(deps.config, operationOf(target));
   const layout = operation && pagesOfTarget(deps, target, lock);
   const stuck = await lookAtSlots(deps, target, lock, layout, now, grace);
@@ -56,9 +57,9 @@ export const lookAtTarget = async (
   const closed = operation !== undefined && isClosed(lock, operation.concurrency, deps.locks.pageSize);
   const finding = findingOf(target, lock, first, now, grace, closed);
   if (finding?.finding !== 'forgotten') return finding;
-  // It is signalled when one of its batches ends.
+  // The Target is signalled when one of its batches ends.
   if (layout && (await isTargetFull(deps, target, lock, layout))) return undefined;
-  // Its operation knows of it: it is signalled when its turn comes.
+  // The Target is in the slot queue, so it is woken when a slot is free.
   const waiting = { target, at: finding.since, fence: finding.fence };
   return (await deps.operations.isWaiting(operationOf(target), waiting)) ? undefined : finding;
 };
@@ -73,7 +74,7 @@ const lookAtSlots = async (
 ): Promise<Finding | undefined> => {
   const { config, batches } = deps;
   const { inFlight = [], openBatch } = lock;
-  // A handler that crashed leaves its message hidden for that long.
+  // If a batch handler crashes, its message stays invisible for this long.
   const patience = grace === 0 ? 0 : batchVisibility(config) + grace;
   for (const id of inFlight.filter((each) => each !== openBatch)) {
     const finding = stuckSlot(target, id, await batches.get(id), now, patience);
@@ -88,10 +89,13 @@ const lookAtSlots = async (
   return batchId && { finding: 'stuck-slot', target, since: now - patience, batchId };
 };
 
-/** Slots that are looked at together. */
+/** Slots read at once. */
 const AT_ONCE = 20;
 
-/** @param onWaiting and `onEventualRead` as of {@link lookAtTarget}. */
+/**
+ * @param onWaiting see {@link lookAtTarget}.
+ * @param onEventualRead see {@link lookAtTarget}.
+ */
 export const lookAtTargets = (
   deps: BatchDeps,
   targets: readonly Target[],
@@ -101,15 +105,16 @@ export const lookAtTargets = (
   lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onEventualRead));
 
 interface BatchesLookedAt extends Looked {
-  /** How many, with those that were skipped. */
+  /** Number of batches, including skipped ones. */
   readonly batches: number;
-  /** As of a page. */
+  /** Where the next page begins. Undefined after the last page. */
   readonly cursor?: string;
 }
 
 /**
- * Looks at a page of a Target's sealed batches, finished ones too: a read unit for each 4 KB of one. While a pause holds them
- * up none is overdue, and one message more for each would come back every minute until its end.
+ * Reads a page of a Target's sealed batches, including finished ones. This costs a read unit for each 4 KB of a batch.
+ * During a pause no batch counts as overdue, since another message for each batch would come back every minute until
+ * the pause ends.
  */
 export const lookAtBatches = async (
   deps: BatchDeps,
@@ -119,7 +124,7 @@ export const lookAtBatches = async (
 ): Promise<BatchesLookedAt> => {
   const { batches, config, machine } = deps;
   const { items: ids, ...page } = await batches.ofTarget(target, limit, cursor);
-  // A handler that crashed leaves its message hidden for that long.
+  // If a batch handler crashes, its message stays invisible for this long.
   const grace = batchVisibility(config) + GRACE;
   const isPaused = await isHeldUp(deps, target, machine.now());
   const looked = await lookAtEach(ids, async (id) => {
@@ -149,19 +154,19 @@ const lookAtEach = async <Id extends Target | BatchId>(
   return { findings, skipped };
 };
 
-/** What was done about a finding: a message was sent that has somebody see to it, or a lock was given back. */
+/** What was done about a finding: a message was sent, or a lock or slot was freed. */
 export type Remedy = 'elect-message' | 'batch-message' | 'lock-released' | 'slot-freed';
 
-/** A finding, and what was done about it, or why nothing could be. */
+/** A finding, and what was done about it, or why nothing could be done. */
 export type Treated = { readonly finding: Finding } & (
   | {
-      /** Undefined where nothing was to be done any more. */
+      /** Undefined if nothing was left to repair. */
       readonly remedy: Remedy | undefined;
     }
   | { readonly cause: unknown }
 );
 
-/** Repairs each on its own: one that cannot be repaired keeps no other from it. */
+/** Repairs each finding on its own. A finding that cannot be repaired does not affect the others. */
 export const repairAll = (deps: BatchDeps, findings: readonly Finding[]): Promise<readonly Treated[]> =>
   Promise.all(
     findings.map((finding) =>
@@ -173,8 +178,9 @@ export const repairAll = (deps: BatchDeps, findings: readonly Finding[]): Promis
   );
 
 /**
- * @returns what was done; undefined where nothing was, since somebody else had been faster.
- * @throws UnknownOperation where whoever gets the message could only throw.
+ * @returns what was done. Undefined if another function was faster.
+ * @throws UnknownOperation if the operation is not configured, since any function that received the message would
+ * throw.
  */
 export const repair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target, since } = finding;
@@ -198,12 +204,12 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
     case 'leaderless-batch':
       return askForLeader(deps, target);
     case 'expired-lock':
-      // It may have waited for room.
+      // The Target may be blocked, so the message carries the fence.
       return finding.hasWork ? askForLeader(deps, target, finding.holder.fence) : release(deps, target, finding.holder);
     case 'forgotten':
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
-      // Where its place is, is not known: the lock is looked at first.
+      // The finding does not name the page of the place, so the lock is checked first.
       return landStuck(deps, target, finding.batchId);
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
@@ -214,12 +220,12 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
 
 const landStuck = async (deps: BatchDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
   const left = await releaseTargetSlot(deps, { id: batchId, target, targetPage: 0 });
-  // A Target that is blocked waits for no plain message.
+  // A blocked Target ignores a plain elect message, so send a wake.
   if (left?.blocked !== undefined) return askForLeader(deps, target, left.fence);
   return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
 };
 
-/** @param fence that of a Target that waits for room: a plain message does not end that. */
+/** @param fence the fence of a blocked Target, which ignores a plain elect message. */
 const askForLeader = async (
   { config, queues }: BatchDeps,
   target: Target,
@@ -231,8 +237,8 @@ const askForLeader = async (
 };
 
 /**
- * As its leader would have (G3): whoever registered a task in between may have seen a lock that was held. So a task that
- * waits is told of, whoever gave the lock back.
+ * Releases a lock like its leader (G3): a register function may have seen a held lock and sent no message. So if a task
+ * waits, send an elect message, no matter which function released the lock.
  */
 const release = async (deps: BatchDeps, target: Target, holder: Mine): Promise<Remedy | undefined> => {
   const released = await deps.locks.release(target, holder);

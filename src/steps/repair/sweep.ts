@@ -1,6 +1,7 @@
 /**
- * Sweep, each minute: send dead letters again, later and later, see to slots, look after fan-outs, and patrol a slice
- * of the lock rows.
+ * The sweep runs each minute. It sends dead letters again, frees and signals slots, and patrols fan-outs and a slice of
+ * the lock rows. Targets wait for slots now, so slots come before the patrol. Each part has its own share of the time,
+ * so an overload of one part does not stop the others (Q2).
  */
 
 import { isGivenUp } from '../../domain/callbacks/callback.ts';
@@ -13,24 +14,25 @@ import { sweepSlots } from '../slots/sweep-slots.ts';
 import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
 import { patrol } from './patrol.ts';
 
-/** What is left of the function's time when the parts of the sweep end: each one's share is safe from those before it. */
+/** The share of the function's time that is left when each part ends. */
 const ENDS_WITH = { deadLetters: 0.6, slots: 0.35 } as const;
-/** What the patrol leaves to the end of the function, in milliseconds. */
+/** Time that the patrol leaves before the function's timeout, in milliseconds. */
 const RESERVE = 5_000;
 
-/** Seconds: what fails again and again is tried more and more seldom. */
+/** Delay in seconds. It doubles with each redrive. */
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
-/** Sends the dead letters of one queue again, and gives up the events among them that are too old. */
+/** Sends the dead letters of one queue again, and moves events that are too old to the queue of given-up events. */
 export const sweepDeadLetters = (deps: DeadLetterDeps, queue: SourceQueue, walk: Walk): Promise<Walked> =>
   redriveDeadLetterQueue(deps, queue, walk, ({ body, revivals }) =>
     queue === 'callback' && isGivenUp(body, walk.began) ? 'give up' : growing(revivals),
   );
 
 /**
- * All queues at once: a flood in one leaves time for the others, and an idle stack pays for one wait instead of many.
+ * Runs all parts of the sweep. The queues are handled at once: a flood in one leaves time for the others, and an idle
+ * stack pays for one wait instead of many.
  *
- * @throws AggregateError of what failed, once everything has had its turn.
+ * @throws AggregateError of all failures, after all parts have run.
  */
 export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<void> => {
   const began = deps.machine.now();
@@ -43,7 +45,7 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   );
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
   if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });
-  // Slots first: Targets wait for them now.
+  // Slots before the patrol: Targets wait for them now.
   const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots))]);
   const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);

@@ -1,11 +1,12 @@
 /**
- * The slots of a sealed batch: between its attempts, and when it is over.
+ * The slots of a sealed batch, between its attempts and at its end.
  *
- * A batch keeps the slot of its operation until it is over, with one exception: while somebody pauses its Target, it lends the slot to
- * the other Targets, which would have to wait for as long as the pause lasts. It takes a slot again before it goes on. So every
- * attempt begins with a look at the slot, and a slot that was freed by mistake never lets more calls through than the cap.
+ * A batch keeps its operation's slot until it has finished, with one exception (K4). While its Target is paused by a
+ * user, the batch frees its slot for other Targets, which would otherwise wait for the whole pause. It takes a slot
+ * again before its next attempt. So each attempt first checks the slot, and a slot that was freed by mistake never lets
+ * more calls through than the cap.
  *
- * At its end (H7) what it held goes to whoever waits. Each part of that is harmless when it is repeated.
+ * At its end (H7) the batch frees its places and wakes a waiting Target. Each part is harmless when repeated.
  */
 
 import type { Batch } from '../../domain/batches/batch.ts';
@@ -25,18 +26,24 @@ import { freeOperationSlot, holdsOperationSlot, takeOperationSlot, waitForOperat
 import { releaseTargetSlot } from './target-slots.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
-/** From when a batch may lend its slot: a copy of its message that was received before the pause has begun its call by then. */
+/**
+ * From this time on, a batch may lend its slot. A handler that received a copy of its message before the pause has
+ * begun its call by then.
+ */
 export const lendsFrom = ({ since }: Pause): Millis => since + CLOCK_SKEW;
 
-/** In this time every batch of a paused Target has a look at which it may lend its slot: they look once a minute. */
+/**
+ * Within this time, each batch of a paused Target is checked once when it may lend its slot: the batch handler checks
+ * each waiting batch once a minute.
+ */
 const FIRST_LOOK: Millis = 2 * MINUTE;
 
-/** What became of a batch's slot. */
+/** The state of a batch's slot. */
 export type SlotNow =
   | 'held'
-  /** It has just taken one, or it had one on a page that its row does not name. */
+  /** The batch has just taken a slot, or has one on a page that its row does not name. */
   | 'taken'
-  /** It waits for one, and its message comes when there is one. */
+  /** The batch is in the slot queue. Its message is sent when a slot is free. */
   | 'none';
 
 /** Makes sure that a batch holds its slot before an attempt. */
@@ -56,16 +63,17 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
     (await takeOperationSlot(deps, target, slot)) !== undefined ||
     ((await waitForOperationSlot(deps, waiting)) && (await takeOperationSlot(deps, target, slot)) !== undefined);
   if (!isThere) return 'none';
-  // It may have waited before, by an earlier look, and must not use up the next slot that is freed.
+  // An earlier check may have put the batch into the slot queue. Its row must not use up the next free slot.
   await deps.operations.dequeue(operation, waiting, 'any');
   return 'taken';
 };
 
 /**
- * Lends the slot of a batch whose Target is paused to whichever Target waits for one. Not while a job of it is under way, and not
- * while the pause is new ({@link lendsFrom}).
+ * K4. Frees the slot of a batch whose Target is paused, and wakes a waiting Target. This does nothing while a job of
+ * the batch is under way, or while the pause is new ({@link lendsFrom}).
  *
- * @param isFirstLook of its message in a while: then the slot is looked for beyond its page, too. One that was taken again may be anywhere.
+ * @param isFirstLook whether this is the first check by the batch's message in a while. It then searches all pages,
+ * since a slot that was taken again may be on any page.
  */
 export const lendSlot = async (
   deps: BatchDeps,
@@ -80,49 +88,51 @@ export const lendSlot = async (
   if (now < from || (pending && pending.until >= now)) return;
   const slot = slotOfBatch(batch);
   const onAnyPage = isFirstLook || now < from + FIRST_LOOK;
-  // The client may repeat the request that frees it, after it lost the answer: nothing is left to free then.
+  // The client may repeat the request that freed the slot, after its response was lost. Nothing is left to free then.
   const isHeld = await holdsOperationSlot(deps, operation, state, slot, slotPage);
   if (!onAnyPage && !isHeld) return;
   if ((await freeOperationSlot(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
 };
 
-/** Gives back the places that a batch held in its Target and in its operation. */
+/** H7. Frees the places that a batch held in its Target and in its operation, and wakes a waiting Target. */
 export const releaseSlots = async (
   deps: BatchDeps,
   batch: Pick<Batch, 'id' | 'target' | 'operation' | 'slotPage' | 'targetPage'>,
 ): Promise<void> => {
   const { total } = operationFor(deps.config, batch.operation).concurrency;
   const { target } = batch;
-  // Whether or not it was full by the cap as it is now: a leader that knew another one may have found it so.
+  // Free the place even if the Target is not full by the present cap: a leader with another cap may have found it full.
   const left = await releaseTargetSlot(deps, batch);
   const since = left && (await workSince(deps, target, left));
   if (left && since !== undefined && !(total !== null && (await getInLine(deps, target, left, since))))
-    // Even a Target that was not blocked is woken: another function that handles the same message may have blocked it since, and crashed.
+    // Wake even a Target that was not blocked: another function that handles the same message may have blocked it
+    // since, and died.
     await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
   if (total === null) return;
   await freeOperationSlot(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
-  // Whether or not it was full: a Target that found it so may have put its row only now.
+  // Wake a Target even if the operation was not full: a Target that found it full may put its queue row only now.
   await wakeUnlessPaused(deps, batch.operation);
 };
 
 /**
- * The same for a batch that was finished before. If its operation was taken out of the configuration, and it holds nothing any more, its
- * message ends: otherwise it would come back for as long as the operation is not configured.
+ * Frees the slots of a batch that finished earlier. If the operation was removed from the configuration and the batch
+ * holds nothing, its message ends. Otherwise the message would come back for as long as the operation is not
+ * configured.
  */
 export const releaseSlotsAgain = async (deps: BatchDeps, batch: Batch): Promise<void> => {
   if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
 };
 
-/** Since when the oldest waiting task of a Target without a leader waits; undefined if none waits. */
+/** The registration time of the oldest waiting task of a Target without a leader. Undefined if no task waits. */
 const workSince = async ({ waiting }: BatchDeps, target: Target, { blocked }: Lock): Promise<Millis | undefined> =>
   blocked ?? (await waiting.first(target, 1))[0]?.at;
 
 /**
- * Where others wait for a slot of the operation, the Target waits behind them, as if its leader had found none (G5b). Its own leader
- * would be sooner than whoever is woken for the slot of the batch: two Targets that always have work would pass the slots of
- * their operation to each other, and nobody else had any.
+ * H7. Blocks the Target and puts it into the slot queue (G5b), if other Targets are in the queue. Otherwise its own
+ * leader would take the slot before the Target that is woken for it. Two Targets that always have work would pass the
+ * operation's slots to each other, and no other Target would get one.
  *
- * @returns whether the Target needs no signal any more
+ * @returns whether the Target needs no signal any more.
  */
 const getInLine = async (
   { locks, operations, machine }: BatchDeps,
@@ -130,7 +140,8 @@ const getInLine = async (
   { blocked, fence, holder }: Lock,
   at: Millis,
 ): Promise<boolean> => {
-  // A leader whose lease is over may go on with this fence. If a row named it, its signal would find a Target that needs none.
+  // A leader whose lease is over may go on with this fence. A queue row with this fence would then wake a Target that
+  // needs no slot.
   if (holder !== undefined) return false;
   const operation = operationOf(target);
   const inLine = await operations.waiting(operation, 2);
@@ -140,7 +151,7 @@ const getInLine = async (
   return true;
 };
 
-/** Whether the operation of a finished batch is not configured, and the batch has given back its slots. */
+/** Whether the operation of a finished batch is not configured, and the batch holds no slot. */
 const isNothingHeld = async (
   deps: BatchDeps,
   batch: Pick<Batch, 'id' | 'target' | 'operation' | 'slotPage' | 'targetPage'>,

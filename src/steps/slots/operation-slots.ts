@@ -1,4 +1,7 @@
-/** Room for a batch: a slot of its operation, taken before anything is sealed, so that what waits for it still merges (G5a). */
+/**
+ * The slots of an operation. A leader takes one before it opens a batch, so that tasks that arrive while it waits still
+ * join the batch (G5a).
+ */
 
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
@@ -7,13 +10,20 @@ import { freeSlotsIn, type OperationState, type Slot, type WaitingTarget } from 
 import type { LeadDeps } from '../deps.ts';
 import { type FirstPage, freeOnPages, pagesOf, takeOnPages } from './pages.ts';
 
-/** Where the slots of an operation are: on its own row, and on further pages where its cap, or an earlier one, does not fit that. */
+/**
+ * The slots of an operation are on its own row, and on further pages if its cap, or an earlier one, does not fit on one
+ * page (K1, K2).
+ */
 const firstPageOf = (state: OperationState, cap: number, { pageSize }: LeadDeps['operations']): FirstPage => {
   const largest = largestCapOf({ cap }, state);
   return { slots: state.inFlight, capToRead: largest > pageSize ? largest : 0 };
 };
 
-/** The pages of an operation. @param cap its `total` @param isSure whether they have to be as they are now, for twice the price */
+/**
+ * The pages of an operation.
+ * @param cap its `total`.
+ * @param isSure whether to read strongly consistent, at twice the price.
+ */
 export const slotsOf = (
   { operations }: LeadDeps,
   operation: OperationName,
@@ -23,9 +33,9 @@ export const slotsOf = (
 ): Promise<readonly SlotPage[]> => pagesOf(operations, operation, firstPageOf(state, cap, operations), isSure);
 
 /**
- * G5a. Takes the slot, or still has it. Without a cap there is room unless the operation is paused.
+ * G5a. Takes the slot, or confirms that the batch has it. Without a cap, a slot is free unless the operation is paused.
  *
- * @returns the page of the slot; undefined where there is no room.
+ * @returns the page of the slot. Undefined if no slot is free.
  */
 export const takeOperationSlot = async (deps: LeadDeps, target: Target, slot: Slot): Promise<number | undefined> => {
   const { config, operations } = deps;
@@ -33,19 +43,23 @@ export const takeOperationSlot = async (deps: LeadDeps, target: Target, slot: Sl
   const { total } = operationFor(config, operation).concurrency;
   if (total === null) return (await operations.read(operation)).paused ? undefined : 0;
   const isOnePage = total <= operations.pageSize;
-  // One write: whether the operation is paused, or has slots on other pages, is in its condition.
+  // One write does it: its condition checks the pause, and that no slots are on further pages.
   if (isOnePage && (await operations.takeOnlyPage(operation, slot, total))) return 0;
   const layout = { cap: total, size: operations.pageSize, from: 0 };
   return takeOnPages(operations, operation, slot, layout, async () => {
     const state = await operations.read(operation);
     if (state.paused) return undefined;
-    // Before a slot is there: a leader with a smaller cap must see that there are further pages.
+    // K2. Note the cap before a slot is taken, so that a leader with a smaller cap reads the further pages.
     if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);
     return firstPageOf(state, total, operations);
   });
 };
 
-/** Gives a slot back. @param page where it is, if that is known @returns whether it was there, on whichever page */
+/**
+ * Gives a slot back.
+ * @param page where it is, if known.
+ * @returns whether it was found on any page.
+ */
 export const freeOperationSlot = async (
   { operations }: LeadDeps,
   operation: OperationName,
@@ -53,7 +67,7 @@ export const freeOperationSlot = async (
   page = 0,
 ): Promise<boolean> => freeOnPages(operations, operation, slot, page);
 
-/** Whether a batch holds its slot. @param page where it was taken */
+/** Whether a batch holds its slot. @param page the page on which it was taken. */
 export const holdsOperationSlot = async (
   { operations }: LeadDeps,
   operation: OperationName,
@@ -63,7 +77,7 @@ export const holdsOperationSlot = async (
 ): Promise<boolean> =>
   state.inFlight.includes(slot) || (page > 0 && (await operations.slotPage(operation, page)).includes(slot));
 
-/** An operation's row, and how many more batches may begin, as the tables show it at this moment. */
+/** An operation's row, and how many more batches may begin, from strongly consistent reads. */
 export const freeSlotsOf = async (
   deps: LeadDeps,
   operation: OperationName,
@@ -78,11 +92,12 @@ export const freeSlotsOf = async (
 };
 
 /**
- * G9a. Lets a Target wait for room, and looks once more. Another function may have given a slot back before it could see that the Target
- * waits. This function writes the waiting row, and then reads all pages consistently. The other one writes a page, and then reads the
- * waiting rows. So one of them sees what the other wrote.
+ * G9a. Puts the Target's row into the slot queue, then checks for a free slot once more. A function that frees a slot
+ * writes the page and then reads the queue. This function writes the row and then reads all pages strongly consistent.
+ * So one of the two sees the other.
  *
- * @returns whether there is room now. Then the row goes once somebody leads, and not before: it may be another's, too.
+ * @returns whether a slot is free now. If so, delete the row only after the Target has a leader: another function may
+ * rely on the same row.
  */
 export const waitForOperationSlot = async (deps: LeadDeps, waiting: WaitingTarget): Promise<boolean> => {
   const operation = operationOf(waiting.target);

@@ -1,4 +1,7 @@
-/** A slot on one of several pages: it is taken, given back, or found left behind (src/domain/operations/slot-pages.ts). */
+/**
+ * Takes and frees a slot on one of several pages, and finds slots left by functions that died (K1,
+ * src/domain/operations/slot-pages.ts).
+ */
 
 import { type Batch, isFinished } from '../../domain/batches/batch.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
@@ -10,14 +13,17 @@ import type { BatchDeps } from '../deps.ts';
 
 type Pages<Owner> = Pick<SlotPages<Owner>, 'slotPages' | 'slotPagesEventually'>;
 
-/** The first page, as it was read with its owner, and how many others there may be. */
+/** The first page, as read with its owner's row, and how many further pages there may be. */
 export interface FirstPage {
   readonly slots: readonly Slot[];
-  /** The largest cap that may have put slots on further pages; 0 where there are no further pages. */
+  /** The largest cap that may have put slots on further pages. 0 if there are no further pages. */
   readonly capToRead: number;
 }
 
-/** An owner's pages, the first one among them. @param isSure whether they have to be as they are now, for twice the price */
+/**
+ * An owner's pages, including the first one.
+ * @param isSure whether to read strongly consistent, at twice the price.
+ */
 export const pagesOf = async <Owner>(
   store: Pages<Owner>,
   owner: Owner,
@@ -29,14 +35,17 @@ export const pagesOf = async <Owner>(
   return [own, ...(await (isSure ? store.slotPages(owner, capToRead) : store.slotPagesEventually(owner, capToRead)))];
 };
 
-/** How often a leader looks for a page: others may take the page's last slot first. After that it finds no room, until a freed slot brings a signal. */
+/**
+ * How often a leader tries to find a page, since others may take the page's last slot first. After that it finds no
+ * free slot, until a freed slot brings a signal.
+ */
 const LOOKS = 5;
 
 /**
  * Takes a slot, or finds that it is taken already.
  *
- * @param readFirst undefined where nothing may be taken now.
- * @returns the slot's page; undefined where there is no room.
+ * @param readFirst resolves to undefined if no slot may be taken now.
+ * @returns the page of the slot. Undefined if no slot is free.
  */
 export const takeOnPages = async <Owner>(
   store: SlotPages<Owner>,
@@ -51,10 +60,11 @@ export const takeOnPages = async <Owner>(
     const isSure = look > 0 || hasBeyond(first, layout);
     const pages = await pagesOf(store, owner, first, isSure);
     const place = placeFor(slot, pages, layout);
-    // "Taken already" has to be certain: a batch that lent its slot and takes one again may still be shown with the one that it lent.
+    // The slot counts as taken already only by a strongly consistent read: a batch that lent its slot and takes one
+    // again may still be shown with the earlier one.
     if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
     if (place.is === 'full' && isSure) return undefined;
-    // A page that is full, but was read a moment late, only costs a write that is refused.
+    // If an eventually consistent read shows a full page as free, the write is refused, which costs only that write.
     if (place.is !== 'free') continue;
     if (await store.takeSlot(owner, slot, place.most, place.page)) return place.page;
   }
@@ -62,13 +72,17 @@ export const takeOnPages = async <Owner>(
 };
 
 /**
- * Whether pages may have more slots than their share: after a cap was lowered, or on the first page. Then all of them have to be read
- * as they are now, since a page is written with a condition on its own slots alone.
+ * K2. Whether a page may have more slots than its share: after a cap was lowered, or on the first page. Then all pages
+ * have to be read strongly consistent, since the condition of a write covers only its own page.
  */
 const hasBeyond = ({ slots, capToRead }: FirstPage, layout: Layout): boolean =>
   capToRead !== layout.cap || capToShare([{ page: 0, slots }], layout) < layout.cap;
 
-/** Gives a slot back. @param page where it should be: all others are searched if it is not there @returns whether it was found */
+/**
+ * Gives a slot back.
+ * @param page where it should be. If it is not there, all other pages are searched.
+ * @returns whether it was found.
+ */
 export const freeOnPages = async <Owner>(
   store: Pages<Owner> & Pick<SlotPages<Owner>, 'freeSlot'>,
   owner: Owner,
@@ -76,15 +90,16 @@ export const freeOnPages = async <Owner>(
   page: number,
 ): Promise<boolean> => {
   if (await store.freeSlot(owner, slot, page)) return true;
-  // Whoever formed the batch may not have known its page.
+  // The function that formed the batch may not have had its page.
   const where = (await store.slotPagesEventually(owner, MOST_SLOTS)).find(({ slots }) => slots.includes(slot));
   return where !== undefined && (await store.freeSlot(owner, slot, where.page)) !== undefined;
 };
 
 /**
- * Whether the batch of a slot that is taken has ended, or can never begin. One read; two or three if no batch is stored.
+ * K5. Whether the batch of a taken slot has ended, or can never begin. Costs one read, or up to three if the batch is
+ * not stored.
  *
- * @param by a batch that ended later than this still gives its slot back itself.
+ * @param by a batch that ended later than this still frees its slot itself.
  */
 export const isSlotOver = async (
   { locks, batches }: BatchDeps,
@@ -96,14 +111,15 @@ export const isSlotOver = async (
   const stored = await batches.get(id);
   if (stored) return hasEnded(stored);
   if (mayBecome(await locks.read(parseSlot(slot).target), slot, id)) return false;
-  // After the lock: a batch that is absent now has to be formed by whoever the lock named, or never will be.
+  // Read the batch again after the lock. If it is still absent, only the function that the lock named could have formed
+  // it, so it never will be.
   const formed = await batches.get(id);
   return formed === undefined || hasEnded(formed);
 };
 
 /**
- * Whether the batch of a slot may still be opened, or formed. A leader whose lease has ended may open it, too, as long as the lock
- * names that leader. Once this is false it stays false, so the answer may be used late.
+ * Whether the batch of a slot may still be opened or formed. A leader whose lease has ended may open it too, as long as
+ * the lock names that leader. Once this is false it stays false, so a caller may use the result late.
  */
 const mayBecome = (lock: Lock, slot: Slot, id: Lock['openBatch']): boolean => {
   const { fence, round } = parseSlot(slot);

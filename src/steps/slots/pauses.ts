@@ -1,4 +1,4 @@
-/** Pause and resume: of an operation, or of one Target of it. */
+/** Pause and resume an operation, or one Target (O1, O2). */
 
 import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
@@ -6,14 +6,14 @@ import type { Pause } from '../../domain/operations/slots.ts';
 import type { LeadDeps } from '../deps.ts';
 import { wakeFew, wakeMany } from './wake.ts';
 
-/** A pause that was asked for. */
+/** The result of a request to pause. */
 export interface Paused {
   readonly pause: Pause;
-  /** Whether a person had paused it before. */
+  /** Whether a user had paused it before. */
   readonly again: boolean;
 }
 
-/** Nothing of an operation is sealed any more, and nobody is called about what is sealed; calls under way go on. */
+/** O1. After this, no batch of the operation is sealed and no attempt begins. Calls under way go on. */
 export const pauseOperation = async (
   { operations, machine }: LeadDeps,
   operation: OperationName,
@@ -33,8 +33,8 @@ export const pauseTarget = async ({ locks, machine }: LeadDeps, target: Target, 
 };
 
 /**
- * With a name of its own also where there is one already: a resume of that one may be on its way, and would end this one too.
- * Whoever asks again says no more than that it goes on.
+ * O2. A repeated pause gets a new id, since a resume of the earlier pause may be under way and would end this one too.
+ * It keeps the earlier start and, unless a new reason is given, the reason.
  */
 const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, reason?: string): Paused => {
   const mine = before?.by === 'person' ? before : undefined;
@@ -51,9 +51,10 @@ const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, r
 };
 
 /**
- * Asks for the end of an operation's pause, whoever began it: by a message, since waking all who wait may take a while.
+ * Requests the end of an operation's pause, by a user or a circuit. It sends a message, since waking all waiting
+ * Targets may take a while.
  *
- * @returns whether it is paused.
+ * @returns whether the operation is paused.
  */
 export const askResumeOperation = async (
   { operations, queues }: LeadDeps,
@@ -64,7 +65,7 @@ export const askResumeOperation = async (
   return paused !== undefined;
 };
 
-/** @returns whether it is paused. */
+/** @returns whether the Target is paused. */
 export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Target): Promise<boolean> => {
   const { paused } = await locks.read(target);
   if (paused) await queues.elect([{ kind: 'elect', target, resume: paused.id }]);
@@ -72,12 +73,12 @@ export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Targe
 };
 
 /**
- * Ends the pause of that id, and wakes as many Targets as there is room for. After a circuit one: whether the downstream is there
- * again is for one batch to find out, which wakes the others.
+ * O2, O4. Ends the pause with that id, and wakes as many Targets as slots are free. After a circuit's pause it wakes
+ * one: its batch tests the downstream, and wakes the others if that succeeds.
  */
 export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { operation, resume, waking } = message;
-  // Stays removed if this message comes again: it may have been cut short amid the waking.
+  // A repeat of this message finds the pause removed. Its first delivery may have died while it woke Targets.
   if (!waking) await deps.operations.resume(operation, resume);
   if (waking || !(await wakeFew(deps, operation))) await wakeMany(deps, message);
 };

@@ -1,9 +1,10 @@
 /**
- * Sweep the slots of operations: a slot that a crash or a lost message left taken is freed, and Targets that wait for room are
- * woken. A read a minute for each slot that is taken (up to three where its batch is not stored), and nine for each operation.
+ * Sweeps the slots of operations (K5): frees slots that a crash or a lost message left taken, and wakes Targets that
+ * wait. Each minute this costs one read for each taken slot (up to three if its batch is not stored), and nine for each
+ * operation.
  *
- * Each sweep begins with another operation, and within it with another slot, by chance: where there is too little time for
- * all, each has its turn in one of the next minutes, and none is left out for good.
+ * A sweep begins at a random operation, and within it at a random slot (Q2). If the time does not suffice for all
+ * slots, the rest is swept in one of the next minutes.
  */
 
 import pLimit from 'p-limit';
@@ -16,10 +17,10 @@ import type { BatchDeps } from '../deps.ts';
 import { isSlotOver, pagesOf } from './pages.ts';
 import { wakeForFreeSlot } from './wake.ts';
 
-/** Slots that are looked at together: one after the other, a thousand would take longer than the function has. */
+/** Slots read at once. One by one, a thousand would take longer than the function has. */
 const AT_ONCE = 20;
 
-/** @throws AggregateError of what failed, once every operation has had its turn. */
+/** @throws AggregateError of all failures, after all operations are swept. */
 export const sweepSlots = async (deps: BatchDeps, mayGoOn: () => boolean): Promise<void> => {
   const failures: unknown[] = [];
   let left = 0;
@@ -35,16 +36,16 @@ export const sweepSlots = async (deps: BatchDeps, mayGoOn: () => boolean): Promi
 
 const operationsOf = ({ operations }: Config): OperationName[] => Object.keys(operations) as OperationName[];
 
-/** The same, beginning anywhere. */
+/** The same elements, rotated to a random start. */
 const inAnyOrder = <T>({ machine }: BatchDeps, all: readonly T[]): readonly T[] => {
   const from = Math.floor(machine.random() * all.length);
   return [...all.slice(from), ...all.slice(0, from)];
 };
 
-/** @returns how many slots there was no time for. */
+/** @returns the number of slots for which there was no time. */
 const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
-  // Slots beyond a cap that was lowered are looked at, too.
+  // Includes slots beyond a cap that was lowered.
   const pages = await pagesOf(deps.operations, operation, { slots: state.inFlight, capToRead: MOST_SLOTS }, false);
   const slots = pages.flatMap(({ page, slots }) => slots.map((slot) => ({ page, slot })));
   const looked = await pLimit(AT_ONCE).map(inAnyOrder(deps, slots), async ({ page, slot }) => {
@@ -57,7 +58,7 @@ const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn
 };
 
 const wakeAfter = async (deps: BatchDeps, operation: OperationName, { paused }: OperationState): Promise<void> => {
-  // A circuit whose message was lost would stay open for ever.
+  // The resume message of this circuit was lost. Without another one, the circuit would stay open forever (O3).
   if (paused?.until !== undefined && paused.until < deps.machine.now() - GRACE)
     await deps.queues.resume({ kind: 'resume', operation, resume: paused.id }, 0);
   else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForFreeSlot(deps, operation);

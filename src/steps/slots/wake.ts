@@ -1,15 +1,15 @@
 /**
- * Wake Targets that wait for room in their operation (W1 to W3). Each freed slot wakes one. After a pause, when a circuit
- * closes, and where the sweep finds some, all wake for which there is room. A Target is woken before its row goes, so that it may be
- * woken twice, but never forgotten.
+ * Wakes Targets that wait for a free slot of their operation (W1 to W3). Each freed slot wakes one. After a pause, when
+ * a circuit closes, and in the sweep, as many are woken as slots are free. A Target is signalled before its queue row
+ * is deleted, so a crash may wake it twice, but never loses it.
  *
- * A few are woken at once. For many a message is sent to the elect function. It wakes {@link PACE} a second, which the operation's
- * key bears (all their rows share it), for some seconds, and then sends the message for the next invocation. Rows of woken
- * Targets are deleted, so the rows that are left say where to go on.
+ * Up to {@link TOGETHER} Targets are woken at once. For more, a message goes to the elect function, which wakes {@link
+ * PACE} a second for some seconds and then sends the message for the next invocation. All rows share the operation's
+ * key, which limits the pace. Rows of woken Targets are deleted, so the rows that are left show where to go on.
  *
- * However many such messages come, one invocation wakes. Each second it replaces the id in the operation's row by a new one; an
- * invocation that does not know the current id stops. If the one that wakes dies, its id counts for {@link DEAD_AFTER}; after that
- * its message, when it comes back, or the sweep begins again.
+ * Only one invocation wakes at a time, however many such messages come. It replaces the id in the operation's row each
+ * second. An invocation whose message does not have the current id stops. If the waking invocation dies, its id is
+ * valid for {@link DEAD_AFTER}. Then its message, when it comes back, or the sweep begins again.
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';
@@ -20,14 +20,18 @@ import { SECOND, STINT } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
 import { freeSlotsOf } from './operation-slots.ts';
 
-/** Of the oldest ones any: those that wake at the same time should not all choose the same. */
+/**
+ * W1. The row is chosen at random among the oldest ones, so that functions that wake at the same time mostly choose
+ * different Targets.
+ */
 const OLDEST = 10;
 
 /**
- * W1 to W3. Wakes one. Another function may wake the same one for another slot at this moment, and take its row first. Its second signal
- * is not lost: the function that receives it finds that the Target has a new fence, or that the batch has its slot, and wakes the next one.
+ * W1 to W3. Wakes one waiting Target. Another function may choose the same one for another slot at this moment and
+ * delete its row first. The second signal is not lost: its receiver finds a new fence, or that the batch has its slot,
+ * and wakes the next Target.
  *
- * @returns whether one waited.
+ * @returns whether a Target was waiting.
  */
 export const wake = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
   const waiting = await deps.operations.waiting(operation, OLDEST);
@@ -37,18 +41,18 @@ export const wake = async (deps: LeadDeps, operation: OperationName): Promise<bo
 };
 
 /**
- * Wakes one Target or batch, unless the operation is paused: the function that ends the pause wakes as many as there is room for. The pause is
- * read here, after the slot was freed, so one of the two functions sees what the other one wrote.
+ * Wakes one Target or batch, unless the operation is paused: the function that ends the pause wakes as many as slots
+ * are free. The pause is read after the slot was freed, so one of the two functions sees the other's write.
  */
 export const wakeUnlessPaused = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   const { paused } = await deps.operations.read(operation);
   if (!paused) await wake(deps, operation);
 };
 
-/** So many are woken together: one after the other would take longer than a function has. */
+/** Number of Targets that are woken together. One by one would take longer than a function has. */
 export const TOGETHER = 50;
 
-/** Wakes these. */
+/** Signals each waiting Target, then deletes its queue row. */
 export const wakeThese = async (
   { operations, queues }: LeadDeps,
   operation: OperationName,
@@ -61,7 +65,7 @@ export const wakeThese = async (
   }
 };
 
-/** Targets are elected a leader, sealed batches are handled. */
+/** A Target gets an elect message, a sealed batch its batch message. */
 const signal = async (queues: LeadDeps['queues'], waiting: readonly WaitingTarget[]): Promise<void> => {
   const targets = waiting.filter(({ batch }) => batch === undefined);
   const batches = waiting.flatMap(({ batch }) => batch ?? []);
@@ -70,19 +74,21 @@ const signal = async (queues: LeadDeps['queues'], waiting: readonly WaitingTarge
   await Promise.all(batches.map((batchId) => queues.batch({ kind: 'due', batchId, woken: true }, 0)));
 };
 
-/** Targets woken in a second: each costs a write of its operation's key, which bears a thousand, and a read or two. */
+/**
+ * Targets woken in a second. Each costs a write on its operation's key, which can take a thousand, and a read or two.
+ */
 export const PACE = 250;
-/** A message that continues the waking, and is on its way for longer, may be lost. */
+/** If the message that continues the waking has not arrived by then, it counts as lost. */
 const DEAD_AFTER: Millis = 10 * SECOND;
 
-/** Wakes as many as there is room for; where they are many, by a message. */
+/** Wakes as many Targets as slots are free. If they are many, a message does it. */
 export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   if (!(await wakeFew(deps, operation)))
-    // The id is of no stored pause, so the message resumes nothing and only wakes.
+    // No stored pause has this id, so the message ends no pause and only wakes Targets.
     await deps.queues.resume({ kind: 'resume', operation, resume: deps.machine.token() }, 0);
 };
 
-/** Wakes those for whom there is room. @returns false, and wakes none, where they are many */
+/** Wakes as many Targets as slots are free. @returns false, and wakes none, if they are many. */
 export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
   const { free, isHalfOpen } = await look(deps, operation);
   if (free === 0) return true;
@@ -96,7 +102,7 @@ export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise
   return true;
 };
 
-/** Wakes many, for as long as an invocation should take, and sends the message that goes on. */
+/** Wakes many Targets for as long as an invocation should take, then sends the message that goes on. */
 export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { queues, machine } = deps;
   const { operation } = message;
@@ -108,8 +114,9 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
     if (turn === 'others') return;
     await machine.sleep(Math.max(0, began + SECOND - machine.now()));
     if (turn === 'done') {
-      // Resume messages that came meanwhile ended because this invocation was waking, so look once more. Wait first: a woken Target
-      // takes its slot a moment later, and until then that slot looks free and others would be woken for it.
+      // Resume messages that came meanwhile ended because this invocation was waking, so look once more. Wait first: a
+      // woken Target takes its slot a moment later. Until then its slot looks free, and another Target would be woken
+      // for it.
       await wakeForFreeSlot(deps, operation);
       return;
     }
@@ -118,7 +125,10 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
   await queues.resume({ ...message, waking }, 0);
 };
 
-/** Wakes one second's share. @returns how to go on; `done` if all for whom there was room are woken; `others` if another invocation wakes them */
+/**
+ * Wakes the Targets of one second. @returns how to go on: `done` if no more are to be woken, `others` if another
+ * invocation wakes them.
+ */
 const wakeSome = async (
   deps: LeadDeps,
   operation: OperationName,
@@ -130,7 +140,8 @@ const wakeSome = async (
   const { waking } = state;
   if (waking && waking.id !== last?.id && waking.at > now - DEAD_AFTER) return 'others';
   const id = machine.token();
-  // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
+  // The write may have been refused because of this function's own write: the client repeats a request whose response
+  // was lost.
   const isMine =
     (await operations.markWaking(operation, waking?.id, { id, at: now })) ||
     (await operations.read(operation)).waking?.id === id;
@@ -144,7 +155,7 @@ const wakeSome = async (
   return 'done';
 };
 
-/** For how many there is room, and whether one has to find out first whether the downstream is there again. */
+/** The number of free slots, and whether one batch has to test the downstream first (O4). */
 const look = async (deps: LeadDeps, operation: OperationName) => {
   const { circuit } = operationFor(deps.config, operation);
   const { state, free } = await freeSlotsOf(deps, operation);

@@ -1,7 +1,7 @@
 /**
- * Tell how tasks ended (N3), from what is stored: first the fan-outs whose items they are, then their
- * initiators. By whoever comes upon it, any number of times, since of two outcomes for one item the first stands, and
- * every event has one id for ever.
+ * Notify (N3): acks the fan-out items of tasks that ended, then sends their callbacks, both from the stored outcome.
+ * Any function may repeat it: the first outcome of an item stands, and each event has one id. So every function that
+ * finds an ended task notifies again, since the function that ended it may have died first.
  */
 
 import { callbackOf, hasDestinations } from '../../domain/callbacks/callback.ts';
@@ -11,7 +11,7 @@ import type { Outcome, Task } from '../../domain/tasks/task.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
 
-/** Tells of those that have ended, if somebody wants to know. */
+/** Notifies the fan-outs and callback destinations of the tasks that have ended. */
 export const notify = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   await ackEnded(
     deps,
@@ -22,13 +22,13 @@ export const notify = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<
   await callBack(deps, tasks);
 };
 
-/** Whether somebody wants to know how a task ended. */
+/** Whether a task has a fan-out item or a callback. */
 export const needsNotification = (config: Config, task: Task): boolean => {
   const operation = operationNamed(config, task.operation);
   return task.fanOutItem !== undefined || (operation !== undefined && callbackOf(operation, task) !== undefined);
 };
 
-/** Acks the items that some ended tasks are, all in one: those of one group are written together. */
+/** Acks the fan-out items of ended tasks together: items of one group are written in one request. */
 export const ackEnded = async (
   deps: FanOutDeps,
   ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
@@ -40,19 +40,19 @@ export const ackEnded = async (
   if (acks.length === 0) return;
   const { unknown } = await ackItems(deps, acks);
   const [first] = unknown;
-  // Made up, or of a fan-out that was let go of: no task is held up by it.
+  // The item does not exist, or its fan-out was deleted. The task goes on.
   if (first !== undefined) deps.report({ event: 'unknown-items', items: unknown.length, first });
 };
 
-/** Tells the destinations of those that have ended. */
+/** Sends the callbacks of tasks that have ended. */
 export const callBack = async ({ config, queues, report }: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   const messages = tasks.flatMap((task) => {
     const operation = operationNamed(config, task.operation);
     return (operation && callbackOf(operation, task)) ?? [];
   });
   if (messages.length === 0) return;
-  // Tasks whose destination was taken out of the configuration, and was the last: no λ would take their messages, and a
-  // batch must not wait for one for ever.
+  // The last destination was removed from the configuration. No function takes messages from the callback queue then,
+  // and a batch must not wait for one forever.
   if (hasDestinations(config)) await queues.callbacks(messages);
   else report({ event: 'untold', tasks: messages.length, destinations: [...new Set(messages.map(({ to }) => to))] });
 };

@@ -1,7 +1,7 @@
 /**
- * Redrive: a failed task gets another run (N4). Whoever asks for it only sends a message to the register queue,
- * which does all the writing; a task that was claimed in its old run cannot be claimed into that batch again, since
- * candidates name the run.
+ * Redrive: starts another run of a failed task (N4). The requester only sends a message to the register queue, and the
+ * register function does all writes. It first notifies for the failed run, because afterwards no function can. A task
+ * that was claimed in its old run cannot be claimed into that batch again, since candidates name the run.
  */
 
 import { isFinished } from '../../domain/batches/batch.ts';
@@ -17,19 +17,21 @@ import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
 import { needsNotification, notify } from './notify.ts';
 
-/** A message that asks for a redrive. */
+/** A message that requests a redrive. */
 export interface RedriveMessage {
   readonly message: RegisterMessage;
   readonly asked: TaskRun;
 }
 
 interface Redriven {
-  /** The tasks as they are now, each once. Those that wait may still need their waiting row, whoever redrove them. */
+  /**
+   * The tasks as they are now, each once. A waiting one may still need its waiting row, whichever message redrove it.
+   */
   readonly tasks: readonly Task[];
   readonly refused: readonly Refused[];
 }
 
-/** Starts the runs asked for. Again is harmless: a task that left the run named stays as it is. */
+/** Starts the requested runs. A repeat is harmless: a task that has left the named run stays as it is. */
 export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
   const { config, tasks, machine, report } = deps;
   if (messages.length === 0) return { tasks: [], refused: [] };
@@ -59,8 +61,9 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
 };
 
 /**
- * Tells how runs ended that nobody can tell of any more once there is another. Who finishes a batch has told of its members by
- * then; who settles a waiting task may have stopped before he told of it.
+ * Notifies for failed runs before their next run starts, because no function can notify for them afterwards. A function
+ * that finishes a batch has notified for its members by then. A function that settled a waiting task may have died
+ * before it notified.
  */
 const notifyBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void> => {
   const { config, batches } = deps;
@@ -82,7 +85,9 @@ interface Judgement {
   readonly problem?: Problem;
 }
 
-/** What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late. */
+/**
+ * What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late.
+ */
 const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
   if (!task) return refuse('id', unknown(id));
@@ -94,17 +99,18 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
   return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
 
-/** Why nothing of this id can be redriven. */
-const unknown = (id: TaskId): string => `there is no task ${id}: it was never registered, or has expired; send it anew`;
-/** Why a task cannot be redriven whose operation was taken out of the configuration. */
+/** Why nothing with this id can be redriven. */
+const unknown = (id: TaskId): string =>
+  `there is no task ${id}: it was never registered, or has expired; send it again from its source`;
+/** Why a task cannot be redriven if its operation was removed from the configuration. */
 const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
-  `the operation of task ${id}, ${operation}, is not configured any more`;
+  `the operation of task ${id}, ${operation}, is no longer configured`;
 
-/** A task for which no other run was asked, and why not. */
+/** A task for which no run was requested, and why. */
 interface Skipped {
   readonly id: TaskId;
   readonly reason: string;
-  /** What it is instead of failed; `failed` where something else is in the way; undefined for one that is not there. */
+  /** The task's status. `failed` if something else prevents the redrive. Undefined if the task does not exist. */
   readonly status: TaskOutline['status'] | undefined;
 }
 
@@ -113,10 +119,10 @@ interface Asked {
   readonly skipped: readonly Skipped[];
 }
 
-/** `dry`: look, and ask for nothing. */
+/** `dry`: check, and request nothing. */
 export type How = 'dry' | 'for real';
 
-/** Asks for another run of those of some tasks that failed. Twice is harmless: only the first message starts one. */
+/** Requests another run of each task that failed. A repeat is harmless: only the first message starts a run. */
 export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: How): Promise<Asked> => {
   const stored = await deps.tasks.outlines(ids);
   const asked: TaskRun[] = [];
@@ -131,7 +137,7 @@ export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: Ho
   return { asked, skipped };
 };
 
-/** Asks for another run of a Target's failed tasks, page by page. */
+/** Requests another run of a Target's failed tasks, page by page. */
 export const askRedriveOf = async (
   deps: TaskDeps,
   target: Target,
@@ -140,11 +146,11 @@ export const askRedriveOf = async (
 ): Promise<Asked & Pick<Page<TaskRun>, 'cursor'>> => {
   const { items, ...next } = await deps.tasks.failed(target, limit, cursor);
   const { asked, skipped } = await askRedrive(deps, items, how);
-  // The list is behind: one that does not fail any more was not asked about.
+  // The index is eventually consistent. Leave out tasks that have not failed any more.
   return { ...next, asked, skipped: skipped.filter(({ status }) => status === 'failed') };
 };
 
-/** Why a task cannot have another run now, if it cannot. */
+/** Why a task cannot have another run now. Undefined if it can. */
 const notNow = (config: Config, task: TaskOutline): string | undefined => {
   switch (task.status) {
     case 'created':

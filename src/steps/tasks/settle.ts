@@ -1,6 +1,6 @@
 /**
- * Settle tasks that end while they wait (N1): those that expired, those that a newer one replaces, those
- * that somebody cancels. Their waiting rows go last, so that whoever comes upon one finds what is left to do.
+ * Settle (N1): ends tasks while they wait, because they expired, a newer task replaces them, or a user cancels them. It
+ * writes the end, notifies, and deletes the waiting row last. So any function that finds the row does what is left.
  */
 
 import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
@@ -18,7 +18,7 @@ interface Settled {
   readonly as: Settlement;
 }
 
-/** G2. What ends of these rows before they are looked at: what expired, and what has a newer one of its key. */
+/** G2. The rows to settle: tasks that expired, and tasks with a newer task of the same `coalesceKey`. */
 export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly Settled[] => {
   const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
   const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
@@ -31,7 +31,7 @@ export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly S
   return [...expired, ...superseded];
 };
 
-/** Two rows of one task are of two runs: the earlier one is over, and a crash left its row. */
+/** Two rows of one task belong to two runs. The earlier run is over, and a crash left its row. */
 const isNewerRow = (a: Waiting, b: Waiting): boolean => {
   const [ageA, ageB] = [ageOfRow(a), ageOfRow(b)];
   if (ageA.id === ageB.id) return parseCandidate(a.candidate).run > parseCandidate(b.candidate).run;
@@ -42,10 +42,13 @@ const ageOfRow = ({ age, candidate, at }: Waiting): Age => age ?? { id: parseCan
 
 const EXPIRED: Settlement = {
   status: 'failed',
-  error: { code: 'expired', message: 'no batch had it in time (expiresIn)', retriable: true },
+  error: { code: 'expired', message: 'no batch claimed the task within expiresIn', retriable: true },
 };
 
-/** Settles waiting tasks of a Target. Again, and by several at once, is harmless. @returns the tasks as they are stored then. */
+/**
+ * Settles waiting tasks of a Target. Repeated or concurrent calls are harmless. @returns the tasks as they are stored
+ * afterwards.
+ */
 export const settle = async (
   deps: TaskDeps,
   target: Target,
@@ -71,7 +74,8 @@ export const settle = async (
 };
 
 /**
- * R1+, F5+. Settles those of some stored tasks again that ended while they waited: whoever did may have stopped amid it.
+ * R1, F5. Settles stored tasks again that ended while they waited, since the function that ended them may have died
+ * before it finished.
  */
 export const settleAgain = async (deps: TaskDeps, tasks: readonly Task[]): Promise<void> => {
   for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
@@ -94,28 +98,29 @@ const settledAs = (task: Task): Settled | undefined => {
 /** Whether a task ended while it waited. */
 export const endedWaiting = ({ state }: Task): boolean => hasEnded(state) && state.batchId === undefined;
 
-/** Whoever settled them may have stopped before telling. */
+/** Notifies again, since the function that settled the tasks may have died before it notified. */
 const notifySettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
   notify(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
 
-/** A task that was to be cancelled, and what became of that. */
+/** The result of a request to cancel a task. */
 export interface Cancelled {
   readonly task: Task;
-  /** `registering`: it has no waiting row yet, so its payload may not be stored; it can be cancelled in a moment. */
+  /** `registering`: the task has no waiting row yet, so its payload may not be stored. Retry in a moment (N2). */
   readonly is: 'cancelled' | 'under-way' | 'registering';
 }
 
 const CANCELLED: Settlement = {
   status: 'failed',
-  error: { code: 'cancelled', message: 'somebody cancelled it before a batch had it', retriable: true },
+  error: { code: 'cancelled', message: 'cancelled by a user before a batch claimed the task', retriable: true },
 };
 
-/** @returns undefined if there is no such task. @throws UnknownOperation */
+/** Cancels a waiting task. @returns undefined if there is no such task. @throws UnknownOperation */
 export const cancel = async (deps: TaskDeps, id: TaskId): Promise<Cancelled | undefined> => {
   const task = await deps.tasks.get(id);
   if (!task) return undefined;
   operationFor(deps.config, task.operation);
-  // One that was cancelled by somebody who stopped amid it is settled again: it may be untold, and its row still there.
+  // A cancelled task is settled again: the function that cancelled it may have died before it notified or deleted the
+  // row.
   if (task.state.status !== 'created' && !endedWaiting(task)) return { task, is: 'under-way' };
   const row = waitingRow(task);
   if (task.state.status === 'created' && !(await deps.waiting.has(task.target, row.entry)))
