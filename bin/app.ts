@@ -1,4 +1,4 @@
-/** `cdk synth`, `cdk deploy`: the entry that cdk.json names. */
+/** The entry point of `cdk synth` and `cdk deploy`, named in cdk.json. */
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { groupageApp } from '../lib/app.ts';

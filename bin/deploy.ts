@@ -1,7 +1,7 @@
-/** `npm run deploy`, `npm run destroy`. */
+/** The entry point of `npm run deploy` and `npm run destroy`. */
 import { run } from '../tools/deploy/program.ts';
 
-// Only what has succeeded may look so, whatever a configuration does to the process in between.
+// If a configuration file ends the process, the exit status must not be 0.
 const onExit = (): void => {
   console.error('The command was ended before it was done.');
   process.exitCode = 1;

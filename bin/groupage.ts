@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The command line. */
+/** The entry point of the command line. */
 import { run } from '../tools/cli/program.ts';
 
-// Whoever reads may have had enough: `groupage tasks | head`.
+// A reader may close the pipe early, as in `groupage tasks | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -1,4 +1,4 @@
-/** API: the HTTP interface behind a function URL. */
+/** The API function: the HTTP API behind a function URL. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
@@ -25,7 +25,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
-  // When it is asked for: no cold start pays for it.
+  // Read on demand, so that it does not lengthen cold starts.
   const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
   return lazyApi({
     ...parts.base,
@@ -47,8 +47,8 @@ export const compose = (environment: Environment, host: Host) => {
 };
 
 /**
- * A function URL gives the path as it was sent; an HTTP API in front of it, or an emulator, gives it decoded, and the
- * `#` of a BatchId would end it there.
+ * A function URL gives the path as it was sent. An HTTP API in front of the function, or an emulator, gives the decoded
+ * path. The `#` of a batch id would end that path.
  */
 const withSafePath = (event: Event): Event =>
   'rawPath' in event ? { ...event, rawPath: event.rawPath.replace(/[#?]/g, encodeURIComponent) } : event;

@@ -1,4 +1,4 @@
-/** Batch handler: a sealed batch goes downstream, and every task gets its result. */
+/** The batch handler: sends a sealed batch to the downstream and writes a result for each task. */
 
 import { parseBatch } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';

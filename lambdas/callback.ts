@@ -1,4 +1,4 @@
-/** Callback: events go to their destinations. */
+/** The callback function: sends events to their destinations. */
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
 import { sqsReturns } from '../src/aws/sqs-queues.ts';
@@ -20,7 +20,7 @@ export const compose = (environment: Environment, host: Host) => {
     config: { ...config, destinations },
     queues: parts.queues(),
     returns: sqsReturns(sqs, setting(environment, 'callbackQueue')),
-    // Only HTTP destinations have a share, and without one of them there is no table either.
+    // Only HTTP destinations have a share. Without an HTTP destination, the function has no table.
     get sharing(): Sharing {
       share ??= sharing(parts.base, dynamoDBShares(dynamodb, setting(environment, 'batchLockTable')));
       return share;

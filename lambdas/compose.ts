@@ -1,4 +1,7 @@
-/** Puts a λ together from its environment: once, at its first invocation. It decides nothing. */
+/**
+ * Composes a Lambda function's dependencies from its environment, once, at its first invocation. It contains no rules
+ * of the domain.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -32,19 +35,19 @@ import { within } from '../src/ports/machine.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
 
-/** What surrounds the handlers: Lambda, or a process that stands in for it. */
+/** The surroundings of the handlers: Lambda, or a process that replaces it. */
 export interface Host {
   readonly clients: AwsClients;
   readonly log: Log;
-  /** Is told of every event beside the log. */
+  /** Gets every event that is logged. */
   readonly onEvent?: Report;
-  /** @default - AWS's, as the SDK finds them */
+  /** @default - AWS's services, as the SDK finds them */
   readonly services?: Services;
-  /** How a step sleeps. @default - by a timer */
+  /** How a step sleeps. @default - a timer */
   readonly sleep?: Machine['sleep'];
 }
 
-/** Services that only some configurations need, where they are not AWS's own. */
+/** Services that only some configurations need, if they are not AWS's own. */
 export interface Services {
   readonly lambda: ServiceAt;
   readonly stepFunctions: ServiceAt;
@@ -53,7 +56,7 @@ export interface Services {
   readonly secrets: Secrets;
 }
 
-/** Options for a client, or why there is nothing to call. */
+/** Options for a client, or the reason why there is no service to call. */
 export type ServiceAt =
   | { readonly missing: string }
   | {
@@ -62,7 +65,7 @@ export type ServiceAt =
       readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
     };
 
-/** An emulator's address, where the environment names one, stands before that which a queue's URL has. */
+/** The address of an emulator, if the environment names one. It takes precedence over the address in a queue's URL. */
 const inEnvironment = ({ AWS_ENDPOINT_URL_SQS: sqs }: Environment): AwsClients => awsClients(sqs ? { sqs } : {});
 
 const lambda = (environment: Environment): Host => ({
@@ -71,7 +74,10 @@ const lambda = (environment: Environment): Host => ({
   onEvent: measureTo(embeddedMetrics(setting(environment, 'stack'))),
 });
 
-/** A handler that is composed from `process.env` when it is first invoked. Its requests end before its invocation does. */
+/**
+ * A handler that is composed from `process.env` at its first invocation. Its requests end before its invocation does
+ * (Y1).
+ */
 export const atFirstInvocation = <Event, Answer>(
   compose: (environment: Environment, host: Host) => (event: Event, context: Context) => Promise<Answer>,
 ) => {
@@ -91,7 +97,7 @@ export const machine: Machine = {
   token: () => ulid() as Token,
 };
 
-/** The ports on AWS, each made from the settings that it needs; a λ takes those that its step names. */
+/** The ports on AWS, each made from the settings that it needs. A function makes only the ports that its step needs. */
 export const partsOf = (environment: Environment, { clients, log, onEvent, sleep = machine.sleep }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
@@ -130,26 +136,26 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
 
 export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 
-/** A message that the sweep sent again is a new one to SQS, and was delivered before all the same. */
+/** A message that the sweep sent again is a new message to SQS, so its earlier deliveries are added. */
 const deliveryOf = (context: Context, { messageId, attributes, messageAttributes }: SQSRecord): Delivery => ({
   messageId,
   ...invocationOf(context),
   deliveries: Number(attributes.ApproximateReceiveCount) + revivalsOf(messageAttributes[REVIVALS]?.stringValue),
 });
 
-/** Handles each message of an SQS event on its own; those that fail come back, the others are done. */
+/** Handles each message of an SQS event separately. Failed messages come back, and the others are deleted. */
 export const eachRecord =
   (log: Log, handle: (body: string, delivery: Delivery) => Promise<void>) =>
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     processPartialResponse(
       event,
       logged(log, (record) => handle(record.body, deliveryOf(context, record))),
-      // A processor keeps the failures of one event: where events overlap, as they do locally, each needs its own.
+      // A processor stores the failures of one event. Events overlap in a local start, so each needs its own.
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
 
-/** The message's id is its queue's: without its name nobody could look for it. */
+/** Logs the queue beside the message id, because an id can only be looked up in its queue. */
 export const reportFailed = (
   log: Log,
   { eventSourceARN, messageId }: Pick<SQSRecord, 'eventSourceARN' | 'messageId'>,

@@ -1,17 +1,17 @@
 /**
- * Where a function's keys are: in its environment, for as long as that lives. Takes the place of the SDK's chain of
- * providers in the bundles (lib/handler-bundles.ts); nothing else finds credentials this way (docs/decisions/0019).
+ * Reads a function's credentials from its environment, where they stay valid as long as the environment lives. In the
+ * bundles this replaces the SDK's chain of providers (lib/handler-bundles.ts, docs/decisions/0019).
  */
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
 type Provider = Extract<NonNullable<DynamoDBClientConfig['credentials']>, () => unknown>;
 
-/** There are no keys where Lambda puts them. */
+/** The environment has no credentials. */
 class NoCredentials extends Error {
   override readonly name = 'NoCredentials';
 }
 
-/** Named as the SDK asks for it. The provider rejects with NoCredentials where there are none. */
+/** Has the name that the SDK imports. The provider rejects with NoCredentials if the environment has none. */
 export const defaultProvider = (): Provider => async () => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
@@ -19,6 +19,8 @@ export const defaultProvider = (): Provider => async () => {
     AWS_SESSION_TOKEN: sessionToken,
   } = process.env;
   if (!accessKeyId || !secretAccessKey)
-    throw new NoCredentials('the environment has no AWS_ACCESS_KEY_ID or no AWS_SECRET_ACCESS_KEY: Lambda sets them');
+    throw new NoCredentials(
+      'the environment has no AWS_ACCESS_KEY_ID or no AWS_SECRET_ACCESS_KEY: Lambda sets both, so run this code as a Lambda function',
+    );
   return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 };

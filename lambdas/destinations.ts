@@ -1,4 +1,4 @@
-/** The way to each destination, of whatever kind: opened when the first event goes there. */
+/** Opens the connection to each destination, of any kind, when the first event goes there. */
 
 import { wayByHttp } from '../src/destinations/http.ts';
 import { wayToQueue } from '../src/destinations/queue.ts';

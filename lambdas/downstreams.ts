@@ -1,4 +1,7 @@
-/** The downstream of each operation, of whatever kind. Apart from `compose.ts`: only who calls them needs their clients. */
+/**
+ * Makes the downstream of each operation, of any kind. Separate from `compose.ts`, so that only the batch handler
+ * bundles the clients.
+ */
 import { timed } from '../src/aws/call-time.ts';
 import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
 import { type Config, operationFor } from '../src/domain/config/resolved.ts';
@@ -36,7 +39,7 @@ export const downstreamsOf = (
   };
 };
 
-/** What an operation's jobs are merged with. */
+/** What merging operations need. */
 interface Merging {
   readonly processed: ProcessedKeys;
   readonly machine: Machine;
@@ -59,7 +62,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       if ('missing' in at) return unreachable(at.missing);
       return whenCalled(async () => {
         const { lambdaClient, lambdaDownstream } = await import('../src/downstreams/lambda.ts');
-        // It may take as long as the operation's timeout.
+        // The call may take as long as the operation's timeout.
         return lambdaDownstream(target, timed(lambdaClient(at), Number.POSITIVE_INFINITY));
       });
     }
@@ -82,7 +85,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
   }
 };
 
-/** @param load of a downstream to which a job's report means what it says. */
+/** @param load loads a downstream that does not interpret job reports itself. */
 const whenCalled = (load: () => Promise<Pick<Downstream, 'call'>>): Downstream => {
   const loaded = once(load);
   return { call: async (call) => (await loaded()).call(call) };

@@ -1,4 +1,4 @@
-/** Elect: a Target with waiting tasks gets a leader. */
+/** The elect function: finds a leader for a Target with waiting tasks. */
 
 import { parseElect } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';

@@ -1,4 +1,4 @@
-/** Group: a Target's leader claims its waiting tasks and seals batches. */
+/** The group function: a Target's leader claims waiting tasks and seals batches. */
 
 import { parseGroup } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';

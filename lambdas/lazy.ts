@@ -1,6 +1,6 @@
-/** What only some configurations need is loaded when it is first asked for: no cold start pays for it. */
+/** Loads code that only some configurations need on demand, so that it does not lengthen cold starts. */
 
-/** Loads once, however many ask; a failure is not kept. */
+/** Loads once for all callers. A failure is not stored, so the next caller tries again. */
 export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined;
   return () => {

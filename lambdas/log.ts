@@ -1,11 +1,12 @@
 /**
- * Events as structured log lines: one per batch or message, with the ids that lead from one to the next, and nothing of
- * what others wrote. A downstream's answer may repeat a payload: what it said is on the tasks that it made fail.
+ * Writes events as structured log lines, one for each batch or message, with the ids that lead from one to the next.
+ * Log lines contain no text from outside Groupage: a downstream's answer may repeat a payload. Such text is only stored
+ * in the tasks that it made fail.
  */
 import { isWarning } from '../src/domain/events/measure.ts';
 import type { Report } from '../src/ports/machine.ts';
 
-/** The part of a logger that is used; Powertools' has it. */
+/** The part of a logger that is used. Powertools' logger has it. */
 export interface Log {
   info(message: string, fields: Record<string, unknown>): void;
   warn(message: string, fields: Record<string, unknown>): void;

@@ -1,9 +1,10 @@
 /**
- * The DynamoDB client keeps endpoints that it discovered in a cache, by operation and access key. This class takes the place of the
- * cache's own in the bundles (lib/handler-bundles.ts). A function has one access key, so nothing ever has to be dropped.
+ * The DynamoDB client caches discovered endpoints by operation and access key. In the bundles this class replaces the
+ * package that implements the cache (lib/handler-bundles.ts). A function has one access key, so no entry ever has to be
+ * dropped.
  */
 export default class KeptForGood<Key, Value> extends Map<Key, Value> {
-  /** @param _capacity a number, which a map would take for its entries */
+  /** @param _capacity ignored. A Map would take the number as its entries. */
   constructor(_capacity?: number) {
     super();
   }

@@ -1,4 +1,7 @@
-/** Metrics as lines in the embedded metric format, which CloudWatch reads out of the log: one for each set of dimensions. */
+/**
+ * Writes metrics as log lines in the embedded metric format, which CloudWatch reads from the log: one line for each set
+ * of dimensions.
+ */
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Measured, measured } from '../src/domain/events/measure.ts';
 import { METRICS, type MetricName, NAMESPACE, type Unit } from '../src/domain/events/metrics.ts';
@@ -12,14 +15,14 @@ const UNITS: Readonly<Record<Unit, (typeof MetricUnit)[keyof typeof MetricUnit]>
   Percent: MetricUnit.Percent,
 };
 
-/** @param stack the name of the stack that the function belongs to. */
+/** @param stack name of the function's stack. */
 export const embeddedMetrics = (stack: string): Write => {
   const metrics = new Metrics({ namespace: NAMESPACE, serviceName: stack });
   return ({ of, values }) => {
     metrics.addDimensions(of);
     for (const [name, value] of Object.entries(values))
       metrics.addMetric(name, UNITS[METRICS[name as MetricName].unit], value);
-    // At once, which leaves nothing behind: other events have other dimensions.
+    // Publish at once, since other events have other dimensions.
     metrics.publishStoredMetrics();
   };
 };

@@ -1,4 +1,4 @@
-/** Register: SQS messages of producers become waiting tasks. */
+/** The register function: turns messages of producers into waiting tasks. */
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { FIRST_SENT_AT, firstSentAt } from '../src/aws/sqs-queues.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';

@@ -1,4 +1,4 @@
-/** The secrets that a λ reads: its host's, or AWS's. */
+/** Reads secrets for a function, from its host or from AWS. */
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Machine } from '../src/ports/machine.ts';
 import type { Host } from './compose.ts';
@@ -7,7 +7,7 @@ import { once } from './lazy.ts';
 export const secretsOf = ({ services }: Pick<Host, 'services'>, { now }: Pick<Machine, 'now'>): Secrets =>
   services?.secrets ?? secretsInAws(now);
 
-/** Most configurations name none. */
+/** Loaded on demand, since most configurations name no secret. */
 const secretsInAws = (now: Machine['now']): Secrets => {
   const loaded = once(async () => {
     const { awsSecrets, secretClients } = await import('../src/aws/secrets.ts');

@@ -1,4 +1,4 @@
-/** Stores that few λs have a use for. Apart from `compose.ts`: the others would carry them all the same. */
+/** Stores that few functions need. Separate from `compose.ts`, so that the other functions do not bundle them. */
 import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import { type Environment, setting } from '../src/domain/deployed/environment.ts';

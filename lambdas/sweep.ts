@@ -1,4 +1,4 @@
-/** Sweep, each minute: dead letters are sent again, slots given back, lock rows patrolled. */
+/** The sweep, each minute: sends dead letters again, frees slots, and patrols fan-outs and lock rows. */
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import { sweep } from '../src/steps/repair/sweep.ts';

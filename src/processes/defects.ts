@@ -1,4 +1,7 @@
-/** A step may fail for a fault, or to let its message come back. Whatever else it throws is a finding. */
+/**
+ * Tells defects from expected failures. A step may fail because of an injected fault, or to let its message come back.
+ * Any other error is a violation.
+ */
 
 import { UnknownOperation } from '../domain/config/resolved.ts';
 import { TimeIsUp } from '../ports/machine.ts';
@@ -7,20 +10,23 @@ import { OutOfTime } from '../steps/contention.ts';
 import { InjectedFault } from '../virtual/faults.ts';
 import { Violation } from '../virtual/violation.ts';
 
-/** What steps are meant to fail with. */
+/** Errors with which a step may fail. */
 const MEANT = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What an error is made of: the sweep's are of the patrol's, which are of its Targets'. */
+/**
+ * The errors inside an AggregateError. The sweep's error contains those of the patrol, which contain those of its
+ * Targets.
+ */
 const causesOf = (cause: unknown): readonly unknown[] =>
   cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
 
-/** @param removed operations that are not configured for a while: what is left of them waits until they are */
+/** @param removed operations that are not configured for a while. Their work waits until they are configured again. */
 const isMeant = (cause: unknown, removed: ReadonlySet<string>): boolean =>
   MEANT.some((each) => cause instanceof each) || (cause instanceof UnknownOperation && removed.has(cause.operation));
 
-/** What a step failed with, if it was not meant to. @param who failed */
+/** The violation if a step failed with an unexpected error. @param who the process that failed. */
 export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<string> = NONE): Violation | undefined => {
   const causes = causesOf(cause);
   if (causes.length > 0 && causes.every((each) => isMeant(each, removed))) return undefined;
@@ -29,7 +35,7 @@ export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<strin
   return brokenBy({ who, cause: String(defect), at });
 };
 
-/** The same for a cause that a step caught and only told of. */
+/** The same for an error that a step caught and only reported. */
 export const defectReportedIn = (
   who: string,
   event: object,

@@ -1,4 +1,4 @@
-/** The λs of a schedule: which step takes the messages of which queue. */
+/** The functions of a schedule: which step handles the messages of which queue. */
 
 import { parseBatch, parseElect, parseGroup } from '../domain/batches/messages.ts';
 import { type Config, handlerTimeout, type RegisterPolicy, registerVisibility } from '../domain/config/resolved.ts';
@@ -25,14 +25,18 @@ export interface Steps {
   readonly handleBatch: typeof handleBatch;
 }
 
-/** Handles messages. @returns those that are done and may be deleted. */
+/** Handles messages. @returns the handled messages, which may be deleted. */
 type Handle = (
   deps: Deps,
   messages: readonly QueuedMessage[],
   invocation: Invocation,
 ) => Promise<readonly QueuedMessage[]>;
 
-/** The queues with their functions. @param start a process, for every run of one. @param habitsOf each queue */
+/**
+ * The queues with their functions.
+ * @param start starts a process for each run of a function.
+ * @param habitsOf returns the habits of a queue.
+ */
 export const simulatedFunctions = (
   chaos: Chaos,
   steps: Steps,

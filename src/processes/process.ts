@@ -1,9 +1,10 @@
 /**
- * One run of a function in a schedule: a process of its own, with its own clock and its own bad luck.
+ * One run of a function in a schedule: a process with its own clock and its own random faults.
  *
- * This folder has the Lambda functions as processes on the virtual machine (src/virtual), with ports in memory (src/memory): which step takes
- * the messages of which queue, what each call costs, and which failures are a step's own. The test kit (src/testing), the simulator
- * (tools/simulate) and verification/ run the same ones.
+ * This folder runs the Lambda functions as processes on the virtual machine (src/virtual), with ports in memory
+ * (src/memory). It defines which step handles the messages of which queue, what each call costs, and which failures are
+ * defects of a step. The test kit (src/testing), the simulator (tools/simulate) and verification/ run the same
+ * processes.
  */
 
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
@@ -41,23 +42,21 @@ export interface Surroundings {
   readonly tables: Tables;
   readonly queues: SimulatedQueues;
   readonly rejected: Rejection[];
-  /** @default - none is ever given up */
+  /** @default - no event is ever given up */
   readonly givenUp?: GivenUp;
-  /** What initiators were told. */
+  /** Callbacks that were sent. */
   readonly sentCallbacks: Pick<CallbackMessage[], 'push'>;
   /** The batch API behind every operation, as a process calls it. */
   readonly downstream: (life: Life) => Downstream;
-  /** @default - that of DynamoDB's rows */
+  /** @default - the size of DynamoDB's rows */
   readonly nodeSize?: NodeSize;
   /** Slots of a page. @default - those of DynamoDB's rows */
   readonly slotsPerPage?: number;
-  /** Stands in for the store of the inputs that jobs have done: to put a known bug back. */
-  readonly processed?: ((keys: ProcessedKeys) => ProcessedKeys) | undefined;
-  /** Has a process wait for the capacity of partitions, or fails. @default - there is always enough */
+  /** Lets a process wait for the capacity of partitions, or fails. @default - capacity is unlimited */
   readonly throttle?: Throttle;
 }
 
-/** Prices of calls, and who waits for what they cost. */
+/** Prices of calls, and the function that spends them. */
 export interface Throttle {
   readonly prices: ReturnType<typeof pricesOf>;
   readonly spend: (process: string, spent: readonly Spent[]) => Promise<void>;
@@ -69,19 +68,19 @@ export interface Started {
   readonly invocation: Invocation;
 }
 
-/** A process, and what it has of the world by itself. */
+/** A process, with what belongs to it alone. */
 export interface Life extends Pick<Deps, 'machine' | 'report'> {
   readonly name: string;
-  /** Which function it is a run of. */
+  /** The function of which this process is a run. */
   readonly function: string;
   readonly gate: Gate;
   readonly random: Random;
-  /** How far an eventually consistent read is behind. */
+  /** How far an eventually consistent read lags behind. */
   readonly lag: Lag;
   readonly invocation: Invocation;
 }
 
-/** Begins a process that its platform ends after `timeout`. @param gateOf makes the gate of its calls */
+/** Starts a process that ends after `timeout`. @param gateOf makes the gate of its calls. */
 export const beginLife = (
   chaos: Chaos,
   fn: string,
@@ -116,7 +115,7 @@ export const beginLife = (
   };
 };
 
-/** Gives a process everything that there is. */
+/** Gives a process all ports. */
 export const startProcess = (around: Surroundings, life: Life): Started => ({
   name: life.name,
   deps: depsOf(around, life),
@@ -132,7 +131,7 @@ const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOf
       new Promise((resolve, reject) => {
         let isDone = false;
         scheduler.after(Math.max(0, limit), () => {
-          // Whoever died meanwhile waits for nothing any more.
+          // A process that died meanwhile no longer waits.
           if (isDone || died.has(name)) return;
           hindered.add(name);
           reject(new TimeIsUp(limit));
@@ -150,7 +149,10 @@ const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOf
   };
 };
 
-/** Functions that throw give their messages back. What no fault explains ends the run: it is the code's own. */
+/**
+ * If a function throws, its messages come back. An error that no fault explains is a defect of the code, and ends the
+ * schedule.
+ */
 export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
   try {
     return await work();
@@ -160,7 +162,7 @@ export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise
   }
 };
 
-/** Tells of a step that failed. */
+/** Reports a step that failed. */
 export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   chaos.trace(() => `${name}  failed: ${String(cause)}`);
   const defect = defectOf(name, cause, chaos.removed);

@@ -1,6 +1,7 @@
 /**
- * What DynamoDB charges for each call of a port, as src/aws makes it. A task's row is within one unit at every write (its
- * payload has a row of its own otherwise), and so are waiting rows; a batch's row grows with its candidates.
+ * The capacity units that DynamoDB charges for each call of a port, as src/aws makes it. Each write of a task's row
+ * takes one unit, since a large payload has a row of its own. So does each write of a waiting row. A batch's row grows
+ * with its candidates.
  */
 
 import type { OpenTask } from '../domain/batches/members.ts';
@@ -16,7 +17,7 @@ import { newBatchRow } from '../rows/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../rows/item-size.ts';
 import { groupBy } from '../util/group-by.ts';
 
-/** Units of one table: of rows of one Target, whose key they share, or of rows that are spread. */
+/** Units of one table: of rows of one Target, which share a partition key, or of rows that are spread. */
 export interface Spent {
   readonly table: 'task' | 'batch-lock' | 'batch' | 'fleet';
   readonly partition?: Target | string;
@@ -27,7 +28,7 @@ export interface Spent {
 /** A call of a port. */
 type Call = (...args: never[]) => Promise<unknown>;
 
-/** The price of each call; the answer of one that failed is not known: then all of it may have happened. */
+/** The price of each call. If a call failed, its answer is unknown, and all of it may have happened. */
 export type Prices<Port> = {
   readonly [Name in keyof Port]?: Port[Name] extends Call
     ? (args: Parameters<Port[Name]>, answer: Awaited<ReturnType<Port[Name]>> | undefined) => readonly Spent[]
@@ -39,10 +40,10 @@ const ofTarget = (partition: Target | string, units: Omit<Spent, 'table' | 'part
   { table: 'batch-lock', partition, ...units },
 ];
 
-/** What a row has beside its payload: its key, its run, when it was written. */
+/** Size of a payload's row beside the payload, in bytes: its key, its run and its time. */
 const PAYLOAD_ROW_BYTES = 150;
 
-/** Of payloads that have rows of their own, strongly consistent. */
+/** Read units of payloads that have rows of their own, strongly consistent. */
 const payloadReads = (open: readonly OpenTask[]): number =>
   open.reduce(
     (sum, { payload, payloadRow }) =>
@@ -50,16 +51,16 @@ const payloadReads = (open: readonly OpenTask[]): number =>
     0,
   );
 
-/** What rows were written with that later writes pay for again. Whoever forgets a row removes its own. */
+/** Row sizes that later writes are charged for. The code that deletes a row removes its entry. */
 export interface RowSizes {
-  /** Bytes of batches' rows as they were formed. */
+  /** Bytes of batches' rows when they were formed. */
   readonly batches: Map<BatchId, number>;
   /** Write units of payloads that have rows of their own. */
   readonly payloads: Map<TaskId, number>;
 }
 
 const tasks = (sizes: RowSizes): Prices<Tasks> => ({
-  // What is refused is read.
+  // A refused insert costs a read as well.
   insert: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, { isNew }) => sum + (isNew ? 0 : 1), 0) }),
   storePayloads: ([all]) => {
@@ -71,7 +72,7 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
     task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
   members: ([ids], members) => task({ read: ids.length + payloadReads(members?.open ?? []) }),
   readEventually: ([ids], open = []) => task({ read: (ids.length + payloadReads(open)) / 2 }),
-  // Failed tasks get an entry in the index of failed tasks, and payloads of their own a time to live.
+  // A failed task gets an entry in the index of failed tasks. A payload row gets a time to live.
   finish: ([results], answers = []) =>
     task({
       write: results.reduce(
@@ -86,11 +87,14 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
   get: () => task({ read: 1 }),
 });
 
-/** What waiting rows have beside their keys: names, the prefix of an entry, a moment, bytes and a version. */
+/**
+ * Size of a waiting row beside its keys, in bytes: attribute names, the prefix of an entry, a time, bytes and a
+ * version.
+ */
 const WAITING_ROW_BYTES = 42;
 const waitingBytes = (target: Target, rows: readonly Waiting[]): number =>
   rows.reduce((sum, { entry }) => sum + entry.length + target.length + WAITING_ROW_BYTES, 0);
-/** Of a row that is not at hand. */
+/** Bytes of an entry that is not read. */
 const ENTRY_BYTES = 45;
 const waiting: Prices<WaitingTasks> = {
   put: ([rows]) => {
@@ -110,7 +114,8 @@ const write = ([target]: readonly [Target, ...unknown[]]) => ofTarget(target, { 
 const locks: Prices<Locks> = {
   read: ([target]) => ofTarget(target, { read: 1 }),
   readAll: ([targets]) => targets.flatMap((target) => ofTarget(target, { read: 1 })),
-  // A new Target gets its row with an entry in the index of Targets, whose key all Targets of an operation share.
+  // A new Target gets its row, and an entry in the index of Targets. All Targets of an operation share that entry's
+  // key.
   enlist: ([targets]) =>
     targets.flatMap((target) => [
       ...ofTarget(target, { write: 1 }),
@@ -126,24 +131,24 @@ const locks: Prices<Locks> = {
   closeBatch: write,
   releaseSlot: write,
   skipFence: write,
-  // The index of Targets has keys alone, of some 100 bytes.
+  // The index of Targets has only keys, of about 100 bytes.
   targets: (_, page) => [{ table: 'batch-lock', read: readUnits((page?.items.length ?? 0) * 100, false) }],
 };
 
 const ofOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { write: 1 });
 const readOfOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { read: 1 });
 const SLOT_PAGE_BYTES = 60;
-/** Pages of slots share partitions of their own, by sixteen. */
+/** Sixteen pages of slots share a partition. */
 const slotReads = (operation: string, pages: readonly SlotPage[], isStrong: boolean): readonly Spent[] =>
   [...groupBy(pages, ({ page }) => slotKey(operation, page))].flatMap(([key, together]) => {
     const bytes = together.reduce((sum, { slots }) => sum + SLOT_PAGE_BYTES + slots.join('').length, 0);
     return ofTarget(key, { read: readUnits(bytes, isStrong) });
   });
-/** Ten slots of Targets with short names are within one unit. */
+/** Ten slots of Targets with short names fit into one unit. */
 const slotWrite = (operation: string, page = 0): readonly Spent[] =>
   ofTarget(page === 0 ? `op:${operation}` : slotKey(operation, page), { write: 1 });
 const slotKey = (operation: string, page: number): string => `op:${operation}#${Math.floor((page - 1) / 16)}`;
-/** Its key, in which its operation and its Target are, and both again; a moment, a fence, a version. */
+/** Bytes of a queue row: its key with its operation and Target, both again, a time, a fence and a version. */
 const WAITING_TARGET_BYTES = 150;
 const operations: Prices<Operations> = {
   read: readOfOperation,
@@ -181,7 +186,7 @@ const batches = ({ batches: sizes }: RowSizes): Prices<Batches> => {
       return spent({ write: writeUnits(bytes) });
     },
     get: ([id]) => spent({ read: readUnits((sizes.get(id) ?? 0) + SEALED) }),
-    // The entry in the index of batches by Target comes with `SealedAt`.
+    // `SealedAt` adds an entry to the index of batches by Target.
     seal: ([{ id }]) => spent({ write: grown(id, SEALED) + 1 }),
     start: ([id]) => spent({ write: grown(id, SEALED + STARTED) }),
     postpone: ([id]) => spent({ write: grown(id, SEALED + STARTED + FINISHED) }),
@@ -189,7 +194,7 @@ const batches = ({ batches: sizes }: RowSizes): Prices<Batches> => {
   };
 };
 
-/** All prices of a deployment. @param sizes is kept here */
+/** All prices of a deployment. @param sizes is updated by the calls. */
 export const pricesOf = (sizes: RowSizes) => ({
   tasks: tasks(sizes),
   waiting,
@@ -199,9 +204,10 @@ export const pricesOf = (sizes: RowSizes) => ({
 });
 
 /**
- * The port, with every priced call told to `spend`; but for those that a function dies in, which never answer.
+ * The port, with `spend` called for each priced call. A call in which its function dies never returns, and is not
+ * counted.
  *
- * @param spend may have the caller wait for capacity, before he gets his answer.
+ * @param spend may let the caller wait for capacity before the call returns.
  */
 export const charged = <Port extends object>(
   port: Port,
@@ -229,8 +235,8 @@ export const charged = <Port extends object>(
 };
 
 /**
- * The same for callers that may be refused: a call is spent for before it is made, at what it may come to, and where `spend`
- * fails it is not made.
+ * The port for callers that may be throttled. `spend` is called before each call, with the most that the call may cost.
+ * If `spend` rejects, the call is not made.
  */
 export const throttled = <Port extends object>(
   port: Port,

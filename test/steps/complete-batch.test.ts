@@ -215,11 +215,11 @@ suite('a job that reports later', () => {
     await handleBatch(kit, { kind: 'completion', batchId: waiting, results: null, inputs: '[]' }, PLENTY);
     expect(kit.sent.rejected.map(({ problems }) => problems.map(({ path, reason }) => `${path} ${reason}`))).toEqual([
       ['batchId names no batch that is stored'],
-      ['batchId names a batch that no call was made about yet'],
-      ['batchId names a batch that no call was made about yet'],
+      ['batchId names a batch that has not been called yet'],
+      ['batchId names a batch that has not been called yet'],
       ['results must be a list of results'],
-      ['results must be given, task by task: no job of this batch is to report now'],
-      ['results must be given, task by task: no job of this batch is to report now'],
+      ['results must list a result for each task: no job of this batch is expected to report now'],
+      ['results must list a result for each task: no job of this batch is expected to report now'],
     ]);
     expect(kit.sent.rejected[0]).toMatchObject({
       messageId: PLENTY.messageId,

@@ -1,6 +1,7 @@
 /**
- * One attempt at a batch (H4): calls downstream about what is open, in one part or in several, gives those a result that
- * have one, and says what is left.
+ * One attempt at a batch (H4). It calls the downstream for the open tasks, in one part or in several, writes the
+ * results, and returns what is left. A refused part is halved, and the smaller part goes first, so that a bad task is
+ * found with few calls.
  */
 
 import {
@@ -26,11 +27,11 @@ import type { CallDeps } from '../deps.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
 
-/** Half of what is not for calls has to be left for the results. */
+/** The time that is left for another call. Half of the time that is not for calls is reserved for writing results. */
 export const spareTime = ({ downstream }: Operation, { timeLeft }: Invocation): Millis =>
   timeLeft() - downstream.timeout - HANDLER_OVERHEAD / 2;
 
-/** The open items that an attempt calls about, and those that stay with their job, which has some time to go. */
+/** The open items that an attempt calls for, and the items whose job may still report. */
 export const openFor = ({ batch, members }: Pick<Attempt, 'batch' | 'members'>, now: Millis) => {
   const waiting = new Set(batch.pending && batch.pending.until >= now ? batch.pending.ids : []);
   const pending = members.open.filter(({ id }) => waiting.has(id)).map(({ id }) => id);
@@ -54,8 +55,8 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
 };
 
 /**
- * The parts of a merging operation are jobs. A job that answers at once has its inputs remembered before the next one begins; one that
- * reports later has not.
+ * The parts of a merging operation are jobs. The inputs that a job does at once are stored as done before the next job
+ * begins. A job that reports later stores them with its report.
  */
 const firstParts = (
   { batch: { split }, operation: { merge } }: Attempt,
@@ -65,7 +66,7 @@ const firstParts = (
   return merge ? parts.flatMap((each) => partsOf(inJobs(each.items, merge.keys))) : parts;
 };
 
-/** A part that was refused and has nothing left found what was at fault. */
+/** If a refused part has no open items left, the item at fault was found. */
 const after = (parts: Parts<OpenTask>, { is, items, suspect = 'an-item' }: PartEnd): Parts<OpenTask> => {
   switch (is) {
     case 'accepted':
@@ -77,7 +78,9 @@ const after = (parts: Parts<OpenTask>, { is, items, suspect = 'an-item' }: PartE
   }
 };
 
-/** Calls about a part, and at once again with what is still open of it, as often as the policy and the time allow. */
+/**
+ * Calls for a part. Calls again at once for the items that are still open, as often as the policy and the time allow.
+ */
 const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[], tally: Tally): Promise<PartEnd> => {
   const { retry } = run.operation;
   let open = items;
@@ -87,7 +90,8 @@ const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[
     wasAnswered ||= answer.kind !== 'unavailable' && !isWithoutCall(answer);
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
     const verdict = verdictOf(answer, open);
-    // Some may have an outcome whatever became of the call; of several others nobody knows which of them is at fault.
+    // Some items may have an outcome although the call was refused. If several others are left, it is not clear which
+    // one is at fault.
     const settled = answer.kind === 'refused' ? answer.settled : undefined;
     const suspects = suspect ? open.filter(({ id }) => !settled?.has(id)) : [];
     if (suspect && suspects.length > 1) {
@@ -104,7 +108,7 @@ const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[
   }
 };
 
-/** Whether there is time for another call, under the operation's rate; sleeps until its moment. */
+/** Whether there is time for another call under the operation's rate. Sleeps until the reserved moment. */
 const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt): Promise<boolean> => {
   const { machine } = deps;
   const spare = spareTime(operation, invocation);
@@ -115,13 +119,13 @@ const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt
   const asked = { operation: batch.operation, rate: operation.rateLimit, keepsLine: true, latest };
   const reserved = await reserveCall(deps, asked, line, invocation);
   if (!reserved) return false;
-  // To reserve it may have taken seconds, where DynamoDB throttles.
+  // The reservation may have taken seconds if DynamoDB throttles.
   const wait = reserved.at - machine.now();
   if (wait > 0) await machine.sleep(wait);
   return spareTime(operation, invocation) >= 0;
 };
 
-/** Nothing was left to be done: it says nothing of the downstream. */
+/** No call was made, because nothing was left to do. The answer shows nothing about the downstream. */
 const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && answer.withoutCall === true;
 
 const callOnce = async (

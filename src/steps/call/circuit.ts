@@ -21,10 +21,10 @@ import { wakeForFreeSlot } from '../slots/wake.ts';
 import type { Failure } from './tally.ts';
 
 /**
- * Counts an attempt that came to nothing as a whole. Where the configuration is at fault the circuit opens at once.
+ * O3. Counts an attempt whose calls all failed. The circuit opens at once if the configuration is at fault.
  *
  * @param before the operation's row as it was before the attempt.
- * @returns the pause that the operation is under then, if it is.
+ * @returns the operation's pause after this. Undefined if it is not paused.
  */
 export const countFailure = async (
   deps: BatchDeps,
@@ -39,11 +39,12 @@ export const countFailure = async (
   const now = machine.now();
   const state = await operations.read(operation);
   if (failures < most || pauseNow(state, now)) return pauseNow(state, now);
-  // Its resume was lost.
+  // The pause is over, and its resume message was lost.
   if (state.paused) await operations.resume(operation, state.paused.id);
   const until = now + coolDown;
   const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
-  // Before the pause: a message without a pause is harmless, a pause without a message is for ever.
+  // O3. Send the message before the pause is stored. A message without a pause is harmless. A pause without a message
+  // would not end.
   await queues.resume({ kind: 'resume', operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
   if (!(await operations.pause(operation, pause))) return pauseNow(await operations.read(operation), now);
   report({
@@ -58,7 +59,7 @@ export const countFailure = async (
   return pause;
 };
 
-/** Whether every call has been refused for so long; the first of them is noted. */
+/** O5. Whether all calls have been throttled for `span`. The time of the first one is stored. */
 const takesNone = async (
   { operations, machine }: BatchDeps,
   operation: OperationName,
@@ -71,8 +72,8 @@ const takesNone = async (
 };
 
 /**
- * Counts an attempt that the downstream answered. The circuit also closes if it opened, and became half-open, after this attempt
- * began.
+ * O4. Resets the failures after an attempt that the downstream answered. This also closes a circuit that opened, and
+ * became half-open, after the attempt began.
  *
  * @param before the operation's row as it was before the attempt.
  */
@@ -87,6 +88,6 @@ export const countSuccess = async (
   await deps.operations.resetFailures(operation);
   if (failures < most) return;
   deps.report({ event: 'circuit-closed', operation });
-  // One was let through to try; now the others.
+  // One batch tested the downstream. Now wake the others.
   await wakeForFreeSlot(deps, operation);
 };

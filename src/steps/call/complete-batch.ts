@@ -1,6 +1,7 @@
 /**
- * Complete a batch whose downstream reports later: a message says what became of its items, all at once or in parts, once
- * or several times. Who sent it is none of the λs: what cannot be meant goes to the rejected queue.
+ * Completes a batch whose downstream reports later (J1). A message contains the results of its items, all at once or in
+ * parts, once or several times. Results are written first and the batch goes on after that, so a repeat only finds what
+ * is left. The sender is outside Groupage, so an invalid message goes to the rejected queue.
  */
 
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
@@ -22,7 +23,10 @@ import { releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
-/** A job may be faster than the answer that it will report later: by so many seconds mostly, and twice as many each time. */
+/**
+ * Seconds. A job may report before its call is answered. The report then comes back after this delay, which doubles
+ * each time.
+ */
 const UNTIL_ANSWERED = 5;
 
 export const completeBatch = (deps: CallDeps, message: CompletionMessage, delivery: Delivery): Promise<void> =>
@@ -39,10 +43,10 @@ const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: De
   if (batch.status !== 'in-progress')
     return reject(deps, message, delivery, {
       path: 'batchId',
-      reason: 'names a batch that no call was made about yet',
+      reason: 'names a batch that has not been called yet',
     });
   const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
-  // Which of them the job has, is known when its call is answered.
+  // Which items the job has is only known after its call is answered.
   if (message.results === null && isRunning) return awaitAttempt(deps, message, batch);
   const answer = answerOf(batch, message);
   if (!('kind' in answer)) return reject(deps, message, delivery, answer);
@@ -50,8 +54,8 @@ const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: De
 };
 
 /**
- * The message comes again when the attempt has ended. It comes seldom: each time SQS may deliver it twice, and each of the two would
- * be sent again.
+ * Sends the message again for the time when the attempt has ended. The delays grow, since SQS may deliver each message
+ * twice, and each of the two would be sent again.
  */
 const awaitAttempt = async (
   { queues, machine }: CallDeps,
@@ -66,7 +70,7 @@ const awaitAttempt = async (
   return 'end';
 };
 
-/** What the message says, or what is wrong with it. */
+/** The results in the message, or what is wrong with it. */
 const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | Problem => {
   const { pending } = batch;
   if (inputs !== undefined) {
@@ -84,27 +88,28 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
   return pending ? { kind: 'all-succeeded' } : NOT_PENDING;
 };
 
-/** As after a job's deadline, when its requests were called about again. */
+/** For example after a job's deadline, when its requests were included in another call. */
 const NOT_PENDING: Problem = {
   path: 'results',
-  reason: 'must be given, task by task: no job of this batch is to report now',
+  reason: 'must list a result for each task: no job of this batch is expected to report now',
 };
 
 type Results = Extract<Answer, { kind: 'results' }>;
-/** What a job says of its items one by one, of its inputs, or of all. */
+/** A report about single items, about inputs, or about all items of a job. */
 type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
 
-/** What it means for each item: for those of a merged job its downstream knows. */
+/** The result for each item. For a merged job, its downstream computes it. */
 const meaningOf = async ({ downstreamOf }: CallDeps, batch: Batch, { open }: Members, said: Said): Promise<Results> => {
   const { id: batchId, target, operation, pending } = batch;
-  // The batch's other requests may be those of another job, or of none. What is said of a whole job is said of what was pending.
+  // The batch's other requests may belong to another job, or to none. A report about a whole job covers what was
+  // pending.
   const had = new Set(said.kind === 'results' ? said.items.keys() : pending?.ids);
   const items = open.filter(({ id }) => had.has(id));
   const isHere = new Set(items.map(({ id }) => id));
   const hadOthers = !(pending?.ids ?? unfinishedOf(batch)).every((id) => isHere.has(id));
   const answer = (await downstreamOf(operation).reported?.({ batchId, target, items }, said, hadOthers)) ?? said;
   if (answer.kind === 'results') return answer;
-  // Said of all: of all that the job has.
+  // The report covers all items of the job.
   const all = new Map((pending?.ids ?? []).map((each) => [each, { status: 'succeeded' } as const]));
   return { kind: 'results', items: answer.kind === 'all-succeeded' ? all : new Map(), foreign: 0 };
 };
@@ -124,20 +129,21 @@ const record = async (
   const answer = await meaningOf(deps, batch, members, said);
   if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
   const tally = new Tally(deps, batch, operation, members);
-  // Its payload was there when it was called about.
+  // The payload was stored when the call was made, and is not needed now.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
   const { results, open: left, ...why } = verdictOf(answer, open);
   await tally.record(results, countedAttempts);
   if (left.length === 0 && !isRunning) return finish(deps, run, tally);
   await tally.notifyEnded();
-  // Another report may have been recorded at the same moment: each of the two saw the other's items open.
+  // Another report may have been recorded at the same moment. Each of the two then found the other's items open.
   if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
   if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
-  // An attempt that is under way does not know of this. It may be calling: until it has ended the batch holds its slots.
+  // The attempt under way does not have this result, and may be calling. The batch holds its slots until the attempt
+  // has ended.
   if (isRunning) return awaitAttempt(deps, message, batch);
   const jobs = new Set(batch.pending?.ids);
   const had = left.filter(({ id }) => jobs.has(id));
-  // The rest of what the job had is still to be reported, or will be called about anyway.
+  // The rest of the job's items will still be reported, or will be included in another call anyway.
   if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
   return tryAgain(deps, run, tally, { ...why, items: left });
 };
@@ -147,7 +153,7 @@ const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promis
   return stored.length === items.length && stored.every(({ state }) => hasEnded(state));
 };
 
-/** Each that a job had is to be tried again: as an attempt would. */
+/** All items of a job need another attempt. Postpones the batch, as an attempt does. */
 const tryAgain = async (
   deps: CallDeps,
   run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>,
@@ -161,7 +167,7 @@ const tryAgain = async (
     return finish(deps, run, tally);
   }
   const delayed = machine.now() + retryDelay(operation.retry, countedAttempts, machine.random());
-  // The others may have a pause to keep, and so may an attempt after the job's whose results could not be stored.
+  // Other items may have to wait for a pause. So may a later attempt whose results could not be stored.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
@@ -173,7 +179,7 @@ const tryAgain = async (
   return 'end';
 };
 
-/** Never lost: it lies where people look. */
+/** Sends an invalid message to the rejected queue with the reason. */
 const reject = async (
   { queues, machine, report }: CallDeps,
   message: CompletionMessage,

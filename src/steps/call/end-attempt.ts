@@ -1,4 +1,7 @@
-/** How an attempt ends (H5, H6): the batch is postponed with what is still open of it, or finished. */
+/**
+ * Ends an attempt (H5, H6): postpones the batch with its open tasks, or finishes it. Tasks that ended are notified
+ * first. If the function dies in between, the next attempt notifies for them again.
+ */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
@@ -34,11 +37,11 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, res
   );
 };
 
-/** Until when jobs may report: those that were begun last count for all. */
+/** Until when jobs may report. The newest job's deadline counts for all. */
 const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
   (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
 
-/** @returns the pause that the operation is under, where the attempt came to nothing. */
+/** Counts the attempt for the circuit. @returns the operation's pause, if every call of the attempt failed. */
 const judgeDownstream = async (
   deps: CallDeps,
   { batch, operation: { circuit }, state }: Attempt,
@@ -50,10 +53,10 @@ const judgeDownstream = async (
   return undefined;
 };
 
-/** When the batch goes on, and as which try; in which parts, where it goes on amid halving. */
+/** When the next attempt is due, how many attempts count until then, and in which parts it calls. */
 type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split'>;
 
-/** Undefined where nothing is left to be called about, or no try. */
+/** When the batch is due next. Undefined if no task is open, or no attempt is left. */
 const nextAttempt = (
   { machine }: CallDeps,
   run: Attempt,
@@ -75,10 +78,11 @@ const nextAttempt = (
       countedAttempts: countedAttempts - 1,
       ...inSplits,
     };
-  // That there were too many calls is not the tasks' fault. There will be fewer: each of these waits for longer.
+  // A throttled attempt does not count: the tasks are not at fault (O5). The delay grows with each attempt, so that
+  // there are fewer calls.
   if (rest.failure?.is === 'throttled')
     return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...inSplits };
-  // Another one closed the circuit meanwhile: that this one came too early is not the tasks' fault.
+  // Another batch closed the circuit meanwhile. This attempt came too early, so it does not count.
   if (isProbe(run) && rest.failure)
     return { retryAt: now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
   if (countedAttempts >= operation.retry.maxAttempts) return undefined;
@@ -86,19 +90,22 @@ const nextAttempt = (
 };
 
 /**
- * In which parts a batch is called about next. Parts that were once small stay so: a call of the whole batch whose answer was too large
- * would have its effects again.
+ * The parts of the next attempt. Parts never grow again: a call for the whole batch whose answer was too large would
+ * have its effects again.
  */
 const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
   const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
   return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
 };
 
-/** Whether an attempt began half-open, to see whether the downstream is back. */
+/** Whether the attempt began half-open, to test the downstream (O4). */
 const isProbe = ({ operation: { circuit }, state }: Attempt): boolean =>
   circuit !== null && state.failures >= circuit.failures;
 
-/** An attempt that was cut short counts unless it brought the batch further: then there is an end to them. */
+/**
+ * Whether an attempt that was cut short made progress. Only then does it not count, so that such attempts come to an
+ * end.
+ */
 const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {
   const before = members.counts.succeeded + members.counts.failed;
   const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
@@ -106,7 +113,9 @@ const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { c
   return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
 };
 
-/** However long the downstream asks to be left alone: a batch must not outlive the results of its first attempts. */
+/**
+ * The pause that the downstream asked for, within a limit: a batch must not outlive the results of its first attempts.
+ */
 export const pauseAsked = ({
   operation,
   countedAttempts,
@@ -118,7 +127,7 @@ export const pauseAsked = ({
   return Math.min(asked.pause, Math.max(0, longest));
 };
 
-/** H5. */
+/** H5. Postpones the batch, then sends its message. */
 const postpone = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
   await tally.notifyEnded();
   const { batch, attempt } = run;
@@ -155,7 +164,7 @@ export const comeBack = async (
   await queues.batch({ kind: 'due', batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
 };
 
-/** Fails what is open, each with its own last reason. */
+/** Fails the open items, each with its own last reason. */
 export const giveUp = async (
   { operation, countedAttempts }: Ending,
   tally: Tally,
@@ -174,13 +183,13 @@ const exhausted = (attempts: number, reason: string): TaskError => ({
   retriable: true,
 });
 
-/** H6, H7. */
+/** H6, H7. Notifies, stores the final status, and frees the slots. */
 export const finish = async (deps: CallDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
   await tally.notifyEnded();
   const { counts } = tally;
   const status = finishedStatus(counts);
   const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
-  // Since it was read it may have been given a place in its Target (count-under-way.ts).
+  // The batch may have been given a place in its Target since it was read (K3, count-under-way.ts).
   const finished = await deps.batches.finish(batch.id, attempt, end);
   if (!finished) return 'again';
   deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });

@@ -1,8 +1,13 @@
 /**
- * Handle a batch: call downstream and give every member its result (rules H1 to H7).
+ * Handle a batch: call the downstream and write a result for each member (H1 to H7).
  *
- * Attempts are numbered; only the one whose number the batch shows may postpone or finish it, so that a handler which
- * was paused for too long changes nothing but results that are still missing.
+ * 1. Check whether an attempt may begin: the batch is sealed and due, nothing pauses it, and it has its slots and a
+ *    moment under the rate.
+ * 2. Load the open members, then start the attempt. In this order a throttled table uses up no attempt.
+ * 3. Call, write results, then postpone or finish the batch.
+ *
+ * Attempts are numbered. Only the attempt whose number the batch shows may postpone or finish it. So a handler that was
+ * suspended for too long only writes results that are still missing.
  */
 
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
@@ -32,12 +37,15 @@ export const handleBatch = (deps: CallDeps, message: BatchMessage, delivery: Del
     ? completeBatch(deps, message, delivery)
     : untilDone(`batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
 
-/** Only a sealed batch has members. Its message is sent after the seal; one that is early has to wait. */
+/**
+ * The batch is still forming, so its members are not fixed. Its message is sent after the seal, and an early one comes
+ * back.
+ */
 export class NotSealed extends Error {
   override readonly name = 'NotSealed';
 }
 
-/** H1. */
+/** H1. Checks whether an attempt may begin. */
 const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery): Promise<Next> => {
   const { batches, machine, report } = deps;
   const { batchId } = received;
@@ -52,7 +60,7 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     return 'end';
   }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
-  // The mark of an earlier attempt says nothing any more, and must not outlive the one of this attempt (hold.ts).
+  // The mark of an earlier attempt has no meaning any more, and must not outlive the mark of this attempt (hold.ts).
   const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
@@ -72,7 +80,8 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   const slot = await ensureSlot(deps, batch, state);
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
-  // It may have had one already, on a page that its row does not name. Then the slot that the signal is about is still free.
+  // The batch may have had a slot already, on a page that its row does not name. Then the slot of this signal is still
+  // free.
   if (slot === 'taken' && message.woken) await wakeForFreeSlot(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
   const countedAttempts = batch.countedAttempts + (isFree ? 0 : 1);
@@ -87,8 +96,9 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
 const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
 
 /**
- * A freed slot sends the batch a message (`woken`). The batch also looks each minute by a message of its own, since the signal may be
- * lost. Only that one is sent again: if `woken` messages were, too, each that finds no slot would add a message.
+ * A freed slot sends the batch a message (`woken`). Since that may be lost, the batch also checks each minute by its
+ * own message. Only its own message is sent again: if `woken` messages were sent again too, each one that finds no slot
+ * would add a message.
  */
 const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
@@ -98,15 +108,16 @@ const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Pro
 
 /** How an attempt counts. */
 interface Count {
-  /** The attempts that count, this one included. */
+  /** The counted attempts, including this one. */
   readonly countedAttempts: number;
-  /** Whether it takes the place of one that does not count. */
+  /** Whether this attempt replaces one that does not count. */
   readonly isFree: boolean;
 }
 
 /**
- * H2, after H3: every attempt that starts counts, and one that could not know its operation or read its tasks should not.
- * What a paused handler writes in between costs an item that is asked about twice, as it would later.
+ * H2, after H3. Each attempt that starts counts, so an attempt whose operation is not configured, or whose tasks cannot
+ * be read, does not start. A suspended handler may write results between H3 and H2. Such a task is called once more, as
+ * it would be in a later attempt.
  */
 const start = async (
   deps: CallDeps,
@@ -119,13 +130,16 @@ const start = async (
   const { batches, machine, config, tasks } = deps;
   const members = await loadMembers(deps, batch);
   const [first] = members.open;
-  // Nor may the one before have had its results stored whose function was ended amid that: `startedBy` shows it.
+  // Test that results can be stored. The previous attempt may not have stored its results either, if its function died:
+  // `startedBy` shows that.
   if (first && (isFree || batch.uncounted || batch.startedBy)) await tasks.touch(first.id, batch.id);
-  if (spareTime(operation, invocation) < 0) throw new OutOfTime(`no time left to call about batch ${batch.id}`);
+  if (spareTime(operation, invocation) < 0)
+    throw new OutOfTime(`no time left for a call for batch ${batch.id}; its message comes back`);
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
-  // Refused, perhaps by ourselves: a client that repeats a request whose answer was lost finds its own write.
+  // The write may have been refused because of this function's own write: the client repeats a request whose response
+  // was lost.
   const isMine =
     (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil })) ||
     (await batches.get(batch.id))?.startedBy === token;
@@ -148,8 +162,8 @@ const start = async (
 };
 
 /**
- * H3. No member has ended before the first attempt, which starts only if it still is the first then. So whoever shows the
- * batch at a glance is open, however far behind that is; all others are read consistently.
+ * H3. Before the first attempt no member has ended, and the attempt starts only if it is still the first one then. So a
+ * member that an eventually consistent read shows in the batch is open. All others are read strongly consistent.
  */
 const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> => {
   const ids = unfinishedOf(batch);
@@ -163,7 +177,7 @@ const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> 
   return { ...rest, open: ids.flatMap((id) => open.get(id) ?? []) };
 };
 
-/** H4 to H7. */
+/** H4 to H7. Runs an attempt and ends it. */
 const runAttempt = async (deps: CallDeps, run: Attempt): Promise<Next> => {
   const { batch, operation, members, countedAttempts } = run;
   const tally = new Tally(deps, batch, operation, members);
@@ -175,11 +189,11 @@ const runAttempt = async (deps: CallDeps, run: Attempt): Promise<Next> => {
 
 const PAYLOAD_LOST: TaskError = {
   code: 'payload-lost',
-  message: 'its payload is not stored any more: send the task again under another id',
+  message: 'its payload is no longer stored: send the task again under another id',
   retriable: false,
 };
 
-/** What is left of a batch that has had all its attempts. */
+/** The open tasks of a batch that has had all its attempts. */
 const notReported = (run: Attempt, now: Millis): Rest => {
   const { items: open, pending } = openFor(run, now);
   const jobs = new Set(run.batch.pending?.ids);

@@ -1,24 +1,28 @@
 /**
- * Hold a batch while its operation or Target is paused. Each minute, for months if need be, its message has the batch function look
- * whether the pause is over. Each look sends the message for the next one. A batch that waits for a slot, or far back in line for its
- * operation's rate, is held in the same way, and so is a message that finds an attempt under way or the next one not due yet.
+ * Holds a batch while its operation or Target is paused. The batch's message comes back each minute, for months if
+ * necessary, and the batch handler checks whether the pause is over. Each check sends the message for the next one. A
+ * batch that waits for a slot, or for a moment under its operation's rate, is held likewise. So is a message that comes
+ * while an attempt runs or before the next one is due.
  *
- * SQS may deliver a message twice, or deliver it again because its function died after it had sent the next one. Then both
- * deliveries send a message, and each of these is looked at from then on: with one such repetition in a thousand looks, one
- * message becomes 20,000 within a week. So once in each span of 15 minutes a look that has sent its message notes that message in
- * the batch's row. A look in a span in which another message is noted ends without sending one.
+ * SQS may deliver a message twice, or again because its function died after it had sent the next one. Then both
+ * deliveries send a message, and both go on. With one such repetition in a thousand checks, one message becomes 20,000
+ * within a week. So in each span of 15 minutes, one check notes its message in the batch's row after it has sent it. A
+ * check whose message is not the noted one ends without sending another.
  *
- * A message keeps its name for its span. It loses it when it waits for a reserved moment, and the message that an attempt sends for the next
- * one has none. A message without a name that begins to be held gets one, and takes the place of the one that is noted, which may have been itself.
+ * A message keeps its name for its span. It loses the name when it waits for a reserved moment, and the message for the
+ * next attempt has none. A message without a name gets one when it is held. It replaces the noted message, which may be
+ * the same message under its earlier name.
  *
- * The note comes after the message. If the note came first, its function could die in between, and if SQS had delivered that
- * message twice and the other delivery was deleted, the noted message would never come back while the note ends all others
- * (seed 502293268). Of two looks that both send before one of them notes, the message of the other ends at its next look.
+ * The note comes after the message. If the note came first, its function could die in between. If SQS had delivered
+ * that message twice and the other delivery was deleted, the noted message would never come, while the note ends all
+ * others (seed 502293268). If two checks both send before one of them notes, the message of the other ends at its next
+ * check.
  *
- * A function may pause between sending message M and noting it, for longer than M's delay. So M carries the name of the message that was
- * noted when M was sent (`after`). M does not end because of that note: M may be the only message left (seed 1003080958).
+ * A function may be suspended between sending message M and noting it, for longer than M's delay. So M carries the name
+ * of the message that was noted when M was sent (`after`). That note does not end M, since M may be the only message
+ * left (seed 1003080958).
  *
- * A message that says that an attempt does not count ends only for another one that says so: it takes the place of any other note.
+ * A message that marks an attempt as uncounted ends only for another such message. It replaces any other note.
  */
 
 import { type Batch, type Held, isFinished, type Noted } from '../../domain/batches/batch.ts';
@@ -32,12 +36,12 @@ import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';
 
-/** Each costs a write of the batch's row. */
+/** A check in each span writes the batch's row. */
 const SPAN: Millis = 15 * MINUTE;
 
 /**
- * When a batch that a pause holds up looks again: when it is over, though they do not all come back at its end; and each
- * minute, since a person may end any of them.
+ * When a batch that is held by a pause checks again: after the pause's end, spread at random so that not all batches
+ * come back at once, and at least each minute, since a user may end any pause.
  *
  * @param until when the pause ends by itself.
  */
@@ -48,7 +52,7 @@ export const lookAgain = (
   random: number,
 ): Millis => Math.min(until + random * (circuit?.coolDown ?? 0), now + MINUTE);
 
-/** The batch waits as it is: no attempt begins. */
+/** Holds the batch. No attempt begins. */
 export const hold = async (
   deps: CallDeps,
   message: DueMessage,
@@ -60,7 +64,7 @@ export const hold = async (
   const { machine, report } = deps;
   const now = machine.now();
   const look = lookAgain(operation, until, now, machine.random());
-  // As soon as it may lend its slot: others wait for it.
+  // Check again as soon as the batch may lend its slot, since other Targets wait for it (K4).
   const lends = by === 'person' ? lendsFrom(pause) : now;
   const delay = delayPast(now < lends ? Math.min(look, lends) : look, now);
   if (!(await lookLater(deps, message, batch, delay))) return 'end';
@@ -75,9 +79,9 @@ export const hold = async (
 };
 
 /**
- * Sends the message for the next look, unless another message goes on in its place.
+ * Sends the message for the next check, unless another message replaces this one.
  *
- * @param batch as it was read for this look.
+ * @param batch as it was read for this check.
  * @param delay in seconds.
  * @returns whether it was sent.
  */
@@ -106,9 +110,10 @@ export const lookLater = async (
 };
 
 /**
- * Another message was noted since the batch was read. The message that was just sent ends for that one, which may not exist any more: a
- * function that stood still may have noted it late. So one more message is sent, and noted in its place. If that is refused as well, the
- * message that is noted then was sent after this look began, so it is not this one, and goes on: a third message would only be one more.
+ * Another message was noted since the batch was read. The message just sent ends because of that note. But the noted
+ * message may not exist any more: a suspended function may have noted it late. So this sends one more message and notes
+ * it instead. If that is refused too, the message noted then was sent after this check began, so it is another one and
+ * goes on. A third message would only be one more.
  */
 const takePlace = async (
   { batches, queues, machine }: CallDeps,
@@ -123,7 +128,7 @@ const takePlace = async (
   await batches.hold(batch.id, { ...next, isUncounted: message.uncounted !== undefined });
 };
 
-/** Whether another message goes on in the place of this one: one that is neither this one nor the one that was noted before it. */
+/** Whether another message replaces this one: the noted one is neither this one nor the one noted before it. */
 const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span: number): boolean =>
   noted !== undefined &&
   noted.span >= span &&
@@ -131,7 +136,10 @@ const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span:
   noted.by !== held?.after &&
   (uncounted === undefined || noted.isUncounted);
 
-/** Only keeps messages few. If it failed the look, its message would come back and send another one. */
+/**
+ * Notes a message. The note only keeps messages few, so a failure is reported and does not fail the check. Otherwise
+ * the message would come back and send another one.
+ */
 const note = async ({ batches, report }: CallDeps, batchId: BatchId, next: NextHeld): Promise<void> => {
   try {
     await batches.hold(batchId, next);
@@ -143,6 +151,6 @@ const note = async ({ batches, report }: CallDeps, batchId: BatchId, next: NextH
 /** Whether a message was first sent in this span, or in the next one by a clock that is ahead. */
 const isNow = ({ span }: Held, now: number): boolean => span >= now && span <= now + 1;
 
-/** Whether a message looks for the first time in its span: some things need not be done at every look. */
+/** Whether a message is checked for the first time in its span. Some work is not needed at each check. */
 export const isFirstLook = ({ held }: Pick<DueMessage, 'held'>, now: Millis): boolean =>
   held === undefined || !isNow(held, Math.floor(now / SPAN));

@@ -1,11 +1,11 @@
 /**
- * Handles an attempt whose results could not be stored, because a table of Groupage is throttled or its key or a permission is gone.
- * The tasks are not to blame, so such an attempt does not count against `maxAttempts`.
+ * Handles an attempt whose results could not be stored, because a table of Groupage is throttled, or its key or a
+ * permission is gone. The tasks are not at fault, so such an attempt does not count towards `maxAttempts`.
  *
- * The answers are lost with the function that heard them. So the write is repeated for as long as the function has time. Then
- * the batch waits, and is called again only after a write to one of its tasks has succeeded: an outage of the tables costs
- * one call, however long it lasts. {@link MOST_UNCOUNTED} bounds what an outage that comes and goes may cost. An attempt whose
- * function died counts: its payload may be what killed it.
+ * Results that are not stored are lost when the function ends. So first the write is repeated for as long as the
+ * function has time. Then the batch waits, and its next call is made only after a write to one of its tasks has
+ * succeeded. So an outage of the tables costs one call, however long it lasts. {@link MOST_UNCOUNTED} limits the calls
+ * if outages come and go. An attempt whose function died counts, because a payload may be the cause.
  */
 
 import { type Batch, lastAttempt } from '../../domain/batches/batch.ts';
@@ -18,20 +18,21 @@ import type { CallDeps } from '../deps.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
 import type { Attempt } from './tally.ts';
 
-/** So many attempts in a row need not count. */
+/** The most attempts in a row that do not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** The time of the function that must be left to mark the attempt as uncounted, and to send the batch's message after that. */
+/** The least time for a write. Most take a few milliseconds. */
 const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
 /** How long a write may take at the least: most take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
- * Repeats a write or a send while the function has time left. It stops waiting for a request then, which could use the time that is reserved.
- * An abandoned write may still happen; it is conditional, so it does no harm. An abandoned send may still deliver a second copy.
+ * Repeats a write or a send while the function has time left. It abandons a request at the end of that time, so that
+ * the reserved time remains. An abandoned write may still happen. It is conditional, so it does no harm. An abandoned
+ * send may still deliver a second copy.
  *
- * @throws what the last try did; TimeIsUp
+ * @throws the error of the last try, or TimeIsUp.
  */
 const patiently = async <T>(
   { machine }: CallDeps,
@@ -49,7 +50,10 @@ const patiently = async <T>(
   }
 };
 
-/** The same ports, with the writes repeated that keep what an attempt was answered. All of them may be made twice. */
+/**
+ * The same ports, but the writes that store what an attempt achieved are repeated. Each of these writes may be made
+ * twice.
+ */
 export const patient = (deps: CallDeps, invocation: Invocation): CallDeps => {
   const { tasks, batches } = deps;
   return {
@@ -64,17 +68,17 @@ export const patient = (deps: CallDeps, invocation: Invocation): CallDeps => {
 };
 
 /**
- * Whether the next attempt takes the place of one that does not count: the batch still shows it as running, since not even
- * that could be written, and the message says so.
+ * Whether the next attempt replaces one that does not count. In this case not even the batch's row could be written, so
+ * the batch still shows the attempt as running, and only the message has the mark.
  */
 export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked: number | undefined): boolean =>
   marked === attempt && startedBy !== undefined && uncounted < MOST_UNCOUNTED;
 
 /**
- * H5. Has a batch come back whose attempt could not be stored. What it was before that attempt stays as it was.
+ * H5. Postpones a batch whose attempt could not be stored. The batch otherwise stays as it was before that attempt.
  *
- * @throws `cause` where the batch does not show the attempt any more: another one began, or it is finished, and the message
- * that comes back does what is left.
+ * @throws `cause` if the batch no longer shows the attempt, because another one began or the batch is finished. Its
+ * message comes back and does what is left.
  */
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
@@ -104,7 +108,7 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
   const postponed = await patiently(deps, run.invocation, postpone, LAST_RESERVE).catch(() => undefined);
   if (postponed === false) throw cause;
   if (postponed) await comeBack(deps, batch, retryAt);
-  // Its row cannot be written either: the message alone says that the attempt does not count.
+  // The batch's row cannot be written either, so the message carries the mark.
   else {
     const delay = Math.ceil(Math.min(MAX_DELAY, retryAt - now) / SECOND);
     await patiently(
@@ -118,6 +122,6 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
   return 'end';
 };
 
-/** The batch's row is written with every attempt. */
+/** Longest reason, in characters. The batch's row is written with each attempt. */
 const REASON_MAX = 200;
 const NONE = { succeeded: 0, failed: 0 } as const;

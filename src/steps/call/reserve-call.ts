@@ -1,6 +1,6 @@
 /**
- * Reserve the moment of a call under its operation's rate: before each call, the repeated ones too. A batch whose first call has
- * to wait sleeps in its queue until its moment.
+ * Reserves the moment of a call under its operation's rate, before each call including repeated ones (O6). If a batch's
+ * first call has to wait, the batch's message sleeps in its queue until its moment.
  */
 
 import type { Batch } from '../../domain/batches/batch.ts';
@@ -15,32 +15,32 @@ import { OutOfTime } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lookLater } from './hold.ts';
 
-/** A call that wants a moment. */
+/** A call that needs a moment. */
 export interface CallAsked {
   readonly operation: OperationName;
-  /** Calls per second, as it is configured. */
+  /** Calls per second, as configured. */
   readonly rate: number;
   /**
-   * Whether the line keeps its own rate: amid an attempt, which may have begun under an older configuration. Otherwise its
-   * calls and those of newer ones would in turn make each other's lines void.
+   * Whether the line keeps its own rate. This is for later calls of an attempt, which may have begun under an older
+   * configuration. Otherwise its calls and those of newer attempts would make each other's lines void.
    */
   readonly keepsLine?: boolean;
-  /** No moment after this one. */
+  /** The latest acceptable moment. */
   readonly latest: Millis;
 }
 
-/** A moment, and the line that it is reserved in. */
+/** A moment, and the line in which it is reserved. */
 export interface Reserved {
   readonly at: Millis;
   readonly line: CallLine;
 }
 
 /**
- * Reserves the next moment.
+ * O6. Reserves the next moment by a conditional write.
  *
  * @param seen the line as it was read last.
- * @returns undefined, and no moment is reserved, if it is after `latest`.
- * @throws OutOfTime where others were faster until the function's time was over.
+ * @returns undefined, and reserves nothing, if the next moment is after `latest`.
+ * @throws OutOfTime if other functions were faster until the function's time was over.
  */
 export const reserveCall = async (
   { operations, machine }: CallDeps,
@@ -51,23 +51,24 @@ export const reserveCall = async (
   for (let line = seen; timeLeft() > 0; { line } = await operations.read(operation)) {
     const reserved = nextMoment(line, machine.now(), keepsLine ? (line?.rate ?? rate) : rate);
     if (reserved.at > latest) {
-      // Otherwise a line that is over would stay until its end, where a gap is longer than any batch may reserve ahead.
+      // Replace a line that is over. It would otherwise stay until its end if the gap between calls is longer than any
+      // batch may reserve ahead.
       const isOver = line !== undefined && line.since !== reserved.line.since;
       if (isOver) await operations.reserveCall(operation, line, { ...reserved.line, next: reserved.at });
       return undefined;
     }
     const isReserved = await operations.reserveCall(operation, line, reserved.line);
-    // Where the write took longer, others have had the moments since.
+    // If the write took longer, others have reserved the moments since.
     if (isReserved && machine.now() <= reserved.at + VOID_AFTER) return reserved;
-    // Others reserve too, all at this moment.
+    // Other functions reserve at the same moment, so wait for a random time.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
   }
   throw new OutOfTime(`no time left to reserve a call of ${operation}`);
 };
 
 /**
- * Whether the first call may be made now. Otherwise the batch's message comes back: at the moment that was reserved for it, or,
- * where none was free within its reach, to ask again.
+ * O6. Whether the first call may be made now. Otherwise the batch's message comes back at the moment that was reserved
+ * for it. If no moment was free within its reach, it comes back to try again.
  *
  * @param state the operation's row, as it was just read.
  */
@@ -81,7 +82,7 @@ export const isItsMoment = async (
 ): Promise<boolean> => {
   const { operations, queues, machine } = deps;
   if (rate === null) {
-    // If there is a rate again later, no batch has to wait for moments that were reserved before.
+    // Without a rate, remove the line. If a rate is configured again later, no batch has to wait for old reservations.
     if (line) await operations.reserveCall(operation, line, undefined);
     return true;
   }
@@ -90,7 +91,7 @@ export const isItsMoment = async (
   const asked = { operation, rate, latest: now + reachOf(now - (batch.sealedAt ?? batch.oldestAt)) };
   const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
   if (!moment) {
-    // A batch far back in line asks each minute, for hours: as one that is held.
+    // A batch far from its moment tries again each minute, for hours. So it is held like a batch under a pause.
     await lookLater(deps, message, batch, Math.floor(sleepSeconds(machine.random())));
     return false;
   }

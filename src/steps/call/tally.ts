@@ -1,6 +1,7 @@
 /**
- * What an attempt comes to. Results of members are written here, counted as the tasks then show them (one that somebody else
- * wrote first stands), and told to those who want to know before the batch goes on. What the parts leave open is gathered.
+ * The results of an attempt. This writes members' results, and counts them as the tasks then show them: the first
+ * result stands, even if another function wrote it. It notifies for them before the batch goes on. It also collects the
+ * tasks that the parts leave open.
  */
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
@@ -17,7 +18,7 @@ import type { CallDeps } from '../deps.ts';
 import { ackEnded, callBack } from '../tasks/notify.ts';
 
 export interface Attempt {
-  /** As it was before the attempt. */
+  /** The batch as it was before the attempt. */
   readonly batch: Batch;
   readonly operation: Operation;
   readonly members: Members;
@@ -26,7 +27,7 @@ export interface Attempt {
   readonly attempt: number;
   readonly countedAttempts: number;
   readonly invocation: Invocation;
-  /** The longest pause that the downstream has asked for until now. */
+  /** The longest pause that the downstream has asked for so far. */
   readonly asked: { pause: Millis };
 }
 
@@ -36,40 +37,42 @@ export interface Left extends Reason {
 }
 
 /**
- * Why every call of an attempt came to nothing: the downstream failed; nothing will be taken before the configuration has
- * been mended; or the downstream works, and there were too many calls.
+ * Why every call of an attempt failed: the downstream failed (`failed`), the configuration has to be fixed first
+ * (`misconfigured`), or the downstream works but there were too many calls (`throttled`).
  */
 export interface Failure extends Reason {
   readonly is: 'failed' | 'misconfigured' | 'throttled';
 }
 
-/** What an attempt leaves. */
+/** What an attempt leaves open. */
 export interface Rest {
   readonly left: readonly Left[];
   /** Of these the downstream reports later: those that it had before, and those that it has taken now. */
   readonly pending: readonly TaskId[];
   readonly hasTaken: boolean;
-  /** It ended before all parts were called about: the smallest size of those that are left, and whether time was short. */
+  /**
+   * The attempt ended before all parts were called: the smallest size of the parts left, and whether time was short.
+   */
   readonly cut?: { readonly split: number; readonly isLate: boolean };
-  /** A call, or its answer, was too large: what is left is called about in parts of at most so many items. */
+  /** A call or its answer was too large. The open items are called in parts of at most this many items. */
   readonly split?: number;
-  /** Every call came to nothing. */
+  /** Set if every call failed. */
   readonly failure?: Failure;
-  /** At least one call did not. */
+  /** Whether at least one call did not fail. */
   readonly wasAnswered: boolean;
 }
 
-/** What became of a part. */
+/** The result of a part. */
 export interface PartEnd extends Left {
   readonly is: 'accepted' | 'refused' | 'put-off';
   readonly suspect?: Suspect;
-  /** The last one about it. */
+  /** The answer to the last call for this part. */
   readonly answer: Answer;
-  /** Whether that one, or one before it, shows that the downstream works. */
+  /** Whether an answer for this part shows that the downstream works. */
   readonly wasAnswered: boolean;
 }
 
-/** Tasks that are read to be told of at once: each may have a result of 256 KB. */
+/** Tasks that are read at once to send their callbacks. Each may have a result of 256 KB. */
 const TOLD_AT_ONCE = 100;
 
 export class Tally {
@@ -80,7 +83,7 @@ export class Tally {
   readonly #ended: EndedMember[];
   #counts: Counts;
 
-  /** @param members as loaded: those that were without a result when the last attempt ended. */
+  /** @param members as loaded: those without a result when the last attempt ended. */
   constructor(deps: CallDeps, batch: Batch, operation: Operation, members: Members) {
     this.#deps = deps;
     this.#batch = batch;
@@ -94,7 +97,10 @@ export class Tally {
     return this.#counts;
   }
 
-  /** Writes results. @param tries those that count until then. */
+  /**
+   * Writes results.
+   * @param countedAttempts the counted attempts so far.
+   */
   async record(results: readonly TaskResult[], countedAttempts: number): Promise<void> {
     if (results.length === 0) return;
     const { tasks, machine } = this.#deps;
@@ -114,8 +120,9 @@ export class Tally {
   }
 
   /**
-   * Tells of all that ended, whoever wrote it: he may not have come that far. Fan-outs first, all at once, since a member
-   * knows its item and how it ended; for initiators the tasks are read, and nothing where nobody wants to know.
+   * N3. Notifies for every ended member, including those another invocation ended: it may have died before it notified.
+   * Fan-out items are acked first and all at once, from what the members show. Tasks are read only if they have a
+   * callback.
    */
   async notifyEnded(): Promise<void> {
     await ackEnded(this.#deps, this.#ended);
@@ -137,13 +144,13 @@ const kindOf = (answers: readonly Extract<Answer, { kind: 'unavailable' }>[]): F
   return answers.every(({ throttled }) => throttled) ? 'throttled' : 'failed';
 };
 
-/** Gathers what the parts leave. */
+/** Collects what the parts leave open. */
 export class Collected {
   readonly #left: Left[] = [];
   readonly #pending: TaskId[];
   readonly #ends: PartEnd[] = [];
   #smallest = Number.POSITIVE_INFINITY;
-  /** Of parts that leave something. */
+  /** Smallest size of the parts that leave open items. */
   #smallestLeft = Number.POSITIVE_INFINITY;
   #wasTooLarge = false;
 
@@ -158,7 +165,7 @@ export class Collected {
   add(end: PartEnd, size: number): void {
     this.#ends.push(end);
     this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
-    // Its halves are parts of their own.
+    // A refused part is halved, and its halves are parts of their own.
     if (end.is === 'refused') return;
     if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
     if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
@@ -168,7 +175,7 @@ export class Collected {
 
   cut(parts: Parts<OpenTask>, isLate: boolean): Rest {
     const split = Math.min(this.#smallest, ...parts.map(({ items }) => items.length));
-    const reason = this.#left.at(-1) ?? { reason: 'there was no time left to call about it' };
+    const reason = this.#left.at(-1) ?? { reason: 'no time was left for its call' };
     const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
     return { ...this.whole(), left, cut: { split, isLate } };
   }

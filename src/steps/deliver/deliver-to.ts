@@ -1,4 +1,8 @@
-/** Delivers events to one HTTP destination, within its share of the function (`share.ts`), and says after how long an event comes back. */
+/**
+ * Delivers events to one HTTP destination within its share of the callback function (`share.ts`), and computes after
+ * which delay an event comes back. A slow destination needs a slot and a failing one is not called for a while, so that
+ * neither delays the others.
+ */
 
 import {
   afterCalls,
@@ -20,14 +24,14 @@ import { TimeIsUp } from '../../ports/machine.ts';
 import type { DeadLetterDeps } from '../deps.ts';
 import type { Sharing } from './sharing.ts';
 
-/** What became of an event. */
+/** The result of an attempt to deliver an event. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly cause: unknown }
-  /** Not called, or the call was broken off. `closed` is how long the circuit stays open, in ms. */
+  /** Not called, or the call was aborted. `closed` is how long the circuit stays open, in milliseconds. */
   | { readonly kind: 'put-off'; readonly because: Exclude<Because, 'failed'>; readonly closed: Millis };
 
-/** To deliver events. */
+/** For delivering events. */
 export interface DeliverDeps extends Pick<DeadLetterDeps, 'config' | 'queues' | 'machine' | 'report'> {
   readonly sharing: Sharing;
   /** The name of this deployment. */
@@ -36,18 +40,18 @@ export interface DeliverDeps extends Pick<DeadLetterDeps, 'config' | 'queues' | 
   readonly returns: Returns;
 }
 
-/** What one destination's calls need of it. */
+/** What the calls to one destination need. */
 type Visiting = Pick<DeliverDeps, 'sharing' | 'machine' | 'report'>;
 
 export interface Addressee<Event> {
   readonly name: string;
   readonly timeout: Millis;
-  /** Whether other destinations wait for the same function. One alone stands in no other's way, and needs no slot. */
+  /** Whether this is the only destination. It delays no other destination then, and needs no slot. */
   readonly isAlone: boolean;
   readonly deliver: (event: Event, signal: AbortSignal) => Promise<void>;
 }
 
-/** @returns what became of each event, in order. Never rejects. */
+/** @returns the outcome of each event, in order. Never rejects. */
 export const deliverTo = async <Event>(
   deps: Visiting,
   to: Addressee<Event>,
@@ -68,11 +72,11 @@ export const deliverTo = async <Event>(
   }
 };
 
-/** One invocation's calls of one destination. */
+/** The calls of one invocation to one destination. */
 class Visit<Event> {
   readonly #deps: Visiting;
   readonly #to: Addressee<Event>;
-  /** As it was when the visit began. */
+  /** The share as it was when the visit began. */
   readonly #share: Share;
   readonly #phase: Phase;
   readonly #token;
@@ -87,7 +91,10 @@ class Visit<Event> {
     this.#token = deps.machine.token();
   }
 
-  /** Calls; when the grace is over without all answers, the rest needs a slot, or is broken off. */
+  /**
+   * Calls at once. If answers are missing after the grace period, the visit takes a slot. Without a free slot, it
+   * aborts the rest.
+   */
   async callAtOnce(events: readonly Event[]): Promise<readonly Outcome[]> {
     const began = this.#deps.machine.now();
     const calls = Promise.all(events.map((event) => this.#call(event)));
@@ -103,7 +110,7 @@ class Visit<Event> {
     return this.#note(await Promise.all(events.map((event) => this.#call(event))), began);
   }
 
-  /** One event tells whether the destination is back. The others come again soon after. */
+  /** Sends one event to test whether the destination works again. The others come back soon after. */
   async probe([first, ...others]: readonly Event[]): Promise<readonly Outcome[]> {
     if (first === undefined) return [];
     const probed = await this.callWithSlot([first]);
@@ -116,7 +123,7 @@ class Visit<Event> {
     return events.map(() => ({ kind: 'put-off', because, closed }));
   }
 
-  /** Never rejects. A call that is broken off is waited for no longer. */
+  /** Never rejects. Does not wait for a call that was aborted. */
   #call(event: Event): Promise<Outcome> {
     const { signal } = this.#abort;
     const broken = new Promise<Outcome>((resolve) => {
@@ -140,8 +147,8 @@ class Visit<Event> {
   }
 
   /**
-   * Whether it may call. The destination is marked as slow in any case. Where the row is unknown it may: as many call then as
-   * there are invocations, as if there were no share.
+   * Whether this visit may call. Marks the destination as slow in any case. If the row cannot be read or written, the
+   * visit may call: as many call then as there are invocations, as if there were no shares.
    */
   async #takeSlot(): Promise<boolean> {
     const { machine, sharing } = this.#deps;
@@ -156,7 +163,7 @@ class Visit<Event> {
     return this.#hasSlot || changed === 'unknown';
   }
 
-  /** Stores what the calls say about the destination, and frees the slot. */
+  /** Stores what the calls show about the destination, and frees the slot. */
   async #note(outcomes: readonly Outcome[], began: Millis): Promise<readonly Outcome[]> {
     const { machine, sharing } = this.#deps;
     const { name, isAlone } = this.#to;
@@ -165,7 +172,7 @@ class Visit<Event> {
       isProbe: this.#phase === 'probing',
     });
     const noted = (share: Share): Share => afterCalls(share, { name, token: this.#token }, calls, machine.now());
-    // Of a destination that was and is calm there is nothing to store.
+    // A destination that was and is calm needs no write.
     if (!this.#hasSlot && noted(this.#share) === this.#share) return outcomes;
     let change: readonly [Share, Share] | undefined;
     const changed = await sharing.change((share) => {
@@ -186,7 +193,7 @@ class Visit<Event> {
   }
 }
 
-/** A destination that refuses an event, also for its size, has answered. */
+/** A destination that refuses an event, even for its size, has answered. */
 const isAnswered = (outcome: Outcome): boolean => {
   if (outcome.kind !== 'failed') return outcome.kind === 'delivered';
   const { cause } = outcome;
@@ -208,24 +215,27 @@ const callsOf = (outcomes: readonly Outcome[], of: Pick<Calls, 'wasSlow' | 'isPr
 export type Because =
   /** A call failed. */
   | 'failed'
-  /** The destination is slow, and others deliver to it. */
+  /** The destination is slow, and no slot was free. */
   | 'no-slot'
   /** The destination is down, and is not called. */
   | 'circuit-open';
 
-/** Seconds. A slot is free soon; what failed again and again is tried more and more seldom. */
+/** Delays in seconds. A slot is free soon. The delay after failures doubles each time. */
 const FIRST = { failed: 2, 'circuit-open': 30, 'no-slot': 30 } as const;
 const MOST = { failed: MAX_DELAY / SECOND, 'circuit-open': MAX_DELAY / SECOND, 'no-slot': 60 } as const;
 
 export interface Waits {
   readonly because: Because;
-  /** How often the message was received, this time included. */
+  /** How often the message was received, including this time. */
   readonly receives: number;
-  /** How long the circuit stays open, in ms. */
+  /** How long the circuit stays open, in milliseconds. */
   readonly closed: Millis;
 }
 
-/** In whole seconds, from 1 to 900. @param chance uniform in [0, 1): events that failed together should not come back together */
+/**
+ * The delay in whole seconds, from 1 to 900. @param chance uniform in [0, 1), so that events that failed together do
+ * not come back together.
+ */
 export const delayOf = ({ because, receives, closed }: Waits, chance: number): number => {
   const growing = Math.min(MOST[because], FIRST[because] * 2 ** Math.min(receives - 1, 20));
   const spread = Math.ceil(growing * (0.5 + chance / 2));

@@ -1,7 +1,7 @@
 /**
- * Deliver: events go to their destinations, and nothing else in Groupage talks to one. One that fails comes back with its
- * message, later and later: what a destination does changes no task's result, holds no batch up, and no event for another
- * destination.
+ * Deliver: sends events to their destinations. Only the callback function does this. An event that fails comes back
+ * with its message, with growing delays. So a destination can change no task's result, and delays neither a batch nor
+ * an event for another destination.
  */
 
 import {
@@ -25,16 +25,16 @@ import { type Because, type DeliverDeps, delayOf, deliverTo, type Outcome } from
 interface Message {
   readonly messageId: string;
   readonly body: string;
-  /** Names this delivery of it. */
+  /** Receipt handle of this delivery. */
   readonly receipt: string;
-  /** How often it was received, this time included. */
+  /** How often the message was received, including this time. */
   readonly receives: number;
 }
 
-/** A message that is an event for a destination. */
+/** A message with an event for a configured destination. */
 type Addressed<M> = CallbackMessage & { readonly message: M; readonly destination: Destination };
 
-/** A message that is not done, and what became of it. */
+/** A message whose event was not delivered, and why. */
 interface NotDone<M> {
   readonly message: M;
   readonly outcome: Exclude<Outcome, { readonly kind: 'delivered' }>;
@@ -44,7 +44,7 @@ interface NotDone<M> {
  * Delivers the events of one invocation.
  *
  * @param onFailure is called with each message that failed.
- * @returns those that have to come back: SQS has been asked to wait for each as long as is right.
+ * @returns the messages that have to come back. SQS was asked for the right delay of each.
  */
 export const deliverAll = async <M extends Message>(
   deps: DeliverDeps,
@@ -78,7 +78,7 @@ const reject = async (deps: DeliverDeps, { messageId, body }: Message, problem: 
   deps.report({ event: 'rejected', messages: 1, reasons: [problem.reason] });
 };
 
-/** Where an event is to go, or why it cannot go anywhere. */
+/** The destination of an event, or why it has none. */
 type Found = { readonly problem: Problem } | (CallbackMessage & { readonly destination: Destination });
 
 const destinationIn = ({ config }: DeliverDeps, body: string): Found => {
@@ -93,7 +93,7 @@ const destinationIn = ({ config }: DeliverDeps, body: string): Found => {
   return destination ? { ...message, destination } : { problem: unknownDestination(config, message.to) };
 };
 
-/** Delivers the events for one destination, none of which is done by itself. */
+/** Delivers the events for one destination. */
 const deliverGroup = async <M extends Message>(
   deps: DeliverDeps,
   group: readonly Addressed<M>[],
@@ -101,7 +101,7 @@ const deliverGroup = async <M extends Message>(
 ): Promise<readonly NotDone<M>[]> => {
   const [{ to, destination }] = group as readonly [Addressed<M>];
   const deliver = (event: Addressed<M>, signal?: AbortSignal): Promise<void> => deliverOne(deps, event, signal);
-  // A service of AWS answers soon, whatever it answers: it needs no share.
+  // AWS services respond quickly, so they need no share.
   const outcomes =
     destination.kind === 'http'
       ? await deliverTo(deps, { name: to, timeout: destination.timeout, isAlone: isAlone(deps), deliver }, group)
@@ -127,7 +127,7 @@ const outcomeOf = (delivery: Promise<void>): Promise<Outcome> =>
     (cause: unknown) => ({ kind: 'failed', cause }),
   );
 
-/** Says for how long events have waited that did not come to a destination: an alarm looks at it, however rare events are. */
+/** Reports how long undelivered events have waited. An alarm uses it, even if events are rare. */
 const reportWaiting = <M extends Message>(
   { machine, report }: DeliverDeps,
   destination: string,
@@ -150,7 +150,10 @@ const reportWaiting = <M extends Message>(
 const becauseOf = (outcome: NotDone<unknown>['outcome']): Because =>
   outcome.kind === 'failed' ? 'failed' : outcome.because;
 
-/** A destination that takes less than its kind gets the event without its result, which is read by the API. */
+/**
+ * Delivers one event. If the destination refuses it for its size, the event is sent again without its result, which can
+ * be read through the API.
+ */
 const deliverOne = async (
   { stack, wayTo, report, machine }: DeliverDeps,
   { to, event, destination }: Addressed<unknown>,
@@ -165,7 +168,7 @@ const deliverOne = async (
     if (!(cause instanceof TooLarge)) throw cause;
     const small = leaving(event, stack, 0);
     if (small.text === whole.text) throw cause;
-    // Both calls together have the time of one, for which the function and the slot are made.
+    // Both calls together get the time of one, for which the function and the slot are sized.
     const left = destination.kind === 'http' ? destination.timeout - (machine.now() - began) : undefined;
     const again = () => way(small, signal);
     await (left === undefined ? again() : machine.within(Math.max(0, left), again));
@@ -173,7 +176,7 @@ const deliverOne = async (
   }
 };
 
-/** Gives up those that are too old, and has the others come back after delays of their own. @returns those that come back */
+/** Gives up events that are too old, and sets delays for the others. @returns the messages that come back. */
 const comeBack = async <M extends Message>(
   deps: DeliverDeps,
   notDone: readonly NotDone<M>[],
@@ -184,7 +187,7 @@ const comeBack = async <M extends Message>(
     const left = await deps.returns.putOff(back.map((each) => putOffOf(deps, each)));
     if (left.length > 0) deps.report({ event: 'not-put-off', messages: left.length });
   } catch (cause) {
-    // They come back all the same, when the visibility timeout of their queue ends.
+    // The messages come back anyway when their visibility timeout ends.
     deps.report({ event: 'not-put-off', messages: back.length, cause: String(cause) });
   }
   return back.map(({ message }) => message);
@@ -196,10 +199,13 @@ const putOffOf = ({ machine }: DeliverDeps, { message, outcome }: NotDone<Messag
   return { messageId, receipt, delay: delayOf({ because: becauseOf(outcome), receives, closed }, machine.random()) };
 };
 
-/** An event that a person had sent again has a few chances, however old it is. @returns nothing for one that was given up */
+/**
+ * Gives up an event that is too old. An event that was redriven gets a few deliveries, whatever its age. @returns
+ * nothing for an event that was given up.
+ */
 const giveUp = async <M extends Message>(deps: DeliverDeps, each: NotDone<M>): Promise<readonly NotDone<M>[]> => {
   const { messageId, body, receives } = each.message;
-  // Without a slot it had no chance: a destination that takes its events slowly has many that wait for one.
+  // Without a slot the event was not sent. A slow destination has many events that wait for one.
   if (receives < CALLBACK_CHANCES || becauseOf(each.outcome) === 'no-slot') return [each];
   try {
     if (!isGivenUp(body, deps.machine.now())) return [each];

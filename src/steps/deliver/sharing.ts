@@ -1,24 +1,26 @@
-/** Looks at the share of destinations, and changes it. What fails here costs no event: the destination is then called as if calm. */
+/**
+ * Reads and changes the share of destinations. A failure here costs no event: the destination is then treated as calm.
+ */
 
 import { NEW_SHARE, type Share } from '../../domain/callbacks/share.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Shares } from '../../ports/callbacks.ts';
 import type { Machine, Report } from '../../ports/machine.ts';
 
-/** For how long an instance of the function takes a share that it has read for the stored one. */
+/** How long an instance of the function uses a share that it has read. */
 const REMEMBERED: Millis = 1_000;
-/** How long one look, or one change, may take: much less than what the function has beside its calls. */
+/** Time limit of a read or a change: much less than the function's time beside its calls. */
 const LIMIT: Millis = 3_000;
-/** How often a change is tried where others change the row, too. */
+/** How often a change is tried if other invocations change the row too. */
 const TRIES = 5;
 
-/** What became of a change: `unknown` where the row could not be read or written. */
+/** The result of a change. `unknown`: the row could not be read or written. */
 type Changed = 'done' | 'refused' | 'unknown';
 
 export interface Sharing {
-  /** About what is stored: at most a second old, and an eventually consistent read. */
+  /** The stored share from an eventually consistent read, at most a second old. */
   look(): Promise<Share>;
-  /** @param next the share as it should be: the same one where nothing changes, undefined where the change is refused. */
+  /** @param next returns the new share: the same object to change nothing, or undefined to refuse the change. */
   change(next: (share: Share) => Share | undefined): Promise<Changed>;
 }
 

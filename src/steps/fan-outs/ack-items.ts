@@ -1,4 +1,7 @@
-/** Ack (T3): items are done, in any order, any number of times. */
+/**
+ * Ack (T3): records outcomes of items, in any order, any number of times. It writes the items of a group together, then
+ * notes failures, then climbs (T4). A repeat does all of it again, because the first ack may have died in between.
+ */
 
 import pLimit from 'p-limit';
 import { type FanOutId, type Item, type ItemId, isNumbered, itemIdOf } from '../../domain/fan-out-ids.ts';
@@ -16,27 +19,27 @@ import { groupBy } from '../../util/group-by.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { climb, noteFails } from './complete.ts';
 
-/** An item, and how it ended. */
+/** An item, and its outcome. */
 export interface ItemAck {
   readonly item: Item;
   readonly outcome: ItemOutcome;
 }
 
-/** What acks came to. */
+/** The result of acks. */
 export interface AckAnswer {
-  /** Those that were acked of, as far as acking them showed how they stand. */
+  /** The fan-outs of the acked items, with what acking has shown of their state. */
   readonly fanOuts: readonly { readonly id: FanOutId; readonly complete: boolean; readonly userKey?: string }[];
-  /** Items of no fan-out that is known, or still known. Nothing was done for them. */
+  /** Items whose fan-out is not, or no longer, known. They were not acked. */
   readonly unknown: readonly ItemId[];
 }
 
 /** Groups that are acked at once. */
 const CONCURRENCY = 8;
 
-/** Items of one group, by their place in it, and whether they succeeded. */
+/** Items of one group by their index, and whether they succeeded. */
 type Results = ReadonlyMap<number, boolean>;
 
-/** Acks items, those of a group together. Of two outcomes for one item the first stands. */
+/** Acks items, those of a group together. The first outcome of an item stands. */
 export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Promise<AckAnswer> => {
   const byGroup = groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
   const parts = [...byGroup.values()].flatMap((same) => partsOf(same, deps.fanOuts.acksAtOnce));
@@ -62,7 +65,7 @@ interface Part {
   readonly results: Results;
 }
 
-/** Parts of one group that fit into an ack each. Named twice, an item keeps what was said first. */
+/** Splits the items of a group into acks. If an item is named twice, its first outcome counts. */
 const partsOf = (acks: readonly ItemAck[], size: number): readonly Part[] => {
   const { fanOut: id, group } = (acks[0] as ItemAck).item;
   const results = new Map<number, boolean>();
@@ -96,7 +99,7 @@ const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<
   return completion.isUnknown ? nobody : { id, completion, unknown: unknown(beyond) };
 };
 
-/** What follows from a group that was acked. */
+/** Notes failures and climbs, as the acked group requires. */
 const completionAfter = async (
   deps: FanOutDeps,
   id: FanOutId,
@@ -107,7 +110,7 @@ const completionAfter = async (
   if (failed.length > 0) {
     const names = failed.map((index) => `${group.n}:${index}`);
     const noted = await noteFails(deps, id, names);
-    // What is unknown stays so, and what is complete needs nobody to climb.
+    // If the fan-out is unknown or complete, no climb is needed.
     if (noted.isUnknown || noted.isComplete) return noted;
   }
   const slots = isNumbered(id) ? node.slots : undefined;
@@ -115,17 +118,17 @@ const completionAfter = async (
 };
 
 interface Written {
-  /** The group as it is then; none if there is no such row. */
+  /** The group after the write. Undefined if there is no such row. */
   readonly node?: NodeCounts & Partial<Pick<Node, 'slots'>>;
-  /** Somebody else's write, or an earlier one, left it so. */
+  /** The items were acked before, by this or another function. */
   readonly isRepeat: boolean;
-  /** Those of the items that have failed, whoever said so first. */
+  /** The items that have failed, whichever ack said so first. */
   readonly failed: readonly number[];
   /** Indexes that the group does not have. */
   readonly beyond: readonly number[];
 }
 
-/** Writes what is not written yet; each time that it is refused less is left. */
+/** T3. Writes the items that are not acked yet. Each refused write leaves fewer of them. */
 const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
   const { fanOuts, machine } = deps;
   const failedBefore: number[] = [];
@@ -155,9 +158,9 @@ const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Wr
 };
 
 /**
- * T9. A group that is numbered is put by its first ack, as parents are, with a slot for each item that may ever come.
+ * T9. Puts a numbered group with its first ack, like a parent node, with a slot for each possible item.
  *
- * @returns `none` for items that there are not, `there` where somebody else has put it meanwhile
+ * @returns `none` if there are no such items, `there` if another function has put the group meanwhile.
  */
 const putLeaf = async (
   { fanOuts, machine }: FanOutDeps,

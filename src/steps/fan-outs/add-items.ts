@@ -1,4 +1,8 @@
-/** Add (T2): a fan-out gets more items, in groups of its own, once for each token however often it is asked for. */
+/**
+ * Add (T2): adds items to a fan-out in groups of their own, once for each token even if the request is repeated. One
+ * transaction reserves the groups and stores the token, and only then are the groups' rows put. So a repeat after a
+ * crash puts the same rows.
+ */
 
 import type { FanOutId } from '../../domain/fan-out-ids.ts';
 import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
@@ -8,7 +12,7 @@ import type { Reservation } from '../../ports/fan-outs.ts';
 import { contend, FanOutBusy, type Patience } from '../contention.ts';
 import type { FanOutDeps } from '../deps.ts';
 
-/** A group that was added; its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
+/** A group that was added. Its items are `fanOutId:n:0` to `fanOutId:n:(size-1)`. */
 interface Group {
   readonly n: number;
   readonly size: number;
@@ -16,13 +20,13 @@ interface Group {
 
 export type Added =
   | { readonly kind: 'added'; readonly groups: readonly Group[] }
-  /** It is sealed, or has ended: nothing was added. */
+  /** The fan-out is sealed or has ended. Nothing was added. */
   | { readonly kind: 'closed'; readonly status: Exclude<FanOut['status'], 'open'> }
   | { readonly kind: 'unknown' }
-  /** The token stands for another number of items: nothing was added. */
+  /** The token was used for another number of items. Nothing was added. */
   | { readonly kind: 'other-count'; readonly count: number };
 
-/** How often a race for the next group is lost before it is said. */
+/** How often a race for the next group may be lost before the request fails. */
 const PATIENCE: Patience = { tries: 20, pause: 20 };
 
 /** @throws FanOutBusy */
@@ -37,7 +41,8 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
       if (!fanOut) return { kind: 'unknown' };
       if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
       if (fanOut.status !== 'open') {
-        // It may have been closed after our own earlier try: between the two reads.
+        // Read the token again. An earlier try of this request may have been stored, and the fan-out closed, between
+        // the two reads.
         const taken = await fanOuts.reservation(id, token);
         return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
       }
@@ -51,11 +56,13 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
   );
 };
 
-/** Whether a token took something of this fan-out, and not of another one that had its id. */
+/** Whether a token's reservation is of this fan-out, not of an earlier one with the same id. */
 const isOf = ({ createdAt }: FanOut, taken: Reservation | undefined): taken is Reservation =>
   taken?.openedAt === createdAt;
 
-/** Any number of times: whoever reserved the groups may have stopped before. */
+/**
+ * Puts the rows of reserved groups. A repeat is harmless and necessary: the function that reserved them may have died.
+ */
 const putGroups = async (
   { fanOuts, machine }: FanOutDeps,
   fanOut: FanOut,
@@ -65,10 +72,10 @@ const putGroups = async (
   if (fanOut.status === 'expired') return { kind: 'closed', status: fanOut.status };
   if (taken !== count) return { kind: 'other-count', count: taken };
   const groups = groupSizes(count, fanOuts.width).map((size, index): Group => ({ n: first + index, size }));
-  // The rows of one that completed long ago are going, or gone.
+  // The rows of a fan-out that completed long ago are being deleted, or are gone.
   if (fanOut.ended && !fanOut.event && (fanOut.checkAt ?? 0) <= machine.now()) return { kind: 'added', groups };
   await fanOuts.putGroups(fanOut.id, groups, machine.now());
-  // It may have ended meanwhile, and whoever clears its rows away be past these.
+  // The fan-out may have ended meanwhile, and the clearing may have passed these rows already.
   const after = await fanOuts.read(fanOut.id);
   if (after && after.status !== 'expired') return { kind: 'added', groups };
   await fanOuts.removeNodes(

@@ -1,7 +1,10 @@
 /**
- * How a fan-out comes to be complete. Climb (T4): a node that is done acks its slot in its parent, which is a node of the same shape;
- * and so on to the top. Seal (T5): nothing is added any more, and what is done already can now be known to be all. Fail fast (T7):
- * more failed items than are tolerated complete it before all of it is done.
+ * Completes fan-outs.
+ *
+ * - Climb (T4): a node that is done acks its slot in its parent, which is a node of the same shape, and so on to the
+ *   top.
+ * - Seal (T5): no item can be added any more. Then look at the nodes, since all of them may be done already.
+ * - Fail fast (T7): if more items failed than tolerated, the fan-out completes before all items are done.
  */
 
 import type { FanOutId } from '../../domain/fan-out-ids.ts';
@@ -22,10 +25,10 @@ import type { FanOutDeps } from '../deps.ts';
 import { completeAll, failFast } from './end.ts';
 
 /**
- * Goes up from a node for as long as nodes are done. The header is read *after* each node was written: whoever seals
- * writes the header and then reads the nodes, so that one of the two sees the other.
+ * T4. Climbs from a node while nodes are done. The header is read *after* each node was written. A seal writes the
+ * header and then reads the nodes, so one of the two sees the other.
  *
- * @param isRepeat the node was not written just now: what is above it is mostly written, and is read first.
+ * @param isRepeat whether the node was written earlier. Its parents are mostly written too, so they are read first.
  */
 export const climb = async (
   deps: FanOutDeps,
@@ -42,8 +45,8 @@ export const climb = async (
       case 'over':
         return completionOf(fanOut);
       case 'wait':
-        // A child was done. If something failed in it, what is summed over the nodes has changed; the sum reads a row for
-        // each 450 groups, which is too much for groups that change nothing.
+        // A child is done. If items in it failed, the sum over the nodes has changed. The sum reads a row for each 450
+        // groups, which is too much if nothing has changed.
         return fanOut && position.level > 0 && node.failed > 0 && sumsFailures(fanOut)
           ? failFastIfDue(deps, fanOut)
           : completionOf(fanOut);
@@ -58,7 +61,7 @@ export const climb = async (
   }
 };
 
-/** Acks a child's slot, once however often. @returns what the parent comes to then. */
+/** Acks a child's slot once, even if repeated. @returns the parent after that. */
 const ackSlot = async (
   { fanOuts, machine }: FanOutDeps,
   id: FanOutId,
@@ -72,7 +75,7 @@ const ackSlot = async (
   for (;;) {
     const acked = await fanOuts.ack(id, parent, slots);
     if (acked.isWritten || acked.node) return acked.node as NodeCounts;
-    // T1. Put by its first finished child; of several first ones the others ack it.
+    // T1. The first finished child puts the parent. Any other one acks it.
     if (await fanOuts.putNode(id, parent, slots)) return { left: fanOuts.width - 1, failed, seenAt: slots.at };
   }
 };
@@ -82,7 +85,10 @@ export type Sealed =
   | { readonly kind: 'expired' }
   | { readonly kind: 'unknown' };
 
-/** Again is harmless: it looks again, and answers the same, or that it is complete by now. */
+/**
+ * T5. Seals a fan-out. A repeat is harmless: it looks again, and returns the same, or that the fan-out is complete by
+ * now.
+ */
 export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
   const sealed = await deps.fanOuts.seal(id, deps.machine.now());
   const fanOut = sealed?.status === 'sealed' ? await finishSealed(deps, sealed) : sealed;
@@ -92,8 +98,8 @@ export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
 };
 
 /**
- * Completes a sealed fan-out if all of it is done. Of each level the last node alone may be done without having climbed: all
- * others are full when they are done. @returns the fan-out as it is then
+ * T5. Completes a sealed fan-out if all its items are done. On each level only the last node may be done without having
+ * climbed, because all others are full when they are done. @returns the fan-out after that.
  */
 export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> => {
   const { fanOuts } = deps;
@@ -111,7 +117,7 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
   return fanOut;
 };
 
-/** Notes items that failed, if the fan-out wants to know. @param fails `group:index` */
+/** T7. Notes failed items, if the fan-out has `failFast`. @param fails `group:index`. */
 export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Completion> => {
   const fanOut = await deps.fanOuts.read(id);
   if (!fanOut?.failFast || fanOut.ended || sumsFailures(fanOut)) return completionOf(fanOut);
@@ -121,8 +127,8 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
 };
 
 /**
- * Completes a fan-out of which too much failed, as far as is known without looking at every group: failed items are noted
- * one by one up to {@link TOLERATED_MAX}; more are summed over the groups that are done.
+ * T7. Completes a fan-out if too many items failed. Up to {@link TOLERATED_MAX}, failed items are noted one by one.
+ * Larger limits use the sum over the groups that are done.
  */
 const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
   if (fanOut.ended) return completionOf(fanOut);

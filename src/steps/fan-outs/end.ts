@@ -1,4 +1,7 @@
-/** How a fan-out ends (T6, T7, T8): one conditional write that one caller wins, its event in it; then the event goes out. */
+/**
+ * Ends a fan-out (T6, T7, T8): one conditional write, which one caller wins, stores the end and its event. Then the
+ * event is sent, and removed from the row. So there is one end, and its event is sent at least once.
+ */
 
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';
@@ -8,36 +11,36 @@ import type { Millis } from '../../domain/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
 import type { FanOutDeps } from '../deps.ts';
 
-/** After this the patrol sends an event that nobody has said to be sent. */
+/** After this time the patrol sends an event that is still stored. */
 const EVENT_OVERDUE: Millis = MINUTE;
 
-/** What ends it: as which status, from which, and why. */
+/** The cause of an end: the new status, the statuses it may follow, and why. */
 interface Cause {
   readonly status: 'complete' | 'expired' | 'cancelled';
   readonly from: readonly FanOut['status'][];
   readonly because: EndReason;
   readonly failed: number;
-  /** If given: only if nothing changed since. */
+  /** If set, the end is written only if the fan-out still has this version. */
   readonly version?: number;
 }
 
-/** T6. All of its items are done. @param failed how many of them failed */
+/** T6. All items are done. @param failed the number of items that failed. */
 export const completeAll = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
   end(deps, fanOut, { status: 'complete', from: ['sealed'], because: 'all-done', failed });
 
-/** T7. More of its items failed than it tolerates. */
+/** T7. More items failed than tolerated. */
 export const failFast = async (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> => {
   for (let seen = fanOut; ; ) {
     const { version } = seen;
     const cause = { status: 'complete', because: 'too-many-failed', failed, version } as const;
     const stored = await end(deps, seen, { ...cause, from: ['open', 'sealed'] });
-    // Somebody added to it meanwhile, or sealed it: its event would tell of fewer items than it has.
+    // A function added items, or sealed the fan-out, meanwhile. The event would count fewer items than there are.
     if (!stored || stored.ended || stored.version === version) return stored;
     seen = stored;
   }
 };
 
-/** T8. Nothing has happened for too long; an `add` or a `seal` since it was read saves it. */
+/** T8. Nothing has happened for too long. An `add` or a `seal` since the read prevents this. */
 export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
@@ -47,11 +50,11 @@ export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promis
     version: fanOut.version,
   });
 
-/** D9. What of a deferred list has not been handed out never will be. */
+/** D9. Cancels a deferred list: no more jobs are handed out. */
 export const cancelRest = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
   end(deps, fanOut, { status: 'cancelled', from: ['open', 'sealed'], because: 'cancelled', failed: 0 });
 
-/** Somebody deletes it; not one whose event is on its way. */
+/** A user deletes the fan-out. Refused while its event is not sent. */
 export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
@@ -60,7 +63,7 @@ export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | unde
     failed: fanOut.ended?.failed ?? fanOut.fails.length,
   });
 
-/** @returns the fan-out as it is then, whoever ended it. */
+/** @returns the fan-out after that, whichever function ended it. */
 const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanOut | undefined> => {
   const { config, fanOuts, machine, report } = deps;
   const { id } = fanOut;
@@ -71,23 +74,23 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
   const stored = await fanOuts.read(id);
-  // Whoever ended it sends its event, and knows himself by the moment where the answer was lost. If he stops here, the
-  // patrol does.
+  // The function that ended the fan-out sends its event. If its response was lost, it recognises its own write by the
+  // time. If it dies here, the patrol sends the event.
   if (stored?.event && (isMine || stored.ended?.at === at)) await sendEvent(deps, stored);
   return stored;
 };
 
-/** When the rows of an ended fan-out may go: acks of one that is complete are answered for a while. */
+/** When the rows of an ended fan-out may be deleted. Acks of a complete fan-out are answered for a while. */
 const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['status'], at: Millis): Millis =>
   status === 'expired' ? at : at + keepOf(config, id);
 
-/** How long what has ended is known. */
+/** How long an ended fan-out or list stays known. */
 const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
   (isNumbered(id) ? lists : fanOuts).keep;
 
 /**
- * How long the id of what has ended is taken. A list's tasks are named after it, and known for longer perhaps: those of
- * another one with its id would be taken for them, and done or refused without anybody having been called.
+ * How long the id of an ended fan-out is taken. A list's tasks are named after it, and may be kept for longer. The
+ * tasks of another list with this id would be taken for them, and counted as done or refused without a call.
  */
 export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
   Math.max(
@@ -95,13 +98,13 @@ export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
     ...(isNumbered(id) ? Object.values(config.operations).map(({ keepTasks }) => keepTasks) : []),
   );
 
-/** Sends the event of an ended fan-out; more than once does no harm, since it has one id. */
+/** Sends the event of an ended fan-out. Repeats do no harm, since the event has one id. */
 export const sendEvent = async (
   { config, fanOuts, queues, report }: FanOutDeps,
   { id, status, event, ended }: FanOut,
 ): Promise<void> => {
   if (!event || !ended) return;
-  // Without destinations no λ would take it.
+  // Without destinations, no function takes messages from the callback queue.
   if (hasDestinations(config)) await queues.callbacks([event]);
   else report({ event: 'fan-out-untold', fanOut: id, destination: event.to });
   await fanOuts.forgetEvent(id, cleanedAt(config, id, status, ended.at));

@@ -1,8 +1,9 @@
 /**
- * The patrol of fan-outs (T8), each minute with the sweep: it does what somebody who stopped half-way left undone, lets go
- * of those that nobody minds any more, and clears away the rows of those that have ended.
+ * The patrol of fan-outs (T8), each minute with the sweep. It does what functions that died left undone, expires
+ * fan-outs that were idle for too long, and deletes the rows of those that have ended.
  *
- * It meets a fan-out after twice its age each time, by its sparse index: one that lives for seconds is never met.
+ * It finds due fan-outs by a sparse index, each time after twice the age. So a fan-out that lives for seconds is never
+ * visited.
  */
 import pLimit from 'p-limit';
 import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';
@@ -25,28 +26,29 @@ import { climb, finishSealed } from './complete.ts';
 import { expire, failFast, sendEvent, takenFor } from './end.ts';
 import { lookDown } from './progress.ts';
 
-/** How long until the patrol looks at a fan-out first, and at the longest. */
+/** The shortest and the longest time until the patrol visits a fan-out. */
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
-/** Fan-outs that are asked for at once, and visited at once. */
+/** Fan-outs read from the index at once, and visited at once. */
 const [PAGE, VISITS] = [100, 8];
 /** Rows that are deleted at once. */
 const ROWS = 250;
 /**
- * The position after the last node. From there a list's results are cleared: `END - n` means "go on with group n". 0.2.0 writes `END` alone,
- * and begins anew at any position beyond the nodes, so both releases can read these positions.
+ * The position after the last node. From there a list's results are cleared: `END - n` means "go on with group n".
+ * Version 0.2.0 writes `END` alone, and begins again at any position beyond the nodes, so both versions can read these
+ * positions.
  */
 const END = Number.MAX_SAFE_INTEGER;
 
-/** When the patrol looks next at a fan-out of this age. */
+/** When the patrol visits a fan-out of this age next. */
 export const nextLook = (createdAt: Millis, now: Millis): Millis =>
   now + Math.min(Math.max(now - createdAt, FIRST_LOOK), LONGEST_PAUSE);
 
-/** @throws AggregateError of what failed, once each had its turn. */
+/** @throws AggregateError of all failures, after all due fan-outs are visited. */
 export const patrolFanOuts = async (deps: ListDeps, mayGoOn: () => boolean): Promise<void> => {
   const visited = new Set<FanOutId>();
   const failures: unknown[] = [];
   for (;;) {
-    // The index is a moment behind: it shows some once more that have been visited.
+    // The index is eventually consistent, so it may show visited fan-outs once more.
     const due = await deps.fanOuts.due(deps.machine.now(), PAGE + visited.size);
     const next = due.filter((id) => !visited.has(id));
     if (next.length === 0) break;
@@ -60,7 +62,7 @@ export const patrolFanOuts = async (deps: ListDeps, mayGoOn: () => boolean): Pro
   if (failures.length > 0) throw new AggregateError(failures, `fan-outs: ${failures.map(String).join('; ')}`);
 };
 
-/** Looks after one fan-out, if it is due. */
+/** Repairs, expires or clears one fan-out, if it is due. */
 export const visit = async (deps: ListDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
   const fanOut = await deps.fanOuts.read(id);
   if (fanOut?.checkAt === undefined || fanOut.checkAt > deps.machine.now()) return;
@@ -88,25 +90,26 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
     return;
   }
   const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
-  // Whoever sealed it may have stopped there: a top that had climbed before, or an empty one, has no slot that is empty.
+  // A function that sealed the fan-out may have died before it looked. The walk above finds neither a top node that has
+  // climbed before nor an empty fan-out, since neither has an empty slot.
   const after = fanOut.status === 'sealed' ? await finishSealed(deps, fanOut) : fanOut;
   if (after?.status === 'complete') report({ event: 'fan-out-repaired', fanOut: id });
   else if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
   else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, failed);
-  // Refused where it has ended meanwhile: then it is due at another time.
+  // Refused if the fan-out has ended meanwhile. It is due at another time then.
   await fanOuts.checkAgain(id, due, { checkAt: nextLook(fanOut.createdAt, now) });
 };
 
 /**
- * The rows of a fan-out that has ended go, a part at a time where there are many; its header goes by itself, later. Who
- * saw it before it ended may put another row meanwhile, a group's or a parent's: whatever went before nobody does any
- * more goes once more from the beginning.
+ * Deletes the rows of an ended fan-out, a part at a time if they are many. Its header expires by itself later. A
+ * function that read the fan-out before its end may still put a row of a group or parent. So rows that were deleted
+ * before such a function must have ended are deleted once more, from the beginning.
  */
 const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine } = deps;
   const { id, groups, ended, checkAt, walk } = fanOut;
   const settledAt = (ended?.at ?? 0) + SETTLED;
-  // As it was at the beginning: clearing takes its time.
+  // As at the beginning, since clearing takes time.
   const isSettled = machine.now() >= settledAt;
   const rest = await clearFrom(deps, fanOut, isSettled ? (walk?.next ?? 0) : 0, { mayGoOn, isSettled });
   const now = machine.now();
@@ -116,7 +119,7 @@ const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Pr
     await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: rest, groups, failed: 0, seenAt: 0 } });
 };
 
-/** @returns where to go on, if that was not all: by `positionAt` */
+/** @returns the position to go on from (`positionAt`). Undefined if all rows are deleted. */
 const clearFrom = async (
   { fanOuts, lists }: ListDeps,
   { id, groups }: FanOut,

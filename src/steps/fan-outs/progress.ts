@@ -1,4 +1,7 @@
-/** How far a fan-out is. Looks at what is not done: down from each node to the children whose slots are empty (T8). */
+/**
+ * Counts the progress of a fan-out. It reads what is not done, from each node down to the children whose slots are
+ * empty (T8).
+ */
 
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import { countsAtEnd } from '../../domain/fan-outs/event.ts';
@@ -7,22 +10,23 @@ import { childrenOf, type Position, positionAt } from '../../domain/fan-outs/tre
 import type { Millis } from '../../domain/ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
-/** What was seen, from `from` on. */
+/** What was counted from `from` on. */
 export interface Sight {
   /** Items that failed. */
   readonly failed: number;
-  /** Items that are not done; those of a group without a row are taken for a full one. */
+  /** Items that are not done. A group without a row counts as full. */
   readonly left: number;
-  /** When something was acked last. */
+  /** When an item was acked last. */
   readonly seenAt: Millis;
-  /** Where to go on, if it was not all: by `positionAt`. */
+  /** The position to go on from (`positionAt`), if not all was read. */
   readonly next?: number;
 }
 
 /**
- * @param from by `positionAt`; at `groups` is the first node that has children
- * @param mayGoOn asked before each node; its argument is how many nodes have been read
- * @param onChild is given each child whose slot is empty, with what it comes to; and answers whether there is time for more
+ * @param from a position (`positionAt`). At `groups` is the first node that has children.
+ * @param mayGoOn is called before each node with the number of nodes read so far.
+ * @param onChild is called for each child whose slot is empty, with its counts. It resolves to whether there is time
+ * for more.
  */
 export const lookDown = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
@@ -42,7 +46,7 @@ export const lookDown = async (
     const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
     const counts = await fanOuts.counts(id, empty);
     read += 1 + empty.length;
-    // Above the groups' parents everything is counted already.
+    // Nodes above the groups' parents repeat what was counted already.
     const isOfGroups = position.level === 1;
     if (isOfGroups) failed += node?.failed ?? 0;
     seenAt = Math.max(seenAt, node?.seenAt ?? 0);
@@ -50,13 +54,13 @@ export const lookDown = async (
       if (isOfGroups) failed += child?.failed ?? 0;
       if (isOfGroups) left += leftIn(fanOut, empty[index] as Position, child, fanOuts.width);
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
-      // The same node again, next time: what was done for its children shows there.
+      // Read the same node again next time: it then shows what was done for its children.
       if (child && !(await onChild(empty[index] as Position, child))) return before;
     }
   }
 };
 
-/** Of a group that is numbered, slots without items are none that are not done. */
+/** In a numbered group, slots without items do not count as open. */
 const leftIn = (fanOut: FanOut, position: Position, group: NodeCounts | undefined, width: number): number => {
   const size = sizeOf(fanOut, position, width);
   if (!group) return size ?? width;
@@ -67,16 +71,19 @@ export interface Progress {
   readonly succeeded?: number;
   readonly failed: number;
   readonly pending?: number;
-  /** It is too large to be counted while it runs: `succeeded` and `pending` are left out, more may have failed. */
+  /**
+   * The fan-out is too large to be counted while it runs. `succeeded` and `pending` are absent, and more items may have
+   * failed.
+   */
   readonly isAtLeast?: true;
 }
 
-/** Nodes that are read for one answer at the most: a read unit each. A million items have some 2,200. */
+/** The most nodes read for one response, a read unit each. A million items have about 2,200. */
 const NODES_READ = 5_000;
 
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
   const { total, ended } = fanOut;
-  // What was handed out of a list before it was cancelled goes on.
+  // Jobs that were handed out before a list was cancelled go on.
   if (ended && ended.because !== 'cancelled')
     return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
   const { failed, left, next } = await lookDown(fanOuts, fanOut, fanOut.groups, (read) => read < NODES_READ);
@@ -85,12 +92,12 @@ export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Prog
   return { succeeded: Math.max(0, total - pending - failed), failed, pending };
 };
 
-/** Groups that are read for one page at the most. */
+/** The most groups read for one page. */
 const GROUPS_READ = 500;
-/** Items of a page after which no further group is begun: an answer of Lambda has 6 MB at the most. */
+/** After this many items, a page begins no further group: a Lambda response has 6 MB at most. */
 const ITEMS_SHOWN = 10_000;
 
-/** Items that failed, in the order of their ids, some groups at a time. @param from the group to begin with */
+/** Items that failed, in the order of their ids, some groups at a time. @param from the group to begin with. */
 export const failedItems = async (
   fanOuts: FanOuts,
   { id, groups }: FanOut,

@@ -25,7 +25,8 @@ export const redriveRefused = async (deps: DeadLetterDeps, walk: Walk): Promise<
   const cameBack = new Set<string>();
   const walked = await walkDeadLetters(deps, 'rejected', walk, async (deadLetter) => {
     const refused = parseRejection(deadLetter.body);
-    if (!refused) return 'not a message that Groupage refused: only Groupage's own functions may write to the rejected queue';
+    if (!refused)
+      return 'not a message that Groupage refused: only functions of Groupage may write to the rejected queue';
     if (refused.isCut) return 'its body was too large to be stored whole: send the task again from its source';
     if (sent.has(refused.messageId)) {
       cameBack.add(refused.messageId);
