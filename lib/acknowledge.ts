@@ -1,7 +1,11 @@
-/** What cdk-nag finds, and why it is meant to be so. */
+/** Findings of cdk-nag that are intended, with reasons. */
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
-/** On the very construct, so that a check of somebody's whole app sees the reason and is quiet. @param id of the rule. */
+/**
+ * Acknowledges a finding on the construct itself, so that a check of the user's whole app reads the reason and does not
+ * report it.
+ * @param id of the rule.
+ */
 export const acknowledge = (construct: IConstruct, id: string, reason: string): void =>
   Validations.of(construct).acknowledge({ id, reason });

@@ -1,4 +1,4 @@
-/** The CDK app's stacks: synthesised by `cdk`, and in process by the local runtime. */
+/** The stacks of the CDK app, for `cdk` and, in process, for the local runtime. */
 import {
   App,
   type AppProps,
@@ -22,7 +22,8 @@ import { Tables } from './tables.ts';
 export interface GroupageAppProps extends AppProps {
   readonly config: Config;
   /**
-   * Becomes part of the stacks' names. `prod`, and what begins so, keeps its data when a stack is removed, any other stage throws it away.
+   * Becomes part of the stacks' names. A stage that begins with `prod` keeps its data when a stack is removed. Any
+   * other stage deletes it.
    * @default - the context `stage`, otherwise `dev`
    */
   readonly stage?: string;
@@ -31,7 +32,8 @@ export interface GroupageAppProps extends AppProps {
 }
 
 /**
- * The stacks name no account and no region: the same templates go into any, and `cdk` takes both from the environment.
+ * The stacks name no account and no region, so the same templates can be deployed anywhere. `cdk` takes both from the
+ * environment.
  *
  * @throws InvalidStage
  */
@@ -59,7 +61,7 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
   return app;
 };
 
-/** What must outlive a deployment: the tables. */
+/** The tables, which must outlive a deployment. */
 class DataStack extends Stack {
   readonly tables: Tables;
 
@@ -70,7 +72,7 @@ class DataStack extends Stack {
   }
 }
 
-/** What may be replaced by a deployment: queues, λs, the API. */
+/** Queues, functions and the API, which a deployment may replace. */
 class FlowStack extends Stack {
   readonly flow: Flow;
 
@@ -82,15 +84,16 @@ class FlowStack extends Stack {
   }
 }
 
-/** What people look at, and what calls them: the dashboard and the alarms. It may go, and come back, at any time. */
+/** The dashboard and the alarms. This stack may be removed and deployed again at any time. */
 class OpsStack extends Stack {
   readonly ops: Ops;
 
   constructor(scope: Construct, id: string, { config, flow, tables, ...props }: StackProps & OpsProps) {
     super(scope, id, props);
-    // Metrics are of names that CloudFormation makes. Exports of them could be neither changed nor removed while this stack
-    // uses them: the flow stack, which is deployed first, could replace no queue and lose none (the callback queue goes
-    // with the last destination). A weak reference is read when this stack is deployed, and holds nothing up.
+    // The metrics refer to names that CloudFormation generates. An export of such a name could be neither changed nor
+    // removed while this stack imports it. The flow stack, which is deployed first, could then not replace or remove a
+    // queue (the callback queue is removed with the last destination). A weak reference is resolved when this stack is
+    // deployed, and blocks nothing.
     CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
     this.ops = new Ops(this, 'Ops', { config, flow, tables });
     new CfnOutput(this, 'DashboardName', {

@@ -1,4 +1,4 @@
-/** Destinations of a configuration that are parts of the app which deploys it: reached whatever they are called there. */
+/** Connects destinations of a configuration with queues, topics, event buses and secrets of the app that deploys it. */
 import { Lazy, Stack } from 'aws-cdk-lib';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IResourceWithPolicy } from 'aws-cdk-lib/aws-iam';
@@ -15,19 +15,19 @@ import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 
 /**
- * What events can go to, or, of an HTTP destination, the secret that signs them. Without what CDK's own buses and secrets do
- * not have as strictly as their interfaces say.
+ * A target for events, or the secret that signs the requests of an HTTP destination. The omitted properties are those
+ * that CDK's own buses and secrets type less strictly than their interfaces.
  */
 export type CallbackTarget = IQueue | ITopic | Omit<IEventBus, 'eventSourceName'> | Omit<ISecret, 'secretFullArn'>;
 
-/** A target, as far as it matters which kind it is of. */
+/** The properties of a target that depend on its kind. */
 interface Described {
   readonly kind: Destination['kind'];
   readonly arn: string;
   readonly fifo?: boolean;
   readonly key?: IKey | undefined;
   readonly service?: KeyService;
-  /** Whatever has a policy of its own, for functions of another account. */
+  /** Set if the target has a resource policy, which functions of another account need. */
   readonly resource?: IResourceWithPolicy;
 }
 
@@ -50,7 +50,7 @@ const describe = (target: CallbackTarget): Described => {
       service: 'sns',
       resource: target,
     };
-  // A bus uses its key in its own name.
+  // An event bus uses its key by itself.
   if ('eventBusArn' in target) return { kind: 'event-bus', arn: target.eventBusArn };
   const { secretArn: arn, encryptionKey: key } = target;
   return { kind: 'http', arn, key, service: 'secretsmanager', resource: target };
@@ -66,7 +66,10 @@ export class CallbackTargets {
     this.#destinations = destinations;
   }
 
-  /** To reach each destination: what was given for it by the end of the synthesis, otherwise what is configured. */
+  /**
+   * The rights to send to each destination: to the target that was bound by the end of the synthesis, otherwise to the
+   * configured name.
+   */
   rights(): Right[] {
     return Object.entries(this.#destinations).flatMap(([name, destination]) => {
       const [reached, ...others] = destinationRights(destination);
@@ -96,7 +99,7 @@ export class CallbackTargets {
 
   #unknown(name: string): string {
     const known = Object.keys(this.#destinations);
-    return `the configuration has no destination ${JSON.stringify(name)}: ${known.length > 0 ? `it has ${known.join(', ')}` : 'it has none, name it under "destinations"'}`;
+    return `the configuration has no destination ${JSON.stringify(name)}: ${known.length > 0 ? `it has ${known.join(', ')}` : 'it has none, so add it under "destinations"'}`;
   }
 }
 
@@ -110,13 +113,14 @@ const problemOf = (
     queue: 'a queue',
     topic: 'a topic',
     'event-bus': 'an event bus',
-    http: 'a URL, which takes a secret',
+    http: 'a URL, which accepts a secret',
   };
-  if (isBound) return `the destination ${name} was given before: one destination is one place`;
+  if (isBound) return `the destination ${name} already has a target: call grantCallbacks once for each destination`;
   if (destination.kind !== kind)
-    return `the destination ${name} is ${words[destination.kind]} in the configuration, and was given ${kind === 'http' ? 'a secret' : words[kind]}: make them the same`;
-  if (fifo) return `the destination ${name} is FIFO, which events are not: let them go to one that is not`;
+    return `the destination ${name} is ${words[destination.kind]} in the configuration, but the target is ${kind === 'http' ? 'a secret' : words[kind]}: use the same kind for both`;
+  if (fifo)
+    return `the target of the destination ${name} is FIFO, but Groupage sends no FIFO messages: use a standard queue or topic`;
   if (destination.kind === 'http' && !('secretsManager' in destination.secret))
-    return `the secret of the destination ${name} is a parameter of SSM in the configuration: write {"secretsManager": NAME}, and the secret that was given takes its place`;
+    return `the secret of the destination ${name} is an SSM parameter in the configuration: write {"secretsManager": NAME}, and the given secret replaces it`;
   return undefined;
 };

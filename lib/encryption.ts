@@ -1,4 +1,7 @@
-/** Who may use a key of somebody's own, through which service, and for what: exactly what reading and writing take. */
+/**
+ * Grants use of a customer's KMS key: by whom, through which service, and with exactly the actions that reading and
+ * writing need.
+ */
 import { Annotations, Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import {
   Grant,
@@ -11,17 +14,17 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IConstruct } from 'constructs';
 import { InvalidProps } from './invalid-props.ts';
 
-/** How long SQS uses a data key before it asks KMS again: each sender and receiver of each queue then costs a request. */
+/** How long SQS reuses a data key. After that, each sender and receiver of each queue costs a KMS request. */
 export const KEY_REUSE = Duration.hours(1);
 
-/** A service that asks KMS in the name of who uses it. */
+/** A service that calls KMS on behalf of its caller. */
 export type KeyService = 'dynamodb' | 'secretsmanager' | 'sns' | 'sqs';
 
 const READ = ['kms:Decrypt'];
-/** A queue or topic makes a data key, and looks whether it can be read. */
+/** A queue or topic generates a data key and checks that it can be decrypted. */
 const SEND = ['kms:Decrypt', 'kms:GenerateDataKey'];
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey'];
-/** What AWS names for tables, without its wildcards. */
+/** The actions that AWS lists for tables, without its wildcards. */
 const WRITE_TABLE = [
   ...READ_TABLE,
   'kms:Encrypt',
@@ -33,28 +36,34 @@ const WRITE_TABLE = [
 export const KEY_USES = { read: READ, send: SEND, readTable: READ_TABLE, writeTable: WRITE_TABLE } as const;
 export type KeyUse = keyof typeof KEY_USES;
 
-/** Tables and queues take keys of their own region, and policies take no aliases of them. @throws InvalidProps */
+/**
+ * Checks a key: tables and queues accept keys of their own region only, and policies cannot name an alias. @throws
+ * InvalidProps
+ */
 export const checkKey = (scope: IConstruct, key: IKey | undefined): void => {
   if (key === undefined) return;
   if ('aliasName' in key)
     throw new InvalidProps(
       scope,
-      'encryptionKey is an alias, by which no policy gives a right to the key: give the key itself, such as by Key.fromLookup({ aliasName }) or Key.fromKeyArn',
+      'encryptionKey is an alias, and no policy can grant rights to a key through an alias: pass the key itself, for example from Key.fromLookup({ aliasName }) or Key.fromKeyArn',
     );
   const [here, there] = [Stack.of(scope).region, key.env.region];
   if (Token.isUnresolved(here) || Token.isUnresolved(there) || here === there) return;
   throw new InvalidProps(
     scope,
-    `encryptionKey is of ${there}, the stack of ${here}: take a key of ${here}, such as a replica of a multi-region key`,
+    `encryptionKey is in ${there}, but the stack is in ${here}: use a key in ${here}, for example a replica of a multi-region key`,
   );
 };
 
-/** Names a service as KMS does. */
+/** The condition that a request comes through a service, in KMS's names. */
 export const viaService = (service: KeyService) => ({
   'kms:ViaService': `${service}.${Aws.REGION}.${Aws.URL_SUFFIX}`,
 });
 
-/** Lets somebody use a key through a service, and in no other way. Somebody of another account by the key's policy too. */
+/**
+ * Grants use of a key through one service only. For a grantee of another account, the statement is added to the key's
+ * policy too.
+ */
 export const grantKey = (key: IKey, grantee: IGrantable, service: KeyService, use: KeyUse): Grant =>
   Grant.addToPrincipalOrResource({
     grantee,
@@ -65,17 +74,17 @@ export const grantKey = (key: IKey, grantee: IGrantable, service: KeyService, us
     conditions: { StringEquals: viaService(service) },
   });
 
-/** Says it in the key's own policy, or, where that is not this app's, who has to. */
+/** Adds a statement to the key's policy. If this app cannot change that policy, it warns with the statement to add. */
 export const addToKeyPolicy = (scope: IConstruct, key: IKey, what: string, props: PolicyStatementProps): void => {
   const statement = new PolicyStatement({ ...props, resources: ['*'] });
   if (key.addToResourcePolicy(statement, true).statementAdded) return;
   Annotations.of(scope).addWarningV2(
     `groupage:key-policy-${what}`,
-    `the policy of ${key.node.path} cannot be changed from here; without this statement in it, deployment or delivery fails: ${JSON.stringify(Stack.of(scope).resolve(statement.toJSON()))}`,
+    `the policy of ${key.node.path} cannot be changed from this app, and without this statement deployment or delivery fails. Add it to the key policy: ${JSON.stringify(Stack.of(scope).resolve(statement.toJSON()))}`,
   );
 };
 
-/** CloudWatch Logs uses a key itself, for log groups of this account. */
+/** Lets CloudWatch Logs use a key for log groups of this account. */
 export const letLogsUse = (scope: IConstruct, key: IKey): void =>
   addToKeyPolicy(scope, key, 'logs', {
     principals: [new ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
@@ -95,11 +104,12 @@ export const letLogsUse = (scope: IConstruct, key: IKey): void =>
     },
   });
 
-/** EventBridge puts into an encrypted queue what rules of this account match. */
+/** Lets EventBridge send events to an encrypted queue for rules of this account. */
 export const letEventsUse = (scope: IConstruct, key: IKey): void =>
   addToKeyPolicy(scope, key, 'events', {
     principals: [new ServicePrincipal('events.amazonaws.com')],
     actions: [...SEND],
-    // Not the rules' ARNs: a key of another stack would then need this one, which needs it.
+    // The condition names the account, not the rules' ARNs: a key in another stack would otherwise depend on this
+    // stack, which depends on the key's.
     conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
   });

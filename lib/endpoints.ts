@@ -1,6 +1,6 @@
 /**
- * What a configuration names outside of the stack, and the rights to use exactly that. A name is one of the stack's own
- * account, region and partition; an ARN says itself where it is.
+ * The resources outside the stack that a configuration names, and the rights to use exactly those. A name refers to the
+ * stack's own account, region and partition. An ARN contains them.
  */
 import { Aws } from 'aws-cdk-lib';
 import type { Destination, DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
@@ -11,25 +11,25 @@ export interface Right {
   readonly resource: string;
 }
 
-/** What comes before a resource's own name in its ARN. */
+/** The part of an ARN before the resource name. */
 const here = (service: string): string => `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:`;
 
-/** The ARN that a name stands for. @param kind what the service puts before it, e.g. `function:` */
+/** The ARN for a name. @param kind the prefix of the service, for example `function:`. */
 const arnOf = (service: string, kind: string, name: string): string =>
   name.startsWith('arn:') ? name : `${here(service)}${kind}${name}`;
 
-/** What stands before a state machine's name, for whoever starts executions: Step Functions takes ARNs alone. */
+/** The ARN of a state machine, or the prefix before its name. Step Functions only accepts ARNs. */
 export const stateMachineArn = (name = ''): string => arnOf('states', 'stateMachine:', name);
 
-/** To send to a queue, whose address has to be asked for. */
+/** The rights to send to a queue, including to look up its URL. */
 const queueRight = (name: string): Right => ({
   actions: ['sqs:GetQueueUrl', 'sqs:SendMessage'],
   resource: arnOf('sqs', '', name),
 });
 
 /**
- * To read a secret. A secret's ARN ends in six characters that Secrets Manager adds to its name: the question marks
- * stand for them, and fit no longer name. A whole ARN is taken as it is.
+ * The right to read a secret. A secret's ARN ends with six characters that Secrets Manager adds to the name. The
+ * question marks stand for them and match no longer name. A whole ARN is used unchanged.
  */
 const secretRight = (ref: SecretRef): Right =>
   'ssm' in ref
@@ -41,7 +41,7 @@ const secretRight = (ref: SecretRef): Right =>
           : arnOf('secretsmanager', 'secret:', `${ref.secretsManager}-??????`),
       };
 
-/** Of requests with these headers, that this secret signs. */
+/** The rights to read the secrets in these headers, and the secret that signs the requests. */
 const requestRights = ({
   headers,
   secret,
@@ -53,7 +53,7 @@ const requestRights = ({
     value === null || typeof value === 'string' ? [] : [secretRight(value)],
   );
 
-/** To call a downstream. */
+/** The rights to call a downstream. */
 export const downstreamRights = (target: DownstreamTarget): Right[] => {
   switch (target.kind) {
     case 'http':
@@ -67,12 +67,12 @@ export const downstreamRights = (target: DownstreamTarget): Right[] => {
   }
 };
 
-/** Each once, however many operations share it. */
+/** Removes duplicates, since operations may share a downstream. */
 export const distinct = (rights: readonly Right[]): Right[] => [
   ...new Map(rights.map((right) => [JSON.stringify(right), right])).values(),
 ];
 
-/** Of the λ that delivers events: to tell a destination. */
+/** The callback function's rights to send to a destination. */
 export const destinationRights = (destination: Destination): Right[] => {
   switch (destination.kind) {
     case 'queue':
@@ -86,5 +86,5 @@ export const destinationRights = (destination: Destination): Right[] => {
   }
 };
 
-/** What stands before a topic's name, for whoever publishes: SNS takes ARNs alone. */
+/** The ARN of a topic, or the prefix before its name. SNS only accepts ARNs. */
 export const topicArn = (name = ''): string => arnOf('sns', '', name);

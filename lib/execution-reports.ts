@@ -1,4 +1,6 @@
-/** Tells the batch queue how executions ended that Groupage started, so that no state machine has to be changed for it. */
+/**
+ * Reports the end of executions that Groupage started to the batch queue, so that no state machine has to be changed.
+ */
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -12,20 +14,22 @@ export interface ExecutionReportsProps {
   readonly queue: IQueue;
   /** State machines by the operations that start them. */
   readonly machines: readonly (readonly [operation: string, target: StateMachineTarget])[];
-  /** Begins the names of this instance's executions, where it is not empty. */
+  /** Prefix of the names of this instance's executions. May be empty. */
   readonly tag: string;
-  /** What encrypts the queue, where that is somebody's own key. */
+  /** The customer's key that encrypts the queue, if any. */
   readonly encryptionKey: IKey | undefined;
 }
 
-/** A rule for each operation: exactly its state machine, and of that the executions that are named after it. */
+/**
+ * One rule for each operation. It matches the operation's state machine, and only executions named after the operation.
+ */
 export class ExecutionReports extends Construct {
   constructor(scope: Construct, id: string, { queue, machines, tag, encryptionKey }: ExecutionReportsProps) {
     super(scope, id);
     const rules = machines.map(
       ([operation, { stateMachine }]) =>
         new Rule(this, operation, {
-          description: `Executions for ${operation} have ended`,
+          description: `An execution for ${operation} has ended`,
           eventPattern: {
             source: ['aws.states'],
             detailType: ['Step Functions Execution Status Change'],
@@ -50,6 +54,6 @@ export class ExecutionReports extends Construct {
   }
 }
 
-/** Events name the state machine alone, and not the version or alias by which it was started. */
+/** Events name the state machine without the version or alias by which it was started. */
 const unqualified = (stateMachine: string): string =>
   stateMachine.startsWith('arn:') ? stateMachine.split(':').slice(0, 7).join(':') : stateMachine;

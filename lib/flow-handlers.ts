@@ -1,4 +1,4 @@
-/** The λs of a flow: what each works off, where its messages go, and exactly what it may do. */
+/** The Lambda functions of a flow: the queue that each reads, the queues to which it sends, and exactly its rights. */
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -14,10 +14,10 @@ import type { HandlerName } from './handler-code.ts';
 import type { GivenUpQueue, RejectedQueue, WorkingQueue } from './queues.ts';
 import type { Tables } from './tables.ts';
 
-/** What whoever acks items of fan-outs does: a task that ends does so itself. */
+/** The table actions of a function that acks fan-out items when their tasks end. */
 const ACKS = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'] as const;
 
-/** What λs are made of, and between. */
+/** The parts from which the functions are made. */
 export interface FlowParts {
   readonly scope: Construct;
   readonly config: Config;
@@ -29,17 +29,17 @@ export interface FlowParts {
   readonly rejectedQueue: RejectedQueue;
   readonly callbackQueue: WorkingQueue | undefined;
   readonly givenUpQueue: GivenUpQueue | undefined;
-  /** To reach the destinations of callbacks. */
+  /** The rights to send to the callback destinations. */
   readonly callbackRights: readonly Right[];
-  /** Begins the names of this instance's executions, where it is not empty. */
+  /** Prefix of the names of this instance's executions. May be empty. */
   readonly executionTag: string;
-  /** @param timeout milliseconds */
+  /** @param timeout in milliseconds. */
   handler(id: string, name: HandlerName, timeout: number, description: string): Handler;
 }
 
 export const registerHandler = (of: FlowParts): void => {
   const { maxMessages, maxWait } = of.config.register;
-  of.handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Register messages become waiting tasks')
+  of.handler('RegisterHandler', 'register', LEADER_TIMEOUT, 'Turns register messages into waiting tasks')
     .source({
       queue: of.registerQueue.queue,
       batchSize: maxMessages,
@@ -67,10 +67,10 @@ export const registerHandler = (of: FlowParts): void => {
 };
 
 export const electHandler = (of: FlowParts): void => {
-  of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Targets with waiting tasks get a leader')
+  of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Finds a leader for each Target with waiting tasks')
     .source({ queue: of.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
-    // A freed slot may be for a batch that waits to have its own back.
+    // A freed slot may wake a sealed batch that waits for one.
     .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue, batchQueue: of.batchQueue.queue });
 };
 
@@ -107,7 +107,7 @@ export const batchHandler = (of: FlowParts): void => {
       'BatchHandler',
       'batch-handler',
       handlerTimeout(of.config),
-      'Sealed batches go downstream, tasks get results',
+      'Calls the downstream with sealed batches and writes results',
     )
     .source({ queue: of.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
     .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
@@ -121,7 +121,7 @@ export const batchHandler = (of: FlowParts): void => {
       ...callbacksOf(of),
     })
     .may(distinct(downstreams.flatMap(downstreamRights)));
-  // Which inputs have been done is kept beside the Targets' locks.
+  // The keys of done inputs are stored in the table of the locks.
   if (operations.some(({ merge }) => merge))
     handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'BatchWriteItem']);
   if (machines.length === 0) return;
@@ -132,22 +132,22 @@ export const batchHandler = (of: FlowParts): void => {
   new ExecutionReports(of.scope, 'ExecutionReports', { queue, machines, tag, encryptionKey });
 };
 
-/** What a function is given that tells initiators of tasks. */
+/** The callback queue, for a function that sends callbacks. */
 const callbacksOf = ({ callbackQueue }: FlowParts) => (callbackQueue ? { callbackQueue: callbackQueue.queue } : {});
 
-/** Where events are put that are given up. */
+/** The queue to which given-up events are moved. */
 const givenUpOf = ({ givenUpQueue }: FlowParts) => (givenUpQueue ? { givenUpQueue: givenUpQueue.queue } : {});
 
 export const callbackHandler = (of: FlowParts, { queue }: WorkingQueue): void => {
   const destinations = Object.values(of.config.destinations);
   const timeout = callbackTimeout(of.config);
   const handler = of
-    .handler('CallbackHandler', 'callback', timeout, 'Events go to destinations')
+    .handler('CallbackHandler', 'callback', timeout, 'Sends events to their destinations')
     .source({ queue, batchSize: MESSAGES_AT_ONCE.callback, maxConcurrency: CALLBACKS_AT_ONCE })
     .sends({ rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) })
     .putsOff({ callbackQueue: queue })
     .may(distinct(of.callbackRights));
-  // What HTTP destinations may have of the function is kept beside the Targets' locks, in one row.
+  // The shares of HTTP destinations are stored in one row of the table of the locks.
   if (destinations.some(({ kind }) => kind === 'http'))
     handler.table('batchLockTable', of.tables.batchLock, ['GetItem', 'PutItem']);
   if (destinations.some(({ kind }) => kind === 'topic')) handler.publishesByName();
@@ -155,7 +155,7 @@ export const callbackHandler = (of: FlowParts, { queue }: WorkingQueue): void =>
 
 export const sweepHandler = (of: FlowParts): void => {
   const handler = of
-    .handler('SweepHandler', 'sweep', 50_000, 'Dead letters are sent again, lock rows patrolled')
+    .handler('SweepHandler', 'sweep', 50_000, 'Sends dead letters again, frees slots, patrols lock rows')
     .table(
       'batchLockTable',
       of.tables.batchLock,
@@ -167,7 +167,7 @@ export const sweepHandler = (of: FlowParts): void => {
     .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
     .sends({ ...allQueues(of), ...givenUpOf(of) })
     .takesFrom(deadLettersOf(of));
-  // The next minute comes anyway: a sweep that failed is not repeated at once.
+  // A failed sweep is not retried, since the next one runs a minute later.
   handler.function.configureAsyncInvoke({ retryAttempts: 0 });
   new Rule(of.scope, 'SweepSchedule', {
     schedule: Schedule.rate(Duration.minutes(1)),

@@ -1,4 +1,4 @@
-/** The flow: queues, and the λs between them. */
+/** The flow: the queues, and the Lambda functions between them. */
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';
@@ -30,12 +30,12 @@ export interface FlowProps extends Surroundings {
   readonly config: Config;
   readonly tables: Tables;
   /**
-   * What metrics and events say that they are of: unlike that of any other instance of the account.
+   * Names this instance in metrics and events. Must be unique in the account and region.
    * @default - the name of the stack
    */
   readonly service?: string;
   /**
-   * Makes the λs' code.
+   * Makes the code of the functions.
    * @default - the code of this package
    */
   readonly code?: HandlerCode;
@@ -47,14 +47,16 @@ export class Flow extends Construct {
   readonly groupQueue: WorkingQueue;
   readonly batchQueue: WorkingQueue;
   readonly rejectedQueue: RejectedQueue;
-  /** Where there are destinations. */
+  /** Undefined without destinations. */
   readonly callbackQueue: WorkingQueue | undefined;
-  /** Events that no destination took for three days: only a person sends them again. Undefined without destinations. */
+  /**
+   * Events that no destination accepted for three days. Only a user sends them again. Undefined without destinations.
+   */
   readonly givenUpQueue: GivenUpQueue | undefined;
   readonly apiUrl: FunctionUrl;
-  /** What metrics and events say that they are of. */
+  /** Names this instance in metrics and events. */
   readonly service: string;
-  /** Where the functions run, if that is somebody's own VPC. */
+  /** The network of the functions. Undefined if they do not run in a customer's VPC. */
   readonly network: Network | undefined;
   readonly #props: FlowProps;
   readonly #config: Config;
@@ -72,7 +74,8 @@ export class Flow extends Construct {
     this.#callbackTargets = new CallbackTargets(this, config);
     const { register, leader, batch, callback } = this.#visibilities();
     this.registerQueue = this.#queue('Register', 'register', register, { holdsTasks: true });
-    // Not six timeouts: a crashed leader's guard has to come back soon after its lease ends (timeout < lease < visibility).
+    // Not six timeouts, as usual: the guard of a crashed leader has to come back soon after the lease ends (timeout <
+    // lease < visibility).
     this.electQueue = this.#queue('Elect', 'elect', leader);
     this.groupQueue = this.#queue('Group', 'group', leader);
     this.batchQueue = this.#queue('Batch', 'batch', batch);
@@ -113,7 +116,7 @@ export class Flow extends Construct {
     };
   }
 
-  /** Milliseconds. */
+  /** Visibility timeouts in milliseconds. */
   #visibilities() {
     return {
       register: registerVisibility(this.#config),
@@ -152,18 +155,18 @@ export class Flow extends Construct {
     return handler;
   }
 
-  /** The λs with their roles and log groups, by the names of their entries. */
+  /** The functions with their roles and log groups, by the names of their entries. */
   get handlers(): ReadonlyMap<HandlerName, Handler> {
     return this.#handlers;
   }
 
-  /** The λs by the names of their entries. */
+  /** The functions by the names of their entries. */
   get functions(): ReadonlyMap<HandlerName, Lambda> {
     return new Map([...this.#handlers].map(([name, handler]) => [name, handler.function]));
   }
 
   /**
-   * Sends the events of a configured destination to a part of somebody's app, whatever it is called there.
+   * Sends the events of a configured destination to a resource of the user's app, and grants the right to do so.
    *
    * @throws InvalidProps
    */
@@ -171,7 +174,7 @@ export class Flow extends Construct {
     return this.#callbackTargets.bind(destination, target, this.#handlers.get('callback'));
   }
 
-  /** The queues that λs work off, by their names. */
+  /** The queues that functions read, by their names. */
   get workingQueues(): Readonly<Record<string, WorkingQueue>> {
     const { registerQueue: register, electQueue: elect, groupQueue: group, batchQueue: batch } = this;
     return { register, elect, group, batch, ...(this.callbackQueue ? { callback: this.callbackQueue } : {}) };

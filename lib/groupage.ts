@@ -1,4 +1,4 @@
-/** Groupage as one construct, for somebody's own app: tables, queues, λs and API in their stack. */
+/** Groupage as one construct for the user's own app: tables, queues, functions and API in the app's stack. */
 import { Stack, Tags } from 'aws-cdk-lib';
 import { Connections, type IConnectable } from 'aws-cdk-lib/aws-ec2';
 import { type Grant, type IGrantable, type IManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
@@ -24,30 +24,30 @@ export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { InvalidProps } from './invalid-props.ts';
 
 export interface GroupageProps extends Surroundings {
-  /** What `groupage.config.ts` exports. */
+  /** The configuration: the default export of `groupage.config.ts`. */
   readonly config: ConfigInput;
   /**
-   * What metrics, events and the dashboard say that they are of: unlike that of any other instance of the account and region.
-   * @default - `prefix`; without one the name of the stack, with the construct's id behind it for further instances of a stack
+   * Names this instance in metrics, events and the dashboard. Must be unique in the account and region.
+   * @default - `prefix`. Without one, the stack's name; further instances in a stack append the construct's id
    */
   readonly service?: string;
   /**
-   * Whether the stack has outputs for the API and the queues, by which `groupage --stack NAME` finds the API.
+   * Whether the stack has outputs for the API and the queues. `groupage --stack NAME` finds the API by them.
    * @default true
    */
   readonly outputs?: boolean;
   /**
-   * For all that can have tags.
+   * Tags for all resources that can have tags.
    * @default - those of the stack
    */
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * The most that any role may do which is made here.
+   * Permissions boundary of all roles that the construct creates.
    * @default - none
    */
   readonly permissionsBoundary?: IManagedPolicy;
   /**
-   * Makes the functions' code.
+   * Makes the code of the functions.
    * @default - the code of this package
    */
   readonly code?: HandlerCode;
@@ -63,13 +63,13 @@ export interface GroupageProps extends Surroundings {
  * ```
  */
 export class Groupage extends InstanceMetrics implements IConnectable {
-  /** The configuration, with its defaults. */
+  /** The configuration with its defaults. */
   readonly config: Config;
   readonly tables: Tables;
   readonly flow: Flow;
   readonly #prefix: string | undefined;
 
-  /** @throws InvalidProps at synth, when something is wrong; its message names what, and the way out. */
+  /** @throws InvalidProps at synth if the props are invalid. The message says what is wrong and how to correct it. */
   constructor(scope: Construct, id: string, props: GroupageProps) {
     super(scope, id);
     const { config, outputs = true, tags = {}, permissionsBoundary, ...others } = props;
@@ -93,7 +93,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     if (permissionsBoundary) PermissionsBoundary.of(this).apply(permissionsBoundary);
   }
 
-  /** Those of its stack that were made before. */
+  /** Other instances in the same stack that were created before this one. */
   #siblings(): Groupage[] {
     const stack = Stack.of(this);
     const isSibling = (each: unknown): each is Groupage =>
@@ -106,44 +106,44 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     if (same)
       throw new InvalidProps(
         this,
-        `its tables, queues and functions would be called as those of ${same.node.path}: give one of them another prefix`,
+        `its tables, queues and functions would have the names of those of ${same.node.path}: give one of the two another prefix`,
       );
   }
 
-  /** What metrics and events say that they are of. */
+  /** Names this instance in metrics and events. */
   get service(): string {
     return this.flow.service;
   }
 
-  /** Where producers send register messages. */
+  /** The queue to which producers send register messages. */
   get registerQueue(): IQueue {
     return this.flow.registerQueue.queue;
   }
 
-  /** Where jobs that report later send how their items ended. */
+  /** The queue to which jobs that report later send the results of their items. */
   get batchQueue(): IQueue {
     return this.flow.batchQueue.queue;
   }
 
-  /** The HTTP API, up to its version: what `createFanOutClient` wants, say. */
+  /** The URL of the HTTP API including its version, as `createFanOutClient` expects it. */
   get apiUrl(): string {
     return `${this.flow.apiUrl.url}v1`;
   }
 
-  /** The functions' connections, where they run in a VPC. @throws InvalidProps without `vpc` */
+  /** The network connections of the functions, if they run in a VPC. @throws InvalidProps without `vpc` */
   get connections(): Connections {
     const { network } = this.flow;
-    if (!network) throw new InvalidProps(this, 'it has no connections without vpc: give it one');
+    if (!network) throw new InvalidProps(this, 'the functions have no connections without a VPC: set vpc');
     return new Connections({ securityGroups: network.securityGroups });
   }
 
-  /** Lets a producer send register messages. */
+  /** Grants a producer to send register messages. */
   grantRegister(producer: IGrantable): Grant {
     return grantSend(this.flow.registerQueue, producer);
   }
 
   /**
-   * Lets producers of other accounts send register messages: whomever those accounts let by their own policies.
+   * Lets other accounts send register messages. In each account, its own policies decide which roles may.
    *
    * @throws InvalidProps
    */
@@ -152,7 +152,8 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Lets producers of all accounts of organizations send register messages: whomever those accounts let.
+   * Lets all accounts of organizations send register messages. In each account, its own policies decide which roles
+   * may.
    *
    * @throws InvalidProps
    */
@@ -160,23 +161,23 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     grantSendFromOrganizations(this, this.flow.registerQueue, organizations);
   }
 
-  /** Lets a job report how the items of its batch ended. */
+  /** Grants a job to report the results of its batch's items. */
   grantComplete(job: IGrantable): Grant {
     return grantSend(this.flow.batchQueue, job);
   }
 
   /**
-   * Lets a service call the HTTP API, which is not less than all of it: to open fan-outs, to ack their items. IAM knows
-   * no more of a function URL than who may invoke it, so there is no right to read alone.
+   * Grants a service to call the HTTP API, for example to open fan-outs or ack items. The grant covers the whole API:
+   * IAM only controls who may invoke a function URL, so there is no read-only right.
    */
   grantApi(service: IGrantable): Grant {
     return this.flow.apiUrl.grantInvokeUrl(service);
   }
 
   /**
-   * Sends the events of a destination to a queue, topic or event bus of this app, whatever it is called, and lets the
-   * callback function send there; of an HTTP destination it takes the secret that signs events. The destination has to be
-   * in the configuration, of the same kind; the name that it has there counts for a local start.
+   * Sends the events of a destination to a queue, topic or event bus of this app, whatever its name, and lets the
+   * callback function send to it. For an HTTP destination, the target is the secret that signs its requests. The
+   * configuration must have the destination with the same kind. The name that it has there is used by a local start.
    *
    * @throws InvalidProps
    */

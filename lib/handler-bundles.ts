@@ -1,4 +1,4 @@
-/** Bundles the λs from their sources: at synth in a clone, once and for all in the published package. */
+/** Bundles the functions from their sources: at synth in a clone, and once for the published package. */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,16 +8,16 @@ import { HANDLERS, type HandlerName } from './handler-names.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OUTPUT = join(ROOT, 'bundles');
-/** What a λ loads when it starts. */
+/** The file that a function loads when it starts. */
 export const ENTRY = 'index.mjs';
 
-/** The files of a bundle by their paths, and what each is made of and imports. */
+/** The files of a bundle by path, with the inputs and imports of each. */
 export type BundleFiles = Readonly<Metafile['outputs']>;
 
 /**
- * Bundles all λs into a folder each. The SDK is bundled too: what was tested is what runs, and one minified file loads
- * faster than the runtime's own copy. What a λ imports when it first needs it is a file beside its entry. The same
- * sources give the same bytes.
+ * Bundles each function into a folder. The bundle contains the SDK, so the tested version is the one that runs, and one
+ * minified file loads faster than the runtime's copy. Code that a function imports on demand is in files beside its
+ * entry. The same sources give the same bytes.
  */
 export const bundleHandlers = (folder: string): ReadonlyMap<HandlerName, BundleFiles> => {
   const bundles = new Map(HANDLERS.map((name) => [name, bundleHandler(name, join(folder, name))]));
@@ -25,15 +25,16 @@ export const bundleHandlers = (folder: string): ReadonlyMap<HandlerName, BundleF
   return bundles;
 };
 
-/** Each on its own: λs share nothing but their sources. */
+/** Functions share no code but their sources. */
 const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
   const { outputFiles, metafile } = buildSync({
     entryPoints: [{ in: join(ROOT, 'lambdas', `${name}.ts`), out: 'index' }],
-    // Source maps name their sources as seen from here: a place that is the same in every clone. Nothing is written there.
+    // Source maps name their sources relative to this folder, which is the same in every clone. Nothing is written to
+    // it.
     outdir: join(OUTPUT, name),
     write: false,
     outExtension: { '.js': '.mjs' },
-    // Nothing in the output may depend on where it was built.
+    // The output must not depend on the place where it is built.
     absWorkingDir: ROOT,
     sourceRoot: 'groupage',
     bundle: true,
@@ -47,14 +48,14 @@ const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    // A function has its keys in its environment, and few endpoints to keep: see docs/decisions/0019.
+    // A function has its credentials in its environment, and few endpoints to cache: see docs/decisions/0019.
     alias: {
       '@aws-sdk/credential-provider-node': join(ROOT, 'lambdas', 'credentials.ts'),
       'mnemonist/lru-cache': join(ROOT, 'lambdas', 'lru-cache.ts'),
     },
-    // The SDK's for browsers, which nothing in Node.js comes to.
+    // The SDK uses it only in browsers.
     external: ['bowser'],
-    // Dependencies that are still CommonJS inside ask for `require`.
+    // Some dependencies contain CommonJS code that needs `require`.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     logLevel: 'warning',
   });

@@ -1,4 +1,4 @@
-/** The λs' code, each with the configuration beside it. */
+/** The functions' code, each with the configuration beside it. */
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,19 +11,22 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export type { HandlerName } from './handler-names.ts';
 
-/** Makes the code of a λ. */
+/** Makes the code of a function. */
 export type HandlerCode = (name: HandlerName, config: Config) => Code;
 
-/** The published package has the λs' code ready. */
+/** The published package contains the bundled functions. */
 const PREBUILT = join(dirname(dirname(fileURLToPath(import.meta.url))), 'handlers');
 
-/** The bundles as they are for any configuration. */
+/** The folder of the bundles without a configuration. */
 let bundles: string | undefined;
 
-/** A folder of bundles for each configuration that this process deploys. */
+/** The folder of the bundles for each configuration that this process deploys. */
 const folders = new Map<string, string>();
 
-/** A λ's code. The same sources and configuration give the same bytes, so that nothing is deployed without a change. */
+/**
+ * The code of a function. The same sources and configuration give the same bytes, so that nothing is deployed without a
+ * change.
+ */
 export const bundledCode: HandlerCode = (name, config) => {
   const text = JSON.stringify(config);
   const folder = folders.get(text) ?? withConfig(text);
@@ -39,7 +42,7 @@ const withConfig = (config: string): string => {
   return folder;
 };
 
-/** Loaded only where there are sources: the published package has neither them nor a bundler. */
+/** Loaded only if there are sources. The published package contains neither sources nor a bundler. */
 const bundledSources = (): string => {
   const folder = temporaryFolder('handlers');
   const require = createRequire(import.meta.url);

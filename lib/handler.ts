@@ -1,4 +1,7 @@
-/** One λ: its code, role, log group and settings. What it may do is granted by name; nothing is granted by default but its logs. */
+/**
+ * One Lambda function: its code, role, log group and settings. By default it may only write its logs. All other rights
+ * are granted by name.
+ */
 import { type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -25,32 +28,32 @@ import { physicalName } from './names.ts';
 import { type Network, networkInterfaces } from './network.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Megabytes. */
+/** In megabytes. */
 const MEMORY = { default: 512, min: 128, max: 10_240 } as const;
-/** They change nothing. */
+/** Actions that change nothing. */
 const TABLE_READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
 export interface HandlerProps {
-  /** Its entry's. */
+  /** The name of its entry. */
   readonly name: HandlerName;
   readonly code: Code;
   readonly timeout: Duration;
   readonly description: string;
-  /** What its metrics and events name. */
+  /** The instance's name in metrics and events. */
   readonly service: string;
-  /** Shared by all of an instance. */
+  /** Shared by all functions of an instance. */
   readonly network: Network | undefined;
   readonly surroundings: Omit<Surroundings, keyof Network>;
 }
 
-/** How a queue's messages reach a λ. */
+/** How a queue's messages reach a function. */
 export interface SourceProps {
   readonly queue: IQueue;
-  /** Messages of one invocation. */
+  /** Most messages of one invocation. */
   readonly batchSize: number;
-  /** How long the first of them waits for others. @default - not at all */
+  /** How long the first message waits for others. @default - not at all */
   readonly window?: Duration;
-  /** Invocations at once, at the most. Not reserved concurrency: that throttles, and throttles end in dead letters. */
+  /** Most concurrent invocations. This is not reserved concurrency, whose throttles would end in dead letters. */
   readonly maxConcurrency: number;
 }
 
@@ -101,17 +104,20 @@ export class Handler extends Construct {
     );
   }
 
-  /** To a network. */
+  /** Grants what a function in a network needs. */
   #attachTo(): void {
     this.role.addToPolicy(networkInterfaces());
     acknowledge(
       this.role,
       'AwsSolutions-IAM5[Resource::*]',
-      'Lambda makes network interfaces of which nobody knows the ids before, and describes all. The function itself may not: requests of its own are refused.',
+      'Lambda creates network interfaces whose ids are not known before, and describes all of them. Requests by the code of the function itself are denied.',
     );
   }
 
-  /** Works off a queue. Not by `SqsEventSource`, which grants more than Lambda uses; the id is the one it would give. */
+  /**
+   * Reads a queue. `SqsEventSource` is not used, because it grants more than Lambda needs. The id is the one that it
+   * would generate.
+   */
   source({ queue, batchSize, window, maxConcurrency }: SourceProps): this {
     const mapping = {
       eventSourceArn: queue.queueArn,
@@ -123,13 +129,13 @@ export class Handler extends Construct {
     this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
     this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
     this.#useKey('sqs', 'read');
-    // Messages that come back to their λ (guards, hops, retries, a finished task's follow-up) are the design; Lambda
-    // would stop them after 16. No message reaches the λs without a queue.
+    // Messages return to their function by design (guards, hops, retries, a finished task's follow-up). Lambda would
+    // stop them after 16 times. No message reaches a function except through a queue.
     (this.function.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
     return this;
   }
 
-  /** Lets it do these things, and no others, with a table. @param indexes names of the indexes it queries. */
+  /** Grants the named actions on a table. @param indexes the indexes that the function queries. */
   table(setting: Setting, table: Table, actions: readonly string[], indexes: readonly string[] = []): this {
     this.set(setting, table.tableName);
     this.#allow(
@@ -145,47 +151,47 @@ export class Handler extends Construct {
     return this;
   }
 
-  /** Lets it read an index from one end to the other: a sparse one, in which only what is looked for is. */
+  /** Grants to scan an index. Only for a sparse index, which contains only the rows that are looked for. */
   scans(table: Table, index: string): this {
     this.#allow([`${table.tableArn}/index/${index}`], ['dynamodb:Scan']);
     return this;
   }
 
-  /** Lets it send to these queues. */
+  /** Grants to send to these queues. */
   sends(queues: Partial<Record<Setting, IQueue>>): this {
     this.#useKey('sqs', 'send');
     return this.#queues(queues, ['sqs:SendMessage']);
   }
 
-  /** Lets it take messages from these queues. */
+  /** Grants to receive and delete messages of these queues. */
   takesFrom(queues: Partial<Record<Setting, IQueue>>): this {
     this.#useKey('sqs', 'read');
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
   }
 
-  /** Lets it say when messages that it received from these queues come back. */
+  /** Grants to change the visibility timeout of received messages. */
   putsOff(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:ChangeMessageVisibility']);
   }
 
-  /** Lets it ask how many messages lie in these queues. */
+  /** Grants to read how many messages these queues have. */
   counts(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:GetQueueAttributes']);
   }
 
-  /** Lets it use what the configuration names. */
+  /** Grants to use the resources that the configuration names. */
   may(rights: readonly Right[]): this {
     for (const { resource, actions } of rights) this.#allow([resource], [...actions]);
     return this;
   }
 
-  /** Lets it start executions of state machines that are named, and not given by their ARN. */
+  /** Sets the ARN prefix for state machines that are configured by name. */
   startsByName(): this {
     this.set('stateMachines', stateMachineArn());
     return this;
   }
 
-  /** Lets it publish to topics that are named, and not given by their ARN. */
+  /** Sets the ARN prefix for topics that are configured by name. */
   publishesByName(): this {
     this.set('topics', topicArn());
     return this;
@@ -200,7 +206,7 @@ export class Handler extends Construct {
     return this;
   }
 
-  /** What encrypts tables and queues, where that is somebody's own key. */
+  /** Grants use of the customer's key that encrypts tables and queues, if there is one. */
   #useKey(service: KeyService, use: KeyUse): void {
     if (this.#key) grantKey(this.#key, this.function, service, use);
   }
@@ -209,7 +215,7 @@ export class Handler extends Construct {
     this.function.addToRolePolicy(new PolicyStatement({ resources, actions }));
   }
 
-  /** Tells it something that is known when the stack is made. */
+  /** Sets an environment variable of the function. */
   set(setting: Setting, value: string): this {
     this.function.addEnvironment(ENVIRONMENT[setting], value);
     return this;

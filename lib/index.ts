@@ -1,5 +1,5 @@
 /**
- * For apps of the CDK: the construct, its dashboard and alarms, and the parts that it is made of.
+ * For CDK apps: the construct, its dashboard and alarms, and the parts that it consists of.
  *
  * @module groupage
  */

@@ -1,4 +1,4 @@
-/** The metrics of an instance, for its own dashboard and alarms, and for those of whoever uses the construct. */
+/** The metrics of an instance, for its own dashboard and alarms, and for those of the construct's user. */
 
 import { Duration } from 'aws-cdk-lib';
 import {
@@ -22,22 +22,22 @@ import {
 import type { Flow } from './flow.ts';
 import { InvalidProps } from './invalid-props.ts';
 
-/** Of one operation. */
+/** Options for a metric of one operation. */
 export interface OperationMetricOptions extends MetricOptions {
-  /** One of the configuration. */
+  /** An operation of the configuration. */
   readonly operation: string;
 }
 
 /**
- * Counts are sums, all else averages, of five minutes; whatever else a `Metric` takes can be given. What the configuration
- * has not is refused, with what it has.
+ * By default, counts are sums and all other metrics are averages, over five minutes. Other options of `Metric` can be
+ * passed. An operation or other dimension value that the configuration does not have is refused.
  */
 export abstract class InstanceMetrics extends Construct {
   abstract readonly config: Config;
   abstract readonly flow: Flow;
 
   /**
-   * Any metric of docs/reference/metrics.md, with the dimensions that it has there.
+   * Any metric of docs/reference/metrics.md, with its dimensions.
    *
    * @throws InvalidProps
    */
@@ -47,37 +47,37 @@ export abstract class InstanceMetrics extends Construct {
     return measuredIn(this.flow)(name, of, options);
   }
 
-  /** Tasks that were taken in, each once. @throws InvalidProps */
+  /** Number of tasks registered, each counted once. @throws InvalidProps */
   metricTasksRegistered(props: OperationMetricOptions): Metric {
     return this.metric('TasksRegistered', props);
   }
 
-  /** Tasks that failed for good. @throws InvalidProps */
+  /** Number of tasks that failed finally. @throws InvalidProps */
   metricTasksFailed(props: OperationMetricOptions): Metric {
     return this.metric('TasksFailed', props);
   }
 
-  /** How full batches are, in percent of `maxSize`. @throws InvalidProps */
+  /** Size of batches in percent of `maxSize`. @throws InvalidProps */
   metricFillRatio(props: OperationMetricOptions): Metric {
     return this.metric('FillRatio', props);
   }
 
-  /** From the registration of a batch's oldest task until it was sealed, in milliseconds. @throws InvalidProps */
+  /** Time from the registration of a batch's oldest task until its seal, in milliseconds. @throws InvalidProps */
   metricWait(props: OperationMetricOptions): Metric {
     return this.metric('Wait', props);
   }
 
-  /** For how long the task has waited whose turn is next, in milliseconds: the longest. @throws InvalidProps */
+  /** Longest wait of the oldest waiting task among the Targets scanned, in milliseconds. @throws InvalidProps */
   metricOldestWaiting(props: OperationMetricOptions): Metric {
     return this.metric('OldestWaiting', { statistic: Stats.MAXIMUM, ...props });
   }
 
-  /** Times at which a downstream was given a rest. @throws InvalidProps */
+  /** Number of times that a circuit opened. @throws InvalidProps */
   metricCircuitOpened(props: OperationMetricOptions): Metric {
     return this.metric('CircuitOpened', props);
   }
 
-  /** Batches whose members are final, for whatever reason: the sum of `metric('BatchesSealed', {reason})`. @throws InvalidProps */
+  /** Number of batches sealed for any reason: the sum of `metric('BatchesSealed', {reason})`. @throws InvalidProps */
   metricBatchesSealed({
     operation,
     ...options
@@ -92,13 +92,16 @@ export abstract class InstanceMetrics extends Construct {
     );
   }
 
-  /** Calls of the downstream that there were fewer than tasks. @throws InvalidProps */
+  /** Number of tasks minus number of calls to the downstream. @throws InvalidProps */
   metricCallsSaved({ operation, ...options }: { readonly operation: string } & MathExpressionOptions): MathExpression {
     this.#check('operation', operation);
     return callsSavedBy(measuredIn(this.flow), operation, options);
   }
 
-  /** Messages in the dead-letter queues of all working queues, until the sweep sends them again: received five times, events 1,000 times. */
+  /**
+   * Messages in the dead-letter queues of all working queues, until the sweep sends them again. A message becomes a
+   * dead letter after five receives, an event after 1,000.
+   */
   metricDeadLetters(options: MathExpressionOptions = {}): MathExpression {
     const letters = Object.values(this.flow.workingQueues).map(({ deadLetters }) =>
       deadLetters.metricApproximateNumberOfMessagesVisible({ period: STEP, statistic: Stats.MAXIMUM }),
@@ -111,7 +114,7 @@ export abstract class InstanceMetrics extends Construct {
     if (!known.includes(value))
       throw new InvalidProps(
         this,
-        `there is no ${dimension} ${JSON.stringify(value)}: ${known.length > 0 ? `there are ${known.join(', ')}` : 'there is none'}`,
+        `there is no ${dimension} ${JSON.stringify(value)}: ${known.length > 0 ? `there are ${known.join(', ')}` : 'the configuration has none'}`,
       );
   }
 
@@ -129,18 +132,18 @@ export abstract class InstanceMetrics extends Construct {
   }
 }
 
-/** How often graphs have a point. */
+/** Period of a data point in graphs. */
 export const STEP = Duration.minutes(5);
 
-/** The dimensions that a metric has beside its service. */
+/** The dimensions of a metric beside its service. */
 export type DimensionsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['by'][number], string>>;
 
-/** Metrics of ours that have the operation alone as dimension. */
+/** Metrics whose only dimension beside the service is the operation. */
 export type OfOperation = {
   [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
 }[MetricName];
 
-/** Makes our metrics of a flow, which its functions write under the name of its service, wherever alarms of them are. */
+/** Makes metrics of a flow. The functions write them under the flow's service name, whichever stack has the alarms. */
 export const measuredIn =
   (flow: Pick<Flow, 'service'>) =>
   <Name extends MetricName>(name: Name, of: DimensionsOf<Name>, options: MetricOptions = {}): Metric =>
@@ -155,7 +158,7 @@ export const measuredIn =
 
 export type MeasuredIn = ReturnType<typeof measuredIn>;
 
-/** Tells what a metric is of from how it is to be shown. */
+/** Splits the dimensions of a metric from its display options. */
 const dimensionsIn = <Name extends MetricName>(
   name: Name,
   props: DimensionsOf<Name> & MetricOptions,
@@ -169,7 +172,7 @@ const dimensionsIn = <Name extends MetricName>(
   };
 };
 
-/** The sum of metrics, of which those count as nothing that have no value. @param id unique in one graph. */
+/** The sum of metrics. A metric without a value counts as 0. @param id unique within one graph. */
 const sumOf = (metrics: readonly Metric[], options: MathExpressionOptions = {}, id = 'm'): MathExpression => {
   const named = metrics.map((metric, n) => [`${id}${n}`, metric] as const);
   return new MathExpression({
@@ -180,7 +183,7 @@ const sumOf = (metrics: readonly Metric[], options: MathExpressionOptions = {}, 
   });
 };
 
-/** Against one call for each task. @param id unique in one graph. */
+/** Calls saved compared with one call for each task. @param id unique within one graph. */
 export const callsSavedBy = (
   measured: MeasuredIn,
   operation: string,
@@ -189,7 +192,7 @@ export const callsSavedBy = (
 ): MathExpression => {
   const [succeeded, failed, calls] = [`succeeded${id}`, `failed${id}`, `calls${id}`];
   return new MathExpression({
-    // A step without any has no value, which would leave the whole without one.
+    // A period without data has no value, which would leave the whole expression without one.
     expression: `FILL(${succeeded}, 0) + FILL(${failed}, 0) - FILL(${calls}, 0)`,
     usingMetrics: {
       [succeeded]: measured('TasksSucceeded', { operation }),
@@ -202,7 +205,7 @@ export const callsSavedBy = (
   });
 };
 
-/** Which batches can be sealed for each of the reasons. */
+/** Which seal reasons are possible under a policy. */
 const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {
   full: () => true,
   bytes: () => true,
@@ -215,5 +218,5 @@ const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {
 
 const SEAL_REASONS = Object.keys(CAN_BE) as readonly SealReason[];
 
-/** Why batches of this policy can be sealed. */
+/** The seal reasons that are possible under this policy. */
 export const reasonsOf = (policy: BatchPolicy): SealReason[] => SEAL_REASONS.filter((reason) => CAN_BE[reason](policy));

@@ -1,10 +1,10 @@
-/** Props that cannot work, alone or together: refused at synth. */
+/** Props that are invalid, alone or together. They are refused at synth. */
 import type { IConstruct } from 'constructs';
 
-/** The message names the construct, what is wrong, and the way out. */
+/** The message names the construct, says what is wrong, and how to correct it. */
 export class InvalidProps extends Error {
   override readonly name = 'InvalidProps';
-  /** Of the construct. */
+  /** Path of the construct. */
   readonly path: string;
   constructor({ node: { path } }: IConstruct, problem: string) {
     super(`${path}: ${problem}`);

@@ -1,4 +1,4 @@
-/** The functions in somebody's own network. */
+/** Runs the functions in the customer's network. */
 import { type ISecurityGroup, type IVpc, SecurityGroup, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -6,24 +6,24 @@ import { InvalidProps } from './invalid-props.ts';
 
 export interface NetworkProps {
   /**
-   * Where the functions run, all of them. They reach DynamoDB, SQS and whatever the configuration names through it: by
-   * endpoints of the VPC, or a NAT gateway.
-   * @default - no VPC: they reach the internet, and nothing private
+   * The VPC in which all functions run. Through it they reach DynamoDB, SQS and the resources that the configuration
+   * names, by VPC endpoints or a NAT gateway.
+   * @default - no VPC: the functions reach the internet and nothing private
    */
   readonly vpc?: IVpc;
   /**
-   * In which of its subnets.
-   * @default - private subnets with a way out, otherwise isolated ones, one in each zone
+   * The subnets for the functions.
+   * @default - private subnets with internet access, otherwise isolated ones, one in each zone
    */
   readonly vpcSubnets?: SubnetSelection;
   /**
-   * What the functions' connections are judged by.
-   * @default - one for all functions, that lets nothing in and everything out
+   * Security groups of the functions.
+   * @default - one for all functions, which allows no incoming and all outgoing connections
    */
   readonly securityGroups?: readonly ISecurityGroup[];
 }
 
-/** Of one instance: the functions share it, and with it their network interfaces. */
+/** The network of one instance. All functions share it and its network interfaces. */
 export interface Network {
   readonly vpc: IVpc;
   readonly vpcSubnets?: SubnetSelection;
@@ -35,11 +35,11 @@ export const networkOf = (scope: Construct, { vpc, vpcSubnets, securityGroups }:
   if (vpc === undefined) {
     const given = Object.entries({ vpcSubnets, securityGroups }).flatMap(([name, each]) => (each ? [name] : []));
     if (given.length > 0)
-      throw new InvalidProps(scope, `${given.join(' and ')} without vpc: name it, or leave them out`);
+      throw new InvalidProps(scope, `${given.join(' and ')} without vpc: set vpc too, or omit them`);
     return undefined;
   }
   if (securityGroups?.length === 0)
-    throw new InvalidProps(scope, 'securityGroups must have one at least: leave it out, and one is made');
+    throw new InvalidProps(scope, 'securityGroups must have at least one element: omit it, and one group is created');
   const groups = securityGroups ?? [
     new SecurityGroup(scope, 'SecurityGroup', {
       vpc,
@@ -50,8 +50,9 @@ export const networkOf = (scope: Construct, { vpc, vpcSubnets, securityGroups }:
 };
 
 /**
- * What Lambda needs to keep network interfaces in a role's name: it knows none of their ids before, and asks about all of them.
- * Lambda alone: requests of a function's own code carry the function's ARN, and are not allowed.
+ * The rights that Lambda needs to manage network interfaces in a role's name. Their ids are not known before, and
+ * Lambda describes all of them. Only Lambda gets these rights: requests by a function's own code carry the function's
+ * ARN and are denied.
  */
 export const networkInterfaces = (): PolicyStatement =>
   new PolicyStatement({

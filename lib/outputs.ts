@@ -1,4 +1,4 @@
-/** What a stack says of an instance when it is deployed: where to send tasks, and by what the command line finds its API. */
+/** The outputs of a stack for an instance: where to send tasks, and how the command line finds its API. */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { API_URL, REGISTER_QUEUE_URL, REJECTED_QUEUE_URL, SERVICE } from '../src/domain/deployed/environment.ts';
@@ -7,8 +7,8 @@ import type { Flow } from './flow.ts';
 export interface FlowOutputsProps {
   readonly flow: Flow;
   /**
-   * Begins their names, where a stack has several instances.
-   * @default - nothing
+   * Prefix of the outputs' names, if a stack has several instances.
+   * @default - none
    */
   readonly prefix?: string;
 }
@@ -22,12 +22,15 @@ export class FlowOutputs extends Construct {
     output(REGISTER_QUEUE_URL, flow.registerQueue.queue.queueUrl, 'Send register messages here');
     output(REJECTED_QUEUE_URL, flow.rejectedQueue.queue.queueUrl, 'Refused messages, with reasons');
     output(API_URL, flow.apiUrl.url, 'The HTTP API (AWS_IAM)');
-    // What is called as its stack is needs none.
-    if (flow.service !== stack.stackName) output(SERVICE, flow.service, 'What its metrics and events are of');
+    // An instance with its stack's name needs no output for it.
+    if (flow.service !== stack.stackName) output(SERVICE, flow.service, 'Name of this instance in metrics and events');
     this.node.addValidation({ validate: () => this.#taken() });
   }
 
-  /** Before 0.2 people had to write the first of them, which then has the same name. */
+  /**
+   * Refuses outputs with the same names. Apps written for a version before 0.2 had to declare the first of these
+   * outputs themselves.
+   */
   #taken(): string[] {
     const stack = Stack.of(this);
     const nameOf = (output: CfnOutput): string => String(stack.resolve(output.logicalId));

@@ -1,4 +1,7 @@
-/** Who may send register messages: somebody of this app, other accounts, an organization; and, with a key of one's own, use it. */
+/**
+ * Grants to send register messages: to roles of this app, to other accounts, or to an organization. With a customer's
+ * key, they include its use.
+ */
 
 import { Token } from 'aws-cdk-lib';
 import {
@@ -18,21 +21,21 @@ const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
 const ACCOUNT = /^\d{12}$/;
 const ORGANIZATION = /^o-[a-z0-9]{10,32}$/;
 
-/** To send to a queue, and to know where it is. */
+/** Grants to send to a queue and to look up its URL. */
 export const grantSend = ({ queue, encryptionKey }: WorkingQueue, sender: IGrantable): Grant => {
   const grant = queue.grant(sender, ...SEND);
   return encryptionKey ? grant.combine(grantKey(encryptionKey, sender, 'sqs', 'send')) : grant;
 };
 
-/** Whoever these accounts let by their own policies. @throws InvalidProps */
+/** In each account, its own policies decide which roles may send. @throws InvalidProps */
 export const grantSendFromAccounts = (scope: IConstruct, queue: WorkingQueue, accounts: readonly string[]): void => {
   const principals = each(scope, accounts, ACCOUNT, 'account', 'twelve digits', (id) => new AccountPrincipal(id));
   allow(scope, queue, 'accounts', principals);
 };
 
-/** Whoever accounts of these organizations let by their own policies. @throws InvalidProps */
+/** In each account of these organizations, its own policies decide which roles may send. @throws InvalidProps */
 export const grantSendFromOrganizations = (scope: IConstruct, queue: WorkingQueue, ids: readonly string[]): void => {
-  // Each by a statement of its own, since each is a condition.
+  // One statement for each organization, since each is a condition of its own.
   for (const principal of each(scope, ids, ORGANIZATION, 'organization', 'o-…', (id) => new OrganizationPrincipal(id)))
     allow(scope, queue, 'organizations', [principal]);
 };

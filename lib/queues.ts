@@ -1,4 +1,7 @@
-/** The queues: those that work flows through, each with a dead-letter queue, and one for refused messages. */
+/**
+ * The queues: the working queues, each with a dead-letter queue, and the queues for refused messages and given-up
+ * events.
+ */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
@@ -9,7 +12,7 @@ import { checkKey, KEY_REUSE } from './encryption.ts';
 import { physicalName } from './names.ts';
 import { type DataProps, isKept } from './surroundings.ts';
 
-/** @param name after the prefix. */
+/** @param name the name after the prefix. */
 const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: string): QueueProps => {
   checkKey(scope, encryptionKey);
   const queueName = physicalName(scope, prefix, name);
@@ -23,32 +26,33 @@ const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: s
   };
 };
 
-/** A queue outlives its stack, but for one that could not be created. */
+/** A kept queue outlives its stack. A queue whose creation failed does not. */
 const kept = (retain: boolean): Pick<QueueProps, 'removalPolicy'> =>
   retain ? { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE } : {};
 
 export interface WorkingQueueProps extends DataProps {
-  /** After this an undeleted message is delivered again. */
+  /** Time after which a message that was not deleted is delivered again. */
   readonly visibility: Duration;
-  /** After the prefix, where there is one. */
+  /** The name after the prefix, if there is one. */
   readonly name: string;
   /**
-   * Whether a message may be all that there is of a task: then the queue and its dead letters are kept, with the tables.
+   * Whether a message may be the only record of a task. If so, the queue and its dead letters are kept together with
+   * the tables.
    * @default false
    */
   readonly holdsTasks?: boolean;
   /**
-   * How often a message is received before it is a dead letter.
+   * How often a message is received before it becomes a dead letter.
    * @default 5
    */
   readonly maxReceives?: number;
 }
 
-/** A queue that a λ works off; the sweep sends its dead letters again. */
+/** A queue that a function reads. The sweep sends its dead letters again. */
 export class WorkingQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
-  /** What encrypts them, where that is somebody's own. */
+  /** The customer's key that encrypts both queues, if any. */
   readonly encryptionKey: IKey | undefined;
 
   /** @throws InvalidProps */
@@ -73,7 +77,9 @@ export class WorkingQueue extends Construct {
   }
 }
 
-/** A queue that no function works off. Kept with the tables. @param why it has no dead-letter queue, for cdk-nag */
+/**
+ * A queue that no function reads. Kept together with the tables. @param why it has no dead-letter queue, for cdk-nag.
+ */
 const finalQueue = (scope: Construct, props: DataProps, name: string, why: string): Queue => {
   const queue = new Queue(scope, 'Queue', {
     ...secure(scope, props, name),
@@ -83,7 +89,10 @@ const finalQueue = (scope: Construct, props: DataProps, name: string, why: strin
   return queue;
 };
 
-/** Where refused messages lie with their reasons, until a person has them sent again, or deletes them. Kept with the tables. */
+/**
+ * The queue of refused messages with their reasons, until a user sends them again or deletes them. Kept together with
+ * the tables.
+ */
 export class RejectedQueue extends Construct {
   readonly queue: Queue;
 
@@ -94,12 +103,12 @@ export class RejectedQueue extends Construct {
       this,
       props,
       'rejected',
-      'Its messages have already been refused, with reasons, and no function works them off: one that cannot be sent again when a person asks for it stays.',
+      'Its messages were refused with reasons, and no function reads them. A message that cannot be sent again when a user asks for it stays in the queue.',
     );
   }
 }
 
-/** Where events lie that no destination took for three days, until a person has them sent again, or deletes them. */
+/** The queue of events that no destination accepted for three days, until a user sends them again or deletes them. */
 export class GivenUpQueue extends Construct {
   readonly queue: Queue;
 
@@ -110,7 +119,7 @@ export class GivenUpQueue extends Construct {
       this,
       props,
       'given-up',
-      'Its messages have been tried for days, and no function works them off: one that cannot be sent again when a person asks for it stays.',
+      'Its messages were retried for days, and no function reads them. A message that cannot be sent again when a user asks for it stays in the queue.',
     );
   }
 }

@@ -1,35 +1,35 @@
-/** Stages: what a deployment is called, which becomes part of its stacks' names and decides what becomes of its data. */
+/** Stages: the name of a deployment, which is part of its stacks' names and decides whether its data is kept. */
 
-/** Marks a stack as this stage's: a stack of the same name without it is somebody else's. */
+/** Tag on a stage's stacks. A stack with a stage's name but without this tag does not belong to Groupage. */
 export const STAGE_TAG = 'groupage:stage';
 
-/** Stages whose data outlives their stacks begin so: prod, prod-eu, production. */
+/** Stages whose names begin with this keep their data when stacks are removed: prod, prod-eu, production. */
 const KEEPS_DATA = 'prod';
 
-/** Stack names have at most 128 characters, and names that CloudFormation makes of them at most 64. */
+/** Stack names have at most 128 characters, and names that CloudFormation derives from them at most 64. */
 const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/i;
 
-/** The names of a stage's stacks, in the order in which they are made: each uses those before it. */
+/** The names of a stage's stacks in the order of deployment. Each stack uses the earlier ones. */
 export const stackNames = (stage: string) => ({
   data: `Groupage-${stage}-Data`,
   flow: `Groupage-${stage}-Flow`,
   ops: `Groupage-${stage}-Ops`,
 });
 
-/** Whether a stage's tables, and the queues that may hold tasks, stay when its stacks are removed. */
+/** Whether a stage's tables, and the queues that may hold tasks, are kept when its stacks are removed. */
 export const keepsData = (stage: string): boolean => stage.startsWith(KEEPS_DATA);
 
-/** Why this cannot be a stage, if it cannot. */
+/** Why this is no valid stage. Undefined if it is. */
 export const stageProblem = (stage: string): string | undefined => {
   if (!STAGE.test(stage))
-    return `a stage is called by 1 to 32 letters, digits and hyphens, with no hyphen at its ends (dev, prod, team-a), not ${JSON.stringify(stage)}`;
-  // Its tables would be thrown away with its stacks, which nobody who typed this means.
+    return `a stage has 1 to 32 letters, digits and hyphens, with no hyphen at either end (dev, prod, team-a), not ${JSON.stringify(stage)}`;
+  // Its tables would be deleted with its stacks, which is not what a user who types this expects.
   if (!keepsData(stage) && keepsData(stage.toLowerCase()))
-    return `a stage that keeps its data begins with ${KEEPS_DATA} in small letters: ${stage} would throw it away`;
+    return `a stage that keeps its data begins with ${KEEPS_DATA} in lower case: ${stage} would delete its data with its stacks, so write it in lower case`;
   return undefined;
 };
 
-/** A stage that cannot be: shown as one message. */
+/** An invalid stage. Its message is shown without a stack trace. */
 export class InvalidStage extends Error {
   override readonly name = 'InvalidStage';
   readonly stage: string;

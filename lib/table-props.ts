@@ -1,4 +1,4 @@
-/** What every table has, whatever its keys. */
+/** The properties that all tables share. */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, TableEncryption, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
@@ -9,8 +9,8 @@ export const string = (name: string): Attribute => ({ name, type: AttributeType.
 export const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
 
 /**
- * Without a key no `encryption` is set: DynamoDB encrypts every table anyway, with a key that AWS owns, at no cost, and
- * nobody can switch that off. A key can be given, and taken away, without a new table.
+ * Without a key, `encryption` is not set: DynamoDB encrypts every table with a key that AWS owns, at no cost, and this
+ * cannot be disabled. A key can be added and removed without replacing the table.
  *
  * @throws InvalidProps
  */

@@ -1,4 +1,4 @@
-/** The tables (docs/explanation/algorithm.md lists their rows). Their keys are part of the stored data: changing one replaces a table. */
+/** The tables. Their key schemas are part of the stored data: changing one replaces a table. */
 import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { FleetTable } from './fleet-table.ts';
@@ -19,7 +19,7 @@ export class Tables extends Construct {
     const shared = (name: string) => ({ ...sharedTableProps(this, props), ...this.#named(props, name) });
 
     this.task = new Table(this, 'Task', { ...shared('task'), partitionKey: string('Id') });
-    // Sparse: failed rows alone have a FailedTarget, so finding those that need a person costs the others nothing.
+    // Sparse: only failed tasks have a FailedTarget, so the index costs other tasks nothing.
     this.task.addGlobalSecondaryIndex({
       indexName: 'FailedByTarget',
       partitionKey: string('FailedTarget'),
@@ -32,7 +32,7 @@ export class Tables extends Construct {
       partitionKey: string('Target'),
       sortKey: string('Entry'),
     });
-    // Sparse: lock rows alone have an Operation.
+    // Sparse: only lock rows have an Operation.
     this.batchLock.addGlobalSecondaryIndex({
       indexName: 'Targets',
       partitionKey: string('Operation'),
@@ -49,7 +49,8 @@ export class Tables extends Construct {
     });
 
     this.fanOut = new Table(this, 'FanOut', { ...shared('fan-out'), partitionKey: string('Id') });
-    // Sparse: headers alone have a CheckAt, until their rows are gone. Its partitions share the headers between them.
+    // Sparse: only headers have a CheckAt, until their rows are deleted. The headers are spread over the partitions of
+    // the index.
     this.fanOut.addGlobalSecondaryIndex({
       indexName: 'ByCheckAt',
       partitionKey: string('Patrol'),
@@ -57,7 +58,7 @@ export class Tables extends Construct {
       projectionType: ProjectionType.KEYS_ONLY,
     });
 
-    // No index: a list's header is a row of the fan-outs' table, and everything else of it is found from that one.
+    // No index: a list's header is a row of the fan-outs' table, and all its other rows are found from there.
     this.list = new Table(this, 'List', { ...shared('list'), partitionKey: string('Id'), sortKey: string('Entry') });
 
     this.fleet = new FleetTable(this, 'Fleet', { ...props, ...this.#named(props, 'fleet') });

@@ -1,11 +1,11 @@
-/** Folders that go when this process does. */
+/** Temporary folders that are deleted when this process exits. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const made = new Set<string>();
 
-/** @param name tells whose it is, to who looks into the system's temporary folder. */
+/** @param name appears in the folder's name, so that a user can see what created it. */
 export const temporaryFolder = (name: string): string => {
   if (made.size === 0)
     process.once('exit', () => {

@@ -1,7 +1,7 @@
 /**
- * What is watched: all that a person should see to, and nothing that sees to itself.
+ * The alarms: everything that a person has to act on, and nothing that repairs itself.
  *
- * Another alarm is a row here, with its name in `AlarmId`, and a section of docs/how-to/operate.md.
+ * To add an alarm, add a row here, its name in `AlarmId`, and a section in docs/how-to/operate.md.
  */
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
@@ -17,7 +17,7 @@ import {
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
 
-/** What an alarm is of: all that there can be. Behind a hyphen stands which operation, destination, queue, function or table. */
+/** All possible ids of alarms. After the hyphen follows the operation, destination, queue, function or table. */
 export type AlarmId =
   | 'Rejected'
   | 'Repairs'
@@ -31,45 +31,50 @@ export type AlarmId =
   | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
 
 export interface Watch {
-  /** Unique among a deployment's alarms; its logical id is made of it. */
+  /** Unique among a deployment's alarms. The logical id is derived from it. */
   readonly id: AlarmId;
   readonly metric: Metric;
-  /** It goes on where the metric is this or more, or, with `below`, less. */
+  /** The alarm goes into ALARM if the metric is at least this value, or with `below`, less than it. */
   readonly threshold: number;
   readonly below?: true;
-  /** For so many of the metric's periods in a row. @default 1 */
+  /** Number of consecutive periods of the metric. @default 1 */
   readonly periods?: number;
-  /** What is the matter, in a clause. */
+  /** What happened, in a clause. */
   readonly says: string;
-  /** What to do, in a clause. */
+  /** The consequences and the remedy, in a clause. */
   readonly todo: string;
-  /** Of docs/how-to/operate.md, as GitHub names its heading in addresses. */
+  /** The anchor of a heading in docs/how-to/operate.md, as GitHub generates it. */
   readonly section: string;
 }
 
-/** What is rare, and wrong each time, is counted over so long: as long as its alarm stays on at the least. */
+/** Period for rare events that are always wrong. Their alarm stays on for at least this long. */
 const QUARTER = Duration.minutes(15);
-/** Longer than the longest `coolDown`: between two openings its alarm stays on. */
+/** Longer than the longest `coolDown`, so the alarm stays on between two openings. */
 const CIRCUIT_SPAN = Duration.minutes(20);
-/** The patrol looks at each Target once an hour at the latest: an alarm of what it sees looks as far back. */
+/** The patrol reads each Target within an hour, so an alarm on its findings covers an hour. */
 const ROUND = Duration.hours(1);
-/** So many in a quarter of an hour are more than a function that died. */
+/** This many takeovers in a quarter of an hour are more than one crashed function. */
 const TAKEOVERS = 3;
-/** Seconds. The register λ takes messages at once, and what it cannot take is a dead letter after ten minutes. */
+/**
+ * In seconds. The register function takes messages at once, and a message that it cannot take is a dead letter after
+ * ten minutes.
+ */
 const REGISTER_AGE = 300;
 /**
- * SQS deletes a message 14 days after it was sent; the alarm of its queue then returns to OK. A week is also the longest span that an
- * alarm can look at. `ApproximateAgeOfOldestMessage` is of no use here: it leaves out messages that were received more than three times,
- * as the sweep does within minutes, and begins anew when a message becomes a dead letter.
+ * In days. SQS deletes a message 14 days after it was sent, and the queue's alarm then returns to OK. A week is also
+ * the longest span of an alarm. `ApproximateAgeOfOldestMessage` cannot be used: it leaves out messages that were
+ * received more than three times, as the sweep does within minutes, and starts again when a message becomes a dead
+ * letter.
  */
 const WEEK_OF_DAYS = 7;
 /**
- * Milliseconds, and the same in seconds. An undelivered event is received again a quarter of an hour later at the latest (`MAX_DELAY`).
- * Each receive that does not deliver it writes the metric, so every half hour has a value, however rare events are.
+ * `age` in milliseconds; `CALLBACK_AGE` is the same in seconds. An undelivered event is received again within a quarter
+ * of an hour (`MAX_DELAY`). Each receive that does not deliver it writes the metric, so every half hour has a value,
+ * however rare events are.
  */
 const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
 const CALLBACK_AGE = UNDELIVERED.age / 1_000;
-/** A function that fails or is throttled for three steps does not see to itself. */
+/** Periods of five minutes. A function that fails or is throttled for this long does not recover by itself. */
 const LASTING = 3;
 
 const visibleIn = (queue: IQueue, period = STEP): Metric =>
@@ -78,7 +83,7 @@ const visibleIn = (queue: IQueue, period = STEP): Metric =>
 const oldestIn = (queue: IQueue): Metric =>
   queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM });
 
-/** All of them, in the order in which the dashboard shows them. */
+/** All alarms, in the order in which the dashboard shows them. */
 export const watchesOf = (
   config: Config,
   policy: AlarmPolicy,
@@ -94,8 +99,8 @@ export const watchesOf = (
       says:
         name === 'callback'
           ? 'Events were received 1,000 times and not delivered'
-          : `Messages of the ${name} queue failed five times`,
-      todo: 'read why in the log of the function, and mend it; the sweep sends them again',
+          : `Messages of the ${name} queue failed five times and are in its dead-letter queue`,
+      todo: 'their work waits, and nothing is lost. Find the cause in the log of the function and fix it; the sweep sends the messages again',
       section: 'dead-letters',
     }),
   ),
@@ -104,8 +109,8 @@ export const watchesOf = (
     id: 'Rejected',
     metric: visibleIn(flow.rejectedQueue.queue),
     threshold: 1,
-    says: 'Messages were refused',
-    todo: 'read the reasons, and have them sent again or delete them',
+    says: 'Messages were refused and are in the rejected queue',
+    todo: 'they have had no effect. Read the reasons, then send them again (groupage redrive --dead-letters rejected) or delete them',
     section: 'the-rejected-queue',
   },
   ...Object.values(config.operations).flatMap((operation) => watchesOfOperation(policy, operation, measured)),
@@ -113,8 +118,8 @@ export const watchesOf = (
     id: 'Repairs',
     metric: measured('Repairs', {}, { period: QUARTER }),
     threshold: 1,
-    says: 'The patrol put something right whose message was lost',
-    todo: 'find out who purged or redrove a queue, and run groupage doctor --deep',
+    says: 'A Target or batch was stuck because a message was lost, and was repaired',
+    todo: 'its tasks were late, and go on now. Find out who purged or redrove a queue, and run groupage doctor --deep to find lost batch messages',
     section: 'something-was-stranded',
   },
   ...watchesOfCallbacks(config, flow, measured),
@@ -122,8 +127,8 @@ export const watchesOf = (
     id: 'RegisterAge',
     metric: oldestIn(flow.registerQueue.queue),
     threshold: REGISTER_AGE,
-    says: 'Tasks are sent faster than they are registered, or are not registered at all',
-    todo: "look at the register function's errors, throttles and concurrency",
+    says: 'The oldest register message has waited for five minutes',
+    todo: 'tasks are sent faster than they are registered, or are not registered at all. Check the errors, throttles and concurrency of the register function; do not purge its queue',
     section: 'register-messages-wait',
   },
   ...watchesOfSweep(flow, measured),
@@ -136,8 +141,8 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
       id: `Callbacks-${destination}`,
       metric: measured('OldestUndelivered', { destination }, { period: UNDELIVERED.span, statistic: Stats.MAXIMUM }),
       threshold: UNDELIVERED.age,
-      says: `An event has not come to the destination ${destination} for a quarter of an hour`,
-      todo: 'mend it or its rights; events are kept and tried again for three days',
+      says: `An event has not reached the destination ${destination} for a quarter of an hour`,
+      todo: 'tasks keep their results, and events are retried for three days. Fix the destination, or the rights to send to it',
       section: 'callbacks-fail',
     }),
   ),
@@ -147,8 +152,8 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
           id: 'GivenUp',
           metric: visibleIn(givenUpQueue.queue),
           threshold: 1,
-          says: 'Events were given up: no destination took them for three days',
-          todo: 'mend the destination, and have them sent again (groupage redrive --dead-letters given-up) or delete them',
+          says: 'Events were given up, because no destination accepted them for three days',
+          todo: 'they are not retried any more. Fix the destination, then send them again (groupage redrive --dead-letters given-up) or delete them',
           section: 'events-were-given-up',
         },
       ] satisfies Watch[])
@@ -157,18 +162,19 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
     ? ([
         {
           id: 'CallbackAge',
-          // It leaves out messages that were received more than three times: those are watched destination by destination.
+          // This metric leaves out messages that were received more than three times. The alarms of each destination
+          // cover those.
           metric: oldestIn(callbackQueue.queue),
           threshold: CALLBACK_AGE,
-          says: 'An event has waited for a quarter of an hour, and was received three times at the most',
-          todo: "look at the callback function's errors, throttles and event source",
+          says: 'An event has waited for a quarter of an hour and was received at most three times',
+          todo: 'the callback function hardly runs; events wait, and nothing is lost. Check the errors, throttles and event source of the function',
           section: 'events-wait',
         },
       ] satisfies Watch[])
     : []),
 ];
 
-/** Where messages lie that SQS will delete unless somebody sees to them. */
+/** Queues whose messages SQS will delete unless a person acts. */
 const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow): Watch[] =>
   [
     ...Object.entries(workingQueues).map(([name, { deadLetters }]) => [name, deadLetters] as const),
@@ -179,14 +185,14 @@ const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow
     metric: visibleIn(queue, Duration.days(1)),
     threshold: 1,
     periods: WEEK_OF_DAYS,
-    says: `Messages have lain ${isFinal(name) ? `in the ${name} queue` : `among the dead letters of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
+    says: `Messages have been ${isFinal(name) ? `in the ${name} queue` : `in the dead-letter queue of the ${name} queue`} on each day of a week. SQS deletes a message 14 days after it was last sent`,
     todo: isFinal(name)
-      ? `send them again (groupage redrive --dead-letters ${name}), or keep a copy and delete them; when SQS deletes them, this queue's other alarm returns to OK`
-      : 'while the sweep runs it sends them again, so none is deleted: find out in the log of the function why they fail. If the sweep does not run, start it',
+      ? `send them again (groupage redrive --dead-letters ${name}), or keep a copy and delete them. When SQS deletes them, the other alarm of this queue returns to OK`
+      : 'none is deleted while the sweep runs, since it sends them again. Find out in the log of the function why they fail. If the sweep does not run, start it',
     section: 'messages-are-about-to-vanish',
   }));
 
-/** Queues whose messages only a person has sent again. */
+/** Queues whose messages only a user sends again. */
 const isFinal = (name: string): boolean => name === 'rejected' || name === 'given-up';
 
 const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation, measured: MeasuredIn): Watch[] => {
@@ -198,16 +204,16 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       id: `Late-${name}`,
       metric: measured('OldestWaiting', of, { period: ROUND, statistic: Stats.MAXIMUM }),
       threshold: late,
-      says: `A task of ${name} has waited for ${late / 1_000} s or more, where ${longestWait(operation) / 1_000} s is the most that it should`,
-      todo: 'groupage targets and groupage operations say which, and what it waits for',
+      says: `A task of ${name} has waited for ${late / 1_000} s or more, but should wait for ${longestWait(operation) / 1_000} s at most`,
+      todo: 'the task is late, not lost. Run groupage targets and groupage operations to see which tasks wait, and for what; do not send them again',
       section: 'tasks-wait-too-long',
     },
     {
       id: `Failed-${name}`,
       metric: measured('BatchesFailed', of, { period: QUARTER }),
       threshold: failedBatches,
-      says: `Tasks of ${name} have failed for good`,
-      todo: 'groupage failures says why; mend that, and redrive them',
+      says: `Tasks of ${name} have ended as failed`,
+      todo: 'they are not retried by themselves. Run groupage failures to see the causes, fix them, then redrive the tasks',
       section: 'batches-fail',
     },
     ...(circuit
@@ -216,8 +222,8 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
             id: `Circuit-${name}`,
             metric: measured('CircuitOpened', of, { period: CIRCUIT_SPAN }),
             threshold: 1,
-            says: `The downstream of ${name} takes no calls, and its batches wait`,
-            todo: 'mend the downstream, or the configuration that calls it; nothing is lost meanwhile',
+            says: `The circuit of ${name} opened, because its downstream accepts no calls`,
+            todo: 'its batches wait, use up no attempts, and nothing is lost. Fix the downstream, or the configuration of its calls; a batch tests it after each coolDown',
             section: 'a-circuit-is-open',
           },
         ] satisfies Watch[])
@@ -227,13 +233,13 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       metric: measured('LockTakeovers', of, { period: QUARTER }),
       threshold: TAKEOVERS,
       says: `Leaders of ${name} died or were too slow, and others took over`,
-      todo: 'look for timeouts and memory in the logs of the elect-leader and group functions',
+      todo: 'its tasks may be up to two minutes late, and nothing is lost. Look for timeouts and memory errors in the logs of the elect-leader and group functions',
       section: 'leaders-are-taken-over',
     },
   ];
 };
 
-/** Without it nothing that is lost is found, and dead letters stay where they are. */
+/** Without the sweep, lost messages are not found, and dead letters are not sent again. */
 const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
   const sweep = functions.get('sweep');
   if (!sweep) throw new Error('the flow has no sweep');
@@ -245,7 +251,7 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
       below: true,
       periods: LASTING,
       says: 'The sweep has not run for a quarter of an hour',
-      todo: 'enable its rule (SweepSchedule), and see that the function is there',
+      todo: 'dead letters are not sent again, and nothing that is stuck is repaired. Enable its rule (SweepSchedule), and check that the function exists',
       section: 'the-sweep-does-not-run',
     },
     {
@@ -253,8 +259,8 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
       metric: sweep.metricErrors({ period: STEP }),
       threshold: 1,
       periods: LASTING,
-      says: 'The sweep fails, and with it what it repairs',
-      todo: 'its log names each thing that failed',
+      says: 'The sweep fails in a part of its work',
+      todo: 'that part repairs nothing, and the other parts go on. Its log names each Target, fan-out or queue that failed, and why; fix the cause',
       section: 'the-sweep-fails',
     },
     {
@@ -262,14 +268,14 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
       metric: measured('SweepsCut', {}),
       threshold: 1,
       periods: LASTING,
-      says: 'The sweep runs out of time, so some repairs are late; nothing is lost',
-      todo: 'its log says which part was cut; look for a throttled table, or give the function more memory',
+      says: 'The sweep runs out of time',
+      todo: 'some repairs are late, and nothing is lost. Its log names the part that was cut; look for a throttled table, or give the function more memory',
       section: 'the-sweep-runs-out-of-time',
     },
   ];
 };
 
-/** Where AWS says no: a function that may not run, a table that takes no more. */
+/** Limits of AWS: functions and tables that are throttled. */
 const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
   ...[...flow.functions].map(
     ([name, fn]): Watch => ({
@@ -277,8 +283,8 @@ const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): W
       metric: fn.metricThrottles({ period: STEP }),
       threshold: 1,
       periods: LASTING,
-      says: `The ${name} function is throttled, and its messages wait`,
-      todo: "raise the account's quota of concurrent executions, or find who uses it up",
+      says: `The ${name} function is throttled`,
+      todo: 'its work is late, and no stored task is lost. Raise the quota of concurrent executions of the account, or find out which functions use it up',
       section: 'a-function-is-throttled',
     }),
   ),
@@ -290,7 +296,7 @@ const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): W
         threshold: 1,
         periods: LASTING,
         says: `${kind}s of the table ${name} are throttled`,
-        todo: 'find the hot Target or operation, and split it (shards) or slow its producers',
+        todo: 'calls are retried, so tasks are late, and nothing is lost. Find the hot Target or operation, then split it (shards) or slow down its producers',
         section: 'a-table-is-throttled',
       }),
     ),

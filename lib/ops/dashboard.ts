@@ -1,4 +1,4 @@
-/** The dashboard: five questions, in the order in which somebody asks them who was just called. */
+/** The dashboard: five questions, in the order in which a person on call asks them. */
 import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard, PeriodOverride, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
@@ -6,9 +6,12 @@ import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import { QUESTIONS, type Watched } from './graphs.ts';
 
-/** A dashboard has up to 2,500 metrics: an operation up to 28, each destination, queue, function and table a few. */
+/**
+ * A dashboard has up to 2,500 metrics. An operation needs up to 28, and each destination, queue, function and table a
+ * few.
+ */
 const OPERATIONS_MAX = 60;
-/** Of one widget. */
+/** Most alarms of one widget. */
 const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
 
@@ -17,19 +20,19 @@ interface OpsDashboardProps extends Omit<Watched, 'operations'> {
 }
 
 export class OpsDashboard extends Construct {
-  /** Its name has the region in it: dashboards of all regions are listed together. */
+  /** Its name contains the region, because dashboards of all regions are listed together. */
   readonly dashboard: Dashboard;
   readonly #flow: Flow;
   readonly #name: string;
 
-  /** @throws InvalidProps for a second one of an instance */
+  /** @throws InvalidProps for a second dashboard of the same instance. */
   constructor(scope: Construct, id: string, { alarms, ...props }: OpsDashboardProps) {
     super(scope, id);
     this.#flow = props.flow;
     this.#name = this.#nameOf(props.flow);
     const all = Object.values(props.config.operations);
     const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
-    // An id that it was given once: another one would delete the dashboard of that name on an upgrade.
+    // This id must stay: with another id, an upgrade would delete the dashboard of this name.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
       dashboardName: `${this.#name}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
@@ -42,7 +45,7 @@ export class OpsDashboard extends Construct {
       );
     }
     if (all.length > watched.operations.length)
-      this.#heading(`Of ${all.length} operations these graphs have the first ${watched.operations.length}`);
+      this.#heading(`Of ${all.length} operations, these graphs show the first ${watched.operations.length}`);
     for (const [title, graphs] of QUESTIONS) {
       this.#heading(title);
       this.dashboard.addWidgets(...graphs(watched));
@@ -53,15 +56,16 @@ export class OpsDashboard extends Construct {
     this.dashboard.addWidgets(new TextWidget({ markdown: `### ${text}`, width: FULL_WIDTH, height: 1 }));
   }
 
-  /**
-   * The stack's, or what tells one of several instances from the others, wherever they are. No stack has a `_` in its name.
-   */
+  /** The stack's name, or a name that distinguishes several instances, in any stacks. No stack name contains a `_`. */
   #nameOf(flow: Flow): string {
     const { stackName } = Stack.of(this);
     const others = this.#others();
     const same = others.find((each) => each.#flow === flow);
     if (same)
-      throw new InvalidProps(this, `it would be called as ${same.node.path}, which shows the same: make one Ops`);
+      throw new InvalidProps(
+        this,
+        `${same.node.path} is a dashboard of the same instance: create one Ops for each instance`,
+      );
     const names = [
       ...(flow.service === Stack.of(flow).stackName ? [stackName] : []),
       ...(Token.isUnresolved(flow.service) ? [] : [flow.service.replace(/[./]/g, '_')]),
@@ -70,7 +74,7 @@ export class OpsDashboard extends Construct {
     return free ?? `${stackName}_${flow.node.addr.slice(-8)}`;
   }
 
-  /** Those of its stack that were made before. */
+  /** Other dashboards in the same stack that were created before this one. */
   #others(): OpsDashboard[] {
     const stack = Stack.of(this);
     const isOther = (each: unknown): each is OpsDashboard =>
@@ -79,5 +83,5 @@ export class OpsDashboard extends Construct {
   }
 }
 
-/** Five alarms in a row. */
+/** A row shows five alarms. */
 const rowsOf = (alarms: number): number => 1 + Math.ceil(alarms / 5);

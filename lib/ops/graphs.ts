@@ -1,4 +1,4 @@
-/** The graphs of the dashboard, question by question. */
+/** The graphs of the dashboard, by question. */
 import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -8,10 +8,10 @@ import { REPAIRED } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
 import { callsSavedBy, type MeasuredIn, type OfOperation, reasonsOf, STEP } from '../instance-metrics.ts';
 
-/** What they are of. */
+/** What the graphs show. */
 export interface Watched {
   readonly config: Config;
-  /** Those operations that the dashboard has room for. */
+  /** The operations for which the dashboard has capacity. */
   readonly operations: readonly Operation[];
   readonly flow: Flow;
   readonly tables: Readonly<Record<string, Table>>;
@@ -31,18 +31,18 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
   };
   const queues = working.map(([queue]) => queue);
   return [
-    graph('Dead letters, refused messages and events given up', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
-    graph('Dead letters sent again, or unreadable', [
+    graph('Dead letters, refused messages and given-up events', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
+    graph('Dead letters that were sent again or were unreadable', [
       ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
       ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
     ]),
-    graph('Messages refused', byOperation(watched, ['TasksRejected'])),
-    graph('Tasks failed, of which some expired', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
-    graph('Batches failed', byOperation(watched, ['BatchesFailed'])),
-    graph('Circuits opened, and closed', byOperation(watched, ['CircuitOpened', 'CircuitClosed'])),
+    graph('Refused messages', byOperation(watched, ['TasksRejected'])),
+    graph('Failed tasks, and expired ones among them', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
+    graph('Failed batches', byOperation(watched, ['BatchesFailed'])),
+    graph('Circuits that opened or closed', byOperation(watched, ['CircuitOpened', 'CircuitClosed'])),
     graph('Repairs', [measured('Repairs', {}), measured('FanOutsRepaired', {}), ...byOperation(watched, REPAIRED)]),
-    graph('Leaders that took over', byOperation(watched, ['LockTakeovers'])),
-    graph('Events of which nobody knows, or is told', [
+    graph('Takeovers by another leader', byOperation(watched, ['LockTakeovers'])),
+    graph('Undelivered events, expired fan-outs and unknown items', [
       ...destinations.map((destination) =>
         measured('CallbacksFailed', { destination }, { label: `${destination} failed` }),
       ),
@@ -59,29 +59,29 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
 const isItLate = (watched: Watched): GraphWidget[] => {
   const { operations } = watched;
   return [
-    graph('How long the oldest task has waited (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM), {
+    graph('Age of the oldest waiting task (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM), {
       leftAnnotations: operations.map((operation) => ({
         value: lateAfter(operation),
         label: `${operation.operation} is late`,
       })),
     }),
-    graph('How long batches waited for their seal, p99 (ms)', byOperation(watched, ['Wait'], 'p99'), {
+    graph('Wait of a batch until its seal, p99 (ms)', byOperation(watched, ['Wait'], 'p99'), {
       leftAnnotations: operations.map((operation) => ({
         value: longestWait(operation),
         label: `${operation.batch.window === null ? 'maxWait' : 'window'} of ${operation.operation}`,
       })),
     }),
-    graph('Oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
-    graph('Tasks in', byOperation(watched, ['TasksRegistered', 'TasksRedriven'])),
-    graph('Tasks out', byOperation(watched, ['TasksSucceeded', 'TasksFailed'])),
+    graph('Age of the oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
+    graph('Tasks registered and redriven', byOperation(watched, ['TasksRegistered', 'TasksRedriven'])),
+    graph('Tasks succeeded and failed', byOperation(watched, ['TasksSucceeded', 'TasksFailed'])),
   ];
 };
 
 const isItFull = (watched: Watched): GraphWidget[] => [
-  graph('Fill, mean (% of maxSize)', byOperation(watched, ['FillRatio'])),
+  graph('Mean batch size (% of maxSize)', byOperation(watched, ['FillRatio'])),
   ...watched.operations.map(({ operation, batch }) =>
     graph(
-      `Batches of ${operation}, by why they were sealed`,
+      `Batches of ${operation} by seal reason`,
       reasonsOf(batch).map((reason) => watched.measured('BatchesSealed', { operation, reason }, { label: reason })),
       { stacked: true },
     ),
@@ -96,8 +96,8 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
   const merging = operations.filter(({ merge }) => merge);
   const sent = Object.entries({ ...workingQueues(watched), rejected: flow.rejectedQueue.queue });
   return [
-    graph('Calls of the downstream', byOperation(watched, ['DownstreamCalls'])),
-    graph('Calls saved, against one for each task', callsSaved(watched)),
+    graph('Calls to the downstream', byOperation(watched, ['DownstreamCalls'])),
+    graph('Calls saved, compared with one for each task', callsSaved(watched)),
     graph('Leaders elected', byOperation(watched, ['LeadersElected'])),
     graph('Write units', ofTables(tables, ['ConsumedWriteCapacityUnits'])),
     graph('Read units', ofTables(tables, ['ConsumedReadCapacityUnits'])),
@@ -106,7 +106,7 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
       'Messages sent',
       sent.map(([label, queue]) => queue.metric('NumberOfMessagesSent', { label, period: STEP, statistic: Stats.SUM })),
     ),
-    graph('Events told, and fan-outs that are done', [
+    graph('Delivered events, and completed fan-outs', [
       ...Object.keys(config.destinations).map((destination) =>
         measured('CallbacksDelivered', { destination }, { label: destination }),
       ),
@@ -132,21 +132,21 @@ const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
   const { flow, tables } = watched;
   const queues = workingQueues(watched);
   return [
-    graph('A call of the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
-    graph('Calls that came to nothing', byOperation(watched, ['DownstreamErrors'])),
-    graph('Batches that are tried again', byOperation(watched, ['BatchesRetried'])),
+    graph('Duration of a call to the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
+    graph('Failed calls', byOperation(watched, ['DownstreamErrors'])),
+    graph('Retried batches', byOperation(watched, ['BatchesRetried'])),
     graph('Messages that wait in their queue', ofQueues(queues, 'ApproximateNumberOfMessagesVisible')),
     graph('Messages in flight', ofQueues(queues, 'ApproximateNumberOfMessagesNotVisible')),
-    graph('Messages that are delayed', ofQueues(queues, 'ApproximateNumberOfMessagesDelayed')),
-    graph('Functions at once', ofFunctions(flow.functions, 'ConcurrentExecutions', Stats.MAXIMUM)),
+    graph('Delayed messages', ofQueues(queues, 'ApproximateNumberOfMessagesDelayed')),
+    graph('Concurrent executions', ofFunctions(flow.functions, 'ConcurrentExecutions', Stats.MAXIMUM)),
     graph('Duration of functions, p95 (ms)', ofFunctions(flow.functions, 'Duration', 'p95')),
-    graph('Functions that failed', ofFunctions(flow.functions, 'Errors', Stats.SUM)),
-    graph('Functions that were throttled', ofFunctions(flow.functions, 'Throttles', Stats.SUM)),
-    graph('Tables that were throttled', ofTables(tables, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
+    graph('Failed invocations', ofFunctions(flow.functions, 'Errors', Stats.SUM)),
+    graph('Throttled invocations', ofFunctions(flow.functions, 'Throttles', Stats.SUM)),
+    graph('Throttled requests to tables', ofTables(tables, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
   ];
 };
 
-/** Three graphs in a row of 24, each with room for its legend. */
+/** In a row of 24 units: three graphs with their legends. */
 const [WIDTH, HEIGHT] = [8, 5];
 
 const graph = (
@@ -156,7 +156,7 @@ const graph = (
 ): GraphWidget =>
   new GraphWidget({ title, left: [...metrics], leftYAxis: { min: 0 }, width: WIDTH, height: HEIGHT, ...more });
 
-/** A line an operation, or several where there are several metrics. */
+/** A line for each operation and metric. */
 const byOperation = ({ operations, measured }: Watched, names: readonly OfOperation[], statistic?: string): IMetric[] =>
   names.flatMap((name) =>
     operations.map(({ operation }) =>
@@ -171,7 +171,10 @@ const byOperation = ({ operations, measured }: Watched, names: readonly OfOperat
     ),
   );
 
-/** The largest of a step, of each of these queues: a line each, labelled by its name. So with functions and tables below. */
+/**
+ * The maximum of each period for each queue: one line for each queue, labelled with its name. Likewise for functions
+ * and tables below.
+ */
 const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMetric[] =>
   Object.entries(queues).map(([label, queue]) =>
     queue.metric(metric, { label, period: STEP, statistic: Stats.MAXIMUM }),
@@ -191,11 +194,11 @@ const ofTables = (tables: Readonly<Record<string, Table>>, metrics: readonly str
     ),
   );
 
-/** The queues that λs work off. */
+/** The queues that functions read. */
 const workingQueues = ({ flow }: Watched): Readonly<Record<string, IQueue>> =>
   Object.fromEntries(Object.entries(flow.workingQueues).map(([name, { queue }]) => [name, queue]));
 
-/** In the order in which somebody asks them who was just called. */
+/** In the order in which a person on call asks them. */
 export const QUESTIONS: readonly (readonly [title: string, graphs: (watched: Watched) => readonly GraphWidget[]])[] = [
   ['Is anything lost or failing?', isAnythingLost],
   ['Is anything late?', isItLate],

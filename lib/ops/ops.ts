@@ -1,4 +1,4 @@
-/** To operate a flow: the dashboard and the alarms of it (docs/how-to/operate.md). */
+/** For operating a flow: its dashboard and alarms (docs/how-to/operate.md). */
 import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -19,8 +19,8 @@ export interface OpsProps {
 }
 
 /**
- * The dashboard, and an alarm for all that a person should see to. Alarms tell `alarms.topic` of the configuration, and
- * whatever actions are added here.
+ * The dashboard, and an alarm for everything that a person has to act on. Alarms notify `alarms.topic` of the
+ * configuration, and perform the actions added here.
  *
  * ```ts
  * const ops = new Ops(this, 'Ops', groupage);
@@ -36,7 +36,7 @@ export class Ops extends Construct {
     super(scope, id);
     const measured = measuredIn(flow);
     const byName = tablesOf(tables);
-    // Whoever makes this construct wants alarms, whatever the configuration says of a stack of their own.
+    // This construct always creates alarms. `alarms: null` in the configuration only omits the ops stack of the app.
     const policy = config.alarms ?? NO_ALARMS;
     const watches = watchesOf(config, policy, flow, byName, measured);
     this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
@@ -49,20 +49,20 @@ export class Ops extends Construct {
     });
   }
 
-  /** What happens when any of the alarms goes on. */
+  /** Adds actions for when any alarm goes into ALARM. */
   addAlarmAction(...actions: IAlarmAction[]): void {
     for (const alarm of this.alarms) alarm.addAlarmAction(...actions);
   }
 
-  /** What happens when any of the alarms goes off. */
+  /** Adds actions for when any alarm returns to OK. */
   addOkAction(...actions: IAlarmAction[]): void {
     for (const alarm of this.alarms) alarm.addOkAction(...actions);
   }
 
   /**
-   * One of the alarms, by what it watches.
+   * One of the alarms by its id.
    *
-   * @throws InvalidProps where there is none of an operation, destination, queue, function or table of that name
+   * @throws InvalidProps if there is no alarm for an operation, destination, queue, function or table of that name.
    */
   alarm(id: AlarmId): Alarm {
     const alarm = this.alarms.find(({ node }) => node.id === id);
@@ -87,8 +87,8 @@ interface AlarmsProps {
 }
 
 /**
- * Each watches one metric. No math: an alarm is paid by the metrics that it looks at, so that one of a sum costs as much
- * as one of each, and tells less.
+ * Each alarm uses one metric and no metric math. An alarm is billed by its metrics, so an alarm on a sum costs as much
+ * as one alarm for each metric, and shows less.
  */
 class Alarms extends Construct {
   readonly alarms: readonly Alarm[];
@@ -105,7 +105,7 @@ class Alarms extends Construct {
           ? ComparisonOperator.LESS_THAN_THRESHOLD
           : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: periods,
-        // Nothing is counted where nothing happens; where something has to happen, that is the fault.
+        // Missing data means that nothing happened. For an alarm with `below`, this is the fault.
         treatMissingData: below ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       });
       if (topic) {

@@ -47,7 +47,7 @@ export interface Failure extends Reason {
 /** What an attempt leaves open. */
 export interface Rest {
   readonly left: readonly Left[];
-  /** Of these the downstream reports later: those that it had before, and those that it has taken now. */
+  /** Items that the downstream reports later, including those from earlier attempts. */
   readonly pending: readonly TaskId[];
   readonly hasTaken: boolean;
   /**

@@ -10,7 +10,7 @@ import { childrenOf, type Position, positionAt } from '../../domain/fan-outs/tre
 import type { Millis } from '../../domain/ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
-/** What was counted from `from` on. */
+/** Counts from `from` on. */
 export interface Sight {
   /** Items that failed. */
   readonly failed: number;

@@ -154,7 +154,7 @@ const lookAtEach = async <Id extends Target | BatchId>(
   return { findings, skipped };
 };
 
-/** What was done about a finding: a message was sent, or a lock or slot was freed. */
+/** The repair of a finding: a message was sent, or a lock or slot was freed. */
 export type Remedy = 'elect-message' | 'batch-message' | 'lock-released' | 'slot-freed';
 
 /** A finding, and what was done about it, or why nothing could be done. */
