@@ -219,19 +219,19 @@ describe('a destination that is part of the app', () => {
       'another kind',
       'ops',
       (stack) => new Topic(stack, 'To'),
-      /ops is a queue in the configuration, and was given a topic/,
+      /ops is a queue in the configuration, but the target is a topic/,
     ],
     [
       'a secret for a queue',
       'ops',
       (stack) => new Secret(stack, 'To'),
-      /ops is a queue in the configuration, and was given a secret/,
+      /ops is a queue in the configuration, but the target is a secret/,
     ],
     [
       'a secret for a parameter',
       'old',
       (stack) => new Secret(stack, 'To'),
-      /the secret of the destination old is a parameter of SSM/,
+      /the secret of the destination old is an SSM parameter/,
     ],
     ['a FIFO queue', 'ops', (stack) => new Queue(stack, 'To', { fifo: true }), /ops is FIFO/],
   ])('is refused in words: %s', (_, name, make, words) => {
@@ -244,10 +244,10 @@ describe('a destination that is part of the app', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     groupage.grantCallbacks('ops', new Queue(stack, 'One'));
-    expect(() => groupage.grantCallbacks('ops', new Queue(stack, 'Two'))).toThrow(/ops was given before/);
+    expect(() => groupage.grantCallbacks('ops', new Queue(stack, 'Two'))).toThrow(/ops already has a target/);
     const none = groupageIn(new Stack(new App(), 'Other'));
     expect(() => none.grantCallbacks('ops', new Queue(stack, 'Three'))).toThrow(
-      /it has none, name it under "destinations"/,
+      /it has none, so add it under "destinations"/,
     );
   });
 });

@@ -128,7 +128,7 @@ describe('the names of an instance', () => {
     const stack = theirStack();
     groupageIn(stack, { service: 'shop' });
     expect(() => groupageIn(stack, { prefix: 'shop' }, 'Orders')).toThrow(
-      /^TheirStack\/Orders: its metrics would be those of TheirStack\/Groupage, which is called "shop" too/,
+      /^TheirStack\/Orders: its metrics would mix with those of TheirStack\/Groupage, which has the service "shop" too/,
     );
   });
 });

@@ -36,7 +36,7 @@ it('a dashboard takes 2,500 metrics, a widget 500, or 100 alarms: with more oper
   const template = ours('dev', aConfig(...many));
   expect(metricsOfDashboards(template).length).toBeLessThanOrEqual(2_500);
   const texts = widgetsOf(template).flatMap(({ properties: { markdown } }) => markdown ?? []);
-  expect(texts).toContain('### Of 70 operations these graphs have the first 60');
+  expect(texts).toContain('### Of 70 operations, these graphs show the first 60');
   for (const { properties } of widgetsOf(template)) {
     expect(properties.metrics?.length ?? 0).toBeLessThanOrEqual(500);
     expect(properties.alarms?.length ?? 0).toBeLessThanOrEqual(100);

@@ -24,7 +24,7 @@ describe('what cannot work is refused', () => {
     [
       'subnets without a VPC',
       () => ({ vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS } }),
-      /vpcSubnets without vpc: name it, or leave them out/,
+      /vpcSubnets without vpc: set vpc too, or omit them/,
     ],
     [
       'groups without a VPC',
@@ -34,7 +34,7 @@ describe('what cannot work is refused', () => {
     [
       'no groups at all',
       (stack) => ({ vpc: vpcIn(stack), securityGroups: [] }),
-      /securityGroups must have one at least/,
+      /securityGroups must have at least one element/,
     ],
     [
       'data that is kept in another way',
@@ -44,17 +44,17 @@ describe('what cannot work is refused', () => {
     [
       'a key of another region',
       (stack) => ({ encryptionKey: keyIn('us-east-1')(stack) }),
-      /encryptionKey is of us-east-1, the stack of eu-west-1: take a key of eu-west-1/,
+      /encryptionKey is in us-east-1, but the stack is in eu-west-1: use a key in eu-west-1/,
     ],
     [
       'an alias, by which no policy gives a right to its key',
       (stack) => ({ encryptionKey: Alias.fromAliasName(stack, 'Alias', 'alias/shop') }),
-      /encryptionKey is an alias.*: give the key itself/,
+      /encryptionKey is an alias.*: pass the key itself/,
     ],
     [
       'a prefix that is too long',
       () => ({ prefix: 'p'.repeat(41) }),
-      /prefix must be a letter and up to 39 letters.* not "p{41}"/,
+      /prefix must be a letter followed by up to 39 letters.* not "p{41}"/,
     ],
     ['a prefix that ends its own way', () => ({ prefix: 'shop-' }), /not "shop-"/],
     ['a prefix with a dot, which no queue has', () => ({ prefix: 'shop.eu' }), /not "shop.eu"/],
@@ -66,7 +66,7 @@ describe('what cannot work is refused', () => {
     [
       'a service that no command line takes',
       () => ({ service: 'my shop' }),
-      /service must be 1 to 128 letters.* not "my shop"/,
+      /service must have 1 to 128 letters.* not "my shop"/,
     ],
     [
       'too little memory',
@@ -117,7 +117,7 @@ describe('what cannot work is refused', () => {
     const stack = theirStack();
     const token = new CfnParameter(stack, 'Name').valueAsString;
     expect(() => groupageIn(stack, { config: config(token) as GroupageProps['config'] })).toThrow(
-      `TheirStack/Groupage: ${path} of the configuration is known only when it is deployed`,
+      `TheirStack/Groupage: ${path} of the configuration is only known at deployment`,
     );
   });
 
@@ -125,7 +125,7 @@ describe('what cannot work is refused', () => {
     const stack = theirStack();
     groupageIn(stack, { prefix: 'shop' });
     expect(() => groupageIn(stack, { prefix: 'shop', service: 'returns' }, 'Returns')).toThrow(
-      /would be called as those of TheirStack\/Groupage: give one of them another prefix/,
+      /would have the names of those of TheirStack\/Groupage: give one of the two another prefix/,
     );
   });
 
@@ -133,12 +133,14 @@ describe('what cannot work is refused', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
     new Ops(stack, 'Ops', groupage);
-    expect(() => new Ops(stack, 'Again', groupage)).toThrow(/called as TheirStack\/Ops\/Dashboard.*make one Ops/);
+    expect(() => new Ops(stack, 'Again', groupage)).toThrow(
+      /TheirStack\/Ops\/Dashboard is a dashboard of the same instance: create one Ops/,
+    );
   });
 
   it('connections without a network', () => {
     const stack = theirStack();
-    expect(() => groupageIn(stack).connections).toThrow(/it has no connections without vpc/);
+    expect(() => groupageIn(stack).connections).toThrow(/the functions have no connections without a VPC/);
   });
 
   it('of a table of fleets too', () => {

@@ -124,7 +124,7 @@ describe('the patrol', () => {
         return kit.locks.targets(operation, limit, cursor);
       },
     };
-    expect(String(await minute({ ...kit, locks }))).toContain('the list of Targets of ship: Error: throttled');
+    expect(String(await minute({ ...kit, locks }))).toContain('the Targets of ship: Error: throttled');
     expect([elected().size, (await kit.patrolMarks.read())?.seen]).toEqual([25, 25]);
     await minute();
     expect(elected()).toEqual(new Set(Array.from({ length: 25 }, (_, n) => depot(125 + n))));

@@ -184,8 +184,8 @@ suite('a redrive', () => {
     expect(kit.sent.rejected.map(({ problems }) => problems[0])).toEqual([
       { path: 'id', reason: expect.stringMatching(/^there is no task/) },
       { path: 'run', reason: expect.stringMatching(/in its run 1/) },
-      { path: 'id', reason: expect.stringMatching(/ship, is not configured/) },
-      { path: 'id', reason: expect.stringMatching(/ship, is not configured/) },
+      { path: 'id', reason: expect.stringMatching(/ship, is no longer configured/) },
+      { path: 'id', reason: expect.stringMatching(/ship, is no longer configured/) },
     ]);
     expect((await kit.tasks.get(task))?.state.status).toBe('failed');
   });
@@ -223,7 +223,7 @@ suite('asking for a redrive', () => {
     const { asked, skipped } = await askRedrive(bare, [task], 'for real');
     expect([asked, skipped]).toEqual([
       [],
-      [{ id: task, reason: expect.stringMatching(/ship, is not conf/), status: 'failed' }],
+      [{ id: task, reason: expect.stringMatching(/ship, is no longer conf/), status: 'failed' }],
     ]);
     expect(kit.sent.registered).toEqual([]);
   });

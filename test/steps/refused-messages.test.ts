@@ -80,7 +80,7 @@ suite('refused messages that somebody asks for', () => {
       0,
       [
         expect.stringMatching(/^it would be refused again: operation is unknown: "none"/),
-        expect.stringMatching(/too large to be kept whole/),
+        expect.stringMatching(/too large to be stored whole/),
         expect.stringMatching(/^not a message that Groupage refused/),
         expect.stringMatching(/^it would be refused again: has 10000\d\d bytes/),
         expect.stringMatching(/^it is a job's report, not a task/),

@@ -21,9 +21,12 @@ import type { Attempt } from './tally.ts';
 /** The most attempts in a row that do not count. */
 export const MOST_UNCOUNTED = 10;
 
-/** The least time for a write. Most take a few milliseconds. */
+/**
+ * The function's time that is reserved for postponing the batch as uncounted, and for sending the batch's message after
+ * that.
+ */
 const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
-/** How long a write may take at the least: most take a few milliseconds. */
+/** The least time for a write. Most take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
