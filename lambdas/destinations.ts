@@ -38,16 +38,16 @@ const wayInAws = (
     case 'topic': {
       const at = host.services?.topics ?? inRegionOf(name);
       const arn = arnOf(name, 'topics', environment);
-      if ('missing' in at) return noWay(at.missing);
-      return whenTaken(async () => {
+      if ('missing' in at) return unreachable(at.missing);
+      return loadedOnDemand(async () => {
         const { topicClient, wayToTopic } = await import('../src/destinations/topic.ts');
         return wayToTopic(arn, topicClient(at));
       });
     }
     case 'event-bus': {
       const at = host.services?.eventBuses ?? inRegionOf(name);
-      if ('missing' in at) return noWay(at.missing);
-      return whenTaken(async () => {
+      if ('missing' in at) return unreachable(at.missing);
+      return loadedOnDemand(async () => {
         const { eventBusClient, wayToEventBus } = await import('../src/destinations/event-bus.ts');
         return wayToEventBus(name, eventBusClient(at));
       });
@@ -55,12 +55,12 @@ const wayInAws = (
   }
 };
 
-const whenTaken = (load: () => Promise<Way>): Way => {
+const loadedOnDemand = (load: () => Promise<Way>): Way => {
   const loaded = once(load);
   return async (event) => (await loaded())(event);
 };
 
-const noWay =
+const unreachable =
   (reason: string): Way =>
   () =>
     Promise.reject(new Error(reason));

@@ -3,7 +3,7 @@
  * package that implements the cache (lib/handler-bundles.ts). A function has one access key, so no entry ever has to be
  * dropped.
  */
-export default class KeptForGood<Key, Value> extends Map<Key, Value> {
+export default class UnboundedCache<Key, Value> extends Map<Key, Value> {
   /** @param _capacity ignored. A Map would take the number as its entries. */
   constructor(_capacity?: number) {
     super();

@@ -199,7 +199,7 @@ const deadLettersOf = (of: FlowParts) => {
 };
 
 export const apiHandler = (of: FlowParts): FunctionUrl => {
-  const letters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) };
+  const deadLetters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) };
   return of
     .handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
     .table('taskTable', of.tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])
@@ -223,7 +223,7 @@ export const apiHandler = (of: FlowParts): FunctionUrl => {
     ])
     .table('fleetTable', of.tables.fleet.table, ['Query', 'UpdateItem'])
     .sends(allQueues(of))
-    .takesFrom(letters)
-    .counts({ ...letters, ...allQueues(of) })
+    .takesFrom(deadLetters)
+    .counts({ ...deadLetters, ...allQueues(of) })
     .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
 };

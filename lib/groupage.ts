@@ -76,7 +76,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     this.#prefix = props.prefix;
     checkKnown(this, config);
     const parsed = parseConfig(config);
-    if (!parsed.ok) throw new InvalidProps(this, `the configuration is wrong:\n${describeProblems(parsed.problems)}`);
+    if (!parsed.ok) throw new InvalidProps(this, `the configuration is invalid:\n${describeProblems(parsed.problems)}`);
     const siblings = this.#siblings();
     this.#checkPrefix(siblings);
     const { service, id: place } = instanceOf(this, props, siblings);

@@ -39,7 +39,9 @@ export class FlowOutputs extends Construct {
       .findAll()
       .flatMap((each) =>
         each instanceof CfnOutput && each.node.scope !== this && Stack.of(each) === stack && ours.has(nameOf(each))
-          ? [`${each.node.path} is an output that Groupage makes too: remove it, or make Groupage with outputs: false`]
+          ? [
+              `${each.node.path} is an output that Groupage makes too: remove it, or create Groupage with outputs: false`,
+            ]
           : [],
       );
   }

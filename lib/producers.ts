@@ -51,7 +51,7 @@ const each = (
   if (ids.length === 0) throw new InvalidProps(scope, `name at least one ${what}`);
   const wrong = ids.find((id) => !(Token.isUnresolved(id) || pattern.test(id)));
   if (wrong !== undefined)
-    throw new InvalidProps(scope, `the id of an ${what} is ${form}, not ${JSON.stringify(wrong)}`);
+    throw new InvalidProps(scope, `the id of an ${what} must be ${form}, not ${JSON.stringify(wrong)}`);
   return ids.map(make);
 };
 

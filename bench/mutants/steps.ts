@@ -110,8 +110,8 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
     ['test/steps/slots.test.ts'],
-    ['if (inLine.every((each) => each.target === target)) return false;', ''],
-    ['inLine.every((each) => each.target === target)', 'inLine.length === 0'],
+    ['if (queued.every((each) => each.target === target)) return false;', ''],
+    ['queued.every((each) => each.target === target)', 'queued.length === 0'],
     ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
     ['fence, by: machine.token() }', 'fence }'],
     ['if (holder !== undefined) return false;', ''],

@@ -24,14 +24,17 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const destinations = Object.keys(config.destinations);
   const deadLetters = Object.fromEntries(working.map(([name, queue]) => [name, queue.deadLetters]));
   const { rejectedQueue, givenUpQueue } = flow;
-  const lying = {
+  const unhandled = {
     ...deadLetters,
     rejected: rejectedQueue.queue,
     ...(givenUpQueue ? { 'given up': givenUpQueue.queue } : {}),
   };
   const queues = working.map(([queue]) => queue);
   return [
-    graph('Dead letters, refused messages and given-up events', ofQueues(lying, 'ApproximateNumberOfMessagesVisible')),
+    graph(
+      'Dead letters, refused messages and given-up events',
+      ofQueues(unhandled, 'ApproximateNumberOfMessagesVisible'),
+    ),
     graph('Dead letters that were sent again or were unreadable', [
       ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
       ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),

@@ -11,7 +11,7 @@ import { InjectedFault } from '../virtual/faults.ts';
 import { Violation } from '../virtual/violation.ts';
 
 /** Errors with which a step may fail. */
-const MEANT = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
+const EXPECTED = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -23,14 +23,14 @@ const causesOf = (cause: unknown): readonly unknown[] =>
   cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
 
 /** @param removed operations that are not configured for a while. Their work waits until they are configured again. */
-const isMeant = (cause: unknown, removed: ReadonlySet<string>): boolean =>
-  MEANT.some((each) => cause instanceof each) || (cause instanceof UnknownOperation && removed.has(cause.operation));
+const isExpected = (cause: unknown, removed: ReadonlySet<string>): boolean =>
+  EXPECTED.some((each) => cause instanceof each) || (cause instanceof UnknownOperation && removed.has(cause.operation));
 
 /** The violation if a step failed with an unexpected error. @param who the process that failed. */
 export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<string> = NONE): Violation | undefined => {
   const causes = causesOf(cause);
-  if (causes.length > 0 && causes.every((each) => isMeant(each, removed))) return undefined;
-  const defect = causes.find((each) => !isMeant(each, removed)) ?? cause;
+  if (causes.length > 0 && causes.every((each) => isExpected(each, removed))) return undefined;
+  const defect = causes.find((each) => !isExpected(each, removed)) ?? cause;
   const at = defect instanceof Error ? defect.stack?.split('\n', 2)[1]?.trim() : undefined;
   return brokenBy({ who, cause: String(defect), at });
 };
@@ -43,7 +43,7 @@ export const defectReportedIn = (
 ): Violation | undefined => {
   if (!('cause' in event)) return undefined;
   const cause = String(event.cause);
-  if (MEANT.some(({ name }) => cause.startsWith(`${name}: `))) return undefined;
+  if (EXPECTED.some(({ name }) => cause.startsWith(`${name}: `))) return undefined;
   if ([...removed].some((operation) => cause === String(new UnknownOperation(operation)))) return undefined;
   return brokenBy({ who, ...event });
 };

@@ -70,7 +70,7 @@ describe('the construct Groupage', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };
     expect(() => new Groupage(stack, 'Groupage', { config: broken as never })).toThrow(
-      /TheirStack\/Groupage: the configuration is wrong:\noperations\.ship\.target must be a list/,
+      /TheirStack\/Groupage: the configuration is invalid:\noperations\.ship\.target must be a list/,
     );
   });
 });

@@ -98,11 +98,13 @@ describe('producers of other accounts', () => {
   it('are named as accounts and organizations are', () => {
     const groupage = groupageIn(theirStack());
     expect(() => groupage.grantRegisterFromAccounts('1111')).toThrow(
-      /the id of an account is twelve digits, not "1111"/,
+      /the id of an account must be twelve digits, not "1111"/,
     );
     expect(() => groupage.grantRegisterFromAccounts('*')).toThrow(/twelve digits/);
     expect(() => groupage.grantRegisterFromAccounts()).toThrow(/name at least one account/);
-    expect(() => groupage.grantRegisterFromOrganizations('*')).toThrow(/the id of an organization is o-…, not "\*"/);
+    expect(() => groupage.grantRegisterFromOrganizations('*')).toThrow(
+      /the id of an organization must be o-…, not "\*"/,
+    );
   });
 
   it('need a statement in the policy of a key that is not of this app, which a warning says', () => {

@@ -147,7 +147,7 @@ describe('outputs', () => {
     const groupage = groupageIn(stack);
     new CfnOutput(stack, 'ApiUrl', { value: groupage.flow.apiUrl.url });
     expect(() => Template.fromStack(stack)).toThrow(
-      /TheirStack\/ApiUrl is an output that Groupage makes too: remove it, or make Groupage with outputs: false/,
+      /TheirStack\/ApiUrl is an output that Groupage makes too: remove it, or create Groupage with outputs: false/,
     );
   });
 });

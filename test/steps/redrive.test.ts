@@ -57,14 +57,21 @@ suite('a redrive', () => {
     await register(kit, [asking(task, NOW - 1)]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW);
     expect(kit.sent.rejected).toMatchObject([
-      { problems: [{ path: 'run', reason: `is ${NOW - 1}, of an earlier task of the id ${task}, which has expired` }] },
+      {
+        problems: [
+          {
+            path: 'run',
+            reason: `is ${NOW - 1}, which belongs to an earlier task with the id ${task} that has expired`,
+          },
+        ],
+      },
     ]);
     kit.sent.rejected.length = 0;
     await register(kit, [asking(task, NOW)]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     await register(kit, [asking(task, 3)]);
     expect(kit.sent.rejected).toMatchObject([
-      { problems: [{ path: 'run', reason: `is 3, but task ${task} is in its run 2` }] },
+      { problems: [{ path: 'run', reason: `is 3, but task ${task} is in run 2` }] },
     ]);
   });
 

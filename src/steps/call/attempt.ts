@@ -45,7 +45,7 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
   for (let [top] = parts; top; [top] = parts) {
     const isFirst = rest.isEmpty;
     if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
-    const end = await callAbout(deps, run, top.items, tally);
+    const end = await callForPart(deps, run, top.items, tally);
     rest.add(end, top.items.length);
     parts = toCall(after(withItems(parts, end.items), end));
     if (parts.length > 0 && end.answer.kind === 'unavailable' && !end.answer.mayRetryAtOnce)
@@ -81,7 +81,12 @@ const after = (parts: Parts<OpenTask>, { is, items, suspect = 'an-item' }: PartE
 /**
  * Calls for a part. Calls again at once for the items that are still open, as often as the policy and the time allow.
  */
-const callAbout = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[], tally: Tally): Promise<PartEnd> => {
+const callForPart = async (
+  deps: CallDeps,
+  run: Attempt,
+  items: readonly OpenTask[],
+  tally: Tally,
+): Promise<PartEnd> => {
   const { retry } = run.operation;
   let open = items;
   let wasAnswered = false;

@@ -73,7 +73,7 @@ export interface PartEnd extends Left {
 }
 
 /** Tasks that are read at once to send their callbacks. Each may have a result of 256 KB. */
-const TOLD_AT_ONCE = 100;
+const CALLBACKS_AT_ONCE = 100;
 
 export class Tally {
   readonly #deps: CallDeps;
@@ -129,8 +129,8 @@ export class Tally {
     const ids = this.#ended
       .filter(({ callback, status }) => destinationOf(this.#operation, callback, status) !== undefined)
       .map(({ id }) => id);
-    for (let from = 0; from < ids.length; from += TOLD_AT_ONCE)
-      await callBack(this.#deps, await this.#deps.tasks.all(ids.slice(from, from + TOLD_AT_ONCE)));
+    for (let from = 0; from < ids.length; from += CALLBACKS_AT_ONCE)
+      await callBack(this.#deps, await this.#deps.tasks.all(ids.slice(from, from + CALLBACKS_AT_ONCE)));
   }
 }
 

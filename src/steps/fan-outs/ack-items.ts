@@ -89,14 +89,14 @@ const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<
   const { node, beyond } = written;
   const unknown = (indexes: Iterable<number>): ItemId[] =>
     [...indexes].map((index) => itemIdOf({ fanOut: id, group, index }));
-  const nobody: PartAnswer = {
+  const unknownPart: PartAnswer = {
     id,
     completion: { isUnknown: true, isComplete: false },
     unknown: unknown(results.keys()),
   };
-  if (!node || beyond.length === results.size) return nobody;
+  if (!node || beyond.length === results.size) return unknownPart;
   const completion = await completionAfter(deps, id, { level: 0, n: group }, node, written);
-  return completion.isUnknown ? nobody : { id, completion, unknown: unknown(beyond) };
+  return completion.isUnknown ? unknownPart : { id, completion, unknown: unknown(beyond) };
 };
 
 /** Notes failures and climbs, as the acked group requires. */

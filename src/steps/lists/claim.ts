@@ -227,9 +227,9 @@ const ack = async (
   results: readonly JobResult[],
 ): Promise<boolean> => {
   const { fanOuts } = deps;
-  const told = results.filter(({ result, error }) => result !== undefined || error !== undefined);
-  const done = told.length > 0 ? await doneIn(fanOuts, id, range) : new Map();
-  const open = told.filter(({ token }) => !done.has(token));
+  const withResult = results.filter(({ result, error }) => result !== undefined || error !== undefined);
+  const done = withResult.length > 0 ? await doneIn(fanOuts, id, range) : new Map();
+  const open = withResult.filter(({ token }) => !done.has(token));
   const stored = open.length > 0 ? await lists.putResults(id, open) : [];
   const outcomes = new Map([...results, ...stored].map(({ token, outcome }) => [token, outcome]));
   const acks = [...outcomes].map(([token, outcome]) => ({ item: itemOf(id, token, fanOuts.width), outcome }));

@@ -163,7 +163,7 @@ const shownJobs = async (
     const task = taskOf(id, token);
     const outcome = done.get(token);
     if (outcome === undefined) {
-      const status = standingOf(list, token, now);
+      const status = openStatusOf(list, token, now);
       return { ...job, status, ...(status === 'started' && list.operation !== undefined ? { task } : {}) };
     }
     const item = itemIdOf(itemOf(id, token, fanOuts.width));
@@ -171,14 +171,14 @@ const shownJobs = async (
     return {
       ...job,
       status: outcome,
-      ...saidOf(resultOf.get(token), outcome),
+      ...reportedResult(resultOf.get(token), outcome),
       // Another task may use this id, and a redriven task may have ended with another outcome.
-      ...(stored?.fanOutItem === item ? { task, ...toldBy(stored, outcome) } : {}),
+      ...(stored?.fanOutItem === item ? { task, ...taskResult(stored, outcome) } : {}),
     };
   });
 };
 
-const standingOf = (list: List, token: number, now: number): 'waiting' | 'leased' | 'started' => {
+const openStatusOf = (list: List, token: number, now: number): 'waiting' | 'leased' | 'started' => {
   if (token >= list.head) return 'waiting';
   const lease = list.leases.find((each) => each.first <= token && token < endOf(each));
   if (!lease) return 'started';
@@ -189,7 +189,7 @@ const standingOf = (list: List, token: number, now: number): 'waiting' | 'leased
  * What the claiming worker reported. If two workers had the job, the other worker's outcome may stand, so the outcome
  * is compared.
  */
-const saidOf = (said: JobResult | undefined, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> =>
+const reportedResult = (said: JobResult | undefined, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> =>
   said?.outcome !== outcome
     ? {}
     : {
@@ -197,7 +197,7 @@ const saidOf = (said: JobResult | undefined, outcome: ItemOutcome): Pick<ShownJo
         ...(said.error === undefined ? {} : { error: said.error }),
       };
 
-const toldBy = ({ state }: Task, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> => {
+const taskResult = ({ state }: Task, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> => {
   if (state.status !== outcome) return {};
   if (state.status === 'succeeded') return state.result === undefined ? {} : { result: state.result };
   if (state.status !== 'failed') return {};

@@ -38,7 +38,7 @@ export const mergingDownstream = (
 ): Required<Downstream> => ({
   call: async (call) => {
     const plan = await planOf(merging, call);
-    const answer = plan.toDo.length > 0 ? await inner.call(mergedCall(call, plan)) : NOBODY_CALLED;
+    const answer = plan.toDo.length > 0 ? await inner.call(mergedCall(call, plan)) : NO_CALL_NEEDED;
     if (answer.kind !== 'refused' && answer.kind !== 'unavailable') report(mergedEvent(call, plan));
     return concluded(merging, call, plan, answer);
   },
@@ -73,7 +73,7 @@ const planOf = async (
   return skip(merged, known, batchId);
 };
 
-const NOBODY_CALLED: Answer = { kind: 'results', items: new Map(), foreign: 0, withoutCall: true };
+const NO_CALL_NEEDED: Answer = { kind: 'results', items: new Map(), foreign: 0, withoutCall: true };
 
 /** The call with only the requests that need it. */
 const mergedCall = (call: Call, plan: Plan): Call => {

@@ -140,7 +140,7 @@ export const redriveDeadLetterQueue = (
 ): Promise<Walked> =>
   walkDeadLetters(deps, queue, walk, async (deadLetter) => {
     const body = queue === 'register' ? withId(deadLetter.body, deadLetter.messageId) : deadLetter.body;
-    const problem = hopeless(queue, body);
+    const problem = permanentProblem(queue, body);
     if (problem !== undefined) return reject(deps, queue, deadLetter, problem);
     const delay = delayOf(deadLetter);
     if (delay === 'give up') await giveUp(deps, deadLetter);
@@ -166,7 +166,7 @@ const reject = async (
  * Why this message can never be handled. Undefined if it can. The register function itself refuses register messages
  * that it cannot parse, with their reasons.
  */
-const hopeless = (queue: SourceQueue, body: string): string | undefined => {
+const permanentProblem = (queue: SourceQueue, body: string): string | undefined => {
   if (queue === 'register')
     return Buffer.byteLength(body) > REVIVED_MAX_BYTES
       ? `register queue: the message has more than ${REVIVED_MAX_BYTES} bytes`

@@ -37,8 +37,8 @@ export const patrol = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<v
   await deps.patrolMarks.write(mark);
   if (failures.length === 0) return;
   const causes = failures.map(({ cause }) => cause);
-  const sayings = failures.map(({ what, cause }) => `${what}: ${String(cause)}`);
-  throw new AggregateError(causes, `patrol: ${inBrief(sayings)}`);
+  const reasons = failures.map(({ what, cause }) => `${what}: ${String(cause)}`);
+  throw new AggregateError(causes, `patrol: ${inBrief(reasons)}`);
 };
 
 /** A Target or page that could not be scanned or repaired. */

@@ -184,7 +184,7 @@ export const repairAll = (deps: BatchDeps, findings: readonly Finding[]): Promis
  */
 export const repair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target, since } = finding;
-  const remedy = await putRight(deps, finding);
+  const remedy = await applyRepair(deps, finding);
   if (remedy === undefined) return undefined;
   deps.report({
     event: 'repaired',
@@ -197,7 +197,7 @@ export const repair = async (deps: BatchDeps, finding: Finding): Promise<Remedy 
   return remedy;
 };
 
-const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | undefined> => {
+const applyRepair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target } = finding;
   switch (finding.finding) {
     case 'stranded':
@@ -210,7 +210,7 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
       // The finding does not name the page of the place, so the lock is checked first.
-      return landStuck(deps, target, finding.batchId);
+      return freeStuckSlot(deps, target, finding.batchId);
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
       await deps.queues.batch({ kind: 'due', batchId: finding.batchId }, 0);
@@ -218,7 +218,7 @@ const putRight = async (deps: BatchDeps, finding: Finding): Promise<Remedy | und
   }
 };
 
-const landStuck = async (deps: BatchDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
+const freeStuckSlot = async (deps: BatchDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
   const left = await releaseTargetSlot(deps, { id: batchId, target, targetPage: 0 });
   // A blocked Target ignores a plain elect message, so send a wake.
   if (left?.blocked !== undefined) return askForLeader(deps, target, left.fence);

@@ -104,7 +104,7 @@ export const releaseSlots = async (
   // Free the place even if the Target is not full by the present cap: a leader with another cap may have found it full.
   const left = await releaseTargetSlot(deps, batch);
   const since = left && (await workSince(deps, target, left));
-  if (left && since !== undefined && !(total !== null && (await getInLine(deps, target, left, since))))
+  if (left && since !== undefined && !(total !== null && (await joinSlotQueue(deps, target, left, since))))
     // Wake even a Target that was not blocked: another function that handles the same message may have blocked it
     // since, and died.
     await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
@@ -134,7 +134,7 @@ const workSince = async ({ waiting }: BatchDeps, target: Target, { blocked }: Lo
  *
  * @returns whether the Target needs no signal any more.
  */
-const getInLine = async (
+const joinSlotQueue = async (
   { locks, operations, machine }: BatchDeps,
   target: Target,
   { blocked, fence, holder }: Lock,
@@ -144,8 +144,8 @@ const getInLine = async (
   // needs no slot.
   if (holder !== undefined) return false;
   const operation = operationOf(target);
-  const inLine = await operations.waiting(operation, 2);
-  if (inLine.every((each) => each.target === target)) return false;
+  const queued = await operations.waiting(operation, 2);
+  if (queued.every((each) => each.target === target)) return false;
   if (blocked === undefined && !(await locks.blockUnled(target, { fence, at }))) return false;
   await operations.enqueue(operation, { target, at, fence, by: machine.token() });
   return true;

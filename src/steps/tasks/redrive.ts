@@ -92,9 +92,9 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
   if (!task) return refuse('id', unknown(id));
   const meant = storedRun(task, run);
-  if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in its run ${runNumber(task)}`);
+  if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in run ${runNumber(task)}`);
   if (runNumber({ ...task, run: meant }) < 1)
-    return refuse('run', `is ${run}, of an earlier task of the id ${id}, which has expired`);
+    return refuse('run', `is ${run}, which belongs to an earlier task with the id ${id} that has expired`);
   if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
   return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
