@@ -1,7 +1,7 @@
 /**
  * Writes events as structured log lines, one for each batch or message, with the ids that lead from one to the next.
- * Log lines contain no text from outside Groupage: a downstream's answer may repeat a payload. Such text is only stored
- * in the tasks that it made fail.
+ * They contain no text of a downstream, because its answer may repeat a payload. Such text is only stored in the tasks
+ * that it made fail.
  */
 import { isWarning } from '../src/domain/events/measure.ts';
 import type { Report } from '../src/ports/machine.ts';

@@ -10,8 +10,8 @@
  * check whose message is not the noted one ends without sending another.
  *
  * A message keeps its name for its span. It loses the name when it waits for a reserved moment, and the message for the
- * next attempt has none. A message without a name gets one when it is held. It replaces the noted message, which may be
- * the same message under its earlier name.
+ * next attempt has none. A message without a name gets one when it is held. The new name replaces the noted one, which
+ * may be an earlier name of the same message.
  *
  * The note comes after the message. If the note came first, its function could die in between. If SQS had delivered
  * that message twice and the other delivery was deleted, the noted message would never come, while the note ends all

@@ -1,7 +1,7 @@
 /**
- * The results of an attempt. This writes members' results, and counts them as the tasks then show them: the first
- * result stands, even if another function wrote it. It notifies for them before the batch goes on. It also collects the
- * tasks that the parts leave open.
+ * The results of an attempt. `Tally` writes members' results, and counts them as the tasks then show them: the first
+ * result stands, even if another function wrote it. `Tally` also notifies for them, before the batch goes on.
+ * `Collected` collects the tasks that the parts leave open.
  */
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';

@@ -1,6 +1,7 @@
 /**
- * Ack (T3): records outcomes of items, in any order, any number of times. It writes the items of a group together, then
- * notes failures, then climbs (T4). A repeat does all of it again, because the first ack may have died in between.
+ * Ack (T3): records outcomes of items, in any order, any number of times. The items of a group are written together,
+ * then failures are noted, then the group climbs (T4). A repeated ack does all of this again, because the function of
+ * the first one may have died in between.
  */
 
 import pLimit from 'p-limit';

@@ -1,9 +1,9 @@
 /**
- * The patrol of fan-outs (T8), each minute with the sweep. It does what functions that died left undone, expires
- * fan-outs that were idle for too long, and deletes the rows of those that have ended.
+ * The patrol of fan-outs (T8), each minute with the sweep. The patrol does what functions that died left undone,
+ * expires fan-outs that were idle for too long, and deletes the rows of those that have ended.
  *
- * It finds due fan-outs by a sparse index, each time after twice the age. So a fan-out that lives for seconds is never
- * visited.
+ * The patrol finds due fan-outs by a sparse index, each time after twice the age. So a fan-out that lives for seconds
+ * is never visited.
  */
 import pLimit from 'p-limit';
 import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts the progress of a fan-out. It reads what is not done, from each node down to the children whose slots are
- * empty (T8).
+ * Counts the progress of a fan-out. Only nodes that are not done are read, from each node down to the children whose
+ * slots are empty (T8).
  */
 
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';

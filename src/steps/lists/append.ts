@@ -1,8 +1,8 @@
 /**
  * Append (D1): adds jobs to a list, all at once, and once for each token even if the request is repeated.
  *
- * It notes the append, stores the jobs and publishes their number in this order, so that the clearing of the list finds
- * the jobs of a function that died in between.
+ * The append is noted first, then the jobs are stored, then their number is published. In this order, the clearing of
+ * the list finds the jobs of a function that died in between.
  */
 import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';

@@ -1,9 +1,10 @@
 /**
  * Trigger (D7): makes tasks of a list's next jobs, once for each token even if the request is repeated.
  *
- * It sends a message, takes the jobs in one transaction, and lets the register function make tasks of them, some at a
- * time. A repeat is harmless: the tasks have ids derived from their jobs, and a job that is done starts no task. Jobs
- * are registered like received messages, so an invalid job is refused with its reasons.
+ * A trigger sends a message, then takes the jobs in one transaction. The register function receives the message and
+ * makes tasks of the jobs, some at a time. A repeat is harmless: the tasks have ids derived from their jobs, and a job
+ * that is done starts no task. Jobs are registered like received messages, so an invalid job is refused with its
+ * reasons.
  */
 
 import pLimit from 'p-limit';

@@ -2,9 +2,9 @@
  * Patrol the lock rows: does each Target with waiting tasks or an open batch still have a message that drives it (Q3)?
  *
  * As long as the queues keep their messages, the rules leave no Target stranded. The patrol repairs Targets whose elect
- * or group message was lost, for example by a purge. It scans a slice each minute, and all Targets in an hour. It finds
- * every Target, because a new Target gets its lock row before its first elect message. It does not find lost batch
- * messages, which `groupage doctor --deep` does, nor lost register messages.
+ * or group message was lost, for example by a purge. The patrol scans a slice each minute, and all Targets in an hour.
+ * Every Target is found, because a new Target gets its lock row before its first elect message. The patrol does not
+ * find lost batch messages, which `groupage doctor --deep` does, nor lost register messages.
  *
  * Cost: 0.6 read units per lock row and hour for an eventually consistent read of each row and for the index. It is
  * more if `concurrency.perTarget` is above ten. Each minute scans at least {@link MIN_SLICE} rows.

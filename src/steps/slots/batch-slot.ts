@@ -2,9 +2,9 @@
  * The slots of a sealed batch, between its attempts and at its end.
  *
  * A batch keeps its operation's slot until it has finished, with one exception (K4). While its Target is paused by a
- * user, the batch frees its slot for other Targets, which would otherwise wait for the whole pause. It takes a slot
- * again before its next attempt. So each attempt first checks the slot, and a slot that was freed by mistake never lets
- * more calls through than the cap.
+ * user, the batch frees its slot for other Targets, which would otherwise wait for the whole pause. The batch takes a
+ * slot again before its next attempt. So each attempt first checks the slot, and a slot that was freed by mistake never
+ * lets more calls through than the cap.
  *
  * At its end (H7) the batch frees its places and wakes a waiting Target. Each part is harmless when repeated.
  */

@@ -51,8 +51,8 @@ const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, r
 };
 
 /**
- * Requests the end of an operation's pause, by a user or a circuit. It sends a message, since waking all waiting
- * Targets may take a while.
+ * Requests the end of an operation's pause, by a user or a circuit. This function only sends a message, since waking
+ * all waiting Targets may take a while.
  *
  * @returns whether the operation is paused.
  */

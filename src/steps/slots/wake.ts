@@ -7,9 +7,9 @@
  * PACE} a second for some seconds and then sends the message for the next invocation. All rows share the operation's
  * key, which limits the pace. Rows of woken Targets are deleted, so the rows that are left show where to go on.
  *
- * Only one invocation wakes at a time, however many such messages come. It replaces the id in the operation's row each
- * second. An invocation whose message does not have the current id stops. If the waking invocation dies, its id is
- * valid for {@link DEAD_AFTER}. Then its message, when it comes back, or the sweep begins again.
+ * Only one invocation wakes at a time, however many such messages come. The waking invocation replaces the id in the
+ * operation's row each second. An invocation whose message does not have the current id stops. If the waking invocation
+ * dies, its id is valid for {@link DEAD_AFTER}. Then its message, when it comes back, or the sweep begins again.
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';

@@ -1,7 +1,8 @@
 /**
  * Redrive: starts another run of a failed task (N4). The requester only sends a message to the register queue, and the
- * register function does all writes. It first notifies for the failed run, because afterwards no function can. A task
- * that was claimed in its old run cannot be claimed into that batch again, since candidates name the run.
+ * register function does all writes. The register function first notifies for the failed run, because afterwards no
+ * function can. A task that was claimed in its old run cannot be claimed into that batch again, since candidates name
+ * the run.
  */
 
 import { isFinished } from '../../domain/batches/batch.ts';

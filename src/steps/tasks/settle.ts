@@ -1,6 +1,7 @@
 /**
- * Settle (N1): ends tasks while they wait, because they expired, a newer task replaces them, or a user cancels them. It
- * writes the end, notifies, and deletes the waiting row last. So any function that finds the row does what is left.
+ * Settle (N1): ends tasks while they wait, because they expired, a newer task replaces them, or a user cancels them.
+ * Each task's end is written first, then the function notifies, and the waiting row is deleted last. So any function
+ * that finds the row does what is left.
  */
 
 import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
