@@ -3,9 +3,10 @@
  * a circuit closes, and in the sweep, as many are woken as slots are free. A Target is signalled before its queue row
  * is deleted, so a crash may wake it twice, but never loses it.
  *
- * Up to {@link TOGETHER} Targets are woken at once. For more, a message goes to the elect function, which wakes {@link
- * PACE} a second for some seconds and then sends the message for the next invocation. All rows share the operation's
- * key, which limits the pace. Rows of woken Targets are deleted, so the rows that are left show where to go on.
+ * Up to {@link TOGETHER} Targets are woken at once. For more, a message goes to the elect function, which wakes
+ * {@link PACE} a second for some seconds and then sends the message for the next invocation. All rows share the
+ * operation's key, which limits the pace. Rows of woken Targets are deleted, so the rows that are left show where to go
+ * on.
  *
  * Only one invocation wakes at a time, however many such messages come. The waking invocation replaces the id in the
  * operation's row each second. An invocation whose message does not have the current id stops. If the waking invocation
