@@ -190,7 +190,7 @@ suite('a redrive', () => {
     expect(kit.sent.elect).toEqual([]);
     expect(kit.sent.rejected.map(({ problems }) => problems[0])).toEqual([
       { path: 'id', reason: expect.stringMatching(/^there is no task/) },
-      { path: 'run', reason: expect.stringMatching(/in its run 1/) },
+      { path: 'run', reason: expect.stringMatching(/in run 1/) },
       { path: 'id', reason: expect.stringMatching(/ship, is no longer configured/) },
       { path: 'id', reason: expect.stringMatching(/ship, is no longer configured/) },
     ]);
