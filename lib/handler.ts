@@ -129,7 +129,7 @@ export class Handler extends Construct {
     this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
     this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
     this.#useKey('sqs', 'read');
-    // Messages return to their function by design (guards, hops, retries, a finished task's follow-up). Lambda would
+    // Messages return to their function on purpose (guards, hops, retries, a finished task's follow-up). Lambda would
     // stop them after 16 times. No message reaches a function except through a queue.
     (this.function.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
     return this;

@@ -1,4 +1,7 @@
-/** The tables. Their key schemas are part of the stored data: changing one replaces a table. */
+/**
+ * The tables (docs/explanation/algorithm.md lists their rows). Their key schemas are part of the stored data: changing
+ * one replaces a table.
+ */
 import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { FleetTable } from './fleet-table.ts';
