@@ -163,7 +163,7 @@ const start = async (
 
 /**
  * H3. Before the first attempt no member has ended, and the attempt starts only if it is still the first one then. So a
- * member that an eventually consistent read shows in the batch is open. All others are read strongly consistent.
+ * member that an eventually consistent read shows in the batch is open. All others need a strongly consistent read.
  */
 const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> => {
   const ids = unfinishedOf(batch);

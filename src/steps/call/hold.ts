@@ -9,9 +9,9 @@
  * within a week. So in each span of 15 minutes, one check notes its message in the batch's row after it has sent it. A
  * check whose message is not the noted one ends without sending another.
  *
- * A message keeps its name for its span. It loses the name when it waits for a reserved moment, and the message for the
- * next attempt has none. A message without a name gets one when it is held. The new name replaces the noted one, which
- * may be an earlier name of the same message.
+ * A message keeps its name for its span. The message loses the name when it waits for a reserved moment, and the
+ * message for the next attempt has none. A message without a name gets one when it is held. The new name replaces the
+ * noted one, which may be an earlier name of the same message.
  *
  * The note comes after the message. If the note came first, its function could die in between. If SQS had delivered
  * that message twice and the other delivery was deleted, the noted message would never come, while the note ends all

@@ -32,8 +32,8 @@ const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
  * Repeats a write or a send while the function has time left. It abandons a request at the end of that time, so that
- * the reserved time remains. An abandoned write may still happen. It is conditional, so it does no harm. An abandoned
- * send may still deliver a second copy.
+ * the reserved time remains. An abandoned write may still happen, which does no harm because each write is conditional.
+ * An abandoned send may still deliver a second copy.
  *
  * @throws the error of the last try, or TimeIsUp.
  */

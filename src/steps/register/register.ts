@@ -225,7 +225,7 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const chance = chanceToLook(arrivals, policy);
   if (machine.random() >= chance) return;
   // If many invocations look at a batch, an eventually consistent read at half the price only misses one look. If few
-  // do, the invocation that filled the batch has to see its own rows, so it reads strongly consistent.
+  // do, the invocation that filled the batch has to see its own rows, so it uses a strongly consistent read.
   const rows =
     chance < FEW_LOOK
       ? (await waiting.page(target, policy.maxSize)).items

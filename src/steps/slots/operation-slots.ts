@@ -22,7 +22,7 @@ const firstPageOf = (state: OperationState, cap: number, { pageSize }: LeadDeps[
 /**
  * The pages of an operation.
  * @param cap its `total`.
- * @param isSure whether to read strongly consistent, at twice the price.
+ * @param isSure whether to use strongly consistent reads, at twice the price.
  */
 export const slotsOf = (
   { operations }: LeadDeps,
@@ -93,8 +93,8 @@ export const freeSlotsOf = async (
 
 /**
  * G9a. Puts the Target's row into the slot queue, then checks for a free slot once more. A function that frees a slot
- * writes the page and then reads the queue. This function writes the row and then reads all pages strongly consistent.
- * So one of the two sees the other.
+ * writes the page and then reads the queue. This function writes the row and then reads all pages by strongly
+ * consistent reads. So one of the two sees the other.
  *
  * @returns whether a slot is free now. If so, delete the row only after the Target has a leader: another function may
  * rely on the same row.

@@ -22,7 +22,7 @@ export interface FirstPage {
 
 /**
  * An owner's pages, including the first one.
- * @param isSure whether to read strongly consistent, at twice the price.
+ * @param isSure whether to use strongly consistent reads, at twice the price.
  */
 export const pagesOf = async <Owner>(
   store: Pages<Owner>,
@@ -60,7 +60,7 @@ export const takeOnPages = async <Owner>(
     const isSure = look > 0 || hasBeyond(first, layout);
     const pages = await pagesOf(store, owner, first, isSure);
     const place = placeFor(slot, pages, layout);
-    // The slot counts as taken already only by a strongly consistent read: a batch that lent its slot and takes one
+    // Only a strongly consistent read shows reliably that the slot is taken. A batch that lent its slot and takes one
     // again may still be shown with the earlier one.
     if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
     if (place.is === 'full' && isSure) return undefined;
@@ -73,7 +73,7 @@ export const takeOnPages = async <Owner>(
 
 /**
  * K2. Whether a page may have more slots than its share: after a cap was lowered, or on the first page. Then all pages
- * have to be read strongly consistent, since the condition of a write covers only its own page.
+ * need strongly consistent reads, since the condition of a write covers only its own page.
  */
 const hasBeyond = ({ slots, capToRead }: FirstPage, layout: Layout): boolean =>
   capToRead !== layout.cap || capToShare([{ page: 0, slots }], layout) < layout.cap;

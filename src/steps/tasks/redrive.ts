@@ -147,7 +147,7 @@ export const askRedriveOf = async (
 ): Promise<Asked & Pick<Page<TaskRun>, 'cursor'>> => {
   const { items, ...next } = await deps.tasks.failed(target, limit, cursor);
   const { asked, skipped } = await askRedrive(deps, items, how);
-  // The index is eventually consistent. Leave out tasks that have not failed any more.
+  // The index is eventually consistent. Leave out tasks that are no longer failed.
   return { ...next, asked, skipped: skipped.filter(({ status }) => status === 'failed') };
 };
 
