@@ -45,8 +45,8 @@ const holdsSlots = ({ config }: TaskDeps, { operation, targetPage }: Batch): boo
 };
 
 /**
- * F5. Settles candidates that ended while they waited. Their waiting rows are deleted next, and an ended task is
- * notified before its row is deleted.
+ * F5. Settles candidates that ended while they waited. Their waiting rows are deleted next, and the notifications of an
+ * ended task are sent before its row is deleted.
  */
 const settleDropped = async (deps: TaskDeps, { dropped }: Batch): Promise<void> => {
   if (dropped.length > 0) await settleAgain(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
