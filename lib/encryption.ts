@@ -37,8 +37,8 @@ export const KEY_USES = { read: READ, send: SEND, readTable: READ_TABLE, writeTa
 export type KeyUse = keyof typeof KEY_USES;
 
 /**
- * Checks a key: tables and queues accept keys of their own region only, and policies cannot name an alias. @throws
- * InvalidProps
+ * Checks a key: tables and queues accept keys of their own region only, and policies cannot name an alias.
+ * @throws InvalidProps
  */
 export const checkKey = (scope: IConstruct, key: IKey | undefined): void => {
   if (key === undefined) return;

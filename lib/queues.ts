@@ -78,7 +78,8 @@ export class WorkingQueue extends Construct {
 }
 
 /**
- * A queue that no function reads. Kept together with the tables. @param why it has no dead-letter queue, for cdk-nag.
+ * A queue that no function reads. Kept together with the tables.
+ * @param why it has no dead-letter queue, for cdk-nag.
  */
 const finalQueue = (scope: Construct, props: DataProps, name: string, why: string): Queue => {
   const queue = new Queue(scope, 'Queue', {

@@ -200,8 +200,8 @@ const putOffOf = ({ machine }: DeliverDeps, { message, outcome }: NotDone<Messag
 };
 
 /**
- * Gives up an event that is too old. An event that was redriven gets a few deliveries, whatever its age. @returns
- * nothing for an event that was given up.
+ * Gives up an event that is too old. An event that was redriven gets a few deliveries, whatever its age.
+ * @returns nothing for an event that was given up.
  */
 const giveUp = async <M extends Message>(deps: DeliverDeps, each: NotDone<M>): Promise<readonly NotDone<M>[]> => {
   const { messageId, body, receives } = each.message;

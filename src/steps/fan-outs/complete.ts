@@ -99,7 +99,8 @@ export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
 
 /**
  * T5. Completes a sealed fan-out if all its items are done. On each level only the last node may be done without having
- * climbed, because all others are full when they are done. @returns the fan-out after that.
+ * climbed, because all others are full when they are done.
+ * @returns the fan-out after that.
  */
 export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> => {
   const { fanOuts } = deps;

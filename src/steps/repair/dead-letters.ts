@@ -106,7 +106,10 @@ export const redrive = async (
   return sent;
 };
 
-/** Deletes a dead letter that was handled. If this fails, it comes back and is sent again, which is harmless. */
+/**
+ * Deletes a dead letter that was handled. If this fails, the dead letter comes back and is sent again, which is
+ * harmless.
+ */
 const remove = async ({ deadLetters, report }: DeadLetterDeps, queue: DeadLetterQueue, deadLetter: DeadLetter) => {
   try {
     await deadLetters.remove(queue, deadLetter);

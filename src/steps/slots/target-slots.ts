@@ -42,7 +42,8 @@ export const furtherPagesOf = async (
 ): Promise<readonly SlotPage[]> => (layout ? locks.slotPagesEventually(target, largestCapOf(layout, lock)) : []);
 
 /**
- * Takes a place in the Target, or confirms that the batch has it. @returns its page, or undefined if no place is free.
+ * Takes a place in the Target, or confirms that the batch has it.
+ * @returns its page, or undefined if no place is free.
  */
 export const takeTargetSlot = async (
   deps: BatchDeps,

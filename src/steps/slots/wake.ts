@@ -127,8 +127,8 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
 };
 
 /**
- * Wakes the Targets of one second. @returns how to go on: `done` if no more are to be woken, `others` if another
- * invocation wakes them.
+ * Wakes the Targets of one second.
+ * @returns how to go on: `done` if no more are to be woken, `others` if another invocation wakes them.
  */
 const wakeSome = async (
   deps: LeadDeps,

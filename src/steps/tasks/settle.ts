@@ -47,8 +47,8 @@ const EXPIRED: Settlement = {
 };
 
 /**
- * Settles waiting tasks of a Target. Repeated or concurrent calls are harmless. @returns the tasks as they are stored
- * afterwards.
+ * Settles waiting tasks of a Target. Repeated or concurrent calls are harmless.
+ * @returns the tasks as they are stored afterwards.
  */
 export const settle = async (
   deps: TaskDeps,
