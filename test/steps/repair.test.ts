@@ -175,7 +175,7 @@ suite('a look at a Target, and its repair,', () => {
       { ...finding, finding: 'leaderless-batch', batchId: batch },
       { ...finding, finding: 'overdue-batch', batchId: batch },
     ] as const)
-      await expect(repair(bare, each)).rejects.toThrow('put it back');
+      await expect(repair(bare, each)).rejects.toThrow('add it again');
     expect([kit.sent.elect, kit.sent.batch, repaired()]).toEqual([[], [], []]);
   });
 
