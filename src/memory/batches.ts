@@ -8,7 +8,7 @@ import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, putBatch, type Tables } from './tables.ts';
 
 export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): Batches => {
-  /** A conditional write: answers what was written, or undefined where the condition failed. */
+  /** A conditional write. Returns the written batch, or undefined if the condition failed. */
   const write = (call: string, id: BatchId, next: (batch: Batch) => Batch | undefined): Promise<Batch | undefined> =>
     through(gate, call, () => {
       const before = tables.batches.get(id);
@@ -104,7 +104,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
 
 const withoutRest = ({ open: _, pending: __, split: ___, uncounted: ____, ...batch }: Batch) => batch;
 
-/** A new batch, as every adapter stores it. */
+/** A new batch, with the fields that every adapter stores. */
 const formed = (batch: FormingBatch): Batch => ({
   ...batch,
   operation: operationOf(batch.target),

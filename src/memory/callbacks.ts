@@ -1,4 +1,7 @@
-/** The ports of the callback function in memory: messages of a simulated queue that come back, and the share of destinations. */
+/**
+ * The ports of the callback function in memory: postponed messages of a simulated queue, and the shares of
+ * destinations.
+ */
 
 import { NEW_SHARE, type Share } from '../domain/callbacks/share.ts';
 import type { Returns, Shares } from '../ports/callbacks.ts';
@@ -6,7 +9,7 @@ import { type Gate, openGate, through } from '../virtual/gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 import { type Lag, rowBehind, upToDate } from './remembered.ts';
 
-/** What a function is given of messages that it received. */
+/** Received messages, in the form that a function gets. */
 export const receivedFrom = (messages: readonly QueuedMessage[]) =>
   messages.map((message) => {
     const { id, body, receives } = message;
@@ -36,7 +39,7 @@ export const memoryReturns = (
   };
 };
 
-/** One row, in a map that may remember what it showed before. */
+/** A map with one row, which may remember its earlier values. */
 export type ShareRow = Map<'share', Share>;
 
 export const memoryShares = (row: ShareRow, gate: Gate, lag: Lag = upToDate): Shares => ({

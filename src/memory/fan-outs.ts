@@ -11,9 +11,9 @@ import { nodeKey, pageOf, putFanOut, putFanOutNode, type Tables } from './tables
 
 const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
 
-/** @param size of nodes: with smaller ones a tree of some levels needs few items */
+/** @param size of nodes: with smaller ones, a few items make a tree of several levels */
 export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_SIZE, lag: Lag = upToDate): FanOuts => {
-  /** A conditional write: `next` gives the header to write, or undefined where the condition fails. */
+  /** A conditional write. `next` returns the header to write, or undefined if the condition fails. */
   const write = (
     call: string,
     id: FanOutId,
@@ -143,14 +143,14 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
       const keys = positions.map((position) => nodeKey(id, position));
       await rowByRow(gate, 'fanOuts.removeNodes', keys, String, (key) => tables.fanOutNodes.delete(key));
     },
-    // Its time to live is DynamoDB's business.
+    // The adapter sets a time to live here, which has no effect in memory.
     bury: async (id) => {
       await write('fanOuts.bury', id, ({ checkAt: _, walk: __, ...fanOut }) => fanOut);
     },
   };
 };
 
-/** In the order in which the patrol comes to them. */
+/** Fan-outs in the order in which the patrol checks them. */
 export const lookedAfter = (tables: Tables, lag: Millis): FanOut[] =>
   [...behind(tables.fanOuts, lag).values()]
     .filter(({ checkAt }) => checkAt !== undefined)

@@ -15,20 +15,20 @@ export interface FleetRows {
   readonly nodes: Map<NodeKey, Node>;
   readonly leases: Map<PartitionId, Lease>;
   readonly checkpoints: Map<PartitionId, CheckpointRow>;
-  /** Whether checkpoints get rows of their own: of a fleet that is new once a node joins it. */
+  /** Whether checkpoints have rows of their own. It is set when the first node joins a new fleet. */
   apart?: boolean;
 }
 
 export type FleetTables = Map<FleetName, FleetRows>;
 
 export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
-  /** Of a fleet that is written to: reading one does not make it. */
+  /** The rows of a fleet, created if missing. Only writes use this, since a read must not create a fleet. */
   const rowsOf = (name: FleetName): FleetRows => {
     const rows = tables.get(name) ?? NO_ROWS();
     tables.set(name, rows);
     return rows;
   };
-  /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
+  /** A conditional write. `next` returns the row to write, or undefined if the condition fails. */
   const changeNode = (call: string, name: FleetName, key: NodeKey, next: (node: Node) => Node | undefined) =>
     through(gate, call, () => {
       const before = tables.get(name)?.nodes.get(key);
@@ -58,7 +58,7 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
         const rows = rowsOf(name);
         const { nodes } = rows;
         rows.apart ??= true;
-        // A request that comes a second time must not undo an eviction.
+        // A repeated request must not undo an eviction.
         if (!nodes.has(node.key)) nodes.set(node.key, node);
       }),
     beat: (name, { key, ...beat }) =>

@@ -1,12 +1,12 @@
 /**
- * What DynamoDB and SQS take: the memory stores and queues refuse what AWS refuses, and so do the clients of tests where the
+ * Limits of DynamoDB and SQS. The memory stores and queues refuse what AWS refuses. Test clients do so too, where the
  * local engines do not (test/backends/strict.ts).
  *
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
  */
 
-/** In bytes; how many of something there may be in a request. */
+/** Sizes in bytes, and the most statements, writes, gets or actions of one request. */
 export const DYNAMODB = {
   item: 400 * 1_024,
   partitionKey: 2_048,
@@ -21,10 +21,10 @@ export const DYNAMODB = {
   expressionBytes: 4_096,
 } as const;
 
-/** In bytes and in seconds; messages of a request share its bytes. */
+/** Bytes per message and per request, and the longest delay in seconds. */
 export const SQS = { entries: 10, bytes: 1_048_576, delay: 900 } as const;
 
-/** A request that AWS refuses whole. The name is that of the SDK's error. */
+/** A request that AWS refuses as a whole. The name is that of the SDK's error. */
 export class Refusal extends Error {
   override readonly name: string;
   constructor(name: 'ValidationException' | 'InvalidParameterValue', message: string) {
@@ -37,10 +37,13 @@ export const refuse = (why: string): never => {
   throw new Refusal('ValidationException', why);
 };
 
-/** DynamoDB's numbers: zero, or 1E-130 to 9.99…E+125 either way, with 38 digits. */
+/** Numbers of DynamoDB: zero, or 1E-130 to 9.99…E+125 of either sign, with up to 38 digits. */
 const [DIGITS, LEAST_EXPONENT, MOST_EXPONENT] = [38, -130, 125];
 
-/** @param text as JSON writes numbers, and as they are sent to DynamoDB @returns why it cannot be stored */
+/**
+ * @param text a number as JSON writes it, and as it is sent to DynamoDB
+ * @returns why DynamoDB cannot store it
+ */
 export const numberProblem = (text: string): string | undefined => {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   if (whole === '') return `The parameter cannot be converted to a numeric value: ${text}`;
@@ -56,13 +59,16 @@ export const numberProblem = (text: string): string | undefined => {
     : undefined;
 };
 
-/** The same of a number as JavaScript has it: 17 digits at the most, so its magnitude alone decides. */
+/** As {@link numberProblem}, for a JavaScript number. Its digits are at most 17, so its magnitude alone decides. */
 const valueProblem = (value: number): string | undefined => {
   const magnitude = Math.abs(value);
   return magnitude === 0 || (magnitude >= 1e-130 && magnitude < 1e126) ? undefined : numberProblem(String(value));
 };
 
-/** @returns why a row of these values cannot be stored. Its names and its key are some hundred bytes, which are not counted. */
+/**
+ * @returns why DynamoDB cannot store a row of these values. Names and the key are some hundred bytes and are not
+ * counted.
+ */
 export const rowProblem = (row: unknown): string | undefined => {
   const size = bytesOf(row, mostBytes);
   const isSmall = typeof size === 'number' && size <= DYNAMODB.item;
@@ -71,10 +77,10 @@ export const rowProblem = (row: unknown): string | undefined => {
   return bytes > DYNAMODB.item ? 'Item size has exceeded the maximum allowed size' : undefined;
 };
 
-/** Of a character that UTF-16 has in one unit. Nearly all rows are small by this, which costs nothing to know. */
+/** An upper bound: a UTF-16 code unit has at most 3 bytes in UTF-8. Nearly all rows are small by this cheap bound. */
 const mostBytes = (text: string): number => 3 * text.length;
 
-/** The bytes of all texts in it, or what is the problem with one of its numbers. */
+/** The bytes of all strings in it, or the problem with one of its numbers. */
 const bytesOf = (value: unknown, ofText: (text: string) => number): number | string => {
   if (typeof value === 'string') return ofText(value);
   if (typeof value === 'number') return valueProblem(value) ?? 0;
@@ -88,7 +94,7 @@ const bytesOf = (value: unknown, ofText: (text: string) => number): number | str
   return sum;
 };
 
-/** @returns why a key, or a part of one, cannot be one */
+/** @returns why a text cannot be a key or a part of one */
 export const keyProblem = (text: string, most: number): string | undefined => {
   if (text === '') return 'One or more parameter values were invalid: a key attribute has an empty string value';
   return mostBytes(text) > most && Buffer.byteLength(text) > most
@@ -97,7 +103,8 @@ export const keyProblem = (text: string, most: number): string | undefined => {
 };
 
 /**
- * Makes a table refuse what DynamoDB does not store, with a {@link Refusal}: a step that puts such a row fails here, too.
+ * Makes a table refuse what DynamoDB does not store. A step that writes such a row fails with a {@link Refusal}, as on
+ * AWS.
  *
  * @param most bytes of its keys
  */
@@ -110,7 +117,7 @@ export const limited = <K extends string, V>(table: Map<K, V>, most: number = DY
   return table;
 };
 
-/** @throws Refusal where SQS does not take a message: `bytes` of it, `delay` in seconds */
+/** @throws Refusal if SQS does not accept a message of this size, or with this `delay` in seconds */
 export const checkMessage = (body: string, delay: number): void => {
   const bytes = Buffer.byteLength(body);
   if (bytes === 0 || bytes > SQS.bytes) throw new Refusal('InvalidParameterValue', `a message of ${bytes} bytes`);

@@ -1,4 +1,4 @@
-/** Deferred lists in memory: a list's own row is its tracker's header. */
+/** Deferred lists in memory. The row of a list is also the header of its tracker. */
 
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
@@ -10,7 +10,7 @@ import { type Gate, rowByRow, through } from '../virtual/gate.ts';
 import { lookedAfter } from './fan-outs.ts';
 import { pageOf, putFanOut, type Tables } from './tables.ts';
 
-/** @param pageBytes what one read of jobs comes to, at the most */
+/** @param pageBytes the most bytes that one read of jobs returns */
 export const memoryLists = (
   tables: Tables,
   gate: Gate,
@@ -18,7 +18,7 @@ export const memoryLists = (
   pageBytes = 4_000_000,
 ): Lists => {
   const listAt = (id: ListId): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
-  /** A conditional write: `next` gives the list to write, or undefined where the condition fails. */
+  /** A conditional write. `next` returns the list to write, or undefined if the condition fails. */
   const write = (call: string, id: ListId, next: (list: List) => List | undefined): Promise<boolean> =>
     through(gate, call, () => {
       const before = listAt(id);
@@ -130,7 +130,8 @@ export const memoryLists = (
       ),
     clear: (id, groups, from, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
-        // Jobs are found by what says that they were to be stored.
+        // The row of an append is written before its jobs, so it leads to every job, also of an append that was never
+        // published.
         for (const append of tables.listAppends.keys()) {
           if (!append.startsWith(keyOf(id, ''))) continue;
           if (!(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return from;
@@ -150,7 +151,7 @@ export const memoryLists = (
 
 const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [], head: 0, leases: [] } as const;
 
-/** No list's id has a `#`. */
+/** The id of a list contains no `#`. */
 const keyOf = (id: ListId, ...rest: readonly (string | number)[]): string => [id, ...rest].join('#');
 
 const clearOf = (table: Map<string, unknown>, prefix: string): true => {
@@ -160,7 +161,7 @@ const clearOf = (table: Map<string, unknown>, prefix: string): true => {
 
 const tokens = ({ first, count }: Range): number[] => Array.from({ length: count }, (_, index) => first + index);
 
-/** Whether leases are as they were seen, and no key is taken that is to be. */
+/** Whether the leases are unchanged since they were read, and no key of a new lease is in use. */
 const fits = ({ leases }: List, from: readonly Seen[], to: readonly Lease[]): boolean => {
   const byKey = new Map(leases.map((lease) => [lease.key, lease]));
   const isSeen = ({ key, first, count, until }: Seen): boolean => {

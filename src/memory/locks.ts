@@ -22,9 +22,9 @@ export const memoryLocks = (
   const stored = (target: Target): Lock => tables.locks.get(target) ?? NO_LOCK;
   const expiryOf = (target: Target, now: Millis): number => lockExpiresAt(now, keepOf(operationOf(target)));
   /**
-   * A conditional write: `next` gives the row to write, or undefined where the condition fails.
+   * A conditional write. `next` returns the row to write, or undefined if the condition fails.
    *
-   * @param expires when the row expires then; null if never, undefined if as before
+   * @param expires when the row expires after the write; null if never, undefined if unchanged
    */
   const write = (
     call: string,
@@ -79,7 +79,7 @@ export const memoryLocks = (
     },
     readEventually: (target) =>
       through(gate, 'locks.readEventually', () => {
-        // One query: the lock and the rows are of one moment.
+        // One query returns both, so the lock and the rows are of the same moment.
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
         const lock = rowBehind(tables.locks, target, ago);

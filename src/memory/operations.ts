@@ -15,7 +15,9 @@ import { type Lag, upToDate } from './remembered.ts';
 import { memorySlots, withoutSlot, withSlot } from './slots.ts';
 import type { Tables } from './tables.ts';
 
-/** An operation's row with a slot more on its first page; undefined where it is paused, or the page is full. */
+/**
+ * An operation's row with one more slot on its first page; undefined if the operation is paused or the page is full.
+ */
 const withFirst = (state: OperationState, slot: Slot, most: number): OperationState | undefined => {
   const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);
   return inFlight && { ...state, inFlight };
@@ -28,7 +30,7 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
     tables.waitingTargets.set(operation, queue);
     return queue;
   };
-  /** A conditional write: `next` gives the row to write, or undefined where the condition fails. */
+  /** A conditional write. `next` returns the row to write, or undefined if the condition fails. */
   const write = (
     call: string,
     operation: OperationName,

@@ -1,6 +1,4 @@
-/** Lists whose first element is taken in constant time. */
-
-/** Whoever stands in line. The first may leave at no cost, however many stand behind. */
+/** A first-in, first-out queue. Taking the first element needs constant amortized time. */
 export class Fifo<T> implements Iterable<T> {
   #places: (T | undefined)[] = [];
   #head = 0;
@@ -13,7 +11,7 @@ export class Fifo<T> implements Iterable<T> {
     this.#places.push(each);
   }
 
-  /** @param index from the front, within the line */
+  /** @param index counted from the front */
   take(index: number): T {
     const at = this.#head + index;
     const taken = this.#places[at] as T;
@@ -35,16 +33,16 @@ export class Fifo<T> implements Iterable<T> {
   }
 }
 
-/** So many empty places in front are not worth moving everybody for. */
+/** Taken places at the front are dropped once there are more than these. */
 const ROOM = 1_000;
 
-/** How many keys in front are gone before they are dropped. */
+/** Deleted keys at the front are dropped once there are more than these. */
 const SLACK = 1_000;
 
-/** A map by key that knows its first values by key. Rows mostly come in their turns, and leave from the front. */
+/** A map that returns its first values in the order of keys. Keys mostly arrive in order, and leave from the front. */
 export class SortedRows<V> extends Map<string, V> {
   #keys: string[] = [];
-  /** Keys in front of it are deleted. */
+  /** All keys in front of this index are deleted. */
   #head = 0;
 
   override set(key: string, value: V): this {
@@ -52,7 +50,7 @@ export class SortedRows<V> extends Map<string, V> {
     return super.set(key, value);
   }
 
-  /** Its key stays until it comes to the front. */
+  /** The key stays in `#keys` until it reaches the front. */
   override delete(key: string): boolean {
     const was = super.delete(key);
     while (this.#head < this.#keys.length && !this.has(this.#keys[this.#head] as string)) this.#head += 1;
@@ -63,7 +61,7 @@ export class SortedRows<V> extends Map<string, V> {
     return was;
   }
 
-  /** The first values by key, at most `limit`. */
+  /** The first values in the order of keys, at most `limit`. */
   first(limit: number): V[] {
     const rows: V[] = [];
     for (let at = this.#head; at < this.#keys.length && rows.length < limit; at += 1) {

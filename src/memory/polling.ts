@@ -1,4 +1,4 @@
-/** When a function gets what is ready in a queue: soon, or once there is enough of it for one run. */
+/** When a function receives the ready messages of a queue: soon, or once there are enough for one run. */
 import type { Millis } from '../domain/ids.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import type { Habits } from '../virtual/habits.ts';
@@ -7,7 +7,7 @@ import type { Habits } from '../virtual/habits.ts';
 interface Polled<Message> {
   /** How many messages are ready. */
   ready(): number;
-  /** How many runs of the function have some in hand. */
+  /** How many runs of the function have messages in hand. */
   inHand(): number;
   take(): readonly Message[];
   deliver(taken: readonly Message[]): void;
@@ -15,7 +15,7 @@ interface Polled<Message> {
 
 interface Gathering {
   readonly batchSize: number;
-  /** How long the first of them waits for others, if they are fewer. @default 0 */
+  /** How long the first message waits for others while there are fewer than `batchSize`, in ms. @default 0 */
   readonly window?: Millis;
 }
 
@@ -26,7 +26,7 @@ export class Polling<Message> {
   readonly #window: Millis;
   readonly #queue: Polled<Message>;
   #isUnderWay = false;
-  /** When whoever waits first is handed on, with how many there are by then; none waits while it is undefined. */
+  /** When the waiting messages are delivered, however few they are; undefined if none waits. */
   #handOnAt: Millis | undefined;
 
   constructor(chaos: Chaos, habits: Habits, { batchSize, window = 0 }: Gathering, queue: Polled<Message>) {
@@ -50,7 +50,7 @@ export class Polling<Message> {
     });
   }
 
-  /** Whoever is ready first waits for others. */
+  /** The first ready message waits for others until the window ends. */
   #gather(): void {
     const { scheduler } = this.#chaos;
     if (this.#handOnAt !== undefined) return;
@@ -72,7 +72,8 @@ export class Polling<Message> {
       return;
     }
     const least = this.#window > 0 ? this.#batchSize : 1;
-    // Those whose time is over first, however few they are; then as many as need not wait for others.
+    // First deliver the messages whose window has ended, however few. Then deliver only full batches, or any if there
+    // is no window.
     for (let from = 1; queue.ready() >= from && pollers.mayTake(queue.inHand()); from = least) {
       const taken = queue.take();
       if (taken.length > 0) queue.deliver(taken);

@@ -1,13 +1,14 @@
 /**
- * One SQS standard queue with its dead-letter queue, in virtual time: late, twice and out of order.
+ * One SQS standard queue with its dead-letter queue, in virtual time. It delivers messages late, twice and out of
+ * order.
  *
  * A message is *under way* (sent, its delay is not over), *ready* (for a poll), *in hand* (of a function; ready again
- * when its visibility timeout ends), *dead* (received too often: nobody gets it until somebody sends it anew) or
- * *deleted* (never seen again). `messages` holds it until it is deleted.
+ * when its visibility timeout ends), *dead* (received too often, so it is not delivered until a redrive) or *deleted*
+ * (never delivered again). `messages` holds it until it is deleted.
  *
- * A server that did not hear of a receipt, or of the deletion, delivers a *copy*: in states of its own, also when the
- * message is deleted. Its deletion is the message's too. Nothing may count on a copy: it is not among `messages`, and
- * one that was received too often is gone.
+ * An SQS server that missed a receipt or a deletion delivers a *copy*. A copy has states of its own, and may arrive
+ * after the message was deleted. Deleting a copy deletes the message. The system must not depend on a copy: `messages`
+ * does not contain it, and a copy that was received too often disappears.
  */
 import type { Millis } from '../domain/ids.ts';
 import { RETENTION } from '../domain/timings.ts';
@@ -23,7 +24,7 @@ export interface QueuedMessage {
   readonly body: string;
   readonly revivals: number;
   readonly sentAt: Millis;
-  /** Of the first message, if this one is a repetition of it. */
+  /** When the first message was sent, if this one is a redrive of it. */
   readonly firstSentAt: Millis;
   receives: number;
   deleted: boolean;
@@ -31,13 +32,13 @@ export interface QueuedMessage {
   readonly copyOf?: QueuedMessage;
 }
 
-/** What is special about a message that is sent. */
+/** Options of a message that is sent. */
 interface Sending {
-  /** How often it was sent again. @default 0 */
+  /** How often it was redriven. @default 0 */
   readonly revivals?: number;
-  /** When the first of them was sent. @default - now */
+  /** When the first message was sent. @default - now */
   readonly firstSentAt?: Millis;
-  /** By how much longer it is on its way than others. @default 0 */
+  /** By how many ms this message is slower than others. @default 0 */
   readonly late?: Millis;
 }
 
@@ -45,11 +46,11 @@ export interface QueueOptions {
   readonly name: string;
   readonly visibility: Millis;
   readonly maxReceives: number;
-  /** Messages given to one run of the function at the most. */
+  /** The most messages for one run of the function. */
   readonly batchSize: number;
-  /** How long the first of them waits for others, if they are fewer. @default 0 */
+  /** How long the first message waits for others while there are fewer than `batchSize`, in ms. @default 0 */
   readonly window?: Millis;
-  /** Runs the function; resolves to the messages that are done. A function that dies never resolves. */
+  /** Runs the function. Resolves to the messages that are done; never resolves if the function dies. */
   readonly consume: (messages: readonly QueuedMessage[]) => Promise<readonly QueuedMessage[]>;
 }
 
@@ -57,26 +58,26 @@ export class SimulatedQueue {
   readonly #chaos: Chaos;
   readonly #options: QueueOptions;
   readonly #habits: Habits;
-  /** Everything sent and not deleted, wherever it is; no copies. */
+  /** All messages that were sent and not deleted, in any state, without copies. */
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
   readonly #copies = new Set<QueuedMessage>();
   readonly #delayed = new Set<QueuedMessage>();
   readonly #ready = new Fifo<QueuedMessage>();
-  /** Messages that come back after a delay of their own, by the receive for which that holds. */
+  /** Messages whose visibility timeout was changed, with the receive to which the change applies. */
   readonly #putOff = new WeakMap<QueuedMessage, number>();
   readonly #polling: Polling<QueuedMessage>;
   #inHand = 0;
-  /** Whether messages were lost that the design counts on. */
+  /** Whether messages were lost on which the promises depend. */
   wasPurged = false;
   #sent = 0;
-  /** Told of a message that was sent. */
+  /** Called with each message that is sent. */
   onSend: (message: QueuedMessage) => void = () => {};
   /** Called with each message that a function receives. */
   onReceive: (message: QueuedMessage) => void = () => {};
-  /** Told of a message that was too old. */
+  /** Called with each message that was lost because it was too old. */
   onLost: (message: QueuedMessage) => void = () => {};
-  /** Told of a deletion, before it is done. */
+  /** Called before a message is deleted. */
   onDelete: (message: QueuedMessage) => void = () => {};
 
   constructor(chaos: Chaos, options: QueueOptions, habits: Habits = anyHabits(chaos, options.name)) {
@@ -111,7 +112,7 @@ export class SimulatedQueue {
     return id;
   }
 
-  /** As SQS counts: one that is late without a delay waits. */
+  /** Counts as SQS does: a message without a delay that arrives late counts as waiting. */
   backlog(): Backlog {
     const live = [...this.messages].filter((message) => !this.deadLetters.has(message));
     const delayed = live.filter((message) => this.#delayed.has(message)).length;
@@ -120,7 +121,7 @@ export class SimulatedQueue {
     return { waiting: live.length - delayed - inFlight, inFlight, delayed };
   }
 
-  /** Never early. */
+  /** The time until a message arrives, in ms. It is never shorter than the delay. */
   #delay(seconds: number, id: string): Millis {
     return seconds > 0 ? seconds * 1_000 + this.#habits.overdue(id) : this.#habits.late(id);
   }
@@ -140,14 +141,17 @@ export class SimulatedQueue {
     for (const place of [this.messages, this.#copies, this.deadLetters]) place.delete(message);
   }
 
-  /** Somebody purges the queue: whatever is in it was never sent. */
+  /** A person purges the queue. All its messages are lost. */
   purge(): void {
     for (const message of [...this.messages, ...this.#copies]) this.#forget(message);
     this.wasPurged = true;
     this.#chaos.trace(() => `  the ${this.#options.name} queue is purged`);
   }
 
-  /** Deletes what SQS keeps no longer, dead letters too: to become one makes a message no younger. */
+  /**
+   * Deletes messages and dead letters older than the retention period. The age of a dead letter counts from its first
+   * sending.
+   */
   loseOld(): void {
     for (const message of [...this.messages, ...this.#copies]) if (this.#isOld(message)) this.#lose(message);
   }
@@ -160,7 +164,7 @@ export class SimulatedQueue {
     this.#forget(message);
     if (message.copyOf) return;
     this.wasPurged = true;
-    this.#chaos.trace(() => `  ${message.id} is gone: nobody handled it for as long as the queue keeps it`);
+    this.#chaos.trace(() => `  ${message.id} is lost: it was not handled within the queue's retention period`);
     this.onLost(message);
   }
 
@@ -174,7 +178,7 @@ export class SimulatedQueue {
     });
   }
 
-  /** More pollers may be free than when somebody last looked. */
+  /** Polls again because a poller may have become free. */
   pollAgain(): void {
     if (this.#ready.length > 0) this.#polling.soon();
   }
@@ -234,12 +238,12 @@ export class SimulatedQueue {
   }
 
   /**
-   * Has a message that is in hand come back after `delay` seconds, and not when its visibility timeout ends. False if it was
-   * deleted, or received again since.
+   * Lets a message in hand come back after `delay` seconds, in place of the end of its visibility timeout. Returns
+   * false if the message was deleted, or received again since.
    */
   putOff(message: QueuedMessage, receives: number, delay: number): boolean {
     if (message.deleted || message.receives !== receives) return false;
-    // The message itself comes back; copies that came back, too, would multiply.
+    // Only the message itself comes back, since copies that came back would multiply.
     if (message.copyOf) {
       this.#forget(message);
       return true;
@@ -249,7 +253,7 @@ export class SimulatedQueue {
     return true;
   }
 
-  /** Whether a visibility timeout still counts: the message was neither put off since, nor received again. */
+  /** Whether the end of a visibility timeout still counts: the message was neither put off nor received again since. */
   #comesBack(message: QueuedMessage, receives: number): boolean {
     return message.receives === receives && this.#putOff.get(message) !== receives;
   }
@@ -264,7 +268,7 @@ export class SimulatedQueue {
     return new Set();
   }
 
-  /** One event for all of them, which holds on to none that was deleted: of long traces there are many. */
+  /** Plans one event for the whole batch, and drops deleted messages from it, to save memory in long traces. */
   #hideTogether(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
     const hidden = new Map(taken.map((message) => [message, message.receives]));
     this.#chaos.scheduler.after(this.#options.visibility + this.#habits.hiddenLonger(), () => {

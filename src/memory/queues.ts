@@ -17,11 +17,11 @@ import { type Gate, through } from '../virtual/gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
 export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>> & {
-  /** @default - whoever is to be told of something hears it at once: no event waits, and none becomes a dead letter */
+  /** @default - callbacks arrive at once: no event waits, and none becomes a dead letter */
   readonly callback?: SimulatedQueue;
 };
 
-/** The queue of events that were given up. */
+/** The queue of given-up events. */
 export class GivenUp {
   readonly letters: DeadLetter[] = [];
   readonly #now: () => Millis;
@@ -45,7 +45,10 @@ export class GivenUp {
   }
 }
 
-/** @param told events for initiators. @param givenUp events that were given up */
+/**
+ * @param sentCallbacks receives each callback that is sent
+ * @param givenUp the queue of given-up events
+ */
 export const memoryQueues = (
   queues: SimulatedQueues,
   rejected: Rejection[],
@@ -90,7 +93,7 @@ export const memoryQueues = (
 
 const queueOf = (queues: SimulatedQueues, name: SourceQueue): SimulatedQueue => {
   const queue = queues[name];
-  if (!queue) throw new Error('no event waits in a queue here');
+  if (!queue) throw new Error('this simulation has no callback queue');
   return queue;
 };
 

@@ -1,10 +1,13 @@
-/** A table that knows what it showed a moment ago, for reads that are eventually consistent. */
+/** A table that remembers its recent values, for eventually consistent reads. */
 import type { Millis } from '../domain/ids.ts';
 
-/** The most that such a read is behind. DynamoDB mostly takes a fraction of a second, and promises nothing. */
+/**
+ * The most that an eventually consistent read is behind, in ms. DynamoDB is mostly behind by a fraction of a second,
+ * and guarantees no limit.
+ */
 export const MAX_LAG: Millis = 3_000;
 
-/** How far a read is behind; each read asks anew. */
+/** How far a read is behind, in ms. Each read calls it again. */
 export type Lag = () => Millis;
 
 export const upToDate: Lag = () => 0;
@@ -12,11 +15,11 @@ export const upToDate: Lag = () => 0;
 interface Change<K, V> {
   readonly at: Millis;
   readonly key: K;
-  /** Undefined if there was no such row. */
+  /** The value before the change; undefined if there was no row. */
   readonly before: V | undefined;
 }
 
-/** A map with the changes of its last {@link MAX_LAG}. Those that are twice as old go with the next change. */
+/** A map with its changes of the last {@link MAX_LAG}. Changes older than twice that are dropped at the next change. */
 export class Remembered<K, V> extends Map<K, V> {
   readonly #now: () => Millis;
   #changes: Change<K, V>[] = [];
@@ -36,7 +39,7 @@ export class Remembered<K, V> extends Map<K, V> {
     return super.delete(key);
   }
 
-  /** The rows as they were `lag` ago, at most {@link MAX_LAG}; rows of a map cannot change by themselves. */
+  /** The rows as they were `lag` ms ago, at most {@link MAX_LAG}. The rows of a map never change in place. */
   before(lag: Millis): ReadonlyMap<K, V> {
     const moment = this.#now() - lag;
     const later = this.#changes.filter(({ at }) => at > moment);
@@ -49,7 +52,7 @@ export class Remembered<K, V> extends Map<K, V> {
     return then;
   }
 
-  /** One row as it was `lag` ago. */
+  /** One row as it was `lag` ms ago. */
   rowBefore(key: K, lag: Millis): V | undefined {
     const moment = this.#now() - lag;
     const change = this.#changes.find((each) => each.key === key && each.at > moment);
@@ -58,17 +61,17 @@ export class Remembered<K, V> extends Map<K, V> {
 
   #remember(key: K): void {
     const at = this.#now();
-    // Now and then: each time would cost as much as there are changes.
+    // Filter only now and then, since each filter reads all changes.
     if (this.#changes.length > 0 && (this.#changes[0] as Change<K, V>).at < at - 2 * MAX_LAG)
       this.#changes = this.#changes.filter((change) => change.at >= at - MAX_LAG);
     this.#changes.push({ at, key, before: this.get(key) });
   }
 }
 
-/** What an eventually consistent read of a table sees. One that remembers nothing shows what it holds. */
+/** The table as an eventually consistent read sees it. A table that does not remember shows its current rows. */
 export const behind = <K, V>(table: ReadonlyMap<K, V>, lag: Millis): ReadonlyMap<K, V> =>
   table instanceof Remembered ? table.before(lag) : table;
 
-/** The same of one row. */
+/** One row as an eventually consistent read sees it. */
 export const rowBehind = <K, V>(table: ReadonlyMap<K, V>, key: K, lag: Millis): V | undefined =>
   table instanceof Remembered ? table.rowBefore(key, lag) : table.get(key);

@@ -7,11 +7,11 @@ import { type Gate, through } from '../virtual/gate.ts';
 import { type Lag, upToDate } from './remembered.ts';
 import { type OwnedPage, pagesOf, putSlotPage, slotPageKey, type Tables } from './tables.ts';
 
-/** A page with a slot more, or still with it; undefined where it is full. */
+/** A page with the slot added, or unchanged if it has the slot already; undefined if the page is full. */
 export const withSlot = (slots: readonly Slot[], slot: Slot, most: number): readonly Slot[] | undefined =>
   slots.includes(slot) || slots.length < most ? [...new Set([...slots, slot])] : undefined;
 
-/** A page without a slot; undefined where it was not taken. */
+/** A page without the slot; undefined if the page does not have it. */
 export const withoutSlot = (slots: readonly Slot[], slot: Slot): readonly Slot[] | undefined =>
   slots.includes(slot) ? slots.filter((each) => each !== slot) : undefined;
 

@@ -1,4 +1,4 @@
-/** The tables in memory, and a watcher who sees every write: the simulation's invariants are checked there. */
+/** The tables in memory, and a watcher that is called with every write. Verification checks its invariants there. */
 import type { Batch } from '../domain/batches/batch.ts';
 import type { Lock } from '../domain/batches/lock.ts';
 import type { Waiting } from '../domain/batches/policy.ts';
@@ -18,7 +18,7 @@ import type { PatrolMark } from '../ports/locks.ts';
 import { DYNAMODB, limited } from './limits.ts';
 import { rowBehind } from './remembered.ts';
 
-/** Is told of each write before the next one can happen. */
+/** Called after each write, before the next write can happen. */
 export interface Watcher {
   task?(before: Task | undefined, after: Task): void;
   payload?(id: TaskId): void;
@@ -28,13 +28,13 @@ export interface Watcher {
   operation?(operation: OperationName, before: OperationState, after: OperationState): void;
   /** A page of slots beyond the first one. */
   slotPage?(page: OwnedPage, before: readonly Slot[]): void;
-  /** A Target began or ceased to wait for room in this operation. */
+  /** A Target entered or left the slot queue of this operation. */
   waitingTarget?(operation: OperationName): void;
   fanOut?(before: FanOut | undefined, after: FanOut): void;
   fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
 }
 
-/** When rows expire, in seconds of the epoch: those whose time to live runs. */
+/** When rows expire, in seconds since the epoch. Rows without a time to live are absent. */
 interface Expiries {
   readonly tasks: Map<TaskId, number>;
   readonly batches: Map<BatchId, number>;
@@ -43,24 +43,24 @@ interface Expiries {
 
 /** A page of slots beyond the first one. */
 export interface OwnedPage extends SlotPage {
-  /** Whether its owner is an operation or a Target: both may have one name. */
+  /** Whether the owner is an operation or a Target, since both may have the same name. */
   readonly of: 'operation' | 'target';
   readonly owner: string;
 }
 
 export interface StoredPayload {
   readonly text: string;
-  /** When the task was registered that it is for. */
+  /** When the task of this payload was registered. */
   readonly createdAt: Millis;
-  /** Of the task, which wanted it last. */
+  /** The last run of the task that uses this payload. */
   readonly run: number;
-  /** When it expires, in seconds of the epoch, while its time to live runs. */
+  /** When the payload expires, in seconds since the epoch; undefined while it has no time to live. */
   readonly expires?: number;
 }
 
 export interface Tables {
   readonly tasks: Map<TaskId, Task>;
-  /** By the task's id, or by the key of a row of its own. */
+  /** By the task's id, or by the key of a payload row. */
   readonly payloads: Map<string, StoredPayload>;
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
@@ -69,25 +69,27 @@ export interface Tables {
   readonly operations: Map<OperationName, OperationState>;
   /** Pages of slots beyond the first one, by owner and number. */
   readonly slotPages: Map<string, OwnedPage>;
-  /** The keys that an owner's pages have, or had. */
+  /** The keys of all pages that an owner has or had. */
   readonly slotPageKeys: Map<string, Set<string>>;
-  /** Targets that wait for room in their operation, by their turn. */
+  /** The slot queue of each operation, by place in the queue. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
-  /** Inputs that were done, by their keys. */
+  /** Inputs that were processed, by their keys. */
   readonly processed: Map<Target, Map<InputKey, Known & { readonly until: Millis }>>;
   readonly fanOuts: Map<FanOutId, FanOut>;
   /** By fan-out, level and number. */
   readonly fanOutNodes: Map<string, Node>;
   /** By fan-out and token. */
   readonly reservations: Map<string, Reservation>;
-  /** Deferred lists: what was added, by list and token, and from where on it is the list's. */
+  /**
+   * Appends of deferred lists, by list and token. `first` is the number of the first job, once the append is published.
+   */
   readonly listAppends: Map<string, Append>;
   readonly listSegments: Map<string, Range & { readonly id: ListId; readonly token: Token }>;
-  /** By list, token and place among those that were added together. */
+  /** By list, token and index within the append. */
   readonly listJobs: Map<string, string>;
   readonly listTriggers: Map<string, Taken>;
   readonly listResults: Map<string, JobResult>;
-  /** Attempts at claiming a candidate, refused ones too: each is paid for. */
+  /** Attempts to claim a candidate, including refused ones, since AWS charges for each. */
   claims: number;
   patrolMark: PatrolMark | undefined;
   watcher: Watcher;
@@ -97,15 +99,18 @@ export interface Tables {
 }
 
 /**
- * What counts as too large for a task's own row: small, so that short schedules have both kinds; and, as in DynamoDB,
- * a matter of the whole row, which differs between two messages with one payload.
+ * From this size on, a payload has a row of its own. It is small so that short schedules have both kinds. As in
+ * DynamoDB the whole row counts, so two messages with the same payload may differ.
  */
 const INLINE = 50;
 const isLarge = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
 
 type NewTable = <K, V>() => Map<K, V>;
 
-/** @param newTable one that is remembered, where reads may be behind @param newRows of a Target that waits */
+/**
+ * @param newTable creates a table; a {@link Remembered} one if reads may be behind
+ * @param newRows creates the table of a Target's waiting rows
+ */
 export const emptyTables = (
   newTable: NewTable = () => new Map(),
   { newRows = newTable, isApart = isLarge }: Partial<Pick<Tables, 'newRows' | 'isApart'>> = {},
@@ -150,7 +155,7 @@ export const putTask = (tables: Tables, task: Task): void => {
 export const payloadKey = ({ id, payloadHash }: Pick<Task, 'id' | 'payloadHash'>): string =>
   `${id}#payload#${payloadHash}`;
 
-/** A task's payload, wherever it lies. */
+/** A task's payload, from the task's row or from a row of its own. */
 export const payloadOf = (tables: Tables, task: Task): string | undefined =>
   tables.payloads.get(task.payloadApart ? payloadKey(task) : task.id)?.text;
 
@@ -165,13 +170,13 @@ export const putBatch = (tables: Tables, batch: Batch): void => {
   tables.watcher.batch?.(before, batch);
 };
 
-/** The slots of an operation that are taken, on all pages. */
+/** The taken slots of an operation, on all pages. */
 export const slotsIn = (tables: Tables, operation: OperationName): readonly Slot[] => [
   ...(tables.operations.get(operation)?.inFlight ?? []),
   ...pagesOf(tables, 'operation', operation).flatMap(({ slots }) => slots),
 ];
 
-/** The pages of an owner beyond the first one. @param lag how long ago */
+/** The pages of an owner beyond the first one. @param lag how many ms ago */
 export const pagesOf = (
   { slotPages, slotPageKeys }: Tables,
   of: OwnedPage['of'],
@@ -180,7 +185,7 @@ export const pagesOf = (
 ): readonly OwnedPage[] =>
   [...(slotPageKeys.get(`${of} ${owner}`) ?? [])].flatMap((key) => rowBehind(slotPages, key, lag) ?? []);
 
-/** How many batches of a Target are in flight, where that is counted. */
+/** How many batches of a Target are in flight, if they are counted. */
 export const inFlightIn = (tables: Tables, target: Target): number =>
   pagesOf(tables, 'target', target).reduce(
     (sum, { slots }) => sum + slots.length,
@@ -217,7 +222,7 @@ export const putLock = (tables: Tables, target: Target, lock: Lock, before: Lock
   tables.watcher.lock?.(target, before, lock);
 };
 
-/** Newest first by `at`, then a page of it. The cursor is the position. */
+/** A page of the items. The cursor is the position of the next item. */
 export const pageOf = <T>(items: readonly T[], limit: number, cursor?: string): { items: T[]; cursor?: string } => {
   const from = Number(cursor ?? 0);
   const page = items.slice(from, from + limit);

@@ -68,7 +68,7 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       ({ task }) => task.id,
       ({ task, as }) => settleOne(tables, task, as, { at, expires }),
     );
-    // As the tasks are once all of that is written.
+    // The stored tasks after all these writes.
     const settled = settlements.map(({ task: { id } }, index): Written | undefined => {
       const stored = tables.tasks.get(id);
       return stored && { isNew: written[index] === true, stored };
@@ -115,19 +115,19 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
 
 const idOf = ({ id }: { readonly id: TaskId }): TaskId => id;
 
-/** Those that are stored, in the order asked. Of what is behind each row has a lag of its own. */
+/** The stored tasks among `ids`, in the given order. Each row lags by itself. */
 const load = (tables: Tables, ids: readonly TaskId[], lag: Lag = upToDate): Loaded[] =>
   ids.flatMap((id): Loaded[] => {
     const task = rowBehind(tables.tasks, id, lag());
     if (!task) return [];
-    // One that is in the task's own row is as old as that.
+    // A payload in the task's own row is as old as that row.
     const payload = task.payloadApart
       ? rowBehind(tables.payloads, payloadKey(task), lag())?.text
       : payloadOf(tables, task);
     return [payload === undefined ? { task } : { task, payload }];
   });
 
-/** As the adapter does: what cannot be stored holds up none of the others. */
+/** As in the adapter, a task that cannot be stored does not prevent the storing of others. */
 const insertStorable = async (
   tasks: readonly NewTask[],
   insert: (storable: readonly NewTask[]) => Promise<Written[]>,
@@ -153,7 +153,7 @@ const storePayload = (tables: Tables, payload: PayloadToStore): void => {
   if (!there || there.createdAt < createdAt) putPayload(tables, payload, { text, createdAt, run });
 };
 
-/** What the row of a payload shows is what the last run wants that there was when it was written. */
+/** Keeps the payload for the next run. A payload row shows the last run that needs it. */
 const keepPayload = (tables: Tables, task: Task): void => {
   const payload = tables.payloads.get(payloadKey(task));
   if (!payload || payload.run > task.run) return;
@@ -186,7 +186,7 @@ const redriveOne = (tables: Tables, { id, run }: Task, at: Millis): Written | un
   if (!task) return undefined;
   const isNew = task.state.status === 'failed' && task.run === run;
   if (!isNew) return { isNew: isRedriveOf(run, at, task), stored: task };
-  // When it had to start was a matter of its first run.
+  // The limit `startBy` applied only to the first run.
   const { startBy: _, ...kept } = task;
   const stored: Task = { ...kept, run: run + 1, redrivenAt: at, state: { status: 'created' } };
   tables.expiries.tasks.delete(id);

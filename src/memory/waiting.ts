@@ -27,7 +27,7 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   page: (target, limit, cursor) =>
     through(gate, 'waiting.page', () =>
       pageOf(
-        // One more than a first page has says that there is another.
+        // For the first page, one row beyond the limit shows that another page follows.
         firstRows(rowsOf(tables, target, lag()), cursor === undefined ? limit + 1 : Number.POSITIVE_INFINITY),
         limit,
         cursor,
@@ -44,11 +44,11 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   count: (target, limit) => through(gate, 'waiting.count', () => Math.min(limit, rowsOf(tables, target, lag()).size)),
 });
 
-/** The rows of a Target, as they were `lag` ago. */
+/** The waiting rows of a Target, as they were `lag` ms ago. */
 export const rowsOf = (tables: Tables, target: Target, lag: Millis = 0): ReadonlyMap<string, Waiting> =>
   behind(tables.waiting.get(target) ?? new Map<string, Waiting>(), lag);
 
-/** The first rows by turn. */
+/** The first waiting rows in the order of their entries. */
 export const firstRows = (rows: ReadonlyMap<string, Waiting>, limit: number): Waiting[] =>
   rows instanceof SortedRows
     ? rows.first(limit)

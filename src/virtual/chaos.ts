@@ -1,7 +1,8 @@
 /**
- * What goes wrong in a schedule, decided at numbered points: every process and every message has its own, so that a
- * fault can be named (`group-λ4:17`) and left out, and what the others draw stays as it was. That is what makes a
- * schedule replay exactly, and shrink.
+ * Decides which faults a schedule injects. A fault can occur only at a numbered point. Each process and each message
+ * numbers its own points and draws from its own random stream, so a fault has a name (`group-4:2 duplicate`). Leaving one fault
+ * out does not change the draws of other processes. This makes a schedule replay exactly, and lets the shrinker remove
+ * faults.
  */
 import type { Millis } from '../domain/ids.ts';
 import { timeForCall } from '../domain/timings.ts';
@@ -10,10 +11,10 @@ import { type Random, seeded, seedOf } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Violation } from './violation.ts';
 
-/** The name of a point at which something may go wrong: whose, which of them, and how. */
+/** Names a point at which a fault may occur: the process or message, the number of its point, and the kind of fault. */
 export type FaultPoint = `${string}:${number} ${FaultKind}`;
 
-/** Calls that fail for some time, by how their names begin: those of one table, or some of its writes. */
+/** For some time, calls fail whose names begin with one of `of`, e.g. all calls on one table, or some of its writes. */
 export interface Outage {
   readonly from: Millis;
   readonly until: Millis;
@@ -23,42 +24,45 @@ export interface Outage {
 export interface ChaosOptions {
   readonly seed: number;
   readonly rates: FaultRates;
-  /** When faults end: later everything must come to rest. */
+  /** No fault occurs after this moment, so that the system must come to rest. */
   readonly faultsEnd: Millis;
-  /** What goes wrong, instead of what the rates would make of it. */
+  /** The faults to inject, in place of faults drawn by the rates. */
   readonly script?: readonly FaultPoint[];
   readonly outages?: readonly Outage[];
-  /** Whether nothing goes wrong at a moment. @default - it may at any */
+  /** Whether no fault may occur at a moment. @default - faults may occur at any moment */
   readonly isSafe?: (now: Millis) => boolean;
-  /** How long a request may take, by the time that its function has left. @default - as clients end theirs */
+  /**
+   * The longest time a request may take, given the time left to its function, in ms. @default - the limit that the AWS
+   * clients use
+   */
   readonly timeForCall?: (timeLeft: Millis) => Millis;
 }
 
 export class Chaos {
   readonly scheduler: Scheduler;
   readonly counts: FaultCounts = noFaultCounts();
-  /** What went wrong, in order. */
+  /** The injected faults, in order. */
   readonly happened: FaultPoint[] = [];
-  /** Runs of functions that died, and those of which a call failed. */
+  /** Runs of functions that died. `hindered` holds the runs in which a call failed. */
   readonly died = new Set<string>();
-  /** Those that their platform ended, since they took too long. */
+  /** Runs that the platform ended at the function's timeout. */
   readonly late = new Set<string>();
-  /** Those that had no time left for a request. */
+  /** Runs that had no time left for a request. */
   readonly outOfTime = new Set<string>();
   readonly hindered = new Set<string>();
-  /** Those that could not send a message. */
+  /** Runs that failed to send a message. */
   readonly unsent = new Set<string>();
-  /** What the runs of the batch function received. */
+  /** The messages that each run of the batch function received. */
   readonly received = new Map<string, readonly string[]>();
-  /** The functions that were paused: those that may have gone on after their time. */
+  /** Functions that were paused. A paused run may continue after the function's timeout. */
   readonly paused = new Set<string>();
-  /** Operations that are not configured for a while. */
+  /** Operations that are absent from the configuration for a while. */
   removed: ReadonlySet<string> = new Set();
-  /** Told of a step that failed for no fault. */
+  /** Called with a step that failed although no fault was injected. */
   onViolation: (violation: Violation) => void = (violation) => {
     throw violation;
   };
-  /** Keeps a line of what happens; costs nothing where nobody reads it. */
+  /** Appends a line to the trace. The line is built only if the trace is recorded. */
   readonly trace: (line: () => string) => void;
   readonly #options: ChaosOptions;
   readonly #script: ReadonlySet<string> | undefined;
@@ -71,19 +75,19 @@ export class Chaos {
     this.#script = options.script && new Set(options.script);
   }
 
-  /** The rates of this moment. */
+  /** The fault rates that apply now. */
   get rates(): FaultRates {
     const { now } = this.scheduler;
     const { faultsEnd, rates, isSafe } = this.#options;
     return now < faultsEnd && !isSafe?.(now) ? rates : NO_FAULTS;
   }
 
-  /** How long a request may take when its function has `timeLeft`. */
+  /** The longest time a request may take when its function has `timeLeft` ms left. */
   timeForCall(timeLeft: Millis): Millis {
     return (this.#options.timeForCall ?? timeForCall)(timeLeft);
   }
 
-  /** Whether a call fails now, since what it needs is down. */
+  /** Whether a call fails now because of an outage. */
   isDown(call: string): boolean {
     const { now } = this.scheduler;
     return (this.#options.outages ?? []).some(
@@ -91,17 +95,20 @@ export class Chaos {
     );
   }
 
-  /** The chance of one process or queue, which what others draw does not change. */
+  /** The random stream of one process or queue. Draws of other processes do not change it. */
   chanceOf(name: string): Random {
     return seeded(seedOf(this.#options.seed, name));
   }
 
-  /** Whether this goes wrong now, at the next point of `who`. */
+  /** Whether this fault occurs now, at the next point of `who`. */
   happens(kind: FaultKind, who: string): boolean {
     return this.fault(kind, who) !== undefined;
   }
 
-  /** The same, with the point's own chance to say how: what is drawn there moves nobody else's draws. */
+  /**
+   * As {@link happens}, but returns a random stream to choose the details of the fault. Draws from it do not change any
+   * other stream.
+   */
   fault(kind: FaultKind, who: string): Random | undefined {
     let points = this.#points.get(who);
     if (!points) {

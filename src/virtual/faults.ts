@@ -1,35 +1,35 @@
-/** What may go wrong, how often it may, and how often it did. */
+/** The kinds of faults, their rates, and their counts. */
 import type { Millis } from '../domain/ids.ts';
 
-/** Probabilities per call on a port, unless they say otherwise. */
+/** Probabilities per call on a port, unless stated otherwise. */
 export interface FaultRates {
-  /** The function dies: before the call, amid its effects or after them. */
+  /** The function dies before the call, between its effects or after them. */
   readonly crash: number;
-  /** The function stops for longer than a lease, and then goes on. */
+  /** The function stands still for longer than a lease, and then continues. */
   readonly pause: number;
-  /** The call fails and nothing happened. */
+  /** The call fails without any effect. */
   readonly throttle: number;
-  /** Per effect of a call of many: it fails there, and those that had their turn happened. */
+  /** Per effect of a call with several effects: the call fails there. The effects before it have happened. */
   readonly partial: number;
-  /** The call fails after all of it happened. */
+  /** The call fails after all its effects have happened. */
   readonly lostReply: number;
-  /** The reply is lost, and the client itself sends the request once more: the caller sees the second answer. */
+  /** The reply is lost and the client repeats the request. The caller sees only the second answer. */
   readonly repeat: number;
-  /** Per delivery of a message: it comes a second time. */
+  /** Per delivery of a message: the message is delivered once more. */
   readonly duplicate: number;
-  /** Per message sent without a delay: it comes minutes later. */
+  /** Per message sent without a delay: the message arrives minutes later. */
   readonly late: number;
-  /** Per message handled: its deletion does not happen. */
+  /** Per message handled: the message is not deleted. */
   readonly undeleted: number;
-  /** Per send: the sender's next call begins only when the message may have been handled. */
+  /** Per send: the sender's next call begins only when the message may have been handled already. */
   readonly overtaken: number;
-  /** The client gives up on the request, and may send it once more. Some seconds later the first request takes effect all the same. */
+  /** The client gives up on the request and may repeat it. Some seconds later the first request still takes effect. */
   readonly afterwards: number;
-  /** The request gets no answer, whether or not it takes effect. Its function ends it when its time for a request is over. */
+  /** The request gets no answer, although it may take effect. The function aborts it at its time limit for requests. */
   readonly hang: number;
-  /** Per transaction: another request holds one of its rows. Nothing is written, and the adapter answers that it was not done. */
+  /** Per transaction: a concurrent request holds one of its rows. Nothing is written, and the adapter reports that. */
   readonly conflict: number;
-  /** The most that a function's clock is off, either way. */
+  /** The largest deviation of a function's clock, in ms in both directions. */
   readonly skew: Millis;
 }
 
@@ -52,7 +52,7 @@ export const NO_FAULTS: FaultRates = {
   skew: 0,
 };
 
-/** How often each kind of fault happened. */
+/** How often each kind of fault occurred. */
 export type FaultCounts = Record<FaultKind, number>;
 
 export const noFaultCounts = (): FaultCounts => {
@@ -60,7 +60,7 @@ export const noFaultCounts = (): FaultCounts => {
   return counts;
 };
 
-/** A call that failed; the step that made it fails with it and its message comes back. */
+/** A call that failed because of an injected fault. The step fails with it, and its message is delivered again. */
 export class InjectedFault extends Error {
   override readonly name = 'InjectedFault';
 }

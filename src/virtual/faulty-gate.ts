@@ -1,4 +1,4 @@
-/** The gate of one run of a function: makes go wrong what chaos says. */
+/** The gate of one run of a function. It injects the faults that chaos draws. */
 import type { Millis } from '../domain/ids.ts';
 import { AWS_CALL, AWS_TRY } from '../domain/timings.ts';
 import type { Chaos } from './chaos.ts';
@@ -8,39 +8,42 @@ import type { Random } from './random.ts';
 import { brief } from './trace.ts';
 import { Violation } from './violation.ts';
 
-/** One run of a function: its clock, its deadline, and whether it still lives. */
+/** One run of a function, with its clock and its deadline. */
 export interface Process {
   readonly name: string;
-  /** Which function it is a run of. */
+  /** The name of the function. */
   readonly function: string;
   readonly random: Random;
   readonly clockOffset: Millis;
   readonly endsAt: Millis;
-  /** A paused sandbox is not stopped by the function's timeout. */
+  /** Whether the function's timeout no longer ends this run, because its sandbox was paused. */
   outlivesTimeout: boolean;
 }
 
-/** The one call that no client repeats by itself. */
+/** The only call that no client repeats by itself. */
 export const DOWNSTREAM_CALL = 'downstream.call';
 
-/** After how long a client gives up on what is down: at once, after it was refused some times, or got no answer to any try. */
+/**
+ * The time until a client gives up on a call during an outage, in ms: at once, after some refusals, or after no try got
+ * an answer.
+ */
 const UNTIL_GIVEN_UP: readonly Millis[] = [0, 0, 500, 7_000, 20_000];
 
-/** When, in ms from when a client gave a try up, the request may still happen. */
+/** Upper bounds for the time from a client's giving up until the request takes effect, in ms. */
 const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
 
-/** Calls that the adapters make in a transaction. All of them answer whether it was done. */
+/** Calls that the adapters make as a transaction. Each returns whether it was written. */
 const TRANSACTIONS = new Set(['fanOuts.reserve', 'lists.publish', 'lists.take']);
 
-/** Calls that send a message, which somebody may receive before the sender's next write. */
+/** Whether the call sends a message, which a function may receive before the sender's next write. */
 const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.redrive';
 
-/** Never resolves: a function that died does not go on. */
+/** Never resolves, since a dead function makes no further call. */
 const death = (): Promise<never> => new Promise(() => {});
 
 /**
- * The effects of a call are many requests at once, each with failures of its own: any of them happen, not the first
- * few. (Fisher and Yates.)
+ * The effects of a call are parallel requests that fail independently, so any subset may happen, and not only the first
+ * few. Fisher-Yates shuffle.
  */
 const anyOrder = (count: number, random: Random): number[] => {
   const order = Array.from({ length: count }, (_, index) => index);
@@ -61,13 +64,13 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     return new InjectedFault(`${call}: ${why}`);
   };
 
-  /** One that stood still goes on beyond its time: its clock may have stood still, too. */
+  /** A run that stood still may continue beyond its deadline, because its clock may have stood still too. */
   const timeForCall = (): Millis =>
     process.outlivesTimeout ? AWS_CALL : chaos.timeForCall(process.endsAt - scheduler.now);
 
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
-    // Another of its requests did not survive.
+    // The run may have died in a parallel request.
     if (chaos.died.has(name)) await death();
     const pause = chaos.fault('pause', name);
     if (pause) {
@@ -79,28 +82,28 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     if (hit('crash') || isLate) {
       chaos.died.add(name);
       if (isLate) {
-        trace(() => `${name}  its platform ends it: its time is over`);
+        trace(() => `${name}  the platform ends it at the function's timeout`);
         chaos.late.add(name);
       }
       await death();
     }
   };
 
-  /** What happens then is not the caller's any more, who may be dead, and who has his answer. */
+  /** Lets the request take effect later. The caller has its answer by then, or is dead. */
   const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random, delay: Millis): void =>
     scheduler.after(delay, () => {
       if (chaos.isDown(call)) return;
       for (const index of anyOrder(effects.length, late)) {
         try {
           const answer = (effects[index] as () => unknown)();
-          trace(() => `${name}  ${call}, which was given up, happens → ${brief(answer)}`);
+          trace(() => `${name}  ${call} takes effect after the client gave up → ${brief(answer)}`);
         } catch (cause) {
           chaos.onViolation(new Violation('a step fails only for a fault', { who: name, cause: String(cause) }));
         }
       }
     });
 
-  /** A request that its client gives up on. @throws InjectedFault unless the client asks again */
+  /** A request that its client gives up on. @throws InjectedFault unless the client repeats it */
   const giveUp = async (call: string, effects: readonly (() => unknown)[]): Promise<void> => {
     const late = call === DOWNSTREAM_CALL ? undefined : chaos.fault('afterwards', `${name} giving up`);
     if (!late) return;
@@ -122,7 +125,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     await live(random.int(0, 20));
     if (hit('throttle')) throw fault(call, 'throttled');
     if (chaos.isDown(call)) {
-      // Mostly the client asks again and again, or waits for an answer.
+      // During an outage a client mostly retries, or waits for an answer.
       await live(Math.min(random.pick(UNTIL_GIVEN_UP), timeForCall()));
       throw fault(call, 'down');
     }
@@ -143,7 +146,8 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   return async (call, effects) => {
     if (call !== DOWNSTREAM_CALL) {
       if (timeForCall() <= 0) {
-        // Not `unsent`: that a function took too long is no excuse for what it did not send.
+        // The run is not marked as `unsent`: a function that ran out of time has no excuse for a message that it did
+        // not send.
         for (const each of [chaos.outOfTime, chaos.hindered]) each.add(name);
         throw new InjectedFault(`${call}: no time left`);
       }
@@ -152,10 +156,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     }
     await giveUp(call, effects);
     const first = await request(call, effects);
-    // AWS clients repeat what was not answered, calls downstream are not repeated by theirs.
+    // AWS clients repeat a request without an answer. The downstream's client does not.
     const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
     if (hit('lostReply')) throw fault(call, 'reply lost');
-    // Longer than it takes to poll for the message and to read what it is about.
+    // The delay is longer than a poll for the message and the read that follows it.
     if (isSend(call)) await scheduler.wait(chaos.fault('overtaken', `${name} sending`)?.int(50, 1_000) ?? 0);
     return answers;
   };

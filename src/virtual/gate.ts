@@ -1,21 +1,21 @@
 import { waves } from '../util/waves.ts';
 
 /**
- * Every call on a port in memory goes through a gate, which decides when it happens and what goes wrong with it.
+ * Every call on a port in memory goes through a gate, which decides when the call happens and which fault it meets.
  *
- * A call is a list of effects, since the calls of the real ports are requests of many statements each: they may happen
- * at different moments, and only some of them.
+ * A call is a list of effects. The real ports send requests with many statements, which may happen at different
+ * moments, and some may fail.
  */
 export type Gate = <T>(call: string, effects: readonly (() => T)[]) => Promise<T[]>;
 
-/** Nothing goes wrong, at once. */
+/** A gate without faults and without delay. */
 export const openGate: Gate = async (_, effects) => effects.map((effect) => effect());
 
 /**
- * A call that writes many rows, in requests as the adapters send them: a row that is named twice is written twice, in the
- * order asked (src/util/waves.ts).
+ * Writes many rows, in the requests that the adapters send. A row that is named twice is written twice, in the given
+ * order (src/util/waves.ts).
  *
- * @returns the answers in the order asked
+ * @returns the answers in the given order
  */
 export const rowByRow = async <T, A>(
   gate: Gate,
@@ -26,7 +26,7 @@ export const rowByRow = async <T, A>(
 ): Promise<A[]> => {
   const answers: A[] = [];
   const parts = waves([...all.entries()], ([, each]) => rowOf(each));
-  // A call of nothing is a call, too: its function may die in it.
+  // A call without rows still goes through the gate, since its function may die in it.
   for (const part of parts.length > 0 ? parts : [[]]) {
     const written = await gate(
       call,

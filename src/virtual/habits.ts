@@ -1,38 +1,44 @@
-/** What SQS leaves open about a queue's messages: when they come, in which company, and what goes wrong with them. */
+/** The behaviour that SQS leaves open: when messages arrive, how many a poll returns, and which deliveries go wrong. */
 import type { Millis } from '../domain/ids.ts';
 import { MINUTE } from '../domain/timings.ts';
 import type { Chaos } from './chaos.ts';
 
 export interface Habits {
-  /** By how much a message's delay is exceeded. */
+  /** By how many ms a message exceeds its delay. */
   overdue(id: string): Millis;
-  /** How long a message is on its way that was sent without a delay. */
+  /** How long a message that was sent without a delay is under way, in ms. */
   late(id: string): Millis;
-  /** How long it takes until somebody polls for what is ready. */
+  /** How long it takes until a poller polls for ready messages, in ms. */
   untilPoll(): Millis;
-  /** How many messages one poll gets, from 1 to `most`. */
+  /** How many messages one poll returns, from 1 to `most`. */
   atOnce(most: number): number;
-  /** Which of so many messages that are ready comes next. */
+  /** The index of the next message to deliver, among `ready` messages. */
   nextOf(ready: number): number;
-  /** After how long a message that was received comes a second time; undefined for one that does not. @param isCopy whether it just has */
+  /**
+   * The time after which a received message is delivered again, in ms; undefined if it is not. @param isCopy whether
+   * this delivery is a repetition already
+   */
   again(id: string, isCopy: boolean): Millis | undefined;
-  /** How much longer than its visibility timeout a message is hidden. */
+  /** By how many ms a message stays hidden beyond its visibility timeout. */
   hiddenLonger(): Millis;
-  /** Whether a message that was handled is not deleted. */
+  /** Whether a handled message is not deleted. */
   keeps(id: string): boolean;
-  /** @default - whatever is ready is taken, by as many as it needs */
+  /** @default - as many pollers as there are ready messages */
   readonly pollers?: Pollers;
 }
 
-/** Who takes a queue's messages, where it matters how many they are. */
+/** The pollers of a queue, for simulations in which their number matters. */
 export interface Pollers {
-  /** Whether another batch is taken while so many are in hand. */
+  /** Whether a poller takes another batch while `inHand` batches are in hand. */
   mayTake(inHand: number): boolean;
-  /** Is told of each batch that was handled, and how long that took. */
+  /** Called for each batch that was handled, with the time that it took. */
   handled(took: Millis, messages: number): void;
 }
 
-/** A queue as bad as SQS may be. A delay is mostly late by up to a second, one of nothing now and then by minutes. */
+/**
+ * A queue with every fault that SQS allows. A delay is exceeded by up to a second. A message without a delay is
+ * sometimes minutes late.
+ */
 export const anyHabits = (chaos: Chaos, queue: string): Habits => {
   const random = chaos.chanceOf(`${queue} queue`);
   return {
@@ -47,7 +53,7 @@ export const anyHabits = (chaos: Chaos, queue: string): Habits => {
   };
 };
 
-/** A queue as good as SQS mostly is: at once or when the delay is over, in order, as many as fit, and each once. */
+/** A queue without faults: each message arrives exactly when due, in order, once, and as many as fit into a poll. */
 export const bestHabits: Habits = {
   overdue: () => 0,
   late: () => 0,

@@ -1,14 +1,14 @@
-/** Chance from a seed: the same seed, the same run. */
+/** Random numbers from a seed. The same seed yields the same run. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
-  /** Whole number from `least` to `most`. */
+  /** A whole number from `least` to `most`, both included. */
   int(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(from: readonly T[]): T;
 }
 
-/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for one schedule. */
+/** Mulberry32 (Tommy Ettinger, public domain). Its 32 bits of state suffice for one schedule. */
 export const seeded = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {
@@ -27,7 +27,7 @@ export const seeded = (seed: number): Random => {
   };
 };
 
-/** A seed for one of many streams, from the seed of all and the stream's name (FNV-1a, 32 bits). */
+/** The seed of one of many streams, from the seed of all and the stream's name (FNV-1a, 32 bits). */
 export const seedOf = (seed: number, name: string): number => {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let index = 0; index < name.length; index += 1)

@@ -1,9 +1,11 @@
 /**
- * Virtual time: a list of things to happen, taken in order, with all that follows from one before the next.
+ * Virtual time: a queue of planned events. The scheduler runs them in order, and completes everything that one event
+ * starts before the next event.
  *
- * This folder is the virtual machine: its clock, chances from a seed, faults, the gate through which each call on a port goes, and the trace.
- * src/memory has the ports on it, src/processes the functions. The test kit (src/testing) ships with all three, the simulator
- * (tools/simulate) predicts with them, and verification/ searches them for schedules that break a promise.
+ * This folder is the virtual machine: the clock, random numbers from a seed, faults, the gate through which each call
+ * on a port goes, and the trace. src/memory has the ports on it, src/processes the functions. The test kit
+ * (src/testing) ships with all three. The simulator (tools/simulate) predicts with them, and verification/ searches for
+ * schedules that break a promise.
  */
 import { nextTick } from 'node:process';
 import type { Millis } from '../domain/ids.ts';
@@ -14,13 +16,16 @@ interface Planned {
   readonly run: () => void;
 }
 
-/** Everything that an event set in motion has settled: asked for in a microtask a tick comes when no microtask is left. */
+/**
+ * Resolves when everything that an event started has settled: a tick requested in a microtask comes after all
+ * microtasks.
+ */
 export const settled = (): Promise<void> => new Promise((resolve) => nextTick(resolve));
 
 export class Scheduler {
   #now: Millis;
   #order = 0;
-  /** A binary heap, the next to happen at 0. */
+  /** A binary heap. The next event is at index 0. */
   readonly #heap: Planned[] = [];
 
   constructor(start: Millis) {
@@ -31,7 +36,7 @@ export class Scheduler {
     return this.#now;
   }
 
-  /** Plans `run` for `delay` ms from now. What is planned for the same moment happens in the order of planning. */
+  /** Plans `run` for `delay` ms from now. Events planned for the same moment run in the order of planning. */
   after(delay: Millis, run: () => void): void {
     const planned = { at: this.#now + Math.max(0, delay), order: this.#order++, run };
     this.#heap.push(planned);
@@ -49,10 +54,13 @@ export class Scheduler {
     return new Promise((resolve) => this.after(delay, resolve));
   }
 
-  /** Lets things happen until `done`, or nothing is planned, or `limit` has passed. Returns whether it was done. */
+  /**
+   * Runs events until `done`, until no event is planned, or until `limit` has passed. Returns whether `done` was
+   * reached.
+   */
   async run(done: () => boolean, limit: Millis): Promise<boolean> {
-    // Into a microtask: asked for outside of one, as where a message of another thread begins a schedule, a tick comes
-    // before all of them, and what one event set in motion would meet the next.
+    // Continue in a microtask. Outside of one, e.g. where a message of another thread begins a schedule, a tick comes
+    // before all microtasks. Work that one event started would then overlap with the next event.
     await Promise.resolve();
     while (!done()) {
       const { next } = this;
@@ -62,12 +70,12 @@ export class Scheduler {
     return true;
   }
 
-  /** When the next thing is to happen; undefined where nothing is planned. */
+  /** When the next event is planned; undefined if none is. */
   get next(): Millis | undefined {
     return this.#heap[0]?.at;
   }
 
-  /** Lets the next thing happen, with everything that it sets in motion. */
+  /** Runs the next event with everything that it starts. */
   async step(): Promise<void> {
     const next = this.#take();
     if (!next) return;
@@ -76,7 +84,7 @@ export class Scheduler {
     await settled();
   }
 
-  /** Lets time go by in which nothing is planned. */
+  /** Moves the clock forward through a time without planned events. */
   skipTo(moment: Millis): void {
     if (this.next !== undefined && this.next < moment) throw new Error('something is planned before then');
     this.#now = Math.max(this.#now, moment);

@@ -1,7 +1,7 @@
-/** How a schedule is told: a line per thing that happened, short enough to follow. */
+/** The trace of a schedule: a short line for each event. */
 import type { Millis } from '../domain/ids.ts';
 
-/** When every schedule begins: times in a trace count from here. */
+/** When every schedule begins. Times in a trace count from here. */
 export const START: Millis = Date.UTC(2026, 0, 1);
 
 const DAY: Millis = 24 * 3_600_000;
@@ -11,17 +11,17 @@ export const seconds = (span: Millis): string => (span / 1_000).toFixed(3);
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-/** Polls of empty queues are most of what happens, and say nothing. */
+/** Polls of empty queues make up most of a trace and carry no information. */
 const isIdle = (line: string): boolean => line.endsWith('deadLetters.receive → []');
 
-/** A schedule's trace for people. */
+/** A schedule's trace for people, without idle polls and with long lines cut. */
 export const readable = (trace: readonly string[]): string =>
   trace
     .filter((line) => !isIdle(line))
     .map((line) => cut(line, 240))
     .join('\n');
 
-/** A value in a line: moments as seconds from the start, names unquoted, long texts cut. */
+/** A value in a line of the trace: moments as seconds from the start, names unquoted, long texts cut. */
 export const brief = (value: unknown): string => {
   if (value === undefined || value === null) return '-';
   if (typeof value === 'number')

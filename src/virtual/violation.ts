@@ -1,10 +1,8 @@
-/** A promise that a schedule may find broken. */
-
-/** A promise that was broken. */
+/** Thrown by a judge that finds a promise broken. */
 export class Violation extends Error {
   override readonly name = 'Violation';
   readonly promise: string;
-  /** To whom it was broken. */
+  /** The task, batch or other thing for which the promise was broken. */
   readonly subject: unknown;
   constructor(promise: string, subject: unknown) {
     super(`${promise}: ${JSON.stringify(subject)}`);
@@ -13,7 +11,7 @@ export class Violation extends Error {
   }
 }
 
-/** @throws Violation, naming the promise and whom it was broken to. */
+/** @throws Violation with the promise and its subject, unless the promise holds. */
 export const demand = (holds: boolean, promise: string, subject: unknown): void => {
   if (!holds) throw new Violation(promise, subject);
 };
