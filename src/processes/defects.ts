@@ -48,4 +48,5 @@ export const defectReportedIn = (
   return brokenBy({ who, ...event });
 };
 
-const brokenBy = (subject: object): Violation => new Violation('a step fails only for a fault', subject);
+const brokenBy = (subject: object): Violation =>
+  new Violation('a step fails only because of an injected fault', subject);

@@ -98,7 +98,9 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
           const answer = (effects[index] as () => unknown)();
           trace(() => `${name}  ${call} takes effect after the client gave up → ${brief(answer)}`);
         } catch (cause) {
-          chaos.onViolation(new Violation('a step fails only for a fault', { who: name, cause: String(cause) }));
+          chaos.onViolation(
+            new Violation('a step fails only because of an injected fault', { who: name, cause: String(cause) }),
+          );
         }
       }
     });

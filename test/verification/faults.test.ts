@@ -52,7 +52,7 @@ describe('a request that is given up', () => {
       },
     ]).catch(() => {});
     await run();
-    expect(violations).toEqual(['a step fails only for a fault']);
+    expect(violations).toEqual(['a step fails only because of an injected fault']);
   });
 
   it('is no call of the downstream', async () => {

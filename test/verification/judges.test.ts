@@ -49,10 +49,10 @@ vi.mock('../../src/domain/batches/policy.ts', async (original) => {
 
 describe('the checker judges for itself', () => {
   it.each([
-    ['status', /status is what its counts say/],
+    ['status', /status matches its counts/],
     ['bytes', /at most maxBytes/],
-    ['verdict', /ends as was answered/],
-    ['wait', /since when its oldest task waits|longer than maxWait/],
+    ['verdict', /result is the downstream's answer/],
+    ['wait', /when its oldest task began to wait|longer than maxWait/],
   ])("a batch's or a task's %s", async (about, promise) => {
     wrong.about = about;
     const { violations } = await runSchedules(BATCHES, 1, 300, undefined, ({ violation }) => !violation);

@@ -15,7 +15,8 @@ const broken = async (): Promise<Scenario> => {
     const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
     const { violation, happened } = await runSchedule(scenario);
     // Enough to shrink, and not so much that it takes minutes, as what shows only once all is at rest does.
-    const isSoon = violation && promiseOf(violation.message) === 'a waiting row is deleted only after its claim';
+    const isSoon =
+      violation && promiseOf(violation.message) === 'a waiting row is deleted only after its task is claimed';
     if (isSoon && scenario.sends.length > 30 && happened.length > 30 && happened.length < 80) return scenario;
   }
 };

@@ -1,6 +1,6 @@
 /**
- * The account in which a schedule runs: its tables, its queues with their functions, the downstream, and those who watch all
- * of it.
+ * The simulated account of a schedule: its tables, its queues with their functions, the downstream, and the watchers of
+ * all of them.
  */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -35,7 +35,7 @@ import { simulatedDownstream } from './simulated-downstream.ts';
 import { checkHoldsSlot, checkPause } from './slots.ts';
 import { nothingExpired } from './time-to-live.ts';
 
-/** So few that small caps have several pages. */
+/** Small, so that small caps have several pages. */
 const SLOTS_PER_PAGE = 2;
 
 export class Account {
@@ -47,7 +47,7 @@ export class Account {
   readonly partitions: Partitions | undefined;
   readonly tables = emptyTables(() => new Remembered(() => this.now));
   readonly rejected: Rejection[] = [];
-  /** What initiators were told. */
+  /** Callbacks that were sent. */
   readonly sentCallbacks: CallbackMessage[] = [];
   readonly sent: Sent[] = [];
   /** Bodies of register messages that were lost. */
@@ -104,17 +104,17 @@ export class Account {
     return this.simulation.scheduler.now;
   }
 
-  /** Whether messages were lost, and with them what only a message says. */
+  /** Whether a queue lost messages, and the information that only they had. */
   get wasPurged(): boolean {
     return Object.values(this.queues).some(({ wasPurged }) => wasPurged);
   }
 
-  /** Happens after a while; where nothing happens for long, it may be late. */
+  /** Runs `run` after a delay. In a quiet time of months it may run later. */
   again(delay: Millis, run: () => void): void {
     this.simulation.scheduler.after(Math.max(delay, this.quiet(this.now)), run);
   }
 
-  /** The fan-out is there before its tasks are. */
+  /** Opens the fan-out before its tasks are sent. */
   async open(items: number): Promise<void> {
     await openFanOut(this.tables, items, this.start('opener', LEADER_TIMEOUT).deps);
   }
@@ -127,18 +127,18 @@ export class Account {
     this.sent.push({ messageId, body, sentAt: this.now, receivedAt });
   }
 
-  /** The judges ask nothing about messages that are left out. */
+  /** Keeps only these messages for the judges. */
   keepSent(isKept: (message: Sent) => boolean): void {
     this.sent.splice(0, this.sent.length, ...this.sent.filter(isKept));
   }
 
-  /** Starts the next run of a function. @param messages of a queue, that it was given */
+  /** Starts the next run of a function. @param messages the number of messages that it received from a queue */
   start(name: string, timeout: Millis, messages = 0): Started {
     const { scenario, simulation, tables, queues, rejected, log } = this;
     const { chaos } = simulation;
     const config = this.configs.at(this.now);
     const onCall = ({ call }: LoggedCall): void => {
-      // A handler that was paused may have outlived its batch's slot.
+      // A handler that was paused may continue after its batch's slot was freed.
       if (chaos.paused.has('batch')) return;
       simulation.judge(() => checkHoldsSlot(tables, config, call));
       simulation.judge(() => checkPause(tables, config, call, this.now));
@@ -148,7 +148,7 @@ export class Account {
       tables,
       queues,
       rejected,
-      sentCallbacks: { push: (...all: CallbackMessage[]) => this.#tell(all) },
+      sentCallbacks: { push: (...all: CallbackMessage[]) => this.#recordCallbacks(all) },
       downstream: ({ name, random, gate }: Life) =>
         simulatedDownstream({ chaos, name, random, log, gate, config, jobs: queues.batch, onCall }),
       slotsPerPage: this.#slotsPerPage,
@@ -160,13 +160,13 @@ export class Account {
     return startProcess(around, { ...life, gate: this.#gateOf(life, messages) });
   }
 
-  /** Somebody is told of something. */
-  #tell(messages: readonly CallbackMessage[]): number {
+  /** Records sent callbacks, and checks their order. */
+  #recordCallbacks(messages: readonly CallbackMessage[]): number {
     for (const message of messages) this.simulation.judge(() => checkOrder(this.tables, message));
     return this.sentCallbacks.push(...messages);
   }
 
-  /** A gate that is watched; the sweep's may be slow. */
+  /** The gate of a run. Steps are metered; the requests of the sweep may be slow. */
   #gateOf({ function: name, gate }: Life, messages: number): Gate {
     const { slowSweep = 0 } = this.scenario;
     const { chaos } = this.simulation;
@@ -180,7 +180,7 @@ export class Account {
     };
   }
 
-  /** Adapters ask again for a while; then their call fails, and did nothing. */
+  /** Adapters retry a throttled request for a while. Then the call fails without any effect. */
   #throttle(partitions: Partitions): Throttle {
     const { chaos, scheduler } = this.simulation;
     const spend = async (process: string, spent: readonly Spent[]): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * What must hold once everything has come to rest: whatever was sent is done or refused, was asked for downstream as it
- * was sent, and, where nothing went wrong, in time and in full batches.
+ * Promises that must hold once a schedule has come to rest. Every sent task has ended or was refused. Every call
+ * contained the tasks as they were sent, and every result is the downstream's answer. Without faults, every batch was
+ * also on time and full. This file runs all judges of a schedule.
  */
 import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -43,7 +44,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkLed(evidence);
 };
 
-/** However often it is asked for, and however late: each run that failed is followed by one. */
+/** However often and however late a redrive is requested, it starts exactly one new run of a failed task. */
 const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void => {
   const asked = Map.groupBy(redriven, ({ id }) => id);
   for (const task of tables.tasks.values()) {
@@ -51,20 +52,20 @@ const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void =>
     const runs = new Set(asked.get(id)?.map((each) => each.run));
     const refused = new Set(refusedRedrives.filter((each) => each.id === id).map((each) => each.run));
     const heeded = [...runs].filter((each) => !refused.has(each));
-    demand(run > Math.max(0, ...heeded), 'a redrive starts another run', { id, run });
-    demand(runNumber(task) <= 1 + runs.size, 'a redrive starts one run', { id, run, asked: [...runs] });
+    demand(run > Math.max(0, ...heeded), 'a redrive starts a new run', { id, run });
+    demand(runNumber(task) <= 1 + runs.size, 'a redrive starts at most one run', { id, run, asked: [...runs] });
   }
 };
 
 /**
- * A register λ that was paused for long and then died may leave the waiting row of a task that is done by then. It
- * costs a place in the Target's next batch and is deleted with that, or by the patrol.
+ * A waiting row of an ended task may be left if the patrol was off: a register function was paused for long, wrote the
+ * row and died. It takes a place in the Target's next batch, and is deleted with that batch or by the patrol.
  */
 const checkTables = ({ tables, patrolled, mayStopAmidWork, outlived }: Evidence): void => {
   for (const task of tables.tasks.values())
     demand(task.state.status === 'succeeded' || task.state.status === 'failed', 'every registered task ends', task);
   for (const [target, rows] of tables.waiting)
-    demand((mayStopAmidWork && !patrolled) || rows.size === 0, 'nothing waits in the end', {
+    demand((mayStopAmidWork && !patrolled) || rows.size === 0, 'no waiting row is left in the end', {
       target,
       rows: [...rows.keys()],
     });
@@ -78,7 +79,7 @@ const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => 
   if (!since.includes(undefined))
     demand(
       batch.oldestAt === Math.min(batch.createdAt, ...since.filter((at) => at !== undefined)),
-      'a batch knows since when its oldest task waits',
+      'a batch stores when its oldest task began to wait',
       { batch, since },
     );
   demand(isFinished(batch.status), 'every batch ends', batch);
@@ -87,23 +88,28 @@ const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => 
   const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
   const outcomes = members.map(({ id, run }) => {
     const task = tables.tasks.get(id);
-    // One that has another run by now failed in this one.
+    // A task with a later run failed in this one, since only failed tasks are redriven.
     if (task && task.run > run) return 'failed';
     return task && 'batchId' in task.state && task.state.batchId === batch.id ? task.state.status : undefined;
   });
   const count = (status: string): number => outcomes.filter((outcome) => outcome === status).length;
   const counts = { succeeded: count('succeeded'), failed: count('failed') };
-  demand(counts.succeeded + counts.failed === outcomes.length, "a batch's members are its own", { batch, outcomes });
+  demand(counts.succeeded + counts.failed === outcomes.length, 'each member of a batch has ended in this batch', {
+    batch,
+    outcomes,
+  });
   const isCounted = JSON.stringify(counts) === JSON.stringify(batch.counts);
-  demand(isCounted, 'counts are what the members show', { batch, counts });
+  demand(isCounted, "a batch's counts match its members' results", { batch, counts });
   const { succeeded, failed } = counts;
   const status = failed === 0 ? 'succeeded' : succeeded === 0 ? 'failed' : 'partly-failed';
-  demand(batch.status === status, "a batch's status is what its counts say", batch);
+  demand(batch.status === status, "a batch's status matches its counts", batch);
 };
 
-/** Every message became a task, is the same as one, or lies in the rejected queue; and nothing else does. */
+/**
+ * Every message became a task, repeats the message of a task, or is in the rejected queue. There are no other tasks.
+ */
 const checkSent = ({ config, tables, sent, rejected, lost, mayLackOperation }: Evidence): void => {
-  // A dead letter that was sent again is another message with the same body.
+  // A dead letter that was redriven is another message with the same body.
   const refused = new Set(rejected.flatMap(({ messageId, body }) => [messageId, body]));
   const known = new Set<TaskId>();
   for (const message of sent) {
@@ -121,7 +127,7 @@ const checkSent = ({ config, tables, sent, rejected, lost, mayLackOperation }: E
     }
     demand(isTask !== isRefused, 'a message becomes a task or is refused, not both', message);
   }
-  for (const id of tables.tasks.keys()) demand(known.has(id), 'nobody makes up tasks', id);
+  for (const id of tables.tasks.keys()) demand(known.has(id), 'every task was sent', id);
 };
 
 const checkCalls = (evidence: Evidence): void => {
@@ -135,11 +141,16 @@ const checkCalls = (evidence: Evidence): void => {
     const maxSize = Math.max(...sizes);
     const members = new Set(batch && membersOf(batch));
     const ids = call.items.map(({ id }) => id);
-    demand(new Set(ids).size === ids.length, 'no item is twice in a call', call);
+    demand(new Set(ids).size === ids.length, 'no item occurs twice in a call', call);
     demand(ids.length > 0 && ids.length <= maxSize, 'a call has at most maxSize items', call);
-    demand(ids.length === 1 || bytesOf(call.items) <= maxBytes, 'a call has at most maxBytes', call);
-    demand(call.target === batch?.target && ids.every((id) => members.has(id)), 'a call is about its batch', call);
-    for (const { id, payload } of call.items) demand(payloads.get(id) === payload, 'payloads arrive as sent', call);
+    demand(ids.length === 1 || bytesOf(call.items) <= maxBytes, 'a call has at most maxBytes bytes', call);
+    demand(
+      call.target === batch?.target && ids.every((id) => members.has(id)),
+      'a call contains only members of its batch',
+      call,
+    );
+    for (const { id, payload } of call.items)
+      demand(payloads.get(id) === payload, 'the downstream receives each payload as it was sent', call);
   }
   for (const task of tables.tasks.values())
     demand(
@@ -148,12 +159,12 @@ const checkCalls = (evidence: Evidence): void => {
         merges(config, task.operation) ||
         isPayloadGone(evidence, task) ||
         ((mayStopAmidWork || mayOverlap) && gaveUp(task)),
-      'every task was asked for downstream',
+      'every task was included in a call',
       task,
     );
 };
 
-/** Every task shows what the downstream answered about it, or that it gave up after all attempts. */
+/** Every task has the result that the downstream answered, or failed after all attempts. */
 const checkOutcomes = (evidence: Evidence): void => {
   const { config, tables, log } = evidence;
   const answers = new Map<string, string[]>();
@@ -173,25 +184,25 @@ const checkOutcomes = (evidence: Evidence): void => {
   }
   for (const task of tables.tasks.values()) {
     if (endedWaiting(task)) continue;
-    // Judged by its inputs.
+    // Merged tasks are judged by their inputs (merged.ts).
     if (merges(config, task.operation) || isPayloadGone(evidence, task)) continue;
     if (gaveUp(task)) {
       const { maxAttempts } = operationFor(config, task.operation).retry;
       const attempts = 'attempts' in task.state ? task.state.attempts : 0;
-      demand(attempts === maxAttempts, 'nobody gives up before the last attempt', task);
+      demand(attempts === maxAttempts, 'a task fails as exhausted only after the last attempt', task);
     } else {
       const batchId = 'batchId' in task.state ? task.state.batchId : undefined;
       const answered = batchId && answers.get(keyOf(batchId, task.id));
-      demand(answered?.includes(outcomeOf(task)) === true, 'a task ends as was answered', task);
+      demand(answered?.includes(outcomeOf(task)) === true, "a task's result is the downstream's answer", task);
     }
   }
 };
 
 const SUCCEEDED = { status: 'succeeded' };
-/** What to do about it is said for people. */
+/** Its message is not compared, since it advises people in words. */
 const TOO_LARGE = 'answer-too-large';
 
-/** What an answer says of items, in the checker's own words. */
+/** The outcomes that an answer implies, derived without the code under test. */
 const outcomesOf = (
   answer: Answer,
   items: readonly CallItem[],
@@ -205,7 +216,7 @@ const outcomesOf = (
         answer.suspect === 'its-answer'
           ? { code: TOO_LARGE, message: '', retriable: true }
           : { code: 'refused', message: answer.reason, retriable: false };
-      // Of many nobody knows which of them is at fault.
+      // A refusal of several items does not say which item is at fault.
       return bisect && answer.suspect && items.length > 1
         ? []
         : items.map(({ id }) => [id, { status: 'failed', error }]);

@@ -1,4 +1,8 @@
-/** What must hold of a batch's attempts: as many as the policy allows, one after the other, with the pauses asked for. */
+/**
+ * Promises about a batch's attempts. They are as many as the policy allows and follow one another. A retry waits for
+ * the pause that the downstream asks for. Attempts that must not count (throttled, or with results that could not be
+ * stored) do not use up `retry.maxAttempts`.
+ */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
@@ -13,7 +17,8 @@ import { merges } from './merged.ts';
 export const checkAttempts = (evidence: Evidence): void => {
   const { config, tables, log, mayOverlap, mayStopAmidWork, isPurged, skew } = evidence;
   const isUncut = !mayOverlap && !mayStopAmidWork;
-  // The look after the last attempt is a start too, and may itself stop. By a clock that is slow a job's time is not over then.
+  // Reading whether a job has reported, after the last attempt, also counts as a start, and may itself be interrupted.
+  // With a slow clock the job's deadline is not over then, so it may happen twice.
   const looks = skew > 0 ? 2 : 1;
   const callsOf = Map.groupBy(log.calls, ({ call }) => call.batchId);
   for (const batch of tables.batches.values()) {
@@ -25,32 +30,40 @@ export const checkAttempts = (evidence: Evidence): void => {
     if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
     if (isUncut) {
       checkThrottles(batch, attempts);
-      demand(batch.countedAttempts <= retry.maxAttempts + looks, 'no more than maxAttempts are counted', batch);
+      demand(
+        batch.countedAttempts <= retry.maxAttempts + looks,
+        'at most maxAttempts attempts of a batch are counted',
+        batch,
+      );
     }
     const wasPending = calls.some(({ answered }) => answered?.answer.kind === 'pending');
-    // Whose job did not report by the last deadline gets no other call.
+    // A task whose payload has expired is not called again.
     const isLost = batch.candidates.some((each) => isPayloadGone(evidence, tables.tasks.get(parseCandidate(each).id)));
     if (isUncut && !isLost && !merges(config, batch.operation))
-      demand(batch.attempt - attempts.size <= (wasPending ? looks : 0), 'every attempt that was started was made', {
+      demand(batch.attempt - attempts.size <= (wasPending ? looks : 0), 'every started attempt makes a call', {
         batch,
         called: attempts.size,
       });
     for (const [index, next] of calls.slice(1).entries()) {
       const { call, answered } = calls[index] as LoggedCall;
       if (!answered) continue;
-      demand(mayOverlap || answered.at <= next.at, 'calls about one batch do not overlap', { call, next: next.call });
+      demand(mayOverlap || answered.at <= next.at, 'calls of one batch do not overlap', { call, next: next.call });
       const pause = answered.answer.kind === 'unavailable' ? (answered.answer.retryAfter ?? 0) : 0;
       const kept = Math.min(pause, keepTasks / retry.maxAttempts - retry.maxDelay);
       if (!mayOverlap && next.call.attempt > call.attempt)
-        demand(next.at >= answered.at + kept - 2 * skew, 'a pause that was asked for is kept', { call, pause });
+        demand(next.at >= answered.at + kept - 2 * skew, 'a retry waits for the pause that the downstream asks for', {
+          call,
+          pause,
+        });
     }
   }
 };
 
 /**
- * An attempt whose results could not be stored does not count: one is called about again though its function heard how it
- * ended, and did not die; that it took too long is no excuse. Where only a message could be marked, another copy of the batch's message may begin the next attempt before
- * it, or an earlier job's report may put the batch off; then the attempt counts. So it does where not even the message could be sent.
+ * An attempt whose results could not be stored must not count: its tasks are called again although its function
+ * received the answer and did not die. A timeout of the function is no excuse. The attempt counts in three cases. Its
+ * mark could only be put on a message, and another copy of the batch's message began the next attempt first. A report
+ * of an earlier job postponed the batch. Or not even the message could be sent.
  */
 const checkUncounted = (
   { died, late, unsent, received }: Evidence,
@@ -77,7 +90,7 @@ const checkUncounted = (
     }),
   );
   const { countedAttempts, attempt } = batch;
-  demand(countedAttempts + lost.size <= attempt, 'an attempt whose results could not be stored uses no try', {
+  demand(countedAttempts + lost.size <= attempt, 'an attempt whose results could not be stored does not count', {
     batch,
     lost: [...lost],
   });
@@ -85,7 +98,7 @@ const checkUncounted = (
 
 /** The items that an answer ends. */
 const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => {
-  // An answer about the inputs of a merged job is no result of a request yet.
+  // An answer about the inputs of a merged job does not yet give a result to any request.
   if (inputs) return [];
   if (answer.kind === 'all-succeeded') return items.map(({ id }) => id);
   if (answer.kind !== 'results') return [];
@@ -96,8 +109,8 @@ const isThrottled = ({ answered }: LoggedCall): boolean =>
   answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
 
 /**
- * An attempt counts unless a circuit was open at its end, it was refused for too many calls, it had brought the batch further
- * when it was cut short, or its function lived on and could not store its results.
+ * An attempt does not count if the circuit was open at its end, if it was throttled, if it was cut short after
+ * progress, or if its function lived on and could not store its results.
  */
 const checkCalledOften = (
   { hindered }: Evidence,
@@ -111,9 +124,9 @@ const checkCalledOften = (
   for (const calls of attempts.values()) {
     const sizes = calls.map(({ call }) => call.items.length);
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
-    const cameToNothing = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
+    const hadNoResult = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
     const isHindered = calls.some(({ by }) => hindered.has(by));
-    const mayCount = !isHindered && (!cameToNothing || !(circuit || calls.some(isThrottled)));
+    const mayCount = !isHindered && (!hadNoResult || !(circuit || calls.some(isThrottled)));
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
@@ -121,22 +134,26 @@ const checkCalledOften = (
       ({ id }) => id,
     );
     for (const [id, times] of asked)
-      demand(times.length <= levels * (1 + immediate), 'an attempt repeats its call as often as it may', {
-        id,
-        batch,
-        times: times.length,
-      });
+      demand(
+        times.length <= levels * (1 + immediate),
+        'an attempt repeats a call no more often than its policy allows',
+        {
+          id,
+          batch,
+          times: times.length,
+        },
+      );
   }
   demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
 };
 
-/** That a call came too often is nobody's fault. */
+/** A throttled attempt is not the tasks' fault, so it must not count. */
 const checkThrottles = (
   { countedAttempts, attempt }: Batch,
   attempts: ReadonlyMap<number, readonly LoggedCall[]>,
 ): void => {
   const throttled = [...attempts.values()].filter((calls) => calls.every(isThrottled)).length;
-  demand(countedAttempts + throttled <= attempt, 'an attempt that was refused for too many calls uses no try', {
+  demand(countedAttempts + throttled <= attempt, 'a throttled attempt does not count', {
     countedAttempts,
     attempt,
     throttled,

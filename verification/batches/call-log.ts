@@ -1,29 +1,29 @@
-/** What the downstream saw: calls, and what jobs reported later. */
+/** What the downstream received and answered: calls, and reports of its jobs. */
 import type { Answer, Call, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
 import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
 
 /** A call that arrived. */
 export interface LoggedCall {
   readonly call: Call;
-  /** The run of the function that made it. */
+  /** The run of the function that made the call. */
   readonly by: string;
   readonly at: Millis;
-  /** Missing while it is under way, or if its caller did not hear the answer. */
+  /** Missing while the call is under way, or if its caller did not receive the answer. */
   answered?: { readonly at: Millis; readonly answer: Answer };
 }
 
-/** What a job said of its items; of all that jobs of this batch have, that they succeeded. */
+/** Results that a job reported. `all-succeeded` applies to all tasks of the batch's jobs. */
 interface LoggedReport {
   readonly batchId: BatchId;
   readonly at: Millis;
   readonly items: ReadonlyMap<TaskId, ItemAnswer> | 'all-succeeded';
 }
 
-/** What the downstream saw, for checks at the end. */
+/** What the downstream received and answered, for checks at the end. */
 export interface CallLog {
   readonly calls: LoggedCall[];
-  /** Tasks that somebody tried to call it about, whether or not it was reached. */
+  /** Tasks of all calls that a function tried to make, including calls that did not arrive. */
   readonly tried: Set<TaskId>;
-  /** What its jobs reported later. */
+  /** Reports of its jobs. */
   readonly reports: LoggedReport[];
 }

@@ -1,4 +1,7 @@
-/** What must hold of caps: no more batches are under way, and no more calls, than the configuration allows. */
+/**
+ * Promises about caps: no more batches are under way, and no more calls run at once, than `concurrency` allows. In the
+ * end no slot is taken.
+ */
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
 import { type Config, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -10,7 +13,7 @@ import type { LoggedCall } from './call-log.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Counts the batches of a Target from the moment in which they are opened until they are finished. */
+/** Counts the batches of a Target from the moment when they are opened until they are finished. */
 export const watchCaps = (
   configs: Configurations,
   now: () => Millis,
@@ -24,7 +27,7 @@ export const watchCaps = (
       openedAt.set(openBatch, now());
       const opened = [...underWay.values()].filter((each) => each.target === target).map(({ at }) => at);
       const isAllowed = configs.allowTheLast(now(), opened, perTargetOf(operationOf(target)));
-      demand(isAllowed, 'a Target has at most perTarget batches', { target, count: opened.length });
+      demand(isAllowed, 'a Target has at most perTarget batches under way', { target, count: opened.length });
     },
     batch: (_, after) => {
       if (isFinished(after.status)) underWay.delete(after.id);
@@ -57,26 +60,22 @@ export const checkCaps = (evidence: Evidence): void => {
   for (const page of tables.slotPages.values())
     if (page.of === 'target') checkLeft(evidence, page.owner as Target, page);
   for (const [operation, { size }] of tables.waitingTargets)
-    demand(size === 0, 'no Target waits for room in the end', { operation, size });
+    demand(size === 0, 'no Target waits for a slot in the end', { operation, size });
   if (mayOverlap) return;
   for (const operation of Object.keys(config.operations) as OperationName[]) {
     const calls = log.calls.filter(({ call }) => call.operation === operation);
-    checkAtOnce(evidence, calls, totalOf(operation), 'an operation is called at most total times at once');
+    checkAtOnce(evidence, calls, totalOf(operation), 'an operation has at most total calls at once');
     for (const ofTarget of Map.groupBy(calls, ({ call }) => call.target).values())
-      checkAtOnce(
-        evidence,
-        ofTarget,
-        perTargetOf(operation),
-        'a Target is called about at most perTarget times at once',
-      );
+      checkAtOnce(evidence, ofTarget, perTargetOf(operation), 'a Target has at most perTarget calls at once');
   }
 };
 
 /**
- * A slot of a Target may be left taken by a leader that died before it opened its batch, that a pause kept from opening it, or that took
- * the slot again after another leader had finished the batch, and then died. A later leader that finds no free slot, or the patrol,
- * frees it. If the cap is lowered to one without pages, nobody reads them until the cap is raised again. Two deliveries of a guard
- * that read behind time may take the same slot on two pages: the batch frees the one that it knows, and the other is left likewise.
+ * In some cases a slot of a Target may be left taken. A leader died before it opened its batch; a pause kept it from
+ * opening the batch; or it took the slot again after another leader had finished the batch, and then died. A later
+ * leader that finds no free slot, or the patrol, frees it. If the cap was lowered to one without pages, the pages are
+ * not read until the cap is raised. Two deliveries of a guard with outdated reads may take the same slot on two pages.
+ * The batch frees the page that it has stored, and the other page is left until the patrol.
  */
 const checkLeft = (
   { configs, tables, mayStopAmidWork, mayTakeLate, patrolled, wasPaused }: Evidence,
@@ -88,18 +87,18 @@ const checkLeft = (
     const batch = tables.batches.get(batchOfSlot(slot));
     return batch === undefined || ((mayTakeLate || hadOthers) && isFinished(batch.status));
   };
-  const isSurplus = (slot: Slot): boolean => {
+  const isDuplicate = (slot: Slot): boolean => {
     const batch = tables.batches.get(batchOfSlot(slot));
     return !patrolled && batch !== undefined && isFinished(batch.status) && batch.targetPage !== page;
   };
   const mayBeLeft = hadOthers || ((mayStopAmidWork || mayTakeLate || wasPaused) && !patrolled);
-  const isLeft = slots.every((slot) => (mayBeLeft && isUnowned(slot)) || isSurplus(slot));
+  const isLeft = slots.every((slot) => (mayBeLeft && isUnowned(slot)) || isDuplicate(slot));
   demand(slots.length === 0 || isLeft, 'no slot of a Target is taken in the end', { slots });
 };
 
 /**
- * A call whose caller died has no end that anybody knows: it counts as over. So does one about a batch that is finished: its
- * job may report before the call is answered.
+ * A call whose caller died has no known end and is left out. A call of a finished batch counts as over, since its job
+ * may report before the call is answered.
  */
 const checkAtOnce = (
   { configs, tables, seen }: Pick<Evidence, 'configs' | 'tables' | 'seen'>,

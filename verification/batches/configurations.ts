@@ -1,11 +1,11 @@
-/** The configurations of a schedule, one after the other, and which of them a function may have. */
+/** The successive configurations of a schedule, and which of them a running function may have. */
 
 import { type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
 
-/** A configuration of operations, in which fan-outs and lists stay for a week. */
+/** A configuration of these operations, in which fan-outs and lists are kept for a week. */
 export const configOf = (
   register: Config['register'],
   operations: Config['operations'],
@@ -22,7 +22,7 @@ export const configOf = (
 
 const WEEK: Millis = 7 * 24 * 60 * MINUTE;
 
-/** The same configuration with each of its operations altered. @param change answers what is another then. */
+/** The configuration with each of its operations altered. @param change returns the fields to change */
 export const withOperations = (config: Config, change: (operation: Operation) => Partial<Operation>): Config => ({
   ...config,
   operations: Object.fromEntries(
@@ -30,13 +30,13 @@ export const withOperations = (config: Config, change: (operation: Operation) =>
   ),
 });
 
-/** Somebody deploys another configuration. */
+/** A deployment of another configuration. */
 export interface ConfigChange {
   /** In ms from the start. */
   readonly at: Millis;
-  /** @default - all of them */
+  /** @default - all operations */
   readonly operation?: OperationName;
-  /** What is another from then on, and stays so; null removes the operation, until the next change of it. */
+  /** The changed fields, which stay so; null removes the operation until its next change. */
   readonly to: Partial<Operation> | null;
 }
 
@@ -47,8 +47,8 @@ export interface Configured {
 }
 
 /**
- * How long a function goes on with the configuration that it was started with: its timeout, what it may be paused for, and
- * requests that its client gave up on.
+ * How long a function may continue with its first configuration, in ms: its timeout, a pause, and requests that its
+ * client gave up on.
  */
 const FUNCTION_LIFE: Millis = 10 * MINUTE;
 
@@ -58,42 +58,42 @@ export class Configurations {
   /** @param changes sorted by time */
   constructor(config: Config, changes: readonly ConfigChange[] = []) {
     const all: Configured[] = [{ from: Number.NEGATIVE_INFINITY, config }];
-    let whole = config;
+    let complete = config;
     const removed = new Set<string>();
     for (const { at, operation, to } of changes) {
       const isMeant = ({ operation: name }: Operation): boolean => operation === undefined || name === operation;
-      for (const each of Object.values(whole.operations).filter(isMeant))
+      for (const each of Object.values(complete.operations).filter(isMeant))
         if (to) removed.delete(each.operation);
         else removed.add(each.operation);
-      whole = withOperations(whole, (each) => (to && isMeant(each) ? to : {}));
-      const kept = Object.entries(whole.operations).filter(([name]) => !removed.has(name));
-      all.push({ from: START + at, config: { ...whole, operations: Object.fromEntries(kept) } });
+      complete = withOperations(complete, (each) => (to && isMeant(each) ? to : {}));
+      const kept = Object.entries(complete.operations).filter(([name]) => !removed.has(name));
+      all.push({ from: START + at, config: { ...complete, operations: Object.fromEntries(kept) } });
     }
     this.all = all;
   }
 
-  /** Whether it is another at any time. */
+  /** Whether the configuration changes at all. */
   get change(): boolean {
     return this.all.length > 1;
   }
 
-  /** Whether it says something else of this at any time. */
+  /** Whether this part of the configuration changes at any time. */
   changes(what: (config: Config) => unknown): boolean {
     return new Set(this.all.map(({ config }) => JSON.stringify(what(config)))).size > 1;
   }
 
-  /** Operations that are removed at some time: functions that meet their rows fail, until they are there again. */
+  /** Operations that are removed at some time. Functions that read their rows fail until the operations are back. */
   get removed(): ReadonlySet<string> {
     const names = Object.keys(this.all[0]?.config.operations ?? {});
     return new Set(names.filter((name) => this.all.some(({ config }) => !Object.hasOwn(config.operations, name))));
   }
 
-  /** What a function has that is started now. */
+  /** The configuration of a function that starts now. */
   at(now: Millis): Config {
     return (this.all.findLast(({ from }) => from <= now) as Configured).config;
   }
 
-  /** What functions that run now may have. */
+  /** The configurations that running functions may have. */
   recent(now: Millis): readonly Configured[] {
     return this.all.filter(({ from }, index) => {
       const until = this.all[index + 1]?.from ?? Number.POSITIVE_INFINITY;
@@ -102,18 +102,19 @@ export class Configurations {
   }
 
   /**
-   * Whether `most`, by some configuration that a running function may have, allows for what was begun at these moments and is not over.
-   * What functions began that may have had another configuration counts only towards the largest cap: a cap that is lowered ends nothing.
+   * Whether the batches that began at these moments and are not over are within the cap of some configuration that a
+   * running function may have. Batches that may have begun under another configuration count only towards the largest
+   * cap, since lowering a cap ends no batch.
    *
-   * @param most of a configuration; null is any number, undefined none: the operation is removed
+   * @param most the cap of a configuration; null if it has no cap, undefined if the operation is removed
    */
   allow(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     return this.#everAllowed(now, begun, most) && this.#allowNow(now, begun, most);
   }
 
   /**
-   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still have. All batches
-   * that are not over count, also those begun under another configuration, or without a cap.
+   * Whether the latest of these batches may begin under the cap of some configuration that a running function may still
+   * have. All batches that are not over count, also those begun under another configuration, or without a cap.
    */
   allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     return this.recent(now).some(({ config }) => {
@@ -122,7 +123,7 @@ export class Configurations {
     });
   }
 
-  /** Whatever began when: there are never more than the largest cap since the oldest of them began. */
+  /** Whether the batches stay within the largest cap since the oldest of them began. */
   #everAllowed(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     const oldest = Math.min(now, ...begun);
     const caps = this.all.flatMap(({ from, config }, index) => {

@@ -1,11 +1,13 @@
 /**
- * What a step may cost, however many Targets, slots and tasks there are: requests to stores and queues, and rows in each request. They
- * are counted for each run of a function, so that a step which looks at all Targets instead of its own breaks a promise.
+ * Bounds for the cost of a step, however many Targets, slots and tasks there are. The gate counts requests to stores
+ * and queues, and rows per request, for each run of a function. A step that reads all Targets, and not only its own,
+ * exceeds the bounds.
  *
- * A run makes at most {@link ONCE} requests, and {@link EACH} more for each message, each batch that it opens, each time it ends
- * tasks that wait, and each call downstream; and {@link ITEM} more for each row that it reads of a task that is a fan-out's item. A
- * request has at most as many rows as the largest of these: the run's messages, the tasks of two batches, the Targets that are woken
- * together, the pages of slots, the inputs of a merged request. Runs that wake many Targets at a pace are held to the pace.
+ * A run makes at most {@link ONCE} requests. It may make {@link EACH} more for each message, each batch that it opens,
+ * each time it settles tasks, and each call to the downstream, and {@link ITEM} more for each row of a task that is an
+ * item of a fan-out. A request has at most as many rows as the largest of these: the run's messages, the tasks of two
+ * batches, the Targets that are woken together, the pages of slots, and the inputs of a merged request. Runs that wake
+ * many Targets at a limited pace are held to the pace.
  */
 
 import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
@@ -17,16 +19,17 @@ import type { Gate } from '../../src/virtual/gate.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Configurations } from './configurations.ts';
 
-/** A signal to all that are woken together, and what surrounds it. */
+/** The signals to all Targets that are woken together, and the requests around them. */
 const ONCE = TOGETHER + 20;
 const EACH = 40;
 /**
- * For an item that was acked before: its ack, the note of its failure, and seven on the way up a tree of four levels (the header at each
- * level, a node at three). Simulated nodes have three slots. Real ones have 450, so real trees have fewer levels.
+ * Requests for an item that was acked before: its ack, the note of its failure, and seven in a tree of four levels (the
+ * header at each level, a node at three). Simulated nodes have three slots. Real ones have 450, so real trees have
+ * fewer levels.
  */
 const ITEM = 9;
 
-/** A run of a function that works off a queue. */
+/** A run of a function that processes a queue. */
 interface Run {
   readonly of: WorkingQueue;
   readonly messages: number;
@@ -36,7 +39,7 @@ export const isStep = (name: string): name is WorkingQueue => ['register', 'elec
 
 const WORK: ReadonlySet<string> = new Set(['locks.openBatch', 'tasks.settle', DOWNSTREAM_CALL]);
 
-/** The same gate, which counts. @param judge is given what is to hold after each request */
+/** A gate that also counts. @param judge receives a check after each request */
 export const metered = (
   gate: Gate,
   run: Run,
@@ -49,16 +52,16 @@ export const metered = (
     if (WORK.has(call)) work += 1;
     atPace ||= call === 'operations.markWaking';
     const answers = await gate(call, effects);
-    // While a table is down, a write is repeated for as long as the function has time: those that fail are not counted.
+    // Failed requests are not counted: during an outage a write is repeated until the function's time is over.
     requests += 1;
     items += totalOf(answers, itemsIn);
     const rows = totalOf(answers, rowsIn);
-    // Every woken Target is a request and a share of two others.
+    // Each woken Target needs a request of its own and a share of two others.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
       const bound = ONCE + EACH * work + ITEM * items + pace.requests;
-      demand(requests <= bound, 'a step makes no more requests where there is more', { ...run, call, requests, bound });
-      demand(rows <= Math.max(most, pace.rows), 'a request has no more rows where there is more', {
+      demand(requests <= bound, 'the number of requests of a step is bounded', { ...run, call, requests, bound });
+      demand(rows <= Math.max(most, pace.rows), 'the number of rows of a request is bounded', {
         ...run,
         call,
         rows,
@@ -70,7 +73,7 @@ export const metered = (
 };
 
 const mostRows = ({ messages }: Run, { all }: Configurations, slotsPerPage: number): number => {
-  // Batches, and slots, may be of an earlier configuration.
+  // Batches and slots may stem from an earlier configuration.
   const sizes = all
     .flatMap(({ config }) => Object.values(config.operations))
     .flatMap(({ batch, merge, concurrency: { total, perTarget } }) => [
@@ -86,7 +89,7 @@ const rowsIn = (answer: unknown): number => {
   return typeof answer === 'object' && answer !== null && 'items' in answer ? rowsIn(answer.items) : 1;
 };
 
-/** Rows of tasks that are items of a fan-out. */
+/** The number of rows of tasks that are items of a fan-out. */
 const itemsIn = (answer: unknown): number => {
   if (typeof answer !== 'object' || answer === null) return 0;
   if ('fanOutItem' in answer && answer.fanOutItem !== undefined) return 1;

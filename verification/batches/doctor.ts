@@ -1,4 +1,7 @@
-/** `groupage doctor --deep --repair`, as the command walks over the API's pages: every Target, and every batch of it. */
+/**
+ * `groupage doctor --deep --repair`: checks and repairs every Target, and every batch of it, page by page as the
+ * command does.
+ */
 
 import type { OperationName, Target } from '../../src/domain/ids.ts';
 import type { Deps } from '../../src/steps/deps.ts';
@@ -6,7 +9,7 @@ import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../src/
 
 const PAGE = 25;
 
-/** @throws AggregateError of what could not be looked at or repaired, after everything else. */
+/** @throws AggregateError with all failed checks and repairs, after all others are done */
 export const doctor = async (deps: Deps): Promise<void> => {
   const failures: unknown[] = [];
   for (const operation of Object.keys(deps.config.operations) as OperationName[])
@@ -29,13 +32,13 @@ const treatBatches = async (deps: Deps, target: Target): Promise<readonly unknow
   return failures;
 };
 
-/** @returns what failed. */
+/** @returns the causes of failed checks and repairs */
 const treat = async (deps: Deps, { findings, skipped }: Looked): Promise<readonly unknown[]> => {
   const treated = await repairAll(deps, findings);
   return [...skipped, ...treated].flatMap((each) => ('cause' in each ? [each.cause] : []));
 };
 
-/** @param visit sees to a page, and answers the next one's cursor. */
+/** @param visit handles a page and returns the cursor of the next one */
 const eachPage = async (visit: (cursor: string | undefined) => Promise<string | undefined>): Promise<void> => {
   let cursor: string | undefined;
   do cursor = await visit(cursor);

@@ -1,4 +1,4 @@
-/** What a schedule leaves for its judges, and what they know without asking the code that they judge. */
+/** The evidence of a schedule. Its judges read the promises from it, without using the code that they judge. */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -23,144 +23,165 @@ import type { CallLog } from './call-log.ts';
 import type { Configurations } from './configurations.ts';
 
 /**
- * What was seen from outside, and what may be asked of it:
+ * The observations of a schedule, and the promises that they are held against. Each line says when a promise is
+ * checked.
  *
- * | promise | is checked |
- * |---|---|
- * | everything that was sent ends, as was answered, or is refused; counts, sizes, payloads, since when they waited | always |
- * | no lock is held, every batch ends | always |
- * | every function ends before its timeout, whatever its requests take | always |
- * | a refusal costs no innocent task its result, where calls are halved | always |
- * | whoever wants to hear how a task ended is told, and nothing else | always |
- * | a redrive starts one run | always |
- * | where requests are merged: one succeeds when its inputs were done, a job gets each once and what is needed | always |
- * | an item of a fan-out shows how its task's first run ended, and did before anybody was told of that; the fan-out is complete when all are done, and is told of | always |
- * | nothing waits in the end | unless `mayStopAmidWork`; always if `patrolled` |
- * | an attempt whose answers came to a function that lived on does not count, where they could not be stored | unless `mayOverlap` or `isPurged` |
- * | every attempt that was started was made | unless `mayStopAmidWork` or `mayOverlap` |
- * | a task that was given up was called about | unless `mayStopAmidWork` or `mayOverlap` |
- * | calls about one batch do not overlap, a pause that was asked for is kept (but for `skew`) | unless `mayOverlap` |
- * | calls keep their operation's rate, whichever is configured at the time | if `isCalm` |
- * | a batch waits for its rate no longer than the calls before it need, a minute's sleep, and the reservations of one horizon | if `isCalm` |
- * | tasks that ended while they waited did so rightly, and whoever wants to hear of it is told | always |
- * | a task keeps the version and the time with which it was sent, however often its message is; it is superseded by a newer one only | always |
- * | no slot is taken in the end, nobody waits for room | always |
- * | no more calls at once than the caps allow | unless `mayOverlap` |
- * | nobody waits for room that is there; nothing is batched that expired; tasks go in their turns | if `isCalm` |
- * | a sweep ends in its time, and its patrol has its turn; a paused Target lends its slots to those that wait | if `isCalm` |
- * | a row has no more slots than a page | always |
- * | the patrol finds a Target that its operation forgot | if `mayBeForgotten` |
- * | each Target that nothing holds is led within half an hour of when its batch is due, or of the last fault | unless messages were lost |
- * | batches are full, sealed when they are due, called about at once and again in time, over once each member has its result; flushes are heeded; what was done is not done again; what expires ends then | if `isCalm`, but for operations that `waitFor` room |
+ * - Always: every sent message ends as the downstream answered, or is refused; counts, sizes, payloads and waiting
+ * times are right.
+ * - Always: no lock is held in the end, every batch ends.
+ * - Always: every function ends before its timeout, however long its requests take.
+ * - Always: if calls are halved, a refused call costs no other task its result.
+ * - Always: the callback of every ended task is sent to its destination, and no other callback.
+ * - Always: a redrive starts one run.
+ * - Always: with `merge`, a request succeeds only if its inputs were processed; a job gets each input once, and only
+ * inputs that its requests need.
+ * - Always: an item of a fan-out has the outcome of its task's first run before the task's callback is sent; the
+ * fan-out is complete and reported when all items are acked.
+ * - Unless `mayStopAmidWork`; always if `patrolled`: no waiting row is left in the end.
+ * - Unless `mayOverlap` or `isPurged`: an attempt does not count if its function received the answers, lived on and
+ * could not store them.
+ * - Unless `mayStopAmidWork` or `mayOverlap`: every started attempt makes a call.
+ * - Unless `mayStopAmidWork` or `mayOverlap`: a task that failed as exhausted was included in a call.
+ * - Unless `mayOverlap`: calls of one batch do not overlap, and a retry waits for the requested pause (up to `skew`).
+ * - If `isCalm`: calls stay within the `rateLimit` configured at the time.
+ * - If `isCalm`: a batch waits for `rateLimit` no longer than the calls before it need, plus a sleep of a minute and
+ * one horizon of reservations.
+ * - Always: a settled task was settled for a valid reason, and its callback is sent.
+ * - Always: a task keeps the version and sending time of its message, however often that is delivered; only a newer
+ * task supersedes it.
+ * - Always: no slot is taken and no Target waits for a slot in the end.
+ * - Unless `mayOverlap`: no more calls run at once than the caps allow.
+ * - If `isCalm`: no Target waits although a slot is free; no expired task is batched; tasks are batched in order of
+ * priority and age.
+ * - If `isCalm`: a sweep ends within its timeout and reaches its patrol; a paused Target gives its slots to waiting
+ * Targets.
+ * - Always: a row has at most one page of slots.
+ * - If `mayBeForgotten`: the patrol finds each Target that is missing in the slot queue.
+ * - Unless messages were lost: each Target with waiting tasks has a leader within half an hour after its batch is due,
+ * or after the last fault, unless a cap, circuit or pause holds it.
+ * - If `isCalm`, except operations in `waitFor`: batches are full, sealed when due, called at once, retried in time,
+ * and over once each member has its result; flushes take effect; processed inputs are not processed again; expired
+ * tasks end in time.
  */
 export interface Evidence {
-  /** The first one: with every operation, and with what does not change. */
+  /** The first configuration. It has every operation. */
   readonly config: Config;
   readonly configs: Configurations;
   readonly tables: Tables;
   readonly sent: readonly ReceivedMessage[];
-  /** Bodies of messages that were lost: those that SQS keeps no longer. */
+  /** Bodies of messages that SQS lost because they were older than the retention period. */
   readonly lost: ReadonlySet<string>;
-  /** Whether a message may be refused since its operation is removed, after it became a task too. */
+  /** Whether a message may be refused because its operation is removed, even after it became a task. */
   readonly mayLackOperation: boolean;
-  /** Tasks whose payload expired, and is gone. */
+  /** Tasks whose payload has expired and was deleted. */
   readonly payloadsGone: ReadonlySet<TaskId>;
-  /** Batches that finished after the time to live had deleted one of their tasks: their counts leave it out, and no event is sent for it. */
+  /**
+   * Batches that finished after the time to live had deleted one of their tasks. Their counts leave that task out, and
+   * no callback is sent for it.
+   */
   readonly outlived: ReadonlySet<BatchId>;
-  /** Redrives that were asked for in vain: the task had expired, its operation was removed, or the message was lost. */
+  /** Redrives without effect: the task had expired, its operation was removed, or the message was lost. */
   readonly refusedRedrives: readonly TaskRun[];
   readonly rejected: readonly Rejection[];
   readonly log: CallLog;
-  /** What initiators were told. */
+  /** Callbacks that were sent. */
   readonly sentCallbacks: readonly CallbackMessage[];
-  /** How many items the fan-out has that tasks are items of, if there is one. */
+  /** The number of items of the fan-out to which tasks belong; undefined without a fan-out. */
   readonly items?: number;
-  /** What those saw who watched. */
+  /** Observations of the watchers. */
   readonly seen: Seen;
-  /** Flushes that were answered, and when. */
+  /** Answered flushes, with the time of the request. */
   readonly flushes: readonly { readonly target: Target; readonly at: Millis }[];
-  /** Tasks that somebody cancelled, or tried to. */
+  /** Tasks that a person cancelled, or tried to cancel. */
   readonly cancelled: ReadonlySet<TaskId>;
-  /** Redrives that were asked for. */
+  /** Requested redrives. */
   readonly redriven: readonly TaskRun[];
-  /** Whether the patrol took part. */
+  /** Whether the patrol was active. */
   readonly patrolled: boolean;
-  /** Whether the patrol took part in a schedule in which nothing went wrong but that messages were lost. */
+  /** Whether the patrol was active and no fault occurred except lost messages. */
   readonly mayBeForgotten: boolean;
-  /** Whether queues were purged, and with them what only a message says. */
+  /** Whether queues were purged, and the information lost that only their messages had. */
   readonly isPurged: boolean;
-  /** Whether a function may have ended amid its work: in a crash, when its time was over, or because a call failed. */
+  /** Whether a function may have stopped amid its work: because of a crash, its timeout, or a failed call. */
   readonly mayStopAmidWork: boolean;
-  /** Runs of functions that died, and those of which a call failed. */
+  /** Runs of functions that died. `hindered` holds the runs in which a call failed. */
   readonly died: ReadonlySet<string>;
-  /** Runs that the platform ended because they took too long. */
+  /** Runs that the platform ended at the function's timeout. */
   readonly late: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
-  /** Those that could not send a message. */
+  /** Runs that failed to send a message. */
   readonly unsent: ReadonlySet<string>;
-  /** What the runs of the batch function received. */
+  /** The messages that each run of the batch function received. */
   readonly received: ReadonlyMap<string, readonly string[]>;
-  /** Whether a batch handler may have gone on after its time: then two may call about one batch at once. */
+  /**
+   * Whether a batch handler may have continued after its timeout. Two handlers may then call the same batch at once.
+   */
   readonly mayOverlap: boolean;
-  /** Whether a leader may take a slot that its batch has had already: it stood still, or its request happened late. */
+  /**
+   * Whether a leader may take a slot that its batch has freed already, because the leader was paused or its request
+   * took effect late.
+   */
   readonly mayTakeLate: boolean;
-  /** The most that a clock was off, either way. */
+  /** The largest deviation of a clock, in ms in both directions. */
   readonly skew: Millis;
-  /** When nothing went wrong any more; undefined where a message was lost. */
+  /** When the last fault was over; undefined if messages were lost. */
   readonly repairedAt: Millis | undefined;
-  /** Whether nothing went wrong at all: then everything is in time too. */
+  /** Whether no fault occurred. Promises about time are then checked too. */
   readonly isCalm: boolean;
-  /** Whether somebody paused something. */
+  /** Whether a person paused an operation or a Target. */
   readonly wasPaused: boolean;
   /** When pauses were to end. */
   readonly pauseEnds: readonly Millis[];
-  /** Operations whose batches may have had to wait for others, or for the end of a pause. */
+  /** Operations whose batches may have waited for a slot, a circuit, or the end of a pause. */
   readonly waitFor: ReadonlySet<OperationName>;
-  /** What a calm schedule may take beyond the policy: delays that are up to a second late, and the steps themselves. */
+  /**
+   * The time that a schedule without faults may take beyond the policy, in ms: delays are up to a second late, and
+   * steps take time.
+   */
   readonly slack: Millis;
 }
 
-/** What is known only from watching, for those who judge in the end. */
+/** Observations that are only possible while the schedule runs, for the judges at the end. */
 export interface Seen {
-  /** How long, at the most, a Target waited for room that was there. */
+  /** The longest time for which a Target waited although a slot was free. */
   readonly idle: Idle;
-  /** Tasks as they were when they ended while they waited: each run of them. */
+  /** Each task at the moment when it was settled, for each of its runs. */
   readonly settled: Task[];
-  /** Guards of one fence and token in flight. */
+  /** The most guards of one fence and token that were in flight at once. */
   readonly guards: { most: number };
   readonly sweeps: SeenSweep[];
-  /** When a batch was opened: long before it was stored, where a table was down in between. */
+  /** When a batch was opened. During an outage that is long before it was stored. */
   readonly opened: Map<BatchId, Millis>;
-  /** For how long, at the most, a Target was forgotten. */
+  /** The longest time for which a waiting Target was missing in the slot queue. */
   forgotten: Millis;
 }
 
-/** How long, at the most, a Target waited for room that was there. Nobody did yet: 0. */
+/** How long a Target waited although a slot was free, at the most. 0 if none did. */
 export interface Idle {
   longest: Millis;
-  /** The same, if a batch of a paused Target that cannot go on does not count as one that needs its slot. */
+  /** The same time, if a batch of a paused Target that cannot continue is taken to need no slot. */
   longestForPaused: Millis;
-  /** How many waited, at the most. */
+  /** The most Targets that waited at once. */
   most: number;
 }
 
 /** A sweep, and how far it came. */
 export interface SeenSweep {
   hasEnded: boolean;
-  /** Whether its patrol, which comes last, looked at Targets. */
+  /** Whether its patrol, which runs last, has read Targets. */
   hasPatrolled: boolean;
   /** How much longer each of its requests takes, at the most. */
   readonly slowness: Millis;
 }
 
-/** One that was redriven when its payload had expired. */
+/** Whether the task failed because its payload had expired before it was redriven. */
 export const isPayloadGone = ({ payloadsGone }: Pick<Evidence, 'payloadsGone'>, task: Task | undefined): boolean =>
   task?.state.status === 'failed' &&
   task.state.error.code === 'payload-lost' &&
   task.redrivenAt !== undefined &&
   payloadsGone.has(task.id);
 
-/** The payloads of the registered tasks, as sent. */
+/** The payloads of the registered tasks, as they were sent. */
 export const sentPayloads = ({
   config,
   tables,
@@ -176,11 +197,11 @@ export const sentPayloads = ({
   return new Map(tasks.filter(isStored).map(({ id, payload }) => [id, payload]));
 };
 
-/** The bytes of items as a downstream receives them: each with the comma or the bracket behind it. */
+/** The bytes of items as the downstream receives them, each with the comma or bracket after it. */
 export const bytesOf = (items: readonly CallItem[]): number =>
   Buffer.byteLength(JSON.stringify(items.map(({ id, payload }) => ({ id, payload: JSON.parse(payload) })))) - 1;
 
-/** Since when each candidate of a batch waited; unknown of one that was redriven since. */
+/** When each candidate of a batch began to wait; undefined if it was redriven since. */
 export const waitsOf = (tables: Tables, { candidates }: Batch): readonly (Millis | undefined)[] =>
   candidates.map((candidate) => {
     const { id, run } = parseCandidate(candidate);

@@ -1,6 +1,6 @@
 /**
- * Schedules whose tasks are items of one fan-out, and what must hold in them: judged by how the tasks ended, and not by
- * asking the steps that ack.
+ * Schedules whose tasks are items of one fan-out, and the promises about them. They are judged by how the tasks ended,
+ * without using the steps that ack items.
  */
 
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
@@ -22,10 +22,10 @@ import type { Evidence } from './evidence.ts';
 import type { Scenario } from './scenario.ts';
 
 const FAN_OUT = 'f' as FanOutId;
-/** Small, so that a few dozen tasks make a tree of some levels, and a batch's items some writes. */
+/** Small, so that a few dozen tasks make a tree of several levels, and the items of a batch need several writes. */
 export const ITEM_NODES: NodeSize = { width: 3, acksAtOnce: 2 };
 
-/** The same schedule, of tasks most of which are items of one fan-out; some name items that nobody knows. */
+/** The schedule with most of its tasks as items of one fan-out. Some tasks name items that do not exist. */
 export const fanningOut = (scenario: Scenario): Scenario => {
   const random = seeded(seedOf(scenario.seed, 'items of a fan-out'));
   let items = 0;
@@ -40,7 +40,7 @@ export const fanningOut = (scenario: Scenario): Scenario => {
     const isTask = parseRegisterMessage(scenario.config, { messageId: 'm', body }).ok;
     if (!isTask || !json.ok || !isObject(json.value)) return { at, body };
     const { id } = json.value;
-    // One id is one task, whoever sends it.
+    // All messages with one id name the same item, since they are one task.
     const fanOutItem = named.has(id) ? named.get(id) : another();
     if (id !== undefined) named.set(id, fanOutItem);
     return { at, body: JSON.stringify({ ...json.value, fanOutItem }) };
@@ -55,7 +55,7 @@ const itemAt = (n: number): Item => ({
   index: n % ITEM_NODES.width,
 });
 
-/** The fan-out is there, and sealed, before the first of its tasks is. */
+/** Opens and seals the fan-out before the first of its tasks is sent. */
 export const openFanOut = async (
   tables: Tables,
   items: number,
@@ -75,37 +75,43 @@ const slotOf = (tables: Tables, { fanOut, group, index }: Item): boolean | null 
 const allSlots = (tables: Tables, items: number): readonly (boolean | null | undefined)[] =>
   Array.from({ length: items }, (_, n) => slotOf(tables, itemAt(n)));
 
-/** How a task's first run ended: only a failed one is followed by another. */
+/** How a task's first run ended. Only a failed run is followed by another. */
 const firstEnd = (task: Task): Outcome['status'] | undefined => {
   if (runNumber(task) > 1) return 'failed';
   const { status } = task.state;
   return status === 'succeeded' || status === 'failed' ? status : undefined;
 };
 
-/** Watches the fan-out's end. @throws Violation */
+/** Checked when the fan-out completes. @throws Violation */
 export const checkCompletion = (tables: Tables, items: number): void => {
   const slots = allSlots(tables, items);
-  demand(!slots.includes(null) && !slots.includes(undefined), 'a fan-out is complete when its items are done', slots);
+  demand(
+    !slots.includes(null) && !slots.includes(undefined),
+    'a fan-out completes only after all its items are acked',
+    slots,
+  );
   for (const task of tables.tasks.values())
     demand(
       task.fanOutItem === undefined || slotOfTask(tables, task) === undefined || firstEnd(task) !== undefined,
-      'a fan-out is complete when the tasks that are its items have ended',
+      'a fan-out completes only after the tasks of its items have ended',
       task,
     );
 };
 
-/** What the item of a task shows; undefined for a task that is none, or one that nobody knows. */
+/** The slot of a task's item; undefined if the task has no item, or names one that does not exist. */
 const slotOfTask = (tables: Tables, { fanOutItem }: Task): boolean | null | undefined => {
   const item = parseItemId(fanOutItem);
   return item && slotOf(tables, item);
 };
 
-/** Holds what an initiator is told, when he is, against what the fan-out knows then. @throws Violation */
+/**
+ * Checks each callback of a task at the moment when it is sent: the task's item must be acked before. @throws Violation
+ */
 export const checkOrder = (tables: Tables, { event }: CallbackMessage): void => {
   const { subject } = JSON.parse(event) as { readonly subject: string };
   const task = [...tables.tasks.values()].find(({ id }) => id === subject);
   const slot = task && slotOfTask(tables, task);
-  demand(slot !== null, 'who is told of a task is told after its item was acked', { event, task });
+  demand(slot !== null, "a task's callback is sent only after its item is acked", { event, task });
 };
 
 /** @throws Violation */
@@ -116,23 +122,29 @@ export const checkFannedOut = ({ tables, sentCallbacks, items = 0 }: Evidence): 
     const slot = slotOfTask(tables, task);
     if (slot === undefined) continue;
     done.add(String(task.fanOutItem));
-    demand(slot === (firstEnd(task) === 'succeeded'), "an item shows how its task's first run ended", { task, slot });
+    demand(slot === (firstEnd(task) === 'succeeded'), "an item has the outcome of its task's first run", {
+      task,
+      slot,
+    });
   }
   const slots = allSlots(tables, items);
   const acked = slots.filter((slot) => slot !== null).length;
-  demand(acked === done.size, 'no item is acked that is no task', { slots, done: [...done] });
+  demand(acked === done.size, 'only items that are tasks are acked', { slots, done: [...done] });
   const fanOut = tables.fanOuts.get(FAN_OUT);
   const isComplete = fanOut?.status === 'complete';
-  demand(isComplete === (acked === items), 'a fan-out is complete once its items are done', { fanOut, slots });
+  demand(isComplete === (acked === items), 'a fan-out is complete if all its items are acked', { fanOut, slots });
   const failed = slots.filter((slot) => slot === false).length;
-  demand(!isComplete || fanOut?.ended?.failed === failed, 'a fan-out counts what failed', { fanOut, slots });
+  demand(!isComplete || fanOut?.ended?.failed === failed, 'a complete fan-out counts its failed items', {
+    fanOut,
+    slots,
+  });
   const ends = sentCallbacks.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
   demand(
     ends.every(({ id }) => id === `${FAN_OUT}.${fanOut?.createdAt}.completed`) && ends.length > 0 === isComplete,
-    "a fan-out's end is told, under one id",
+    "a fan-out's end is reported under one event id",
     { ends, fanOut },
   );
 };
 
-/** Whether an event tells of a fan-out, and not of a task. */
+/** Whether an event is about a fan-out, and not about a task. */
 export const isOfFanOut = ({ type }: { readonly type: string }): boolean => type.startsWith('groupage.fan-out.');

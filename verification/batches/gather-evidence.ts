@@ -1,4 +1,4 @@
-/** Gathers what a schedule left for its judges: what was seen from outside, and what they may ask of it. */
+/** Gathers the evidence of a schedule for its judges, and decides which promises apply to it. */
 import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { Account } from './account.ts';
@@ -9,7 +9,7 @@ import type { People } from './operators.ts';
 import type { Scenario } from './scenario.ts';
 import { PATROLLED_AT_ONCE } from './sweeps.ts';
 
-/** Delays that are up to a second late, and the steps themselves. */
+/** Delays are up to a second late, and steps take time. */
 const SLACK: Millis = 10_000;
 
 export const gatherEvidence = (account: Account, { flushes, redriven }: People): Evidence => {
@@ -17,7 +17,8 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
   const { config, patrol, faults, faultsEnd, purges, cancels = [], pauses = [], items, outages = [] } = scenario;
   const { counts, died, late, hindered, unsent, received, paused, outOfTime } = account.simulation.chaos;
   const { isLong = false, slack = SLACK } = scenario;
-  // A client that repeats a request by itself must not be noticed, nor a message that is quicker than its sender.
+  // A request that the client repeats, and a message that overtakes its sender, must not have any effect. They do not
+  // count as faults.
   const { repeat: _, overtaken: __, ...grave } = counts;
   const { throttled = 0, gaveUp = 0 } = partitions ?? {};
   const happened = Object.values(grave).some((count) => count > 0) || outages.length > 0 || throttled > 0;
@@ -40,13 +41,13 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
     payloadsGone: new Set(expired.payloads.map(({ row }) => row)),
     outlived: new Set(),
     refusedRedrives: redrivesIn(config, [...rejected.map(({ body }) => body), ...lost]),
-    // In one look; a round over more Targets takes as much as an hour.
+    // One patrol reaches all these Targets. A round over more Targets takes up to an hour.
     patrolled: patrol && tables.locks.size <= PATROLLED_AT_ONCE,
     mayBeForgotten: patrol && !happened && areClocksRight,
     isPurged: account.wasPurged,
     mayStopAmidWork:
       grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + grave.hang + gaveUp > 0 ||
-      // The platform ended it: throttled requests took as long as it had.
+      // The platform ended a run because throttled requests took all its time.
       late.size + outOfTime.size > 0 ||
       outages.length > 0,
     died,
@@ -67,7 +68,7 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
   };
 };
 
-/** Operations whose batches may have to wait: for others, for their circuit, or for the end of a pause. */
+/** Operations whose batches may have to wait for a slot, for their circuit, or for the end of a pause. */
 const waitFor = (configs: Configurations, pauses: NonNullable<Scenario['pauses']>): ReadonlySet<OperationName> => {
   const limited = configs.all
     .flatMap(({ config }) => Object.values(config.operations))

@@ -1,4 +1,7 @@
-/** How queues behave in a schedule, and how functions poll them: how many run at once, when they stand still, and when nothing happens. */
+/**
+ * The behaviour of queues in a schedule, and of the functions that poll them: how many run at once, when they stand
+ * still, and when months pass.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
 import type { Chaos } from '../../src/virtual/chaos.ts';
@@ -7,7 +10,7 @@ import { START } from '../../src/virtual/trace.ts';
 import { lateInQuiet, neverQuiet, type Quiet } from './idle-months.ts';
 import type { Scenario, Stop } from './scenario.ts';
 
-/** The queues as bad as SQS may be, and functions that are few, where a schedule says so. */
+/** Queues with every fault that SQS allows, and a limited number of concurrent functions if the scenario sets one. */
 export const habitsOf =
   (chaos: Chaos, { functionsAtOnce, stops = [] }: Scenario, quiet: Quiet) =>
   (queue: WorkingQueue): Habits => {
@@ -20,11 +23,11 @@ export const habitsOf =
     return { ...habits, pollers: { mayTake: (inHand) => inHand < functionsAtOnce, handled: () => {} } };
   };
 
-/** How long a function stands still from now on; 0 where it does not. @param now in ms from the start */
+/** How long a function stands still from now on, in ms; 0 if it does not. @param now in ms from the start */
 export const stoppedFor = (stops: readonly Stop[], of: Stop['of'][number], now: Millis): Millis =>
   Math.max(0, ...stops.filter((each) => each.of.includes(of) && each.from <= now).map(({ until }) => until - now));
 
-/** Nobody polls meanwhile. */
+/** A queue that is not polled while its function stands still. */
 const pollsNot = (habits: Habits, stopped: () => Millis): Habits => ({
   ...habits,
   untilPoll: () => stopped() + habits.untilPoll(),

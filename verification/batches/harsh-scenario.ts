@@ -8,7 +8,7 @@ import { seeded } from '../../src/virtual/random.ts';
 import type { Scenario } from './scenario.ts';
 import { capsChanging, scenarioOf } from './usual-scenario.ts';
 
-/** A random scenario; the same seed gives the same one. */
+/** A random scenario. The same seed gives the same scenario. */
 export const harshScenarioOf = (seed: number): Scenario => {
   const usual = scenarioOf(seed);
   const { faults, faultsEnd, config, sends, changes = [] } = usual;

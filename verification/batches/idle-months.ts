@@ -1,26 +1,27 @@
 /**
- * Months in which nothing happens. What repeats each minute only to find that nothing has changed runs seldom then, since a month has
+ * Months without events. A task that repeats each minute without finding a change then runs seldom, since a month has
  * 43,200 minutes.
  *
- * For half an hour after an event everything runs as often as it does in an account: retries, leases, visibility timeouts, the sweep.
- * From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge promise no times, so such a
- * schedule can happen, and every promise about safety is still checked. Promises about time are not made for these schedules.
+ * For half an hour after an event everything runs as often as in an account: retries, leases, visibility timeouts, the
+ * sweep. From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge
+ * guarantee no times, so such a schedule can happen, and every promise about safety is still checked. Promises about
+ * time are not checked in these schedules.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import type { Habits } from '../../src/virtual/habits.ts';
 import type { Random } from '../../src/virtual/random.ts';
 
-/** How long after an event everything goes on as it does. */
+/** How long after an event everything runs at its usual pace. */
 const BUSY: Millis = 30 * MINUTE;
 const LONGEST: Millis = 24 * 60 * MINUTE;
 
-/** By how much a delay may be late at a moment. 0 after the last event: then everything has to come to rest. */
+/** By how many ms a delay may be late at a moment. It is 0 after the last event, so that the schedule comes to rest. */
 export type Quiet = (now: Millis) => Millis;
 
 export const neverQuiet: Quiet = () => 0;
 
-/** @param events when something happens, by the clock. The first of them is the start. */
+/** @param events the moments of events. The first one is the start. */
 export const quietBetween = (events: readonly Millis[]): Quiet => {
   const sorted = events.toSorted((a, b) => a - b);
   return (now) => {
@@ -31,7 +32,7 @@ export const quietBetween = (events: readonly Millis[]): Quiet => {
   };
 };
 
-/** Messages that are delayed, or come back, are late in the quiet. */
+/** Messages that are delayed, or come back, arrive late in a quiet time. */
 export const lateInQuiet = (habits: Habits, random: Random, quiet: () => Millis): Habits => ({
   ...habits,
   overdue: (id) => habits.overdue(id) + random.int(0, Math.floor(quiet())),

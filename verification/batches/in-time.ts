@@ -1,4 +1,7 @@
-/** What must hold in a schedule in which nothing goes wrong: everything is done in time, in batches that are full. */
+/**
+ * Promises about time and about the content of batches. They hold only in a schedule without faults, since every fault
+ * may delay a step.
+ */
 import { type Batch, membersOf } from '../../src/domain/batches/batch.ts';
 import { waitEnd } from '../../src/domain/batches/policy.ts';
 import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
@@ -28,35 +31,43 @@ export const checkInTime = (evidence: Evidence): void => {
   checkPassed(evidence);
   checkSweeps(evidence);
   const { idle, guards } = evidence.seen;
-  demand(guards.most <= 2, 'a guard is in flight once, but for the moment in which it is sent again', guards);
+  demand(guards.most <= 2, 'at most two copies of a guard are in flight', guards);
   const { longest, longestForPaused, most } = idle;
-  // Many are woken one after the other; messages may be as late as a second between two invocations.
-  // A raised cap is found by the next sweep.
+  // Targets are woken one after the other, and a message may be a second late between two invocations. The next sweep
+  // detects a raised cap.
   const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0);
-  demand(longest <= patience, 'nobody waits for room that is there', { longest, most });
-  // A batch that its operation's pause holds looks at its Target once a minute, one that waits for its rate when its moment has come.
+  demand(longest <= patience, 'no Target waits although a slot is free', { longest, most });
+  // A batch that a pause of its operation holds checks its Target once a minute. A batch that waits for its rate checks
+  // it when its moment comes.
   const hasRate = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isRated));
-  demand(hasRate || longestForPaused <= patience + 2 * MINUTE, 'a paused Target lends its slots to those that wait', {
+  demand(hasRate || longestForPaused <= patience + 2 * MINUTE, 'a paused Target gives its slots to waiting Targets', {
     longestForPaused,
   });
 };
 
 const isRated = ({ rateLimit }: Operation): boolean => rateLimit !== null;
 
-/** What may pass between a look at the rows and the write that follows from it. */
+/** The most time between a read of the waiting rows and the write that follows from it. */
 const MOMENT: Millis = 1_000;
 
 const checkExpiries = ({ tables, waitFor, slack }: Evidence): void => {
   for (const { state, startBy, ...task } of tables.tasks.values()) {
     if (startBy === undefined) continue;
     const batch = 'batchId' in state && state.batchId !== undefined ? tables.batches.get(state.batchId) : undefined;
-    if (batch) demand(batch.createdAt <= startBy + MOMENT, 'nothing is batched that has expired', { task, batch });
+    if (batch) demand(batch.createdAt <= startBy + MOMENT, 'no expired task is put into a batch', { task, batch });
     else if (!waitFor.has(task.operation) && state.status === 'failed' && state.error.code === 'expired')
-      demand(state.finishedAt <= startBy + slack, 'what expires ends about when it does', { task, state, startBy });
+      demand(state.finishedAt <= startBy + slack, 'an expired task ends soon after its deadline', {
+        task,
+        state,
+        startBy,
+      });
   }
 };
 
-/** Each in its turn, which is before its time for whoever is urgent, unless another one goes alone. */
+/**
+ * Tasks are batched in the order of `createdAt` minus their priority's share. A task that bypasses its window does not
+ * count.
+ */
 const checkOrder = ({ config, tables }: Evidence): void => {
   const batched = [...tables.tasks.values()].flatMap((task) => {
     const { id, operation, state, target, createdAt, priority = 0 } = task;
@@ -74,7 +85,7 @@ const checkOrder = ({ config, tables }: Evidence): void => {
         second.batch.sealedBy !== 'bypass';
       if (!isBefore) continue;
       const isKept = first.batch.createdAt <= second.batch.createdAt;
-      demand(isKept, 'nobody is overtaken by a task whose turn is later', { first, second });
+      demand(isKept, 'tasks of a Target are batched in order of priority and age', { first, second });
     }
 };
 
@@ -86,45 +97,49 @@ const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch)
   const since = waitsOf(tables, batch);
   const known = since.filter((at) => at !== undefined);
   const due = waitEnd(Math.min(...known), policy);
-  demand(mayWaitForSlot || sealedAt <= due + slack, 'no task waits for longer than maxWait', batch);
+  demand(mayWaitForSlot || sealedAt <= due + slack, 'no task waits longer than maxWait', batch);
   if (sealedBy === 'waited' && known.length === since.length)
     demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
-  if (sealedBy === 'full') demand(candidates.length === maxSize, 'a full batch is full', batch);
-  // With batches this small every arrival looks whether it filled one.
+  if (sealedBy === 'full') demand(candidates.length === maxSize, 'a batch sealed as full has maxSize tasks', batch);
+  // Only for small batches does every registration check whether it filled one.
   const newest = Math.max(...since.map((at) => at ?? Number.POSITIVE_INFINITY));
   if (sealedBy === 'quiet') {
     demand(
       known.length < since.length || sealedAt >= newest + quietPeriod,
-      'a batch is quiet once nothing came for quietPeriod',
+      'a batch is sealed as quiet only after quietPeriod without a new task',
       { batch, newest },
     );
-    demand(candidates.length >= minSize, 'a quiet batch has minSize', batch);
+    demand(candidates.length >= minSize, 'a batch sealed as quiet has at least minSize tasks', batch);
   }
   if (quietPeriod > 0 && minSize === 1 && !mayWaitForSlot)
-    demand(sealedAt <= newest + quietPeriod + slack, 'a batch does not wait when its Target is quiet', {
+    demand(sealedAt <= newest + quietPeriod + slack, 'a batch is sealed soon after quietPeriod without a new task', {
       batch,
       newest,
     });
-  if (sealedBy === 'bypass') demand(candidates.length === 1, 'a task that skips its window goes alone', batch);
+  if (sealedBy === 'bypass')
+    demand(candidates.length === 1, 'a task that bypasses its window is alone in its batch', batch);
   if (sealedBy === 'full' && maxSize <= 8 && !mayWaitForSlot)
-    demand(sealedAt <= newest + slack, 'a full batch does not wait', { batch, newest });
+    demand(sealedAt <= newest + slack, 'a full batch is sealed at once', { batch, newest });
 };
 
-/** Nobody asks about an item that has its result. @param calls about one batch, in their order */
+/** An item with a result is not called again. @param calls of one batch, in their order */
 const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
   const ended = new Set<TaskId>();
   for (const { call, answered } of calls) {
     const again = call.items.filter(({ id }) => ended.has(id));
-    demand(again.length === 0, 'nobody is called again about an item that has its result', { call, again });
+    demand(again.length === 0, 'an item that has its result is not called again', { call, again });
     const { answer } = answered ?? {};
-    // What is said of a merged job's inputs is no result of a request yet.
+    // A result of a merged job's inputs does not yet give a result to any request.
     if (call.inputs) continue;
     if (answer?.kind === 'all-succeeded') for (const { id } of call.items) ended.add(id);
     if (answer?.kind === 'results') for (const [id, { status }] of answer.items) if (status !== 'retry') ended.add(id);
   }
 };
 
-/** Called about as soon as it is sealed, and again when the pauses are over: those asked for, and our own. */
+/**
+ * A batch is called as soon as it is sealed, and again when the pause is over: the one that the downstream asks for, or
+ * the one of the policy.
+ */
 const checkCalled = (
   { config, configs, log, wasPaused, slack }: Evidence,
   batch: Batch,
@@ -132,12 +147,12 @@ const checkCalled = (
 ): void => {
   const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
   const { minDelay, maxDelay } = retry;
-  // It waits for others: until a pause is over, as long as a downstream is down, or as there are calls before it.
+  // In these cases a batch may wait: until a pause is over, while the downstream is down, or for the calls before it.
   if (wasPaused || circuit || rateLimit !== null || configs.change) return;
   const calls = made.toSorted((a, b) => a.at - b.at);
   const [first] = calls;
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;
-  if (first) demand(first.at <= sealedAt + slack, 'a batch is called about as soon as it is sealed', batch);
+  if (first) demand(first.at <= sealedAt + slack, 'a sealed batch is called at once', batch);
   checkAskedOnce(calls);
   checkEnded(log.reports, batch, calls, slack);
   for (const [index, next] of calls.slice(1).entries()) {
@@ -147,12 +162,12 @@ const checkCalled = (
     const own = Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1));
     const isLater = next.call.attempt > call.attempt;
     const pause = isLater ? asked + own : 0;
-    // A job's deadline counts from the end of the attempt that began it, whose last call may be about others.
+    // A job's deadline counts from the end of the attempt that began it, whose last call may contain other tasks.
     const hasJobs = calls.slice(0, index + 1).some((each) => each.answered?.answer.kind === 'pending');
     const reports = isLater && hasJobs ? answered.at + downstream.deadline + own : 0;
     demand(
       next.at <= Math.max(answered.at + pause, reports) + slack,
-      'a batch is tried again as soon as its pause is over',
+      'a batch is retried as soon as its pause is over',
       {
         call: next.call,
         pause,
@@ -161,7 +176,7 @@ const checkCalled = (
   }
 };
 
-/** A job that has reported about each item needs nobody to wait for its deadline. @param calls about the batch */
+/** Once jobs have reported every item, the batch must not wait for their deadline. @param calls of the batch */
 const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly LoggedCall[], slack: Millis): void => {
   const own = reports.filter(({ batchId }) => batchId === batch.id);
   const reported = new Set(
@@ -172,10 +187,10 @@ const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly L
   if (own.length === 0 || !membersOf(batch).every((id) => reported.has(id))) return;
   const last = Math.max(...own.map(({ at }) => at), ...calls.map(({ at, answered }) => answered?.at ?? at));
   const { finishedAt = Number.POSITIVE_INFINITY } = batch;
-  demand(finishedAt <= last + slack, 'a batch ends once each of its members has its result', { batch, last });
+  demand(finishedAt <= last + slack, 'a batch ends as soon as each member has its result', { batch, last });
 };
 
-/** A batch is closed for its bytes only where one more task would have been too much. */
+/** A batch is sealed for its bytes only if one more task would exceed `maxBytes`. */
 const checkBytes = (evidence: Evidence): void => {
   const { config, tables } = evidence;
   const bytes = new Map([...sentPayloads(evidence)].map(([id, payload]) => [id, bytesOf([{ id, payload }])]));
@@ -184,12 +199,12 @@ const checkBytes = (evidence: Evidence): void => {
     const { maxBytes } = operationFor(config, batch.operation).batch;
     const ids = new Set(batch.candidates.map((candidate) => parseCandidate(candidate).id));
     const sum = [...ids].reduce((total, id) => total + (bytes.get(id) ?? 0), 0);
-    // Which one was next is not to be seen any more; that one of them could have been is enough.
+    // Which task came next cannot be seen any more. It suffices that one of the others would exceed the limit.
     const others = [...tables.tasks.values()].filter(({ id, target }) => target === batch.target && !ids.has(id));
     const largest = Math.max(0, ...others.map(({ id }) => bytes.get(id) ?? 0));
     demand(
       sum >= maxBytes || sum + largest > maxBytes,
-      'a batch is closed for its bytes only when it is full of them',
+      'a batch is sealed for its bytes only if one more task would exceed maxBytes',
       {
         batch,
         sum,
@@ -204,6 +219,6 @@ const checkFlushes = ({ tables, flushes, waitFor, slack }: Evidence): void => {
     for (const { state, ...task } of tables.tasks.values()) {
       if (task.target !== target || (task.redrivenAt ?? task.createdAt) > at || !('batchId' in state)) continue;
       const { sealedAt = Number.POSITIVE_INFINITY } = tables.batches.get(state.batchId) ?? {};
-      demand(sealedAt <= at + slack, 'what waited at a flush is sealed at once', { task, at, sealedAt });
+      demand(sealedAt <= at + slack, 'a flush seals all waiting tasks at once', { task, at, sealedAt });
     }
 };

@@ -1,4 +1,7 @@
-/** What must hold of calls under a rate, where nothing goes wrong: never more than it allows, and no fewer than there are batches for. */
+/**
+ * Promises about `rateLimit` in schedules without faults: calls never exceed the rate, and a batch waits no longer than
+ * the calls before it need.
+ */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { type Operation, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -10,9 +13,12 @@ import { totalOf } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 
-/** By how much a call may come after its moment. */
+/** By how many ms a call may come after its reserved moment. */
 const LATE: Millis = 3_000;
-/** What a batch may wait besides the calls before it: for moments that nobody uses, for its next look, and for queues. */
+/**
+ * What a batch may wait besides the calls before it, in ms: reserved moments that are not used, its next check, and
+ * queues.
+ */
 const SLACK: Millis = MOST_AHEAD + MINUTE + 10_000;
 
 /** @throws Violation */
@@ -23,7 +29,7 @@ export const checkRates = (evidence: Evidence): void => {
     const rates = ratesOf(evidence.configs, name);
     const moments = calls.map(({ at }) => at).toSorted((a, b) => a - b);
     checkNotExceeded(rates, momentsUnder(rates, calls));
-    // With these it may wait for others.
+    // With a circuit or slots, a batch may wait for other reasons.
     if (circuit || hasSlots) continue;
     const firsts = new Map(calls.toReversed().map(({ call, at }) => [call.batchId, at]));
     const batches = [...evidence.tables.batches.values()].filter(({ operation }) => operation === name);
@@ -31,20 +37,26 @@ export const checkRates = (evidence: Evidence): void => {
   }
 };
 
-/** Calls a second, from a moment on. */
+/** The rate from a moment on, in calls per second. */
 interface RateChange {
   readonly at: Millis;
   readonly rateLimit: number | null;
 }
 
-/** The rate that each configuration allows; none where the operation is not in it. */
+/** The rate of each configuration; null where it does not contain the operation. */
 const ratesOf = ({ all }: Configurations, operation: Operation['operation']): readonly RateChange[] =>
   all.map(({ from, config }) => ({ at: from, rateLimit: operationNamed(config, operation)?.rateLimit ?? null }));
 
-/** How long before its first call an attempt's function may have begun, with the configuration of then: it may sleep in between. */
+/**
+ * How long before its first call an attempt's function may have begun, in ms. It keeps the configuration of that
+ * moment, and may sleep in between.
+ */
 const BEFORE_CALL: Millis = NAP + 1_000;
 
-/** When calls were made, but for those that an attempt made which had begun under an earlier rate: it has its moment already. */
+/**
+ * The moments of calls. Calls of an attempt that began under an earlier rate are left out, since its moment was
+ * reserved before.
+ */
 const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]): readonly Millis[] => {
   const began = new Map<string, Millis>();
   const attemptOf = ({ call: { batchId, attempt } }: LoggedCall): string => `${batchId}#${attempt}`;
@@ -58,42 +70,42 @@ const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]
 };
 
 /**
- * However many batches there are: no more calls in any span than the rates had room for, and what one may be late. A span
- * without a rate has room for any.
+ * In any span there are no more calls than the rates allow, plus what a late call may add. A span without a rate allows
+ * any number.
  */
 const checkNotExceeded = (rates: readonly RateChange[], moments: readonly Millis[]): void => {
   if (rates.every(({ rateLimit }) => rateLimit === null)) return;
   for (const [index, at] of moments.entries())
     for (const [further, later] of moments.slice(index).entries()) {
-      const room = freeSlotBetween(rates, at, later);
-      demand(further <= room, 'calls keep the rate', { at, further, later, room, rates });
+      const allowed = callsAllowedBetween(rates, at, later);
+      demand(further <= allowed, 'calls stay within rateLimit', { at, further, later, allowed, rates });
     }
 };
 
-/** Calls that there is room for from `from` to `to`, were all of them late. */
-const freeSlotBetween = (rates: readonly RateChange[], from: Millis, to: Millis): number => {
-  let [room, highest] = [0, 0];
+/** The most calls that the rates allow from `from` to `to`, if all calls may be late. */
+const callsAllowedBetween = (rates: readonly RateChange[], from: Millis, to: Millis): number => {
+  let [allowed, highest] = [0, 0];
   for (const [index, { at, rateLimit }] of rates.entries()) {
     const until = rates[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    // A function that began before a change goes on with what it has.
+    // A function that began before a change keeps its configuration.
     if (until + LATE < from || at > to) continue;
     if (rateLimit === null) return Number.POSITIVE_INFINITY;
-    room += (Math.max(0, Math.min(until, to) - Math.max(at, from)) * rateLimit) / 1_000;
-    // The first call of a new line does not wait for a gap of it.
-    if (at >= from) room += 1;
+    allowed += (Math.max(0, Math.min(until, to) - Math.max(at, from)) * rateLimit) / 1_000;
+    // The first call of a new series of reservations does not wait.
+    if (at >= from) allowed += 1;
     highest = Math.max(highest, rateLimit);
   }
-  return room + (highest * LATE) / 1_000;
+  return allowed + (highest * LATE) / 1_000;
 };
 
 interface Calls {
   readonly batches: readonly Batch[];
   readonly moments: readonly Millis[];
-  /** Of each batch. */
+  /** The first call of each batch. */
   readonly firsts: ReadonlyMap<Batch['id'], Millis>;
 }
 
-/** Counted from when nothing holds the batch up but the calls before it. */
+/** The wait counts from the moment when only earlier calls hold the batch up. */
 const checkNotLate = (
   { pauseEnds }: Evidence,
   rates: readonly RateChange[],
@@ -105,11 +117,11 @@ const checkNotLate = (
   const before = (at: Millis): boolean => at <= first;
   const { at: changedAt, rateLimit } = rates.findLast(({ at }) => before(at)) as RateChange;
   const from = Math.max(sealedAt, changedAt, ...pauseEnds.filter(before));
-  // What is cancelled, or done already, lets its moment pass.
+  // A batch that was cancelled or done already does not use its reserved moment.
   const unused = batches.length - firsts.size;
   const others = moments.filter((at) => at > from && at < first).length + unused;
   const needed = rateLimit === null ? 0 : (others * 1_000) / rateLimit;
-  demand(first <= from + needed + SLACK, 'a batch waits for its rate no longer than the calls before it need', {
+  demand(first <= from + needed + SLACK, 'a batch waits for rateLimit no longer than the calls before it need', {
     id,
     from,
     first,

@@ -1,4 +1,4 @@
-/** Schedules of tasks, their sizes, and what is counted in them. */
+/** Schedules of tasks: their sizes, and the figures that are counted. */
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { noFaultCounts } from '../../src/virtual/faults.ts';
 import { firstBroken, type Kind } from '../harness/schedules.ts';
@@ -29,7 +29,7 @@ export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
     const tasks = [...tables.tasks.values(), ...expired.tasks.map(({ row }) => row)];
     return {
       tasks: tasks.length,
-      // Runs of tasks: each registration is one, and each redrive another.
+      // The runs of tasks: each registration begins one, and each redrive another.
       lives: tasks.reduce((sum, task) => sum + runNumber(task), 0),
       batches: tables.batches.size + expired.batches.length,
       calls,
@@ -38,6 +38,6 @@ export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
   },
   inWords: ({ lives }) => `${lives} lives`,
   livesIn: ({ lives }) => lives,
-  // What makes schedules smaller is loaded only then: threads have no need of it.
+  // Loaded lazily, since worker threads never shrink a schedule.
   shrink: async (scenario) => (await import('./shrink.ts')).shrink(scenario),
 };

@@ -1,4 +1,4 @@
-/** What must hold of calls whose results are too large together for one answer. */
+/** Promises about calls whose results together are too large for one answer. */
 
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
@@ -10,22 +10,23 @@ const isTooLarge = ({ answered }: LoggedCall): boolean =>
   answered?.answer.kind === 'refused' && answered.answer.suspect === 'its-answer';
 
 /**
- * A call whose answer is too large has its effects, so it is repeated only about half of its items, and not at all about one. A task is so
- * called about log2 of its batch's size times at the most without a result. A function that died took what it had learnt with it.
+ * The downstream has processed a call whose answer is too large. So the call is repeated only with half of its items,
+ * and not at all for a single item. A task is thus called without a result at most about log2 of its batch's size
+ * times. A function that died lost the reduced size, so its calls are left out.
  *
  * @throws Violation
  */
 export const checkLargeAnswers = ({ config, log, died, late, hindered, mayOverlap }: Evidence): void => {
   if (mayOverlap || !log.calls.some(isTooLarge)) return;
-  const heard = log.calls.filter(({ by }) => !(died.has(by) || late.has(by) || hindered.has(by)));
-  for (const calls of Map.groupBy(heard, ({ call }) => call.batchId).values()) {
+  const completed = log.calls.filter(({ by }) => !(died.has(by) || late.has(by) || hindered.has(by)));
+  for (const calls of Map.groupBy(completed, ({ call }) => call.batchId).values()) {
     const most = new Map<TaskId, number>();
     for (const logged of calls.toSorted((a, b) => a.at - b.at)) {
       const { items, operation } = logged.call;
       for (const { id } of items)
         demand(
           items.length <= (most.get(id) ?? items.length),
-          'a call whose answer was too large is repeated in halves',
+          'after an answer that is too large, a call is repeated with half of its items',
           {
             id,
             most: most.get(id),

@@ -1,6 +1,6 @@
 /**
- * Scenarios of another size, from a seed: hundreds to thousands of Targets, most of them with a task or two, in operations that
- * share queues and functions. One operation has no limit; the others are held by caps of many pages, or by a rate.
+ * Large scenarios from a seed: hundreds to thousands of Targets, most with a task or two, in operations that share
+ * queues and functions. One operation has no limit. The others have caps of many pages, or a rate.
  */
 
 import { AS_THEY_COME, type Operation } from '../../src/domain/config/resolved.ts';
@@ -20,7 +20,7 @@ const [FREE, CAPPED, RATED] = ['free', 'capped', 'rated'] as OperationName[] as 
   OperationName,
 ];
 
-/** A random scenario; the same seed gives the same one. In half of them nothing goes wrong. */
+/** A random scenario. The same seed gives the same scenario. Half of them have no faults. */
 export const largeScenarioOf = (seed: number): Scenario => {
   const random = seeded(seed ^ 0x1a49e);
   const isCalm = random.chance(0.5);
@@ -48,24 +48,25 @@ export const largeScenarioOf = (seed: number): Scenario => {
     slotsPerPage: random.pick([2, PAGE_SIZE, PAGE_SIZE]),
     slowSweep: random.pick([0, 100, 2_000]),
     slack: targets > 500 ? 2 * LED_WITHIN : LED_WITHIN,
-    // A function that died would count as one that runs.
+    // A function that died would count as running for ever.
     ...(isCalm ? { functionsAtOnce: random.pick([20, 50, 100]) } : {}),
   };
 };
 
 /**
- * How long the leaders of all Targets, and the calls about all batches, take together, where so many functions make them. Messages come
- * in any order: some wait until most of the thousands that came with them are handled. With 2,000 Targets that is twice as long.
+ * How long the leaders of all Targets and the calls of all batches take together, in ms, with so few concurrent
+ * functions. Messages arrive in any order, so some wait until most of the thousands sent with them are handled. With
+ * 2,000 Targets it takes twice as long.
  */
 const LED_WITHIN: Millis = 60_000;
 
-/** With so many runs of functions, something goes wrong often enough. */
+/** Lower rates suffice, since there are many more runs of functions. */
 export const lessOften = ({ skew, ...rates }: FaultRates): FaultRates => ({
   ...(Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, rate / 4])) as Omit<FaultRates, 'skew'>),
   skew,
 });
 
-/** Most Targets have a task or two; some have so many that their batches fill more slots than a page has. */
+/** Most Targets have a task or two. Some have so many that their batches fill more than one page of slots. */
 const sendsTo = (
   random: Random,
   targets: number,

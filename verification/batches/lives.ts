@@ -1,7 +1,7 @@
 /**
- * Gives each life of a task, and each batch, a name of its own. An id may be used again once its task has expired, and a Target's fences
- * begin again at 1 once its lock row has. The judges know tasks and batches by name. With one name for each life, the judges of short
- * schedules work for schedules of months, too.
+ * Gives each life of a task, and each batch, a unique name. An id may be used again once its task has expired, and a
+ * Target's fences begin again at 1 once its lock row has expired. The judges identify tasks and batches by name. With
+ * unique names, the judges of short schedules work for schedules of months too.
  */
 
 import type { Batch } from '../../src/domain/batches/batch.ts';
@@ -27,28 +27,30 @@ import type { Tables } from '../../src/memory/tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Expired } from './time-to-live.ts';
 
-/** A message, and each time when a function received it. */
+/** A message, with each time when a function received it. */
 export interface Sent extends ReceivedMessage {
   readonly receivedAt: readonly Millis[];
 }
 
 interface Life {
   readonly task: Task;
-  /** What the judges call it: the last one has its id. */
+  /** The name that the judges use. The last life keeps its id. */
   readonly name: TaskId;
-  /** When its row was gone. */
+  /** When its row was deleted. */
   readonly until: Millis;
 }
 
-/** By how much two clocks may differ that say when a task began, and when something happened to it. */
+/**
+ * By how much two clocks may differ: the one that says when a task began, and the one that says when an event happened.
+ */
 const SKEW: Millis = 2 * MINUTE;
 
 class Lives {
   readonly #lives: ReadonlyMap<TaskId, readonly Life[]>;
   readonly #locks: Expired['locks'];
-  /** When rows of a batch were gone after which there was another one: its lock still named it as the open one. */
+  /** When rows of a batch were deleted that a new row followed, because the lock still named the batch as open. */
   readonly #rowsBefore: ReadonlyMap<BatchId, readonly Millis[]>;
-  /** Candidates by the name of their batch. */
+  /** The names of candidates, by the name of their batch. */
   readonly #candidates = new Map<BatchId, ReadonlyMap<TaskId, TaskId>>();
 
   constructor(tables: Tables, expired: Expired) {
@@ -76,22 +78,25 @@ class Lives {
     );
   }
 
-  /** Every life of an id. */
+  /** All lives of an id. */
   all(id: TaskId): readonly Life[] {
     return this.#lives.get(id) ?? [];
   }
 
-  /** The life that a run is of: its runs are numbered from when it began. */
+  /** The life to which a run belongs. Run numbers begin at the time when the task was created. */
   ofRun(id: TaskId, run: number): TaskId {
     return this.all(id).findLast(({ task }) => task.createdAt <= run)?.name ?? id;
   }
 
-  /** The one that had begun at a moment. */
+  /** The life that had begun at a moment. */
   at(id: TaskId, moment: Millis): TaskId {
     return this.all(id).findLast(({ task }) => task.createdAt <= moment + SKEW)?.name ?? id;
   }
 
-  /** A batch by its name and when something was known of it. A Target's lock is gone only long after its last batch. */
+  /**
+   * The name of a batch, given its id and a time at which it existed. A Target's lock is deleted only long after its
+   * last batch.
+   */
   batchAt(id: BatchId, moment: Millis): BatchId {
     const target = id.split('#').slice(0, -2).join('#') as Target;
     const rowsLater = this.#rowsBefore.get(id)?.filter((at) => at > moment).length ?? 0;
@@ -109,7 +114,7 @@ class Lives {
     };
   }
 
-  /** A member of a batch. */
+  /** The name of a member of a batch. */
   member(batch: BatchId, id: TaskId): TaskId {
     return this.#candidates.get(batch)?.get(id) ?? id;
   }
@@ -119,7 +124,9 @@ class Lives {
     return { ...call, batchId, items: call.items.map((item) => ({ ...item, id: this.member(batchId, item.id) })) };
   }
 
-  /** The message, about the life that it began, or found; of one that was refused, about a life of something else. */
+  /**
+   * The message, renamed to the life that it began or repeats. A refused message is renamed to a life of another task.
+   */
   message(
     { messageId, body, sentAt }: Sent,
     config: Evidence['config'],
@@ -137,10 +144,10 @@ class Lives {
   }
 
   /**
-   * The same message about later lives that it began: it may be received again when its task has expired, since the function that
-   * registered the task stood still before it could delete the message.
+   * The message, renamed to each later life that it began. It may be received again after its task has expired, because
+   * the function that registered the task stood still before deleting the message.
    *
-   * @param first what it is said to be about already
+   * @param first the message that is known already
    */
   messagesAgain(
     { messageId, body, sentAt, receivedAt }: Sent,
@@ -179,7 +186,7 @@ class Lives {
     return { ...task, state: { ...state, ...inBatch, ...superseded } as Task['state'] };
   }
 
-  /** Batches that were over only when a member had expired. */
+  /** Batches that finished only after the row of a member had expired. */
   outlivedIn(batches: readonly Batch[]): ReadonlySet<BatchId> {
     const until = new Map([...this.#lives.values()].flat().map((life) => [life.name, life.until]));
     const isOutlived = ({ candidates, finishedAt = 0 }: Batch): boolean =>
@@ -196,7 +203,7 @@ class Lives {
   }
 }
 
-/** Names of one length: whether a batch is full of bytes must not be a matter of them. */
+/** All names have the same length, so that renaming does not change the size of a batch in bytes. */
 const named = (id: TaskId, rows: readonly Omit<Life, 'name'>[]): readonly Life[] => {
   const lives = rows.toSorted((a, b) => a.task.createdAt - b.task.createdAt);
   return lives.map((life, index) => ({
@@ -208,7 +215,7 @@ const named = (id: TaskId, rows: readonly Omit<Life, 'name'>[]): readonly Life[]
 
 const renamed = (body: string, id: TaskId, name: TaskId): string => body.replace(`"id":"${id}"`, `"id":"${name}"`);
 
-/** What there was, with a name for each life. @param sent when */
+/** The evidence with unique names. @param sent all messages, with their receipts */
 export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly Sent[]): Evidence => {
   const { config, tables, log, sentCallbacks, seen, redriven, refusedRedrives, rejected, cancelled } = evidence;
   const lives = new Lives(tables, expired);
@@ -272,7 +279,7 @@ const answeredAs = (lives: Lives, { call, at, answered }: Evidence['log']['calls
   };
 };
 
-/** The redrives among messages: of those that came to nothing. */
+/** The redrives among these message bodies. */
 export const redrivesIn = (config: Config, bodies: readonly string[]): readonly TaskRun[] =>
   bodies.flatMap((body) => {
     const parsed = parseRegisterBody(config, { messageId: '', body });

@@ -1,7 +1,7 @@
 /**
- * Scenarios of another size, from a seed: a few tasks of a few Targets, and months. Something happens now and then, in episodes of some
- * minutes, and weeks lie between them: rows expire, ids are used again, pauses and removed operations outlast what queues and the
- * time to live keep.
+ * Long scenarios from a seed: a few tasks of a few Targets, over months. Events happen in episodes of some minutes with
+ * weeks between them. Rows expire and ids are used again. Pauses and removed operations last longer than retention
+ * periods and times to live.
  */
 
 import { AS_THEY_COME, type Operation } from '../../src/domain/config/resolved.ts';
@@ -21,14 +21,14 @@ const DAY: Millis = 24 * HOUR;
 /** How long an episode takes. */
 const EPISODE: Millis = 10 * MINUTE;
 
-/** A random scenario; the same seed gives the same one. */
+/** A random scenario. The same seed gives the same scenario. */
 export const longScenarioOf = (seed: number): Scenario => {
   const random = seeded(seed ^ 0x10e6);
   const names = NAMES.slice(0, random.int(1, 2));
   const episodes = episodesOf(random);
   const end = (episodes.at(-1) as Millis) + EPISODE;
   const within = (episode: Millis): Millis => episode + random.int(0, EPISODE);
-  /** Of something that lasts until another episode, or some hours or days. */
+  /** How long a pause or a stop lasts: until another episode, or some hours or days. */
   const lasts = (at: Millis): Millis =>
     Math.min(random.pick([HOUR, DAY, 20 * DAY, end, until(random, episodes, at)]), end - at);
   const anything = (): OperationName | Target => random.pick([random.pick(names), targetOf(random, names)]);
@@ -79,7 +79,10 @@ const STOPPED: readonly Stop['of'][] = [
   ['elect', 'sweep'],
 ];
 
-/** When the episodes begin. The times between them are about those for which rows are kept: so rows expire before, in or after the next one. */
+/**
+ * When the episodes begin. The times between them are about as long as rows are kept, so rows expire before, during or
+ * after the next episode.
+ */
 const episodesOf = (random: Random): readonly Millis[] => {
   let at = 0;
   return Array.from({ length: random.int(3, 8) }, (_, n) => {
@@ -97,12 +100,12 @@ const until = (random: Random, episodes: readonly Millis[], at: Millis): Millis 
 const targetOf = (random: Random, names: readonly OperationName[]): Target =>
   `${random.pick(names)}/depot=${random.int(1, 2)}` as Target;
 
-/** So few that they are used again. */
+/** Few ids, so that they are used again. */
 const idOf = (random: Random): TaskId => `t${random.int(0, 9)}` as TaskId;
 
 /**
- * A task's operation and Target are those of its id, mostly; its payload is one of two. Each message says who sent it, so that no two are
- * the same.
+ * Mostly, the id determines a task's operation and Target. Its payload is one of two. Each message has a
+ * `correlationId` of its own, so that no two messages are equal.
  */
 const sendsIn = (random: Random, names: readonly OperationName[], episodes: readonly Millis[]): Scenario['sends'] => {
   let n = 0;
@@ -128,7 +131,10 @@ const sendsIn = (random: Random, names: readonly OperationName[], episodes: read
   );
 };
 
-/** Caps, rates and policies change now and then; an operation is removed, and is there again. In the end all of them are. */
+/**
+ * Caps, rates and policies change now and then. An operation is removed and comes back. In the end all operations are
+ * there.
+ */
 const changesIn = (
   random: Random,
   names: readonly OperationName[],
@@ -154,7 +160,7 @@ const changesIn = (
     ])();
     return [{ at, operation, to }];
   });
-  // Nobody waits for days any more.
+  // In the end no policy waits for days any more.
   const last = names.map((operation) => ({ at: end, operation, to: { batch: policy(random, HOUR) } }));
   return [...changes, ...last].toSorted((a, b) => a.at - b.at);
 };

@@ -1,4 +1,7 @@
-/** Schedules whose operation merges, and what must hold in them: judged by what was sent and answered. */
+/**
+ * Schedules whose operation merges requests, and the promises about them. They are judged by what was sent and
+ * answered, without using the code that merges.
+ */
 
 import { membersOf } from '../../src/domain/batches/batch.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
@@ -14,12 +17,12 @@ import { type Evidence, sentPayloads } from './evidence.ts';
 import { PER_PARTITION } from './partitions.ts';
 import type { Scenario } from './scenario.ts';
 
-/** The same schedule, of requests for a few inputs in two versions. */
+/** The schedule, with requests for a few inputs in two versions each. */
 export const merging = (scenario: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, ({ batch, concurrency }) => ({
     shards: 1,
-    // Whether a message fits must not be a matter of the name that its queue gives it.
+    // Large enough that a message fits, however long the id is that its queue gives it.
     batch: { ...batch, maxBytes: Math.max(400, batch.maxBytes) },
     merge: { keys: 'inputs[].id' },
     concurrency: { ...concurrency, perTarget: 1 },
@@ -27,7 +30,7 @@ export const merging = (scenario: Scenario): Scenario => ({
   sends: scenario.sends.map(({ body, ...each }) => ({ ...each, body: withInputs(body, scenario.seed) })),
 });
 
-/** The same for the same task, whoever sends it. Some have none, and are refused. */
+/** The inputs of a task, which are the same in all its messages. Some messages have none and are refused. */
 const withInputs = (body: string, seed: number): string => {
   const json = parseJson(body);
   if (!json.ok || !isObject(json.value) || !isObject(json.value.payload)) return body;
@@ -41,24 +44,24 @@ const withInputs = (body: string, seed: number): string => {
   return JSON.stringify({ ...json.value, payload: { ...payload, inputs } });
 };
 
-/** Whether an operation's calls are jobs for many: not every task is asked about then. */
+/** Whether an operation merges requests. A call then need not contain every task of the batch. */
 export const merges = (config: Config, operation: Parameters<typeof operationFor>[1]): boolean =>
   operationFor(config, operation).merge !== null;
 
-/** What a job did, as its caller heard it. */
+/** An input that a job processed, as its caller knows it. */
 interface Done {
   readonly target: Target;
   readonly key: string;
   readonly text: string;
   readonly at: Millis;
-  /** Of the request that brought the text. @default - unknown, since the job reported later */
+  /** The age of the request that brought the text. @default - unknown, since the job reported later */
   readonly age?: Age | undefined;
 }
 
-/** Writes for which a function has time after its call, half of it, where all are of one key. */
+/** The writes to one partition key for which a function has time after its call, of which half may be used. */
 const MOST_INPUTS = (PER_PARTITION.write * 5) / 2;
 
-/** A moment in which what was done is remembered. */
+/** The time within which a processed input is remembered. */
 const SOON: Millis = 1_000;
 
 /** @throws Violation */
@@ -72,9 +75,13 @@ export const checkMerged = (evidence: Evidence): void => {
     const keys = (call.inputs ?? []).map(keyOfText);
     demand(keys.length > 0 && new Set(keys).size === keys.length, 'a job gets each input once', call);
     const isBounded = call.items.length === 1 || keys.length <= MOST_INPUTS;
-    demand(isBounded, 'a job has no more inputs than are remembered in time', { inputs: keys.length });
+    demand(isBounded, 'a job has no more inputs than its function can remember in time', { inputs: keys.length });
     const texts = new Set(call.items.flatMap(({ id }) => [...inputsOf(id).values()]));
-    demand(call.inputs?.every((text) => texts.has(text)) === true, 'a job gets what its requests need', call);
+    demand(
+      call.inputs?.every((text) => texts.has(text)) === true,
+      'a job gets only inputs that its requests need',
+      call,
+    );
   }
   for (const { call } of calls) for (const text of call.inputs ?? []) checkNewest(tables, call, text, inputsOf);
   const ageIn: AgeIn = (call, key) => newestOf(agesOf(tables, call, key, inputsOf));
@@ -83,25 +90,25 @@ export const checkMerged = (evidence: Evidence): void => {
   );
   const reported = log.reports.flatMap((report) => doneByReport(report, calls, inputsOf));
   const done = [...answered, ...reported];
-  /** Every text of a key in a batch: the latest of them is done for all. */
+  /** All texts of a key in a batch. The latest one is processed for all requests. */
   const textsIn = (batch: BatchId, key: string): ReadonlySet<string | undefined> => {
     const stored = tables.batches.get(batch);
     return new Set(stored ? membersOf(stored).map((id) => inputsOf(id).get(key)) : []);
   };
-  const bringers = [...tables.tasks.values()].filter(({ operation }) => merges(config, operation));
-  /** Whether a request that is newer than this one brings the text: it is done for both. */
+  const requests = [...tables.tasks.values()].filter(({ operation }) => merges(config, operation));
+  /** Whether a newer request than this one brought the text. It is then processed for both. */
   const isOfNewer = ({ target, key, text }: Done, than: Age): boolean =>
-    bringers.some(
+    requests.some(
       (each) => each.target === target && inputsOf(each.id).get(key) === text && isNewer(ageOf(each), than),
     );
-  for (const task of bringers) {
+  for (const task of requests) {
     const { id, state, target } = task;
     if (state.status !== 'succeeded' || state.batchId === undefined) continue;
     for (const key of inputsOf(id).keys()) {
       const texts = textsIn(state.batchId, key);
       const ofKey = done.filter((each) => each.target === target && each.key === key);
       const isDone = ofKey.some((each) => texts.has(each.text) || isOfNewer(each, ageOf(task)));
-      demand(isDone, 'a request succeeds when its inputs were done', { id, key, state });
+      demand(isDone, 'a request succeeds only if all its inputs were processed', { id, key, state });
     }
   }
   if (!isCalm) return;
@@ -112,10 +119,10 @@ export const checkMerged = (evidence: Evidence): void => {
 type InputsOf = (id: string) => ReadonlyMap<string, string>;
 const NO_INPUTS: ReadonlyMap<string, string> = new Map();
 
-/** Of the requests of a job that need an input, the age of the newest. */
+/** The age of the newest request of a job that needs an input. */
 type AgeIn = (call: LoggedCall['call'], key: string) => Age | undefined;
 
-/** The ages of the requests of a job that need an input. */
+/** The ages of a job's requests that need an input. */
 const agesOf = (
   { tasks }: Evidence['tables'],
   { items }: LoggedCall['call'],
@@ -130,19 +137,20 @@ const agesOf = (
 const newestOf = (ages: readonly Age[]): Age | undefined =>
   ages.reduce<Age | undefined>((best, age) => (best && !isNewer(age, best) ? best : age), undefined);
 
-/** Of the requests that a job is for, the newest one brings an input's text. */
+/** A job gets the text of an input from the newest of its requests. */
 const checkNewest = (tables: Evidence['tables'], call: LoggedCall['call'], text: string, inputsOf: InputsOf): void => {
   const key = keyOfText(text);
   const wanting = agesOf(tables, call, key, inputsOf);
   const newest = newestOf(wanting);
   const brings = newest && inputsOf(newest.id).get(key);
-  demand(brings === undefined || brings === text, 'a job gets the newest text of an input', { key, text, wanting });
+  demand(brings === undefined || brings === text, 'a job gets the newest text of each input', { key, text, wanting });
 };
 
 /**
- * Where nothing goes wrong a job does not get what one before it did, unless another text came in between.
+ * Without faults, a job does not get an input that an earlier job processed, unless another text came in between.
  *
- * @param answered what was done as its caller heard at once: when anybody heard what was reported later nobody can tell.
+ * @param answered inputs that were processed in an answered call. For inputs reported later it is unknown when the
+ * report was read.
  */
 const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], answered: readonly Done[]): void => {
   for (const { call, at } of calls)
@@ -150,8 +158,8 @@ const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], 
       const key = keyOfText(text);
       const isEarlier = (each: Done): boolean => each.target === call.target && each.key === key && each.at < at;
       const isSame = done.filter(isEarlier).every((each) => each.text === text);
-      const isHeard = answered.filter(isEarlier).some((each) => at > each.at + SOON);
-      demand(!isSame || !isHeard, 'what was done is not done again', {
+      const isKnown = answered.filter(isEarlier).some((each) => at > each.at + SOON);
+      demand(!isSame || !isKnown, 'a processed input is not processed again', {
         call,
         text,
         at,
@@ -159,16 +167,18 @@ const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], 
     }
 };
 
-/** Where nothing goes wrong, and the text that was done last is that of a newer request, a job does not get the older request's text. */
+/**
+ * Without faults, a job does not get an older request's text of an input after a newer request's text was processed.
+ */
 const checkNothingOlder = (calls: readonly LoggedCall[], done: readonly Done[], ageIn: AgeIn): void => {
   const inOrder = done.toSorted((a, b) => a.at - b.at);
   for (const { call, at } of calls)
     for (const text of call.inputs ?? []) {
       const key = keyOfText(text);
       const last = inOrder.findLast((each) => each.target === call.target && each.key === key && at > each.at);
-      const isHeard = last !== undefined && at > last.at + SOON;
-      const isOld = isHeard && isOlder(ageIn(call, key), last.age);
-      demand(!isOld, 'an older text of an input is not done after a newer one', { call, text, last });
+      const isKnown = last !== undefined && at > last.at + SOON;
+      const isOld = isKnown && isOlder(ageIn(call, key), last.age);
+      demand(!isOld, 'an older text of an input is not processed after a newer one', { call, text, last });
     }
 };
 
@@ -190,11 +200,11 @@ const doneBy = ({ call, answered }: LoggedCall, inputsOf: InputsOf): readonly Do
 };
 
 /**
- * A job that reports later does so about what it got, in any of its calls.
+ * A job that reports later reports the inputs that it got, in any of its calls.
  *
- * A report that names no request counts for all jobs that the batch has when Groupage reads it. It is read when no attempt is under way,
- * so some of these jobs may have begun after it was sent. Such a report does not say which job sent it: the contract demands that
- * each job of a batch that may have several names its requests.
+ * A report without results counts for all jobs that the batch has when the batch handler reads it. The handler reads it
+ * when no attempt is under way, so some of these jobs may have begun after it was sent. Such a report does not say
+ * which job sent it. Therefore the contract demands that a job names its requests if its batch may have several jobs.
  */
 const doneByReport = (
   { batchId, items, at }: CallLog['reports'][number],
@@ -203,7 +213,7 @@ const doneByReport = (
 ): readonly Done[] => {
   const namesNone = items === 'all-succeeded';
   const answer: Answer = namesNone ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
-  // A report is about the job that has the requests which it names. A refused call is no job.
+  // A report belongs to the job that has the requests in its results. A refused call begins no job.
   const isOfJob = ({ call, answered }: LoggedCall): boolean =>
     (answered?.answer.kind ?? 'pending') === 'pending' &&
     (namesNone || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
@@ -214,7 +224,7 @@ const doneByReport = (
 
 const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);
 
-/** Of two with one key the last. */
+/** Of two inputs with the same key, the last one counts. */
 const textsByKey = (payload: string): ReadonlyMap<string, string> => {
   const { inputs = [] } = JSON.parse(payload) as { inputs?: object[] };
   return new Map(inputs.map((each) => JSON.stringify(each)).map((text) => [keyOfText(text), text]));

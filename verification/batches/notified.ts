@@ -1,4 +1,7 @@
-/** What initiators must have heard in the end: how each task ended, under one name, and nothing else. */
+/**
+ * Promises about callbacks: each ended task with a destination sends a callback that reports its result, under one
+ * event id per run, and no other callback is sent.
+ */
 
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
@@ -9,43 +12,47 @@ import { isOfFanOut } from './fanned-out.ts';
 
 /** @throws Violation */
 export const checkNotified = ({ config, tables, sentCallbacks, outlived }: Evidence): void => {
-  const heard = new Map<string, Set<string>>();
+  const eventIds = new Map<string, Set<string>>();
   for (const { to, event } of sentCallbacks) {
     const { id, type, subject } = JSON.parse(event) as Record<'id' | 'type' | 'subject', string>;
     if (isOfFanOut({ type })) continue;
     const task = tables.tasks.get(subject as TaskId);
-    demand(task !== undefined && type === endOf(task, id), 'who is told of a task is told how it ended', {
+    demand(task !== undefined && type === endOf(task, id), "a task's callback reports how the task ended", {
       event,
       task,
     });
-    demand(task !== undefined && to === listenerOf(config, task, type), 'those are told who want to know', event);
-    heard.set(subject, (heard.get(subject) ?? new Set()).add(id));
+    demand(
+      task !== undefined && to === destinationOf(config, task, type),
+      "a task's callback goes to its destination",
+      event,
+    );
+    eventIds.set(subject, (eventIds.get(subject) ?? new Set()).add(id));
   }
   for (const task of tables.tasks.values()) {
     const { status } = task.state;
-    const isWanted = listenerOf(config, task, `groupage.task.${status}`) !== undefined;
+    const isWanted = destinationOf(config, task, `groupage.task.${status}`) !== undefined;
     const batch = 'batchId' in task.state ? task.state.batchId : undefined;
     if (batch !== undefined && !outlived.has(batch) && status !== 'batched')
       demand(
-        !isWanted || heard.get(task.id)?.has(`${task.id}.${task.run}`) === true,
-        'who wants to know is told',
+        !isWanted || eventIds.get(task.id)?.has(`${task.id}.${task.run}`) === true,
+        'a task with a destination sends its callback',
         task,
       );
-    const runs = heard.get(task.id)?.size ?? 0;
-    demand(runs <= runNumber(task), 'what is told of a run has one id', {
+    const runs = eventIds.get(task.id)?.size ?? 0;
+    demand(runs <= runNumber(task), 'the callbacks of one run have one event id', {
       task,
-      heard: [...(heard.get(task.id) ?? [])],
+      eventIds: [...(eventIds.get(task.id) ?? [])],
     });
   }
 };
 
-/** A run that was followed by another one had failed. */
+/** An earlier run had failed, since only failed runs are followed by another. */
 const endOf = (task: Task, eventId: string): string => {
   const isLast = eventId === `${task.id}.${task.run}`;
   return `groupage.task.${isLast ? task.state.status : 'failed'}`;
 };
 
-const listenerOf = (config: Evidence['config'], task: Task, type: string): string | undefined => {
+const destinationOf = (config: Evidence['config'], task: Task, type: string): string | undefined => {
   const { failed, succeeded } = operationFor(config, task.operation).callbacks;
   return task.callback ?? (type.endsWith('.failed') ? failed : succeeded) ?? undefined;
 };

@@ -1,4 +1,4 @@
-/** What people do in a schedule: they flush, cancel, pause and resume, redrive, and call the doctor. */
+/** The actions of people in a schedule: they flush, cancel, pause, resume and redrive, and run the doctor. */
 
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
@@ -17,28 +17,28 @@ import { doctor } from './doctor.ts';
 /** Longer than any process is paused. */
 export const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
-/** Longer than whoever pauses something may take: their function may be paused twice. */
+/** Longer than a pause request can take, since its function may be paused twice. */
 const SLOWEST: Millis = 8 * MINUTE;
 
 export class People {
   readonly #account: Account;
   /** Flushes that were answered. */
   readonly flushes: { target: Target; at: Millis }[] = [];
-  /** Redrives that were asked for. */
+  /** Redrives that were requested. */
   readonly redriven: TaskRun[] = [];
 
   constructor(account: Account) {
     this.#account = account;
   }
 
-  /** Somebody flushes a Target; one that has no task yet is answered with nothing. */
+  /** A person flushes a Target. A Target without tasks has an empty answer. */
   async flush(target: Target): Promise<void> {
     const at = this.#account.now;
     const waiting = await this.#ask('flush', (deps) => flush(deps, target));
     if (waiting !== undefined) this.flushes.push({ target, at });
   }
 
-  /** Somebody cancels a task. @param asksAgain whether they do where they get no answer */
+  /** A person cancels a task. @param asksAgain whether the person repeats an unanswered request */
   cancel(id: TaskId, asksAgain: boolean): void {
     let isAnswered = false;
     this.#ask('cancel', async (deps) => {
@@ -52,7 +52,7 @@ export class People {
       });
   }
 
-  /** Somebody pauses something; he, or somebody after him, resumes it. */
+  /** A person pauses an operation or a Target, and resumes it later. */
   pause(of: OperationName | Target, lasts: Millis): void {
     this.#ask<unknown>('pause', (deps) =>
       this.#isOperation(of) ? pauseOperation(deps, of) : pauseTarget(deps, of as Target),
@@ -60,7 +60,7 @@ export class People {
     this.#account.simulation.scheduler.after(lasts, () => this.#resume(of, Math.ceil(SLOWEST / MINUTE)));
   }
 
-  /** He asks until it is over; and some more, since whoever paused it may have been slow. */
+  /** Resumes until the pause is over, and some times more, because the pause request may take effect late. */
   #resume(of: OperationName | Target, more: number): void {
     this.#account.again(MINUTE, () => {
       if (more > 0 || this.#isPaused(of)) this.#resume(of, more - 1);
@@ -80,7 +80,7 @@ export class People {
     return (operations.get(of as OperationName) ?? locks.get(of as Target))?.paused !== undefined;
   }
 
-  /** Somebody looks for failed tasks and asks for another run of each; some ask more than once. */
+  /** A person redrives all failed tasks, `times` times. */
   redrive(times: number): void {
     const { tables, queues } = this.#account;
     const failed = [...tables.tasks.values()].filter(({ state }) => state.status === 'failed');
@@ -90,7 +90,10 @@ export class People {
     }
   }
 
-  /** Somebody sends again what was refused since its operation was not configured. A task of it may be there already, and wait for that. */
+  /**
+   * A person sends again all messages that were refused because their operation was not configured. Their task may
+   * exist already and wait for the operation.
+   */
   sendAgain(rejected: readonly Rejection[], send: (body: string) => void): void {
     for (const { body, problems } of rejected) {
       const json = parseJson(body);
@@ -104,7 +107,7 @@ export class People {
     this.#ask('doctor', doctor);
   }
 
-  /** A process of its own does what somebody asks for. @returns its answer, or undefined if it failed */
+  /** Runs a person's request in a process of its own. @returns its answer, or undefined if it failed */
   #ask<T>(fn: string, step: (deps: Deps) => Promise<T>): Promise<T | undefined> {
     const { name, deps } = this.#account.start(fn, LEADER_TIMEOUT);
     return attempt(this.#account.simulation.chaos, name, () => step(deps), undefined);

@@ -1,31 +1,32 @@
 /**
- * What one partition key of DynamoDB bears, and what becomes of requests beyond it.
+ * The throughput of one partition key of DynamoDB, and the throttling of requests beyond it.
  *
- * "By default, every partition in a DynamoDB table is designed to deliver a maximum capacity of 3,000 read units per second
- * and 1,000 write units per second": a Target's waiting rows and its lock share one key. Keys that are spread are taken to
- * have enough. Burst capacity ("up to five minutes of unused capacity") is not promised, and not counted unless asked for.
+ * "By default, every partition in a DynamoDB table is designed to deliver a maximum capacity of 3,000 read units per
+ * second and 1,000 write units per second". A Target's waiting rows and its lock share one key. Keys that are spread
+ * are assumed to have enough. Burst capacity ("up to five minutes of unused capacity") is not guaranteed, and is used
+ * only if an option says so.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
  *
- * A request that finds no capacity is throttled and asks again as src/aws/rounds.ts does: after pauses that double, each at
- * its mean, since they are random. What it needs is reserved meanwhile, in the order in which requests came: so a
- * partition gives all it has, and who came first is done first. Who would have to wait beyond the last round has used what
- * there was until then, and fails; his message comes back.
+ * A request without capacity is throttled and retried as in src/aws/rounds.ts, with pauses that double. Each pause is
+ * taken at its mean, since they are random. The units of a waiting request are reserved in the order of arrival, so the
+ * partition delivers all its capacity. A request that would have to wait beyond the last round uses the units until
+ * then and fails. Its message comes back.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { SECOND } from '../../src/domain/timings.ts';
 import type { Spent } from '../../src/processes/units.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
 
-/** Units a second of one partition key. */
+/** Units per second of one partition key. */
 export const PER_PARTITION = { write: 1_000, read: 3_000 } as const;
 
-/** As in src/aws/rounds.ts: rounds at the most, and the longest first pause. */
+/** As in src/aws/rounds.ts: the most rounds, and the longest first pause in ms. */
 const [ROUNDS, FIRST_PAUSE] = [8, 50];
 
-/** When a request is tried, in ms after its first try, which is at 0. */
+/** When a request is tried, in ms after its first try. */
 const TRIES: readonly Millis[] = Array.from({ length: ROUNDS }, (_, round) => (FIRST_PAUSE / 2) * (2 ** round - 1));
-/** In ms after the first try. */
+/** The last try, in ms after the first one. */
 export const LAST_TRY: Millis = TRIES.at(-1) ?? 0;
 
 export interface PartitionLimits {
@@ -35,7 +36,7 @@ export interface PartitionLimits {
   readonly read?: number;
 }
 
-/** One kind of capacity of one key: a bucket that fills at a rate, and whose debt is what was reserved. */
+/** One kind of capacity of one key: a token bucket. Reserved units make its balance negative. */
 class Bucket {
   readonly #perMilli: number;
   readonly #depth: number;
@@ -49,7 +50,10 @@ class Bucket {
     this.#at = at;
   }
 
-  /** Takes units, as far as they are there by `latest` ms from now. @returns in how many ms all of them were */
+  /**
+   * Takes units, as far as they are available within `latest` ms from now. @returns in how many ms all of them are
+   * available
+   */
   take(units: number, now: Millis, latest: Millis): Millis {
     this.#left = Math.min(this.#depth, this.#left + (now - this.#at) * this.#perMilli);
     this.#at = now;
@@ -59,7 +63,7 @@ class Bucket {
   }
 }
 
-/** The most of any second, by the clock. */
+/** The most units within one second of the clock. */
 class Peak {
   #second = Number.NEGATIVE_INFINITY;
   #units = 0;
@@ -73,7 +77,7 @@ class Peak {
   }
 }
 
-/** A partition key: what it got, and what it has left. */
+/** A partition key: the units that it received, and its remaining capacity. */
 interface Key {
   readonly write: Bucket;
   readonly read: Bucket;
@@ -83,13 +87,13 @@ interface Key {
   wasRead: number;
 }
 
-/** The key that got most, and what, in units. */
+/** The key with the most units, and their number. */
 export interface Hottest {
   readonly partition: string;
   readonly units: number;
 }
 
-/** Keeps count of what each partition key gets. Memory grows with the keys. */
+/** Counts the units of each partition key. Memory grows with the number of keys. */
 export class Partitions {
   readonly #limits: Required<PartitionLimits>;
   readonly #keys = new Map<string, Key>();
@@ -101,7 +105,7 @@ export class Partitions {
     this.#limits = { burst, write, read };
   }
 
-  /** Tries that met no capacity, further ones of the same request included. */
+  /** Throttled tries, including further tries of the same request. */
   get throttled(): number {
     return this.#throttled;
   }
@@ -111,14 +115,14 @@ export class Partitions {
     return this.#gaveUp;
   }
 
-  /** The key that was written, or read, most. */
+  /** The key with the most units written, or read. */
   hottest(of: 'written' | 'wasRead' = 'written'): Hottest {
     let hottest: Hottest = { partition: '', units: 0 };
     for (const [partition, { [of]: units }] of this.#keys) if (units > hottest.units) hottest = { partition, units };
     return hottest;
   }
 
-  /** The key that was written, or read, most within a second, and how many units it got then. */
+  /** The key with the most units written, or read, within a second, and their number. */
   busiest(of: 'writes' | 'reads' = 'writes'): Hottest {
     let busiest: Hottest = { partition: '', units: 0 };
     for (const [partition, { [of]: peak }] of this.#keys)
@@ -126,16 +130,16 @@ export class Partitions {
     return busiest;
   }
 
-  /** The most write units that a table got within a second: new tables on demand begin with 4,000. */
+  /** The most write units of a table within a second. New on-demand tables begin with 4,000. */
   mostWritten(table: Spent['table']): number {
     return this.#tables.get(table)?.most ?? 0;
   }
 
   /**
-   * Spends what a call needs.
+   * Spends the units that a call needs.
    *
    * @returns how long its caller waits for capacity, in ms
-   * @throws InjectedFault where it is throttled until the end
+   * @throws InjectedFault if the call is throttled in every round
    */
   readonly spend = (spent: readonly Spent[], now: Millis): Millis => {
     let wait = 0;

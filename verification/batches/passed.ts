@@ -1,4 +1,4 @@
-/** A promise about Targets that share the slots of an operation: none that goes on and on keeps another one waiting. */
+/** A promise about Targets that share the slots of an operation: no busy Target starves a waiting one. */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { waitEnd } from '../../src/domain/batches/policy.ts';
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -7,14 +7,14 @@ import { demand } from '../../src/virtual/violation.ts';
 import { type Evidence, waitsOf } from './evidence.ts';
 
 /**
- * How many batches of one Target, of tasks that are younger, may begin while another one waits for a slot. Any two that wait are woken with
- * equal chances, so one passes the other so often once in a million times.
+ * How many batches of one Target with younger tasks may begin while another Target waits for a slot. Two waiting
+ * Targets are woken with equal chances, so this many in a row have a chance of about one in a million.
  */
 const PASSES = 20;
 
 /** @throws Violation */
 export const checkPassed = (evidence: Evidence): void => {
-  // A paused Target waits for its own pause.
+  // A paused Target waits for the end of its own pause.
   if (evidence.wasPaused) return;
   const batches = [...evidence.tables.batches.values()];
   for (const [operation, all] of Map.groupBy(batches, (batch) => batch.operation))
@@ -26,7 +26,7 @@ export const checkPassed = (evidence: Evidence): void => {
 };
 
 const checkOperation = (evidence: Evidence, operation: OperationName, batches: readonly Batch[]): void => {
-  // A Target without a cap of its own may have several batches under way, and waits for none of them.
+  // A Target without a cap of its own may have several batches under way, and does not wait for any of them.
   if (operationFor(evidence.config, operation).concurrency.perTarget !== 1) return;
   const ofTarget = Map.groupBy(batches, ({ target }) => target);
   const mayPass = [...ofTarget.values()].filter((all) => all.length > PASSES);
@@ -36,11 +36,11 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
       const since = waitsSince(evidence, batch, own);
       const oldest = oldestOf(evidence, batch);
       for (const others of mayPass) {
-        // A batch whose tasks have waited for longer rightly comes before.
+        // A batch with older tasks rightly comes first.
         const passing = others.filter(
           (other) => other.createdAt > since && other.createdAt < batch.createdAt && oldestOf(evidence, other) > oldest,
         );
-        demand(others === own || passing.length <= PASSES, 'no Target passes one that waits again and again', {
+        demand(others === own || passing.length <= PASSES, 'no Target overtakes a waiting Target again and again', {
           target,
           since,
           until: batch.createdAt,
@@ -51,7 +51,10 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
     }
 };
 
-/** Since when nothing but the operation's slots kept a batch: it was due, and the Target's batch before it was over. */
+/**
+ * Since when only the operation's slots kept the batch waiting: it was due, and the Target's batches before it were
+ * over.
+ */
 const waitsSince = ({ config, tables }: Evidence, batch: Batch, own: readonly Batch[]): Millis => {
   const policy = operationFor(config, batch.operation).batch;
   const before = own.filter(({ createdAt }) => createdAt < batch.createdAt);

@@ -1,11 +1,11 @@
-/** A schedule of tasks that only want to be batched: to look at one thing alone, or to compare with who knows no more. */
+/** A schedule of plain tasks, to examine one feature alone, or to compare with a system that has no other features. */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
 import { withOperations } from './configurations.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Without caps, windows, quiet, circuits and rates; and without what producers may wish for. */
+/** The schedule without caps, windows, quiet periods, circuits and rates, and without options of single tasks. */
 export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, bare),

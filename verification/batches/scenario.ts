@@ -1,4 +1,7 @@
-/** What happens in a schedule of tasks: what is sent, by whom, what people do, what goes wrong, and what stands in for ours. */
+/**
+ * A scenario of a schedule of tasks: the messages that are sent, the actions of people, the faults, and the replaced
+ * steps.
+ */
 import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import type { timeForCall } from '../../src/domain/timings.ts';
@@ -12,7 +15,7 @@ import type { FaultRates } from '../../src/virtual/faults.ts';
 import type { ConfigChange } from './configurations.ts';
 import type { PartitionLimits } from './partitions.ts';
 
-/** The steps that stand in for ours may be these. */
+/** The steps that a known bug may replace. */
 export interface ScheduleSteps extends Steps {
   readonly sweep: typeof sweep;
   readonly cancel: typeof cancel;
@@ -25,68 +28,82 @@ export interface ScheduleSteps extends Steps {
 interface Send {
   readonly at: Millis;
   readonly body: string;
-  /** By how much later than others SQS delivers it. @default 0 */
+  /** By how many ms SQS delivers it later than others. @default 0 */
   readonly late?: Millis;
 }
 
-/** What is sent, and to whom. */
+/** The events of a schedule, and its settings. */
 export interface Scenario {
   readonly seed: number;
   readonly config: Config;
   readonly sends: readonly Send[];
-  /** Targets that somebody flushes, and when. */
+  /** Targets that a person flushes, and when. */
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
-  /** Tasks that somebody cancels, and when. */
+  /** Tasks that a person cancels, and when. */
   readonly cancels?: readonly { readonly at: Millis; readonly id: TaskId }[];
-  /** What somebody pauses, an operation or a Target, when, and how long after he resumes it. */
+  /** Operations or Targets that a person pauses, when, and for how many ms. */
   readonly pauses?: readonly { readonly at: Millis; readonly lasts: Millis; readonly of: OperationName | Target }[];
-  /** What somebody changes of the configuration. Sorted by time. Functions that began before go on with what they have. */
+  /** Changes of the configuration, sorted by time. Running functions keep their configuration. */
   readonly changes?: readonly ConfigChange[];
-  /** When somebody redrives what has failed by then, and how often they ask. */
+  /** When a person redrives all failed tasks, and how many requests that person makes for each. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
-  /** When somebody sends again what was refused since its operation was not configured, and what SQS kept no longer. */
+  /**
+   * When a person sends again the messages that were refused because their operation was not configured, and those that
+   * SQS lost.
+   */
   readonly sendsAgain?: readonly Millis[];
   /** Functions that stand still for some time. */
   readonly stops?: readonly Stop[];
-  /** Whether months pass: rows expire and go, queues lose what is too old, and nothing is said about time. */
+  /**
+   * Whether months pass: rows expire and are deleted, queues lose old messages, and promises about time are not
+   * checked.
+   */
   readonly isLong?: boolean;
-  /** When the time to live deletes what has ended by then. What is sent after that may use its ids again. */
+  /** When the time to live deletes all tasks that have ended. Later messages may use their ids again. */
   readonly expiries?: readonly Millis[];
-  /** How many items a fan-out has that is there from the start, for tasks that name its items. */
+  /** The number of items of a fan-out that exists from the start. Tasks name its items. */
   readonly items?: number;
-  /** When somebody purges the elect, the group and the batch queue: what was in them is for a doctor to find. */
+  /**
+   * When a person purges the elect, the group and the batch queue. The doctor must find the work of the lost messages.
+   */
   readonly purges: readonly Millis[];
   readonly faults: FaultRates;
-  /** When faults end, in ms from the start: later everything must come to rest. */
+  /** When faults end, in ms from the start. The system must then come to rest. */
   readonly faultsEnd: Millis;
-  /** What is down, and when, in ms from the start. */
+  /** Outages, in ms from the start. */
   readonly outages?: readonly Outage[];
-  /** What partitions bear, for as long as the schedule lasts. @default - whatever comes */
+  /** The capacity of partition keys, for the whole schedule. @default - unlimited */
   readonly partitions?: PartitionLimits;
-  /** Whether the patrol takes part. It would mend what the rules of the flow must not break, so mostly it does not. */
+  /** Whether the patrol is active. It would repair what the rules of the flow must not break, so it is mostly off. */
   readonly patrol: boolean;
-  /** The faults that happen, instead of some by their rates: to replay a schedule with fewer of them. */
+  /** The faults to inject, in place of random ones: to replay a schedule with fewer faults. */
   readonly script?: readonly FaultPoint[];
-  /** Which step stands in for ours: to put a known bug back. */
+  /** Replaces steps, to put a known bug back. */
   readonly steps?: Partial<ScheduleSteps>;
-  /** Runs of each of the functions that lead Targets, at once and at the most. For schedules in which no function dies. @default - any number */
+  /**
+   * The most concurrent runs of each function that leads Targets. Only for schedules in which no function dies.
+   * @default - any number
+   */
   readonly functionsAtOnce?: number;
-  /** How much longer a request of the sweep takes, at the most. @default 0 */
+  /** How much longer a request of the sweep takes, at the most, in ms. @default 0 */
   readonly slowSweep?: Millis;
-  /** Slots of a page. @default - so few that small caps have several pages */
+  /** Slots per page. @default - so few that small caps have several pages */
   readonly slotsPerPage?: number;
-  /** What it may take beyond the policy if nothing goes wrong. @default - 10 s */
+  /** The time that a schedule without faults may take beyond the policy, in ms. @default - 10 s */
   readonly slack?: Millis;
 }
 
-/** A function that stands still: somebody switched its event source or its schedule off, or a deployment is broken. In ms from the start. */
+/**
+ * A function that stands still, e.g. because its event source or its schedule is disabled, or a deployment is broken.
+ * Times are in ms from the start.
+ */
 export interface Stop {
   readonly from: Millis;
   readonly until: Millis;
   readonly of: readonly (WorkingQueue | 'sweep')[];
 }
 
-/** When something happens, from the start on: then nothing is quiet. */
+/** When events happen, including the start. Around them delays are not prolonged. */
 export const momentsOf = (scenario: Scenario): readonly Millis[] => {
   const {
     sends,

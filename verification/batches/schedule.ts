@@ -1,6 +1,6 @@
 /**
- * One schedule of tasks: the real steps on tables and queues in memory, under a virtual clock, with everything that may go
- * wrong going wrong by the seed. Ends when all has come to rest, or at the first broken promise.
+ * Runs one schedule of tasks. The real steps run on tables and queues in memory, under a virtual clock, with faults
+ * drawn from the seed. It ends when everything has come to rest, or at the first broken promise.
  */
 import { isHeld } from '../../src/domain/batches/lock.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
@@ -27,24 +27,27 @@ import { deleteExpired, type Expired, expire } from './time-to-live.ts';
 
 export interface Report extends SimulationReport {
   readonly tables: Tables;
-  /** What is not in the tables any more. */
+  /** Rows that expired and were deleted. */
   readonly expired: Expired;
   readonly rejected: readonly Rejection[];
   readonly calls: number;
-  /** What the downstream saw; when, counted from {@link START}. */
+  /** What the downstream received and answered. Times count from {@link START}. */
   readonly log: CallLog;
 }
 
-/** Whatever has not come to rest by then never will. */
+/** A schedule that has not come to rest by then is stuck. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
-/** How often a doctor comes where queues are purged, and when he will have seen whatever hid behind the longest delay. */
+/**
+ * How often the doctor runs if queues are purged, and after which time of rest it has found everything that the longest
+ * delay can hide.
+ */
 const [DOCTOR_COMES, DOCTOR_KNOWS]: readonly [Millis, Millis] = [15 * MINUTE, 120 * MINUTE];
 
-/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
+/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
 export const runSchedule = (scenario: Scenario, traced = false): Promise<Report> =>
   new Course(new Account(scenario, traced)).run();
 
-/** What happens in an account, one after the other. */
+/** The course of a schedule in its account. */
 class Course {
   readonly #account: Account;
   readonly #scenario: Scenario;
@@ -90,7 +93,7 @@ class Course {
         for (const queue of ['elect', 'group', 'batch'] as const) account.queues[queue].purge();
       });
     for (const at of sendsAgain) scheduler.after(at, () => this.#sendAgain());
-    // Whether anybody waits for room that is there changes with the caps.
+    // A change of the caps may make a slot free or taken for waiting Targets.
     for (const { at } of changes)
       scheduler.after(at, () => {
         for (const operation of account.tables.operations.keys()) account.tables.watcher.waitingTarget?.(operation);
@@ -101,13 +104,16 @@ class Course {
     if (isLong) this.#deleteOldNowAndThen();
   }
 
-  /** A lost message may have left a task that is stored, and waits nowhere: the same message again completes it. */
+  /**
+   * A lost message may have left a task that is stored but has no waiting row. The same message, sent again, completes
+   * it.
+   */
   #sendAgain(): void {
     const { rejected, lost } = this.#account;
     this.#people.sendAgain(rejected, (body) => this.#account.send(body));
     for (const body of [...lost].filter((each) => redrivesIn(this.#scenario.config, [each]).length === 0)) {
       lost.delete(body);
-      // The judges ask of the second message what they would ask of the first, unless that began a task of its own.
+      // The judges check only the second message, unless the first one began a task of its own.
       if (!this.#beganTask(body)) this.#account.keepSent((each) => each.body !== body);
       this.#account.send(body);
     }
@@ -122,18 +128,22 @@ class Course {
     );
   }
 
-  /** Nothing is in flight, and nothing was for longer than any process is paused. A lock whose guard was purged is held on. */
+  /**
+   * No message is in flight, and none was for longer than any process is paused. A lock whose guard was purged stays
+   * held until its lease ends.
+   */
   #atRest(): boolean {
     const { now, queues, tables, simulation } = this.#account;
     const { config, faultsEnd, patrol, purges, isLong } = this.#scenario;
-    // Mostly something is, and then nothing else matters.
+    // This is mostly so, and then the other conditions need not be checked.
     if (!Object.values(queues).every((queue) => queue.isEmpty)) {
       this.#restingSince = undefined;
       return false;
     }
     const isPaused = [...tables.operations.values(), ...tables.locks.values()].some(({ paused }) => paused);
-    // Only the sweep frees slots that a crash left taken, and only its patrol those of Targets. Only the sweep sends the event of a fan-out
-    // whose end was stored by a function that died. It may itself die in several minutes running.
+    // Only the sweep frees slots that a crash left taken, and only its patrol frees those of Targets. Only the sweep
+    // sends the event of a fan-out whose end was stored by a function that then died. The sweep may itself die in
+    // several successive minutes.
     const operations = Object.keys(config.operations) as OperationName[];
     const needsSweep =
       simulation.sinceStart < faultsEnd &&
@@ -147,7 +157,7 @@ class Course {
       simulation.sinceStart > this.#lastEvent &&
       !(queues.group.wasPurged && [...tables.locks.values()].some((lock) => isHeld(lock, now)));
     this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;
-    // What a paused process does last is for the next sweep to see.
+    // The next sweep has to see the last action of a paused process.
     const enough = purges.length > 0 || isLong ? DOCTOR_KNOWS : LONGEST_PAUSE + 2 * MINUTE;
     return this.#restingSince !== undefined && now - this.#restingSince > enough;
   }
@@ -156,7 +166,7 @@ class Course {
     const { simulation, queues, expired, sent } = this.#account;
     simulation.judge(() => {
       const left = Object.entries(queues).map(([name, queue]) => [name, queue.messages.size]);
-      demand(ended, 'the run does not end', Object.fromEntries(left));
+      demand(ended, 'the schedule comes to rest', Object.fromEntries(left));
       const evidence = gatherEvidence(this.#account, this.#people);
       checkAtRest(this.#scenario.isLong ? livesApart(evidence, expired, sent) : evidence);
     });
@@ -172,12 +182,12 @@ class Course {
   }
 
   #visitNowAndThen(): void {
-    // Where months pass he is called once messages were lost.
+    // In schedules of months the doctor runs only after messages were lost.
     if (!this.#scenario.isLong || this.#account.wasPurged) this.#people.callDoctor();
     this.#account.again(DOCTOR_COMES, () => this.#visitNowAndThen());
   }
 
-  /** Rows expire, and queues keep messages no longer. */
+  /** Deletes expired rows, and messages older than the retention period. */
   #deleteOldNowAndThen(): void {
     const { simulation, queues, tables, log, expired, quiet, now } = this.#account;
     const { chaos, scheduler } = simulation;
@@ -196,7 +206,10 @@ class Course {
     this.#account.again(MINUTE, () => this.#sweepEachMinute());
   }
 
-  /** Judged at once: until all is at rest may take hours. @param isStopped whether the elect function or the sweep is stopped */
+  /**
+   * Checked each minute, since the schedule may come to rest only hours later. @param isStopped whether the elect
+   * function or the sweep stands still
+   */
   #lookForForgotten(isStopped: boolean): void {
     const { simulation, seen, now } = this.#account;
     seen.forgotten = Math.max(seen.forgotten, this.#forgottenFor(now, isStopped));
@@ -219,14 +232,14 @@ class Course {
   }
 }
 
-/** Before that nothing is at rest, in ms from the start. */
+/** The schedule cannot be at rest before this time, in ms from the start. */
 const lastEventOf = (scenario: Scenario): Millis => {
   const { sends, redrives, purges, pauses = [], changes = [], faultsEnd, outages = [], stops = [] } = scenario;
   return Math.max(
     0,
     ...[...sends, ...redrives, ...changes].map(({ at }) => at),
     ...pauses.map(({ at, lasts }) => at + lasts),
-    // A doctor finds what a purge left once nothing stops him any more.
+    // The doctor finds what a purge left once faults no longer interrupt it.
     ...(purges.length > 0 ? [...purges, faultsEnd] : []),
     ...(scenario.sendsAgain ?? []),
     ...(scenario.isLong ? [faultsEnd] : []),

@@ -1,4 +1,7 @@
-/** What must hold of tasks that ended while they waited: expired, superseded or cancelled. */
+/**
+ * Promises about settled tasks, which ended while they waited: expired, superseded or cancelled. Each was settled for a
+ * valid reason, is not called, and its callback is sent.
+ */
 
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
@@ -17,17 +20,16 @@ export const checkSettled = (evidence: Evidence): void => {
   const tasks = [...tables.tasks.values()];
   const called = new Set<TaskId>(log.calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
   for (const task of tasks.filter(endedWaiting)) {
-    if (runNumber(task) === 1)
-      demand(!called.has(task.id), 'nobody is called about a task that ended while it waited', task);
+    if (runNumber(task) === 1) demand(!called.has(task.id), 'a task that ended while it waited is not called', task);
     const { state } = task;
     if (state.status === 'succeeded') checkSuperseded(tables.tasks, task, state.supersededBy);
     else if (state.status === 'failed' && state.error.code === 'cancelled')
-      demand(cancelled.has(task.id), 'nothing is cancelled that nobody cancelled', task);
+      demand(cancelled.has(task.id), 'only tasks that a person cancelled end as cancelled', task);
     else checkExpired(evidence, task);
   }
 };
 
-/** Of each run that ended while it waited: redriven or not, whoever wants to hear of it is told. */
+/** The callback of each settled run is sent, whether or not the task was redriven later. */
 const checkNotified = ({ config, sentCallbacks, seen }: Evidence): void => {
   const known = new Set(
     sentCallbacks.map(({ to, event }) => `${to} ${(JSON.parse(event) as { readonly id: string }).id}`),
@@ -35,7 +37,7 @@ const checkNotified = ({ config, sentCallbacks, seen }: Evidence): void => {
   for (const { id, run, operation, callback, state } of seen.settled) {
     const { callbacks } = operationFor(config, operation);
     const to = callback ?? (state.status === 'failed' ? callbacks.failed : callbacks.succeeded);
-    demand(to === null || known.has(`${to} ${id}.${run}`), 'whoever wants to hear how a task ended is told', {
+    demand(to === null || known.has(`${to} ${id}.${run}`), "a settled task's callback is sent", {
       id,
       run,
       to,
@@ -46,14 +48,14 @@ const checkNotified = ({ config, sentCallbacks, seen }: Evidence): void => {
 const checkSuperseded = (tasks: ReadonlyMap<TaskId, Task>, task: Task, by: TaskId | undefined): void => {
   const newer = by && tasks.get(by);
   const isFit = newer && newer.target === task.target && newer.coalesceKey === task.coalesceKey;
-  demand(isFit !== undefined && isFit, 'a task is superseded by one of its key', { task, newer });
-  demand(newer !== undefined && isNewer(ageOf(newer), ageOf(task)), 'a task is superseded by a newer one', {
+  demand(isFit !== undefined && isFit, 'a task is superseded only by a task with its coalesceKey', { task, newer });
+  demand(newer !== undefined && isNewer(ageOf(newer), ageOf(task)), 'a task is superseded only by a newer task', {
     task,
     newer,
   });
 };
 
-/** Ages are compared by what is stored: so that has to be what was sent. */
+/** Ages are compared by the stored values, so the stored values must be those of the message. */
 const checkAges = ({ tables, sent, config }: Evidence): void => {
   const messages = Map.groupBy(
     sent.flatMap((message) => {
@@ -69,12 +71,12 @@ const checkAges = ({ tables, sent, config }: Evidence): void => {
       ({ sentAt, task: { version, hasAge } }) =>
         task.version === version && task.sentAt === (hasAge ? sentAt : undefined),
     );
-    demand(isAsSent, 'a task keeps the age with which it was sent', { task, own });
+    demand(isAsSent, 'a task keeps the version and sending time of its message', { task, own });
   }
 };
 
 const checkExpired = ({ skew }: Evidence, task: Task): void => {
   const { state, startBy = Number.POSITIVE_INFINITY } = task;
   const at = 'finishedAt' in state ? state.finishedAt : 0;
-  demand(at >= startBy - 2 * skew, 'nothing expires before its time', task);
+  demand(at >= startBy - 2 * skew, 'no task expires before its deadline', task);
 };

@@ -1,28 +1,31 @@
-/** Makes a schedule that breaks a promise as small as it gets, so that a person can follow it. */
+/** Makes a schedule that breaks a promise as small as possible, so that a person can follow it. */
 import fc from 'fast-check';
 import type { Scenario } from './scenario.ts';
 import { runSchedule } from './schedule.ts';
 
 interface Effort {
-  /** A smaller schedule goes otherwise: with so many chances it is tried before it counts as one that holds. */
+  /**
+   * How many seeds a smaller schedule is tried with before it counts as one that holds its promises. It draws other
+   * random numbers than the larger one.
+   */
   readonly chances: number;
-  /** Schedules run at the most: a number, and no time, so that the same comes out each time. */
+  /** The most schedules to run. A number, and not a time, makes the result reproducible. */
   readonly runs: number;
 }
 
-/** First what goes at once, then, with a schedule that is small already, what takes luck. */
+/** First remove what needs no luck. The second pass, with a small schedule, tries many seeds. */
 const EFFORTS: readonly Effort[] = [
   { chances: 1, runs: 800 },
   { chances: 20, runs: 4_000 },
 ];
 
-/** What a promise says, without whom it was broken to. */
+/** The text of a promise, without its subject. */
 export const promiseOf = (message: string): string => message.split(':', 1)[0] as string;
 
 /**
- * The smallest scenario found that breaks the same promise: fewer messages, flushes, cancels, pauses, changes of the
- * configuration, redrives, purges and
- * faults, clocks that are right, and no patrol. The same scenario in, the same out; one that breaks none stays as it is.
+ * The smallest scenario found that breaks the same promise: with fewer messages, flushes, cancels, pauses, changes of
+ * the configuration, redrives, purges and faults, with exact clocks, and without the patrol. The result is
+ * reproducible. A scenario that breaks no promise is returned unchanged.
  */
 export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   const { violation, happened } = await runSchedule(scenario);
@@ -32,7 +35,7 @@ export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   return smallest;
 };
 
-/** Of these some are left out. */
+/** Elements of these lists are removed. */
 const LISTS = ['sends', 'script', 'redrives', 'flushes', 'cancels', 'pauses', 'changes', 'purges'] as const;
 
 const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Effort): Promise<Scenario> => {

@@ -1,4 +1,4 @@
-/** A batch API that answers, in virtual time, whatever a real one might. */
+/** A batch API in virtual time that gives any answer that a real one might give. */
 
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
@@ -12,27 +12,27 @@ import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 
-/** What an operation says of its downstream, which the simulated one takes the place of. */
+/** The downstream in the configuration. The simulated one takes its place. */
 export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
 
 interface DownstreamWorld {
   readonly chaos: Chaos;
-  /** Who calls: a run of a function. */
+  /** The run of the function that calls. */
   readonly name: string;
   readonly random: Random;
   readonly log: CallLog;
   readonly gate: Gate;
   readonly config: Config;
-  /** Is told of each call as it arrives. */
+  /** Called with each call as it arrives. */
   readonly onCall?: (call: LoggedCall) => void;
-  /** Where jobs report, if there are any. */
+  /** The queue to which jobs report, if there are any. */
   readonly jobs?: SimulatedQueue;
 }
 
-/** Most calls are answered by then. */
+/** Most calls are answered within this time. */
 const SOON: Millis = 3_000;
 
-/** Calls take up to their operation's timeout; some would take longer, and have no answer then. */
+/** A call takes up to its operation's timeout. A call that would take longer gets no answer. */
 export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
   const { random, log, gate, config, name: by } = world;
   const { scheduler } = world.chaos;
@@ -46,7 +46,7 @@ export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
           world.onCall?.(logged);
         });
       } catch (cause) {
-        // Like the real ones: what keeps an answer from arriving is an answer.
+        // As in the real downstream adapters, a failed request becomes an answer.
         return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
       }
       const { timeout } = operationFor(config, call.operation).downstream;
@@ -60,26 +60,26 @@ export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
   };
 };
 
-/** Like the real ones. Whether the work was done nobody knows. */
+/** As in the real downstream adapters. It is unknown whether the work was done. */
 const noAnswer = (timeout: Millis): Answer => ({
   kind: 'unavailable',
   reason: `no answer within ${timeout} ms`,
   mayRetryAtOnce: true,
 });
 
-/** What the downstream of a schedule is like. */
-interface Temper {
-  /** Of tasks that make every call fail in which they are. */
+/** The behaviour of the downstream in a schedule. */
+interface Behaviour {
+  /** The share of tasks that make every call with them fail. */
   readonly poisoned: number;
-  /** It takes no more items in a call. */
+  /** The most items that it accepts in a call. */
   readonly mostItems: number;
-  /** Of calls that it reports later about. */
+  /** The share of calls that it reports later. */
   readonly pending: number;
-  /** When it is down, and whether the configuration is to blame. */
+  /** When it is down, and whether the configuration is the cause. */
   readonly down: { readonly from: Millis; readonly until: Millis; readonly isMisconfigured: boolean };
 }
 
-const temperOf = (chaos: Chaos): Temper => {
+const behaviourOf = (chaos: Chaos): Behaviour => {
   const random = chaos.chanceOf('downstream');
   const from = START + random.pick([0, 5_000, 60_000]);
   return {
@@ -90,12 +90,12 @@ const temperOf = (chaos: Chaos): Temper => {
   };
 };
 
-/** Whether a task is at fault where a call about it is refused: its id decides. */
+/** Whether calls with this task are refused, as its id determines. */
 const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
-  chaos.chanceOf(`poison in ${id}`).chance(temperOf(chaos).poisoned);
+  chaos.chanceOf(`poison in ${id}`).chance(behaviourOf(chaos).poisoned);
 
 const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer => {
-  const { down, mostItems, pending } = temperOf(chaos);
+  const { down, mostItems, pending } = behaviourOf(chaos);
   const { now } = chaos.scheduler;
   if (now >= down.from && now < down.until)
     return down.isMisconfigured
@@ -105,7 +105,7 @@ const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer 
   if (call.items.length > mostItems) return { kind: 'refused', reason: 'answered 413', suspect: 'its-size' };
   if (call.items.some(({ id }) => isPoisoned(chaos, id)))
     return { kind: 'refused', reason: 'answered 400', suspect: 'an-item' };
-  return jobs && random.chance(pending) ? { kind: 'pending' } : asHeard(chaos, call, workAnswer(random, call));
+  return jobs && random.chance(pending) ? { kind: 'pending' } : asReceived(chaos, call, workAnswer(random, call));
 };
 
 const busyAnswer = (random: Random): Answer =>
@@ -127,14 +127,14 @@ const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
   return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
 };
 
-/** Results of most items, of which some are to be tried again. */
+/** Results of most items. Some results ask for a retry. */
 const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
   const answers = new Map<TaskId, ItemAnswer>();
   for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
   return answers;
 };
 
-/** What became of each input of a merged call; some are left out. */
+/** The status of each input of a merged call. Some inputs are left out. */
 const randomInputs = (random: Random, inputs: readonly string[]): string =>
   JSON.stringify(
     inputs
@@ -151,21 +151,21 @@ const randomItem = (kind: number): ItemAnswer => {
   return { status: 'succeeded', result: '{"ok":true}' };
 };
 
-/** What is answered instead of results that are too large: the work was done. */
+/** The answer in place of results that are too large. The work was done. */
 const TOO_LARGE: Answer = { kind: 'refused', reason: 'answered 200 with more than is read', suspect: 'its-answer' };
 
-/** In every sixth schedule: how much one answer may have, in units of a small result. */
+/** The most that one answer may contain, in units of a small result. It is limited in every sixth schedule. */
 const mostOf = (chaos: Chaos): number => {
   const random = chaos.chanceOf('how large answers may be');
   return random.chance(1 / 6) ? random.pick([2, 4, 7]) : Number.POSITIVE_INFINITY;
 };
 
-/** How large a task's result is, as its id decides: one in ten is too large for any answer. */
+/** The size of a task's result, as its id determines. One in ten is too large for any answer. */
 const sizeOf = (chaos: Chaos, id: TaskId): number =>
   chaos.chanceOf(`result of ${id}`).pick([1, 1, 1, 1, 1, 1, 2, 2, 2, 8]);
 
-/** What is heard of an answer about these items. */
-const asHeard = (chaos: Chaos, { items }: Call, answer: Answer): Answer => {
+/** The answer as the caller receives it. */
+const asReceived = (chaos: Chaos, { items }: Call, answer: Answer): Answer => {
   if (answer.kind !== 'all-succeeded' && answer.kind !== 'results') return answer;
   const most = mostOf(chaos);
   if (most === Number.POSITIVE_INFINITY) return answer;
@@ -173,7 +173,7 @@ const asHeard = (chaos: Chaos, { items }: Call, answer: Answer): Answer => {
   return size > most ? TOO_LARGE : answer;
 };
 
-/** Jobs that report later: at once, in time, after their deadline or never; in one message or in several, some twice. */
+/** Lets a job report at once, in time, after its deadline or never, in one message or in several, some twice. */
 const reportLater = (world: DownstreamWorld, call: Call): void => {
   const { random, chaos, config } = world;
   if (random.chance(0.1)) return;
@@ -193,7 +193,7 @@ const halves = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
   return [items.slice(0, middle), items.slice(middle)];
 };
 
-/** @param results of some; undefined where all have succeeded, which a report need not say. */
+/** @param results of some items; undefined if all have succeeded, since a report may omit them then */
 const report = (
   { log, jobs, chaos }: DownstreamWorld,
   { batchId }: Call,

@@ -1,4 +1,8 @@
-/** What must hold of slots, pauses and of Targets that wait for room, after every write. */
+/**
+ * Invariants of slots, pauses and waiting Targets, checked after every write: caps are kept, a paused operation or
+ * Target begins no batch, and a batch is opened and called only while it holds a slot. It also measures how long a
+ * Target waits although a slot is free.
+ */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
 import { type Config, handlerTimeout, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -14,7 +18,10 @@ import type { Idle } from './evidence.ts';
 
 type SlotWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 
-/** @param idle is told how long room was there for somebody who waited for it. @param slotsPerPage slots of a row at the most */
+/**
+ * @param idle receives how long a Target waited although a slot was free
+ * @param slotsPerPage the most slots of a row
+ */
 export const watchSlots = (
   tables: Tables,
   configs: Configurations,
@@ -40,25 +47,25 @@ export const watchSlots = (
     return from === undefined ? 0 : now() - from;
   };
   const checkRow = (slots: readonly unknown[]): void =>
-    demand(slots.length <= slotsPerPage, 'a row has no more slots where there are more', { slots });
+    demand(slots.length <= slotsPerPage, 'a row has at most slotsPerPage slots', { slots });
   const noteTaken = (before: readonly Slot[], after: readonly Slot[]): void => {
     for (const slot of before) if (!after.includes(slot)) takenAt.delete(slot);
     for (const slot of after) if (!before.includes(slot)) takenAt.set(slot, now());
   };
-  /** A batch is opened, and called about, only while it holds a slot: so there are no more of them either. */
+  /** A batch is opened and called only while it holds a slot, so a bound for slots is also a bound for batches. */
   const checkCap = (operation: OperationName, before: readonly Slot[], after: readonly Slot[]): void => {
-    // A write that gives a slot back begins no batch.
+    // A write that only frees slots begins no batch.
     if (after.every((slot) => before.includes(slot))) return;
-    // Two deliveries may take one slot on two pages.
+    // Two deliveries of a guard may take the same slot on two pages.
     const slots = [...new Set(slotsIn(tables, operation))];
     const taken = slots.map((slot) => takenAt.get(slot) ?? Number.NEGATIVE_INFINITY);
     const isAllowed = configs.allowTheLast(now(), taken, totalOf(operation));
-    demand(isAllowed, 'an operation has at most total batches', { operation, slots });
+    demand(isAllowed, 'an operation has at most total batches under way', { operation, slots });
   };
   return {
     lock: (target, before, after) => {
       checkOpened(tables, configs.recent(now()), target, before, after);
-      // Those that are counted when a Target gets a cap are as many as there are.
+      // When a Target gets a cap, all its batches in flight are counted in its row, however many there are.
       const isMore = (after.inFlight?.length ?? 0) > (before.inFlight?.length ?? 0);
       if (isMore && after.openBatch !== before.openBatch) checkRow(after.inFlight ?? []);
       if (after.paused) wasPaused.add(target);
@@ -66,7 +73,7 @@ export const watchSlots = (
     },
     operation: (operation, before, after) => {
       const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
-      demand(taken.length === 0 || before.paused === undefined, 'nobody takes a slot of a paused operation', { taken });
+      demand(taken.length === 0 || before.paused === undefined, 'no slot of a paused operation is taken', { taken });
       checkRow(after.inFlight);
       checkFreed(tables, wasPaused, before.inFlight, after.inFlight);
       noteTaken(before.inFlight, after.inFlight);
@@ -94,17 +101,17 @@ const checkOpened = (
 ): void => {
   if (openBatch === undefined || openBatch === before.openBatch) return;
   const operation = operationOf(target);
-  demand(before.paused === undefined, 'nothing of a paused Target is opened', { target, before, openBatch });
+  demand(before.paused === undefined, 'no batch of a paused Target is opened', { target, before, openBatch });
   if (recent.some(({ config }) => (totalOf(operation)(config) ?? null) === null)) return;
   const slots = slotsIn(tables, operation);
-  demand(slots.includes(slotOfBatch({ id: openBatch, target })), 'a batch is opened by who has a slot for it', {
+  demand(slots.includes(slotOfBatch({ id: openBatch, target })), 'a batch is opened only with a slot', {
     target,
     openBatch,
     slots,
   });
 };
 
-/** A handler that found its Target paused may be slow: it gives the slot back, though the Target was resumed since. */
+/** A handler that found its Target paused may be slow, and free the slot after the Target was resumed. */
 const checkFreed = (
   tables: Tables,
   wasPaused: ReadonlySet<Target>,
@@ -117,15 +124,15 @@ const checkFreed = (
     const isOver = batch
       ? isFinished(batch.status) || wasPaused.has(target)
       : tables.locks.get(target)?.openBatch !== id;
-    demand(isOver, 'a slot is given back once its batch is over, or once its Target was paused', { slot, batch });
+    demand(isOver, 'a slot is freed only after its batch is over or its Target was paused', { slot, batch });
   }
 };
 
-/** A call is made about a batch that holds a slot, where there are slots. */
+/** A call is made only for a batch that holds a slot, if the operation has slots. */
 export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operation, target }: Call): void => {
   if (operationFor(config, operation).concurrency.total === null) return;
   const slots = slotsIn(tables, operation);
-  demand(slots.includes(slotOfBatch({ id: batchId, target })), 'a batch is called about while it holds a slot', {
+  demand(slots.includes(slotOfBatch({ id: batchId, target })), 'a batch is called only while it holds a slot', {
     batchId,
     slots,
   });
@@ -148,14 +155,17 @@ export const checkPause = (tables: Tables, config: Config, { batchId, operation,
 const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
   batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
 
-/** Whether the batch of a slot has nothing to do until its Target is resumed. A job may be under way for some of its tasks while others wait. */
+/**
+ * Whether the batch of a slot has nothing to do until its Target is resumed. A job may be under way for some of its
+ * tasks while others wait.
+ */
 const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
   const batch = tables.batches.get(batchOfSlot(slot));
   const isUnderWay = batch?.pending !== undefined && batch.pending.until >= now;
   return tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(batch, now) && !isUnderWay;
 };
 
-/** A Target, or a batch, of which its operation knows, and which would go on if it were signalled that there is room. */
+/** Whether a Target, or a batch, in the slot queue would continue if it were woken, since a slot is free. */
 const targetWaitsDespiteFreeSlot = (
   tables: Tables,
   config: Config,
@@ -168,7 +178,7 @@ const targetWaitsDespiteFreeSlot = (
   const { total, perTarget } = configured.concurrency;
   const { circuit } = configured;
   const { paused, failures = 0 } = tables.operations.get(operation) ?? {};
-  // Half-open: one goes first, to see whether the downstream is there again.
+  // The circuit is half-open: one batch tries first whether the downstream is available again.
   if (circuit && failures >= circuit.failures) return false;
   // A circuit's pause is over when its time is, whether or not a message has ended it.
   const isPaused = paused !== undefined && (paused.until ?? Number.POSITIVE_INFINITY) > now();

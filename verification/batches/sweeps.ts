@@ -1,4 +1,7 @@
-/** What must hold of the sweeps of a schedule in which nothing goes wrong, and of their patrol, which comes last. */
+/**
+ * Promises about sweeps in schedules without faults: each sweep ends in time and reaches its patrol, which runs last,
+ * and the patrol finds Targets that are missing in the slot queue.
+ */
 import { isHeld } from '../../src/domain/batches/lock.ts';
 import type { Millis, Target } from '../../src/domain/ids.ts';
 import type { WaitingTarget } from '../../src/domain/operations/slots.ts';
@@ -8,7 +11,7 @@ import type { Locks } from '../../src/ports/locks.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Evidence, SeenSweep } from './evidence.ts';
 
-/** Locks that note when the patrol looks at Targets. */
+/** Locks that note when the patrol reads Targets. */
 export const notingPatrol = (locks: Locks, sweep: SeenSweep): Locks => ({
   ...locks,
   targets: (...asked) => {
@@ -17,29 +20,33 @@ export const notingPatrol = (locks: Locks, sweep: SeenSweep): Locks => ({
   },
 });
 
-/** A page of Targets is some requests one after the other, and is to end within the seconds that a sweep keeps for its end. */
+/**
+ * Slowness of a request from which a sweep may exceed its time, in ms. A page of Targets needs several requests one
+ * after the other, which must end within the seconds that a sweep reserves.
+ */
 const SLOW: Millis = 500;
 
-/** However slow its requests are. @throws Violation */
+/** However slow its requests are, a sweep must reach its patrol. @throws Violation */
 export const checkSweeps = ({ seen: { sweeps } }: Evidence): void => {
-  // The last one may still run.
+  // The last sweep may still run.
   for (const [minute, { hasEnded, hasPatrolled, slowness }] of sweeps.slice(0, -1).entries()) {
-    demand(hasEnded || slowness > SLOW, 'a sweep ends in its time', { minute });
-    demand(hasPatrolled, 'each part of a sweep has its turn', { minute });
+    demand(hasEnded || slowness > SLOW, 'a sweep ends within its timeout', { minute });
+    demand(hasPatrolled, 'every sweep reaches its patrol', { minute });
   }
 };
 
-/** Lock rows that the patrol looks at in each minute. */
+/** Lock rows that the patrol reads in each minute. */
 export const PATROLLED_AT_ONCE = 100;
 
 /**
- * Looks at all Targets, as often as it is called, for forgotten ones: they wait for a free slot, but no row of their operation says so,
- * because the message that should have woken them was lost. Only the patrol finds them.
+ * At each call, searches all Targets for forgotten ones. A forgotten Target waits for a free slot but has no row in the
+ * slot queue, because the message that should have woken it was lost. Only the patrol finds it.
  *
- * @returns for how long, at the most, one has been forgotten; time in which the elect function or the sweep stands still does not count
+ * @returns the longest time for which a Target has been forgotten, in ms. Time in which the elect function or the sweep
+ * stands still does not count
  */
 export const watchForgotten = (tables: Tables): ((now: Millis, isStopped: boolean) => Millis) => {
-  // With the fence: a leader between two looks ends the time before it.
+  // The fence is compared too, since a leader between two calls ends the earlier time.
   const since = new Map<Target, { readonly fence: number; readonly at: Millis }>();
   return (now, isStopped) => {
     if (isStopped) {
@@ -61,12 +68,12 @@ const keyOf = ({ target, fence }: Pick<WaitingTarget, 'target' | 'fence'>): stri
 
 /** @throws Violation */
 export const checkForgotten = ({ configs, tables, seen, mayBeForgotten }: Evidence): void => {
-  // A Target that is full as it is waits for one of its own batches.
+  // With a cap per Target, a Target may rightly wait for one of its own batches.
   const isFull = configs.all
     .flatMap(({ config }) => Object.values(config.operations))
     .some(({ concurrency: { perTarget } }) => perTarget !== null);
   if (!mayBeForgotten || isFull) return;
   const round = (Math.ceil(tables.locks.size / PATROLLED_AT_ONCE) + 1) * MINUTE;
   const { forgotten } = seen;
-  demand(forgotten <= GRACE + round, 'the patrol finds a Target that its operation forgot', { forgotten });
+  demand(forgotten <= GRACE + round, 'the patrol finds each Target that is missing in the slot queue', { forgotten });
 };

@@ -1,6 +1,6 @@
 /**
- * What DynamoDB's time to live does: rows go some time after they have expired, and not all at once. "Expired items are typically
- * deleted within a few days", and are read as any other until then.
+ * Simulates DynamoDB's time to live. Rows are deleted some time after they have expired, and not all at once. "Expired
+ * items are typically deleted within a few days", and are read as any other until then.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
@@ -15,30 +15,30 @@ import { demand } from '../../src/virtual/violation.ts';
 import type { CallLog } from './call-log.ts';
 import type { Seen } from './evidence.ts';
 
-/** A row that is gone, and since when. */
+/** A deleted row, and when it was deleted. */
 interface Gone<Row> {
   readonly row: Row;
   readonly at: Millis;
 }
 
-/** What expired and is gone, for those who judge in the end. */
+/** Rows that expired and were deleted, for the judges at the end. */
 export interface Expired {
   readonly tasks: Gone<Task>[];
   readonly batches: Gone<Batch>[];
   readonly locks: Gone<Target>[];
-  /** Those of the tasks that somebody tried to call the downstream about. */
+  /** The deleted tasks that were included in a call before. */
   readonly tried: Set<Task>;
-  /** Of which tasks. */
+  /** The tasks of the deleted payloads. */
   readonly payloads: Gone<TaskId>[];
 }
 
 export const nothingExpired = (): Expired => ({ tasks: [], tried: new Set(), batches: [], locks: [], payloads: [] });
 
 const HOUR: Millis = 60 * MINUTE;
-/** How long after its expiry a row goes, at the most. */
+/** The most time between a row's expiry and its deletion, in ms; one is drawn for each row. */
 const LATE: readonly Millis[] = [MINUTE, HOUR, 48 * HOUR, 10 * 24 * HOUR];
 
-/** Deletes rows whose time has come. @throws Violation of what must not go */
+/** Deletes rows whose time has come. @throws Violation if a row must not be deleted */
 export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, expired: Expired): void => {
   const { now } = chaos.scheduler;
   const isOver = (key: string, expires: number): boolean => {
@@ -48,11 +48,11 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
   };
   const over = <Key extends string>(of: string, rows: ReadonlyMap<Key, number>): readonly Key[] =>
     [...rows].filter(([key, expires]) => isOver(`${of} ${key}`, expires)).map(([key]) => key);
-  const gone = (of: string, key: string): void => chaos.trace(() => `  ${of} ${key} expired, and is gone`);
+  const gone = (of: string, key: string): void => chaos.trace(() => `  ${of} ${key} has expired and is deleted`);
   for (const id of over('task', tables.expiries.tasks)) {
     const task = tables.tasks.get(id) as Task;
     const { status } = task.state;
-    demand(status === 'succeeded' || status === 'failed', 'a task expires once it has ended', task);
+    demand(status === 'succeeded' || status === 'failed', 'only an ended task is deleted by its time to live', task);
     expired.tasks.push({ row: task, at: now });
     if (tried.delete(id)) expired.tried.add(task);
     tables.tasks.delete(id);
@@ -67,14 +67,14 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
     const task = tables.tasks.get(id);
     const isWanted =
       task && payloadKey(task) === key && task.run === run && ['created', 'batched'].includes(task.state.status);
-    demand(isWanted !== true, 'the payload of a task that has not ended does not expire', task);
+    demand(isWanted !== true, 'the payload of an unfinished task is not deleted by its time to live', task);
     expired.payloads.push({ row: id, at: now });
     tables.payloads.delete(key);
     gone('payload', key);
   }
   for (const id of over('batch', tables.expiries.batches)) {
     const batch = tables.batches.get(id) as Batch;
-    demand(isFinished(batch.status), 'a batch expires once it is over', batch);
+    demand(isFinished(batch.status), 'only a finished batch is deleted by its time to live', batch);
     expired.batches.push({ row: batch, at: now });
     tables.batches.delete(id);
     tables.expiries.batches.delete(id);
@@ -83,9 +83,13 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
   for (const target of over('lock', tables.expiries.locks)) {
     const lock = tables.locks.get(target);
     const { paused, openBatch, inFlight, blocked } = lock ?? NO_LOCK;
-    // Slots on pages need no lock.
+    // Slots on pages do not need the lock row.
     const isFree = (paused ?? openBatch ?? blocked) === undefined && (inFlight ?? []).length === 0;
-    demand(isFree, 'a lock that is paused, waits for room, or has batches in flight does not expire', { target, lock });
+    demand(
+      isFree,
+      'a lock that is paused, waits for a slot, or has batches in flight is not deleted by its time to live',
+      { target, lock },
+    );
     expired.locks.push({ row: target, at: now });
     tables.locks.delete(target);
     tables.expiries.locks.delete(target);
@@ -93,7 +97,7 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
   }
 };
 
-/** What is known of tasks and batches beside the tables, for those who judge in the end. */
+/** Records about tasks and batches besides the tables, for the judges at the end. */
 interface Known {
   readonly log: CallLog;
   readonly seen: Seen;
@@ -104,9 +108,10 @@ interface Known {
 const endedBy = ({ state }: Task, moment: Millis): boolean => 'finishedAt' in state && state.finishedAt <= moment;
 
 /**
- * Deletes what had ended at `moment`, and what is known of it: who judges later knows the tasks that use the ids again.
+ * Deletes all tasks and batches that had ended at `moment`, and all records about them. The judges then see only the
+ * tasks that use the ids again.
  *
- * @returns the tasks that are gone.
+ * @returns the deleted tasks
  */
 export const expire = (tables: Tables, known: Known, moment: Millis): ReadonlySet<TaskId> => {
   const tasks = new Map([...tables.tasks].filter(([, task]) => endedBy(task, moment)));

@@ -1,4 +1,4 @@
-/** Scenarios from a seed: a few Targets, a few dozen tasks, every policy and every fault at some rate. */
+/** Usual scenarios from a seed: a few Targets, a few dozen tasks, every policy, and every fault at some rate. */
 
 import { AS_THEY_COME, type Operation, type RegisterPolicy } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
@@ -13,7 +13,7 @@ import { NOWHERE } from './simulated-downstream.ts';
 
 const OPERATION = 'ship' as OperationName;
 
-/** A random scenario; the same seed gives the same one. Every fifth is of tasks that are items of a fan-out. */
+/** A random scenario. The same seed gives the same scenario. In every fifth, tasks are items of a fan-out. */
 export const scenarioOf = (seed: number): Scenario => (seed % 5 === 0 ? fanningOut(ofTasks(seed)) : ofTasks(seed));
 
 const ofTasks = (seed: number): Scenario => {
@@ -64,8 +64,8 @@ const ofTasks = (seed: number): Scenario => {
 };
 
 /**
- * In every fourth schedule a producer counts versions, which need not grow with time; in every sixth SQS delivers some messages minutes
- * or hours late. Copies of one message have one version.
+ * In every fourth schedule a producer counts versions, which need not grow with time. In every sixth SQS delivers some
+ * messages minutes or hours late. Copies of one message have the same version.
  */
 const outOfOrder = (seed: number, sends: Scenario['sends']): Scenario['sends'] => {
   const random = seeded(seed ^ 0x01de);
@@ -83,7 +83,7 @@ const withVersion = (body: string, seed: number): string =>
     return random.chance(0.8) ? `${start},"version":${random.int(1, 4)}` : start;
   });
 
-/** What may be down: a table, or what writes the results of calls. */
+/** Calls that may be down together: those of a table, or those that write the results of calls. */
 const MAY_BE_DOWN: readonly (readonly string[])[] = [
   ['tasks.finish', 'tasks.touch'],
   ['tasks.'],
@@ -94,8 +94,8 @@ const MAY_BE_DOWN: readonly (readonly string[])[] = [
 ];
 
 /**
- * In every fifth schedule something is down for a while. Not for an hour where messages come twice: each that waits meanwhile is sent
- * again and again, and with every fifth delivery doubled they would become a hundred thousand.
+ * In every fifth schedule there is an outage. It takes at most ten minutes if messages may be delivered twice. Waiting
+ * messages are redriven again and again, and with every fifth delivery doubled an hour would yield a hundred thousand.
  */
 const outages = (seed: number, span: Millis, { duplicate, undeleted }: FaultRates): readonly Outage[] => {
   const random = seeded(seed ^ 0x0d0e);
@@ -108,13 +108,13 @@ const outages = (seed: number, span: Millis, { duplicate, undeleted }: FaultRate
   });
 };
 
-/** In every eighth schedule a partition bears so little that a few tasks at once are throttled. */
+/** In every eighth schedule a partition key has so little capacity that a few concurrent tasks are throttled. */
 const hotKeys = (seed: number): Pick<Scenario, 'partitions'> => {
   const random = seeded(seed ^ 0x407);
   return random.chance(1 / 8) ? { partitions: { write: random.pick([5, 20]), read: random.pick([10, 60]) } } : {};
 };
 
-/** In every sixth schedule somebody changes the rate. */
+/** In every sixth schedule the rate changes. */
 const rates = (seed: number, span: Millis): readonly ConfigChange[] => {
   const random = seeded(seed ^ 0x7a7e);
   if (!random.chance(1 / 6)) return [];
@@ -130,7 +130,7 @@ const caps = (seed: number, span: Millis, { shards }: Pick<Operation, 'shards'>)
   return random.chance(1 / 8) ? capsChanging(random, span, shards) : [];
 };
 
-/** Caps are raised, lowered, or taken away. */
+/** Caps are raised, lowered or removed. */
 export const capsChanging = (random: Random, span: Millis, shards: number): readonly ConfigChange[] =>
   Array.from({ length: random.int(1, 4) }, () => {
     const total = random.pick([null, 1, 2, 3, 6]);
@@ -138,7 +138,10 @@ export const capsChanging = (random: Random, span: Millis, shards: number): read
     return { at: random.int(0, span + 60_000), to: { concurrency: { total, perTarget: random.pick(fitting) } } };
   });
 
-/** Most name their task; the others are named after their SQS message. Some payloads are too large for the task's row. */
+/**
+ * Most messages name their task. The other tasks are named after their SQS message. Some payloads are too large for the
+ * task's row.
+ */
 const body = (n: number, depot: number, random: Random): string => {
   const correlationId = random.chance(0.2) ? 'c'.repeat(random.int(1, 60)) : undefined;
   const id = random.chance(0.8) ? `t${n}` : undefined;
@@ -153,11 +156,11 @@ const body = (n: number, depot: number, random: Random): string => {
   return JSON.stringify({ operation: OPERATION, id, correlationId, ...wishes, payload });
 };
 
-/** The same message again, the same id for something else, and things that are no register messages. */
+/** Repetitions of messages, messages that use an id for another task, and invalid register messages. */
 const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] => {
   const again = sends
     .filter(() => random.chance(0.15))
-    // The same task as another producer might send it: its row would be smaller.
+    // The same task as another producer might send it. Its row would be smaller.
     .map(({ at, body }) => ({ at: at + random.int(0, 100_000), body: body.replace(/"correlationId":"c+",/, '') }));
   const conflicts = sends
     .filter(() => random.chance(0.05))
@@ -192,7 +195,7 @@ const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'ca
   };
 };
 
-/** How its register messages come, by a chance of its own. */
+/** How register messages are gathered, from a random stream of its own. */
 const gathering = (seed: number): RegisterPolicy => {
   const random = seeded(seed ^ 0x6a7e);
   return random.chance(0.75)
@@ -202,7 +205,7 @@ const gathering = (seed: number): RegisterPolicy => {
 
 const ops = { kind: 'queue', name: 'ops' } as const;
 
-/** How its batches are handled, by a chance of its own. */
+/** How batches are handled, from a random stream of its own. */
 const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
   const random = seeded(seed ^ 0xca11);
   const destination = (): string | null => random.pick([null, 'ops']);

@@ -1,4 +1,8 @@
-/** What happened to each event, and what must hold of deliveries: of each event at its time, and of all of them once nothing is left to do. */
+/**
+ * Records each event, and checks the promises about deliveries: no event is given up too early, every event is
+ * delivered or given up, a healthy destination gets its events soon however many other destinations fail, and a failed
+ * one is called seldom.
+ */
 
 import { COOL_DOWN } from '../../src/domain/callbacks/share.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -11,14 +15,14 @@ import type { DeliveryScenario, Receiver } from './scenario.ts';
 export interface Sent {
   readonly id: string;
   readonly to: string;
-  /** When the task ended that it is about, and when it was put into the queue, or among the dead letters. */
+  /** `about`: when its task ended. `at`: when it was put into the queue, or among the dead letters. */
   readonly about: Millis;
   readonly at: Millis;
   takenAt?: Millis;
   givenUpAt?: Millis;
 }
 
-/** When each event was sent, taken and given up, recorded apart from the code that is judged. */
+/** When each event was sent, taken and given up, recorded without the code under test. */
 export class Ledger {
   readonly sent = new Map<string, Sent>();
   /** When each destination was called. */
@@ -35,13 +39,19 @@ export class Ledger {
   }
 }
 
-/** Within this a destination that is well gets an event, however many wait for others, where nothing goes wrong. */
+/**
+ * The time within which a healthy destination gets an event without faults, however many events wait for other
+ * destinations.
+ */
 const SOON: Millis = 10 * SECOND;
-/** Within this a dead letter is sent again, likewise. */
+/** The time within which a dead letter is redriven without faults. */
 const SWEPT: Millis = 3 * MINUTE;
-/** Within this a destination that has recovered gets what waited for it: some of the longest delays, and the longest that a circuit stays open. */
+/**
+ * The time within which a destination that has recovered gets its waiting events: several of the longest delays, and
+ * the longest time for which a circuit stays open.
+ */
 const RECOVERED: Millis = 60 * MINUTE;
-/** After this a circuit is open: some calls of one event after the other. */
+/** The time after which a circuit is open: some calls of one event after the other. */
 const NOTICED: Millis = 8 * MINUTE;
 
 export const checkGivenUp = ({ faults, receivers }: DeliveryScenario, sent: Sent | undefined, now: Millis): void => {
@@ -50,10 +60,13 @@ export const checkGivenUp = ({ faults, receivers }: DeliveryScenario, sent: Sent
   demand(sent.about + CALLBACK_PATIENCE < now + 2 * faults.skew, 'no event is given up early', sent);
   const { recoversAt } = receivers.find(({ name }) => name === sent.to) as Receiver;
   const wasLeft = sent.about + CALLBACK_PATIENCE < START;
-  demand(wasLeft || recoversAt === 'never', 'only what a destination does not take is given up', sent);
+  demand(wasLeft || recoversAt === 'never', 'only events for destinations that never recover are given up', sent);
 };
 
-/** @param isCalm whether nothing went wrong @throws Violation */
+/**
+ * @param isCalm whether no fault occurred
+ * @throws Violation
+ */
 export const checkDeliveriesAtRest = (scenario: DeliveryScenario, { sent, calls }: Ledger, isCalm: boolean): void => {
   for (const each of sent.values())
     demand(each.takenAt !== undefined || each.givenUpAt !== undefined, 'every event is delivered or given up', each);
@@ -68,16 +81,19 @@ const checkInTime = ({ receivers }: DeliveryScenario, sent: Sent): void => {
   const took = sent.takenAt - sent.at;
   if (manner === 'quick') {
     const isDeadLetter = sent.at === START;
-    demand(took <= (isDeadLetter ? SWEPT : SOON), 'an event for a healthy destination comes soon', { ...sent, took });
+    demand(took <= (isDeadLetter ? SWEPT : SOON), 'an event for a healthy destination is delivered soon', {
+      ...sent,
+      took,
+    });
   } else
     demand(
       sent.takenAt - Math.max(sent.at, START + recoversAt) <= RECOVERED,
-      'a destination that is back gets its events',
+      'a destination that has recovered gets its events',
       sent,
     );
 };
 
-/** While it is down it is called once for each time that its circuit was open. */
+/** While a destination is down, it is called at most once for each time that its circuit was open. */
 const checkCalls = ({ manner, recoversAt, events, name }: Receiver, calls: readonly Millis[]): void => {
   if (manner !== 'hangs' && manner !== 'unavailable') return;
   const from = START + Math.max(...events) + NOTICED;
@@ -85,5 +101,5 @@ const checkCalls = ({ manner, recoversAt, events, name }: Receiver, calls: reado
   const down = calls.filter((at) => at >= from && at < until);
   const [first = 0, last = 0] = [down[0], down.at(-1)];
   const most = 1 + (last - first) / COOL_DOWN.first;
-  demand(down.length <= most, 'a destination that is down is called seldom', { name, calls: down.length, most });
+  demand(down.length <= most, 'a failed destination is called seldom', { name, calls: down.length, most });
 };

@@ -1,4 +1,4 @@
-/** Schedules of deliveries, and what is counted in them. */
+/** Schedules of deliveries, and the figures that are counted. */
 import { noFaultCounts } from '../../src/virtual/faults.ts';
 import { firstBroken, type Kind } from '../harness/schedules.ts';
 import { type DeliveryScenario, deliveryScenarioOf } from './scenario.ts';

@@ -1,4 +1,7 @@
-/** Scenarios of deliveries from a seed: destinations that fail in their own ways, and recover or do not; every fault at some rate. */
+/**
+ * Scenarios of deliveries from a seed: destinations that fail in several ways, and recover or never do, with every
+ * fault at some rate.
+ */
 
 import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -16,12 +19,12 @@ import type { SimulationScenario } from '../harness/simulation.ts';
 export const STEPS = { deliverAll, sweepDeadLetters };
 export type DeliverySteps = typeof STEPS;
 
-/** What stands in for ours. */
+/** Replacements that put a known bug back. */
 export interface Patched {
   readonly steps?: Partial<DeliverySteps>;
-  /** Changes what every instance of the function knows of destinations. */
+  /** Changes the state of destinations in each instance of the function. */
   readonly sharing?: (sharing: Sharing) => Sharing;
-  /** Changes what is stored of them. */
+  /** Changes the stored state of destinations. */
   readonly shares?: (shares: Shares) => Shares;
 }
 
@@ -32,7 +35,7 @@ export interface Receiver {
   readonly name: string;
   readonly timeout: Millis;
   readonly manner: Manner;
-  /** From then on it is quick, in ms from the start. `never`: its events are given up. */
+  /** From then on it answers quickly, in ms from the start. `never`: its events are given up. */
   readonly recoversAt: Millis | 'never';
   /** When its events are sent, in ms from the start. */
   readonly events: readonly Millis[];
@@ -41,17 +44,17 @@ export interface Receiver {
 export interface DeliveryScenario extends SimulationScenario {
   readonly config: Config;
   readonly receivers: readonly Receiver[];
-  /** Events that a release before has given up and left among the dead letters. */
+  /** Events that an earlier release had given up and left among the dead letters. */
   readonly leftBehind: number;
-  /** Dead letters of the first receiver that were never sent again. */
+  /** Dead letters of the first receiver that were never redriven. */
   readonly fresh: number;
-  /** What stands in for ours: to put a known bug back. */
+  /** Replacements that put a known bug back. */
   readonly patched?: Patched;
 }
 
 const SECRET = { ssm: '/signing' } as const;
 
-/** A random scenario; the same seed gives the same one. The first receiver is always well. */
+/** A random scenario. The same seed gives the same scenario. The first receiver is always healthy. */
 export const deliveryScenarioOf = (seed: number): DeliveryScenario => {
   const random = seeded(seed ^ 0xde1);
   const others = Array.from({ length: random.int(1, 4) }, (_, n) => receiver(`d${n}`, random));

@@ -1,7 +1,7 @@
 /**
- * One schedule of deliveries: the real steps on a queue and rows in memory, under a virtual clock. Events are sent, the
- * callback function delivers them, the sweep comes each minute. Ends when no event is left to deliver, or at the first broken
- * promise.
+ * Runs one schedule of deliveries: the real steps on a queue and rows in memory, under a virtual clock. Events are
+ * sent, the callback function delivers them, and the sweep runs each minute. It ends when every event is delivered or
+ * given up, or at the first broken promise.
  */
 
 import { parseCallback, printCallback } from '../../src/domain/callbacks/callback.ts';
@@ -32,14 +32,14 @@ export interface DeliveryReport extends SimulationReport {
   readonly ledger: Ledger;
 }
 
-/** Whatever is not at rest by then never will be. */
+/** A schedule that has not come to rest by then is stuck. */
 const PATIENCE: Millis = CALLBACK_PATIENCE + 24 * 60 * MINUTE;
 
-/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
+/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
 export const runDeliveries = (scenario: DeliveryScenario, traced = false): Promise<DeliveryReport> =>
   new DeliveryWorld(scenario, traced).run();
 
-/** An instance of the function, which keeps what it knows of destinations from one run to the next. */
+/** An instance of the function, which keeps its state of destinations from one run to the next. */
 interface Instance {
   life: Life | undefined;
   readonly sharing: Sharing;
@@ -101,7 +101,7 @@ class DeliveryWorld {
     for (const { name, events } of receivers)
       for (const [n, after] of events.entries()) {
         this.#toSend += 1;
-        // Those at the start are dead letters.
+        // Dead letters are those sent at the start, so events begin later.
         this.#scheduler.after(after + 1, () => {
           this.#toSend -= 1;
           this.#queue.send(this.#event(`${name}-${n}`, name, this.#scheduler.now));
@@ -156,7 +156,7 @@ class DeliveryWorld {
     return queue;
   }
 
-  /** Lambda ends an invocation that takes too long: its messages come back. */
+  /** Lambda ends an invocation that takes too long. Its messages come back. */
   async #afterTimeout(timeout: Millis): Promise<readonly QueuedMessage[]> {
     await this.#scheduler.wait(timeout + SECOND);
     return [];
@@ -185,7 +185,7 @@ class DeliveryWorld {
     };
     const work = () => this.#steps.deliverAll(deps, received, () => {});
     const back = await attempt(this.#chaos, life.name, work, received);
-    // One that died is not used again.
+    // A run that died does not return here, so its instance is not used again.
     this.#free.push(instance);
     return messages.filter((message) => !back.some((each) => each.message === message));
   }
@@ -193,7 +193,7 @@ class DeliveryWorld {
   #begin(fn: string, timeout: Millis): Life {
     this.#runs += 1;
     const life = beginLife(this.#chaos, fn, this.#runs, timeout);
-    // What destinations do is no defect of a step.
+    // A failing destination is not a defect of a step, so reports are only traced.
     return { ...life, report: (event) => this.#chaos.trace(() => `${life.name}  · ${brief(event)}`) };
   }
 
@@ -220,7 +220,7 @@ class DeliveryWorld {
   }
 
   #queues(callback: SimulatedQueue): SimulatedQueues {
-    // No other queue is part of this world.
+    // This simulation has no other queue.
     return { register: callback, elect: callback, group: callback, batch: callback, callback };
   }
 

@@ -1,4 +1,4 @@
-/** What producers and consumers are answered must be so, at that moment and later. */
+/** Promises about the answers to producers and consumers: each answer is true at that moment, and stays true. */
 
 import { type FanOutId, itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
@@ -10,21 +10,21 @@ import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
 import type { Delivery } from './scenario.ts';
 
-/** One fan-out as somebody found it who asked: before he did, and when he was answered. */
+/** A fan-out before a request and at its answer. */
 export interface Asked {
   readonly id: FanOutId;
   readonly book: Book;
   readonly before: FanOut | undefined;
   readonly after: FanOut | undefined;
-  /** Groups that had been given out before. */
+  /** Groups that were returned to a producer before. */
   readonly given: ReadonlySet<string>;
-  /** Whether the same call had been answered with `complete` before. */
+  /** Whether the same call was answered with `complete` before. */
   readonly wasSaid: boolean;
-  /** Whether its rows may be on their way out. */
+  /** Whether its rows may already be deleted. */
   readonly mayGo: boolean;
 }
 
-/** Whether one that is complete has been kept for so long that its rows go, by the clock that is fastest. */
+/** Whether a complete fan-out has been kept for so long that its rows are deleted, by the fastest clock. */
 export const mayGo = (fanOut: FanOut | undefined, keep: Millis, latest: Millis): boolean =>
   fanOut?.ended !== undefined && (fanOut.status === 'expired' || fanOut.ended.at + keep < latest);
 
@@ -37,42 +37,50 @@ export const checkAdded = (asked: Asked, count: number, token: string, answer: A
     const { groups } = answer;
     demand(
       groups.every(({ n, size }) => book.groups[n]?.size === size),
-      'items that are given out are counted',
+      'returned items are counted',
       subject,
     );
     demand(
       groups.reduce((sum, { size }) => sum + size, 0) === count,
-      'as many are given out as are asked for',
+      'as many items are returned as were requested',
       subject,
     );
     const names = groups.map(({ n }) => n).join();
-    demand((book.added.get(token) ?? names) === names, 'a token stands for the same items each time', subject);
+    demand((book.added.get(token) ?? names) === names, 'a token returns the same items each time', subject);
     for (const [other, theirs] of book.added)
       demand(other === token || theirs !== names, 'two tokens have no item in common', subject);
     book.added.set(token, names);
   }
   if (answer.kind === 'closed') {
-    demand(after !== undefined && after.status !== 'open', 'only what is not open is closed', subject);
+    demand(after !== undefined && after.status !== 'open', 'the answer closed means that it is not open', subject);
     if (answer.status !== 'expired') book.refused.add(token);
   }
   if (answer.kind === 'unknown')
-    demand(asked.before === undefined || isDeleted(asked), 'what is known is not unknown', subject);
+    demand(asked.before === undefined || isDeleted(asked), 'the answer unknown means that it does not exist', subject);
 };
 
 export const checkSealed = (asked: Asked, answer: Sealed): void => {
   const { book, before, after } = asked;
   const subject = { id: asked.id, answer, before, after };
-  demand((answer.kind === 'unknown') <= (before === undefined), 'what is known is not unknown', subject);
-  demand(answer.kind !== 'expired' || after?.status === 'expired', 'what is expired is so', subject);
+  demand(
+    (answer.kind === 'unknown') <= (before === undefined),
+    'the answer unknown means that it does not exist',
+    subject,
+  );
+  demand(
+    answer.kind !== 'expired' || after?.status === 'expired',
+    'the answer expired means that it is expired',
+    subject,
+  );
   if (answer.kind !== 'sealed') {
-    demand(before?.status !== 'complete' || isDeleted(asked), 'what is complete stays so', subject);
+    demand(before?.status !== 'complete' || isDeleted(asked), 'the seal of a complete fan-out is not refused', subject);
     return;
   }
-  demand(after !== undefined && after.status !== 'open', 'what is sealed is not open', subject);
+  demand(after !== undefined && after.status !== 'open', 'a sealed fan-out is not open', subject);
   const isComplete = after?.status === 'complete' || isDeleted(asked);
-  demand(!answer.complete || isComplete, 'only what is complete is said to be', subject);
+  demand(!answer.complete || isComplete, 'the answer complete means that it is complete', subject);
   const isDue = asked.wasSaid || before?.status === 'complete';
-  demand(answer.complete || !isDue || isDeleted(asked), 'who repeats a call gets its answer again', subject);
+  demand(answer.complete || !isDue || isDeleted(asked), 'a repeated call gets the same answer', subject);
   if (answer.complete) book.saidTo.add('seal');
 };
 
@@ -82,18 +90,26 @@ export const checkAcked = (asked: Asked, delivery: Delivery, answer: AckAnswer):
   const unknown = new Set<string>(answer.unknown);
   for (const item of delivery.items) {
     const isUnknown = unknown.has(itemIdOf({ fanOut: id, ...item }));
-    if (!book.has(item)) demand(isUnknown, 'what is no item is unknown', subject);
+    if (!book.has(item)) demand(isUnknown, 'an item that does not exist is answered as unknown', subject);
     const isKnown = book.groups[item.group]?.done.has(item.index);
-    if (book.has(item) && !isUnknown) demand(isKnown === true, 'what is acked is done', subject);
+    if (book.has(item) && !isUnknown) demand(isKnown === true, 'an acked item is stored', subject);
     if (book.has(item) && given.has(`${item.group}`))
-      demand(!isUnknown || asked.mayGo, 'what was given out is known', subject);
+      demand(!isUnknown || asked.mayGo, 'a returned item is not answered as unknown', subject);
   }
   const said = answer.fanOuts.find((each) => each.id === id)?.complete === true;
-  demand(!said || after?.status === 'complete' || isDeleted(asked), 'only what is complete is said to be', subject);
-  demand(unknown.size < delivery.items.length || !said, 'nothing is said of what is unknown', subject);
+  demand(
+    !said || after?.status === 'complete' || isDeleted(asked),
+    'the answer complete means that it is complete',
+    subject,
+  );
+  demand(
+    unknown.size < delivery.items.length || !said,
+    'a call with only unknown items is not answered as complete',
+    subject,
+  );
   const isAllDone = before?.status === 'complete' && before.ended?.because === 'all-done';
   const isHere = delivery.items.some((item) => book.has(item));
   const isDue = (isAllDone && isHere) || asked.wasSaid;
-  demand(said || !isDue || asked.mayGo, 'who repeats a call gets its answer again', subject);
+  demand(said || !isDue || asked.mayGo, 'a repeated call gets the same answer', subject);
   if (said) book.saidTo.add(delivery);
 };

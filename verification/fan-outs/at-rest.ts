@@ -1,4 +1,7 @@
-/** What must hold once nobody does anything any more, and all faults are over. */
+/**
+ * Promises that must hold when all clients are done and all faults are over: every fan-out has ended, its items were
+ * counted once, its event was sent once, and its rows are deleted.
+ */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { Tables } from '../../src/memory/tables.ts';
@@ -9,7 +12,7 @@ export interface FanOutEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<string, Book>;
   readonly sentCallbacks: readonly CallbackMessage[];
-  /** The destination that wants to know. */
+  /** The destination of events, if any. */
   readonly callback: string | null;
 }
 
@@ -20,17 +23,24 @@ export const checkFanOutsAtRest = ({ tables, books, sentCallbacks, callback }: F
     const book = books.get(id) as Book;
     const tally = book.tally();
     demand(ended !== undefined, 'every fan-out ends', { fanOut, tally });
-    demand(total === tally.items, 'all items are counted', { fanOut, tally });
+    demand(total === tally.items, 'the total counts all added items', { fanOut, tally });
     const reserved = [...tables.reservations].filter(([key]) => key.startsWith(`${id}#`));
-    demand(reserved.reduce((sum, [, { count }]) => sum + count, 0) === total, 'each token is counted once', fanOut);
+    demand(
+      reserved.reduce((sum, [, { count }]) => sum + count, 0) === total,
+      "each token's items are counted once",
+      fanOut,
+    );
     for (const [key] of reserved)
-      demand(!book.refused.has(key.slice(id.length + 1)), 'what is refused is not counted', { fanOut, key });
+      demand(!book.refused.has(key.slice(id.length + 1)), 'the items of a refused token are not counted', {
+        fanOut,
+        key,
+      });
     checkNotified(sentCallbacks, fanOut, callback, status);
   }
-  demand(tables.fanOutNodes.size === 0, 'nothing is left of what has ended', [...tables.fanOutNodes]);
+  demand(tables.fanOutNodes.size === 0, 'an ended fan-out leaves no rows', [...tables.fanOutNodes]);
 };
 
-/** Whoever wants to know is told how it ended, under one name and in the same words each time. */
+/** The event is sent if a destination is configured, with the same id and content each time. */
 const checkNotified = (
   sentCallbacks: readonly CallbackMessage[],
   fanOut: FanOut,
@@ -41,12 +51,16 @@ const checkNotified = (
   const different = new Set(events.map(({ to, event }) => `${to} ${event}`));
   const subject = { fanOut, events: [...different] };
   const isDeleted = fanOut.ended?.because === 'deleted';
-  demand(different.size <= 1, 'there is one event, the same each time', subject);
-  demand(isDeleted || different.size === (callback === null ? 0 : 1), 'whoever wants to know is told', subject);
+  demand(different.size <= 1, 'all copies of the event are equal', subject);
+  demand(
+    isDeleted || different.size === (callback === null ? 0 : 1),
+    'the event is sent if a destination is configured',
+    subject,
+  );
   const type = `groupage.fan-out.${status === 'complete' || isDeleted ? 'completed' : 'expired'}`;
   demand(
     events.every(({ event }) => JSON.parse(event).type === type),
-    'whoever is told is told what happened',
+    "the event's type matches the end",
     subject,
   );
 };

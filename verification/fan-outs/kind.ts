@@ -1,4 +1,4 @@
-/** Schedules of fan-outs, and what is counted in them. */
+/** Schedules of fan-outs, and the figures that are counted. */
 import { noFaultCounts } from '../../src/virtual/faults.ts';
 import { firstBroken, type Kind } from '../harness/schedules.ts';
 import { type FanOutScenario, fanOutScenarioOf } from './scenario.ts';

@@ -1,5 +1,5 @@
 /**
- * What is known of fan-outs without asking the code that is judged: what was reserved and what was acked, as the rows were
+ * A record of fan-outs that is kept without the code under test: reserved and acked items, from the rows as they were
  * written.
  */
 
@@ -9,37 +9,37 @@ import type { Millis } from '../../src/domain/ids.ts';
 
 interface Group {
   readonly size: number;
-  /** Items that are done, by their index, and whether they succeeded: as was written first. */
+  /** The first stored outcome of each acked item, by its index: whether it succeeded. */
   readonly done: Map<number, boolean>;
 }
 
-/** What a part of a fan-out comes to. */
+/** Counts of a fan-out, or of a part of it. */
 export interface Tally {
   readonly items: number;
   readonly done: number;
   readonly failed: number;
 }
 
-/** One fan-out's books. */
+/** The record of one fan-out. */
 export class Book {
   readonly #width: number;
   readonly groups: Group[] = [];
-  /** When an item was acked last. */
+  /** When an item was last acked. */
   ackedAt: Millis = 0;
-  /** When the patrol first left off in the look that it goes on with. */
+  /** When the patrol first interrupted the walk that it continues. */
   walkBeganAt: Millis | undefined;
-  /** Whoever was answered that it is complete: acks by their delivery. */
+  /** Calls that were answered with `complete`; acks by their delivery. */
   readonly saidTo = new Set<object | 'seal'>();
-  /** Groups that a token was answered to stand for. */
+  /** Groups that were returned for a token. */
   readonly added = new Map<string, string>();
-  /** Tokens that were answered to have added nothing, since it was sealed or complete. */
+  /** Tokens that were refused, since the fan-out was sealed or complete. */
   readonly refused = new Set<string>();
 
   constructor({ width }: NodeSize) {
     this.#width = width;
   }
 
-  /** More items: full groups, and one for the rest. */
+  /** Adds items: full groups, and one for the rest. */
   reserve(count: number): void {
     for (let left = count; left > 0; left -= this.#width)
       this.groups.push({ size: Math.min(left, this.#width), done: new Map() });
@@ -49,7 +49,7 @@ export class Book {
     return index < (this.groups[group]?.size ?? 0);
   }
 
-  /** Of the groups below a node, or of all. */
+  /** Counts of the groups below a node, or of all. */
   tally(from = 0, to = this.groups.length): Tally {
     let [items, done, failed] = [0, 0, 0];
     for (let n = from; n < Math.min(to, this.groups.length); n += 1) {

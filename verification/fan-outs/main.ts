@@ -1,6 +1,6 @@
 /**
- * `npm run simulate:fan-outs -- [--runs N] [--seed S]`: looks for a schedule of fan-outs that breaks a promise.
- * `… -- --seed S --trace`: replays one schedule and prints everything that happened in it.
+ * `npm run simulate:fan-outs -- [--runs N] [--seed S]` searches for a schedule of fan-outs that breaks a promise. `… --
+ * --seed S --trace` replays one schedule and prints its trace.
  */
 import { main } from '../harness/main.ts';
 import { FAN_OUTS } from './kind.ts';

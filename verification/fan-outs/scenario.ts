@@ -1,4 +1,7 @@
-/** Scenarios of fan-outs from a seed: small nodes, so that a few dozen items make a tree; every fault at some rate. */
+/**
+ * Scenarios of fan-outs from a seed. Nodes are small, so that a few dozen items make a tree. Every fault occurs at some
+ * rate.
+ */
 
 import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -20,37 +23,37 @@ import { faults, moreFaults } from '../harness/random-faults.ts';
 export const STEPS = { addItems, ackItems, seal, discard, patrolFanOuts, visit };
 export type FanOutSteps = typeof STEPS;
 
-/** What stands in for ours. */
+/** Replacements that put a known bug back. */
 export interface Patched {
   readonly steps?: Partial<FanOutSteps>;
-  /** Changes what every process is given. */
+  /** Changes the ports of every process. */
   readonly deps?: (deps: ListDeps) => ListDeps;
 }
 
-/** One thing that a producer wants, when, and how often he asks until he gives up for good. */
+/** A request of a producer. */
 export type ClientRequestOf = ClientRequest &
   ({ readonly do: 'open' | 'seal' | 'delete' } | { readonly do: 'add'; readonly count: number; readonly token: Token });
 
-/** A producer has his wishes one after the other. */
+/** A producer makes its requests one after the other. */
 interface Producer {
   readonly id: FanOutId;
   readonly requests: readonly ClientRequestOf[];
 }
 
-/** How consumers treat the items of one fan-out. */
+/** How consumers ack the items of one fan-out. */
 export interface Consumers {
-  /** How long they take at the most. */
+  /** The longest time until an ack, in ms. */
   readonly span: Millis;
-  /** Items acked at once, at the most. */
+  /** The most items in one call. */
   readonly atOnce: number;
   readonly failing: number;
-  /** The share of items that nobody ever acks. */
+  /** The share of items that are never acked. */
   readonly lost: number;
-  /** How often an item is acked again, by the way with whatever outcome. */
+  /** How often an item is acked again, possibly with another outcome. */
   readonly again: number;
-  /** The share of acks that stop after the first try. */
+  /** The share of acks that are not repeated if they fail. */
   readonly careless: number;
-  /** The share of acks that name an item, too, which is none. */
+  /** The share of acks that also name an item that does not exist. */
   readonly stray: number;
 }
 
@@ -59,11 +62,11 @@ export interface FanOutScenario extends ClientScenario {
   readonly nodeSize: NodeSize;
   readonly fanOuts: ReadonlyMap<FanOutId, { readonly failFast?: FailFast; readonly consumers: Consumers }>;
   readonly producers: readonly Producer[];
-  /** What stands in for ours: to put a known bug back. */
+  /** Replacements that put a known bug back. */
   readonly patched?: Patched;
 }
 
-/** A random scenario; the same seed gives the same one. */
+/** A random scenario. The same seed gives the same scenario. */
 export const fanOutScenarioOf = (seed: number): FanOutScenario => {
   const random = seeded(seed ^ 0xfa0);
   const ids = Array.from({ length: random.pick([1, 1, 1, 2]) }, (_, n) => `f${n}` as FanOutId);
@@ -110,7 +113,7 @@ const consumers = (random: Random, isLarge: boolean): Consumers => ({
   stray: random.pick([0, 0.1]),
 });
 
-/** One opens, adds and seals; others may add meanwhile, seal too, or be the same one once more. */
+/** One producer opens, adds and seals. Others may add meanwhile, seal too, or repeat the requests of another. */
 const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Random): readonly Producer[] => {
   const count = random.pick([1, 1, 2, 3]);
   const most = isLarge ? 400 : random.pick([3, 8, 30]);
@@ -134,12 +137,12 @@ const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Ran
     ];
   };
   const all = Array.from({ length: count }, (_, n): Producer => ({ id, requests: requests(n === 0) }));
-  const twin = random.chance(0.2) ? [other(random.pick(all), random)] : [];
-  return [...all, ...twin];
+  const repeated = random.chance(0.2) ? [repeatedProducer(random.pick(all), random)] : [];
+  return [...all, ...repeated];
 };
 
-/** The same producer once more, as when a message comes twice; now and then he counts otherwise. */
-const other = ({ id, requests }: Producer, random: Random): Producer => ({
+/** The same producer once more, as when a message comes twice. Sometimes it adds another number of items. */
+const repeatedProducer = ({ id, requests }: Producer, random: Random): Producer => ({
   id,
   requests: requests.map((request) =>
     request.do === 'add' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,
@@ -151,11 +154,11 @@ export interface Delivery {
   readonly at: Millis;
   readonly items: readonly { readonly group: number; readonly index: number; readonly outcome: ItemOutcome }[];
   readonly tries: number;
-  /** It comes once more after it was answered. */
+  /** Whether the call is repeated after its answer. */
   readonly again: boolean;
 }
 
-/** How consumers go about the items that were added: in whatever order, in parts, some twice. */
+/** How consumers ack the added items: in any order, in parts, and some twice. */
 export const deliveriesOf = (
   groups: readonly { readonly n: number; readonly size: number }[],
   { span, atOnce, failing, lost, again, careless, stray }: Consumers,
@@ -166,17 +169,17 @@ export const deliveriesOf = (
     if (random.chance(lost)) return [];
     return random.chance(again) ? [item, item] : [item];
   });
-  // Dealt in order, as contiguous tasks are, or in none.
-  const dealt = random.chance(0.5)
+  // In order, as for contiguous tasks, or shuffled.
+  const ordered = random.chance(0.5)
     ? given
     : given
         .map((item) => ({ item, order: random.next() }))
         .sort((a, b) => a.order - b.order)
         .map(({ item }) => item);
   const deliveries: Delivery[] = [];
-  for (let from = 0; from < dealt.length; ) {
+  for (let from = 0; from < ordered.length; ) {
     const size = random.int(1, atOnce);
-    const part = dealt.slice(from, from + size);
+    const part = ordered.slice(from, from + size);
     const strays = random.chance(stray) ? [{ group: random.int(0, 30), index: random.int(0, 6) }] : [];
     deliveries.push({
       at: random.int(0, span),

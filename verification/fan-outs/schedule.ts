@@ -1,7 +1,7 @@
 /**
- * One schedule of fan-outs: the real steps on tables in memory, under a virtual clock. Producers and consumers ask until
- * they are answered, each time by a process of its own; the patrol comes each minute. Ends when every fan-out has ended and
- * its rows are gone, or at the first broken promise.
+ * Runs one schedule of fan-outs: the real steps on tables in memory, under a virtual clock. Producers and consumers
+ * repeat each request until it is answered, in a process of its own. The patrol runs each minute. It ends when every
+ * fan-out has ended and its rows are deleted, or at the first broken promise.
  */
 
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -31,34 +31,39 @@ export interface FanOutReport extends ClientReport {
   readonly books: ReadonlyMap<FanOutId, Book>;
 }
 
-/** What one look may take longer where the patrol was paused in it, some times. */
+/** How much longer the patrol may take for a walk if it was paused in it several times, in ms. */
 const PAUSED: Millis = 20 * MINUTE;
 
-/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event. */
+/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
 export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<FanOutReport> =>
   new FanOutWorld(scenario, traced).run();
 
 class FanOutWorld {
   readonly #scenario: FanOutScenario;
   readonly #steps: FanOutSteps;
-  readonly #asking: ClientSimulation<ListDeps>;
+  readonly #clients: ClientSimulation<ListDeps>;
   readonly #books = new Map<FanOutId, Book>();
 
   constructor(scenario: FanOutScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
-    this.#asking = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#clients = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
     this.#watch();
   }
 
   async run(): Promise<FanOutReport> {
-    const asking = this.#asking;
+    const clients = this.#clients;
     for (const [n, { id, requests }] of this.#scenario.producers.entries())
-      asking.whileBusy(() => asking.want(`producer-${n}`, requests, (request) => this.#stepOf(id, request)));
-    asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
-    const report = await asking.run(() => {
+      clients.whileBusy(() => clients.want(`producer-${n}`, requests, (request) => this.#stepOf(id, request)));
+    clients.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
+    const report = await clients.run(() => {
       const { callback } = this.#scenario.config.fanOuts;
-      checkFanOutsAtRest({ tables: asking.tables, books: this.#books, sentCallbacks: asking.sentCallbacks, callback });
+      checkFanOutsAtRest({
+        tables: clients.tables,
+        books: this.#books,
+        sentCallbacks: clients.sentCallbacks,
+        callback,
+      });
     });
     return { ...report, books: this.#books };
   }
@@ -66,7 +71,7 @@ class FanOutWorld {
   #depsOf(life: Life, tables: Tables): ListDeps {
     const { config, nodeSize, patched } = this.#scenario;
     const { gate, lag, machine } = life;
-    const { callbacks, report } = this.#asking.portsOf(life);
+    const { callbacks, report } = this.#clients.portsOf(life);
     const deps: ListDeps = {
       config,
       fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
@@ -80,7 +85,7 @@ class FanOutWorld {
 
   #watch(): void {
     const { config, nodeSize, faults } = this.#scenario;
-    const { tables, sentCallbacks, chaos, scheduler } = this.#asking;
+    const { tables, sentCallbacks, chaos, scheduler } = this.#clients;
     const watched = {
       tables,
       policy: config.fanOuts,
@@ -92,9 +97,9 @@ class FanOutWorld {
       lookTime: () => (chaos.paused.has('patrol') ? PAUSED : LOOK_TIME),
     };
     tables.watcher = {
-      fanOut: (before, after) => this.#asking.checked(() => checkHeader(watched, before, after)),
+      fanOut: (before, after) => this.#clients.checked(() => checkHeader(watched, before, after)),
       fanOutNode: (id, position, before, after) =>
-        this.#asking.checked(() => checkNode(watched, id, position, before, after)),
+        this.#clients.checked(() => checkNode(watched, id, position, before, after)),
     };
   }
 
@@ -112,14 +117,14 @@ class FanOutWorld {
         return async (deps) => {
           const asked = this.#before(id);
           const answer = await this.#steps.addItems(deps, id, request.count, request.token);
-          this.#asking.checked(() => checkAdded(asked(), request.count, request.token, answer));
+          this.#clients.checked(() => checkAdded(asked(), request.count, request.token, answer));
           if (answer.kind === 'added') this.#consume(id, request.token, answer.groups);
         };
       case 'seal':
         return async (deps) => {
           const asked = this.#before(id, 'seal');
           const answer = await this.#steps.seal(deps, id);
-          this.#asking.checked(() => checkSealed(asked(), answer));
+          this.#clients.checked(() => checkSealed(asked(), answer));
         };
       case 'delete':
         return async (deps) => {
@@ -137,40 +142,40 @@ class FanOutWorld {
     await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));
   }
 
-  /** A fan-out as it is now, to be compared with how it is when the answer comes. */
+  /** The fan-out now, to be compared with the fan-out at the answer. */
   #before(id: FanOutId, call?: object | 'seal'): () => Asked {
     const wasSaid = call !== undefined && this.#bookOf(id).saidTo.has(call);
-    const before = this.#asking.tables.fanOuts.get(id);
+    const before = this.#clients.tables.fanOuts.get(id);
     const given = new Set([...this.#bookOf(id).added.values()].flatMap((groups) => groups.split(',')));
     const { keep } = this.#scenario.config.fanOuts;
     return () => {
-      const after = this.#asking.tables.fanOuts.get(id);
-      const latest = this.#asking.scheduler.now + 2 * this.#scenario.faults.skew;
+      const after = this.#clients.tables.fanOuts.get(id);
+      const latest = this.#clients.scheduler.now + 2 * this.#scenario.faults.skew;
       return { id, book: this.#bookOf(id), before, after, given, wasSaid, mayGo: mayGo(after, keep, latest) };
     };
   }
 
-  /** Items reach their consumers once for each answer that gave them out. */
+  /** Items reach their consumers once for each answer that returned them. */
   #consume(id: FanOutId, token: string, groups: Parameters<typeof deliveriesOf>[0]): void {
     const { consumers } = this.#scenario.fanOuts.get(id) ?? {};
     if (!consumers) return;
-    const random = this.#asking.chaos.chanceOf(`items of ${token}`);
+    const random = this.#clients.chaos.chanceOf(`items of ${token}`);
     for (const [n, delivery] of deliveriesOf(groups, consumers, random).entries())
-      this.#asking.whileBusy(() => this.#deliver(id, delivery, `consumer-${token}-${n}`));
+      this.#clients.whileBusy(() => this.#deliver(id, delivery, `consumer-${token}-${n}`));
   }
 
   async #deliver(id: FanOutId, delivery: Delivery, name: string): Promise<void> {
-    const { scheduler } = this.#asking;
+    const { scheduler } = this.#clients;
     await scheduler.wait(delivery.at);
     const acks = delivery.items.map(({ outcome, ...item }) => ({ item: { fanOut: id, ...item }, outcome }));
     const step: Step<ListDeps, void> = async (deps) => {
       const asked = this.#before(id, delivery);
       const answer = await this.#steps.ackItems(deps, acks);
-      this.#asking.checked(() => checkAcked(asked(), delivery, answer));
+      this.#clients.checked(() => checkAcked(asked(), delivery, answer));
     };
-    const answered = await this.#asking.ask(name, delivery.tries, step);
+    const answered = await this.#clients.ask(name, delivery.tries, step);
     if (!answered || !delivery.again) return;
     await scheduler.wait(delivery.at);
-    await this.#asking.ask(name, delivery.tries, step);
+    await this.#clients.ask(name, delivery.tries, step);
   }
 }

@@ -1,4 +1,4 @@
-/** What must hold after every write of a fan-out's rows. Each is a sentence; the first one that breaks stops the run. */
+/** Invariants that must hold after every write of a fan-out's rows. The first broken one ends the schedule. */
 
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { FanOutPolicy } from '../../src/domain/config/resolved.ts';
@@ -11,7 +11,7 @@ import type { Tables } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book, Tally } from './ledger.ts';
 
-/** What a watcher is told besides what he sees. */
+/** What the watcher needs besides the writes. */
 export interface Watched {
   readonly tables: Tables;
   readonly policy: FanOutPolicy;
@@ -19,19 +19,19 @@ export interface Watched {
   readonly sentCallbacks: readonly CallbackMessage[];
   readonly bookOf: (id: FanOutId) => Book;
   readonly now: () => Millis;
-  /** The most that a clock is off, either way. */
+  /** The largest deviation of a clock, in ms in both directions. */
   readonly skew: Millis;
-  /** How long a look of the patrol may have taken: it does not see who acks behind its back. */
+  /** How long a walk of the patrol may have taken, in ms. It does not see acks in parts that it has visited. */
   readonly lookTime: () => Millis;
 }
 
-/** The arrows of a fan-out's life; one that has ended stays as it is until it is deleted. */
-const ARROWS: Readonly<Record<FanOut['status'], readonly FanOut['status'][]>> = {
+/** The allowed changes of a fan-out's status. An ended fan-out keeps its status until it is deleted. */
+const NEXT_STATUSES: Readonly<Record<FanOut['status'], readonly FanOut['status'][]>> = {
   open: ['open', 'sealed', 'complete', 'expired'],
   sealed: ['sealed', 'complete', 'expired'],
   complete: ['complete', 'expired'],
   expired: ['expired'],
-  // Lists alone are cancelled.
+  // Only lists are cancelled.
   cancelled: ['cancelled'],
 };
 
@@ -41,21 +41,25 @@ export const checkHeader = (watched: Watched, before: FanOut | undefined, after:
     demand(after.status === 'open' && after.total === 0, 'a fan-out begins open and empty', subject);
     return;
   }
-  demand(ARROWS[before.status].includes(after.status), 'a status only moves on', subject);
+  demand(NEXT_STATUSES[before.status].includes(after.status), 'a status only changes to a later one', subject);
   const more = after.total - before.total;
   const moreGroups = after.groups - before.groups;
   const width = watched.nodeSize.width;
-  demand(moreGroups === Math.ceil(more / width) && more >= 0, 'as many groups are added as items need', subject);
-  demand(more === 0 || (before.status === 'open' && after.status === 'open'), 'only an open one is added to', subject);
+  demand(moreGroups === Math.ceil(more / width) && more >= 0, 'as many groups are added as the items need', subject);
+  demand(
+    more === 0 || (before.status === 'open' && after.status === 'open'),
+    'items are added only to an open fan-out',
+    subject,
+  );
   const book = watched.bookOf(after.id);
   book.reserve(more);
   if (before.status !== after.status && after.status !== 'sealed') checkEnd(watched, before, after);
-  else demand(sameEnd(before, after), 'how a fan-out ended stays', subject);
+  else demand(sameEnd(before, after), 'the end of a fan-out never changes', subject);
   book.walkBeganAt = after.walk && (book.walkBeganAt ?? watched.now());
   if (before.event && !after.event)
     demand(
       watched.sentCallbacks.some(({ event }) => event === before.event?.event),
-      'an event is forgotten only after it was sent',
+      'an event is removed only after it was sent',
       subject,
     );
 };
@@ -69,21 +73,21 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
   const tally = book.tally();
   const subject = { before, after, tally };
   const { ended } = after;
-  demand(ended !== undefined, 'what has ended says how', subject);
+  demand(ended !== undefined, 'an ended fan-out stores its reason', subject);
   if (!ended) return;
-  demand(tally.items === after.total, 'all items are counted', subject);
+  demand(tally.items === after.total, 'the total counts all added items', subject);
   const status = ended.because === 'all-done' || ended.because === 'too-many-failed' ? 'complete' : 'expired';
-  demand(after.status === status, 'what has ended says how', subject);
-  demand(before.status !== 'complete' || ended.because === 'deleted', 'there is one end', subject);
-  demand(ended.failed <= tally.failed, 'no more are said to have failed than did', subject);
+  demand(after.status === status, 'an ended fan-out stores its reason', subject);
+  demand(before.status !== 'complete' || ended.because === 'deleted', 'a fan-out ends once', subject);
+  demand(ended.failed <= tally.failed, 'the stored number of failed items is not too high', subject);
   switch (ended.because) {
     case 'all-done':
-      demand(before.status === 'sealed', 'what is complete was sealed', subject);
-      demand(tally.done === tally.items, 'nothing is complete before all of it is done', subject);
-      demand(ended.failed === tally.failed, 'what is complete is counted right', subject);
+      demand(before.status === 'sealed', 'only a sealed one completes', subject);
+      demand(tally.done === tally.items, 'it completes only after all its items are done', subject);
+      demand(ended.failed === tally.failed, 'a complete one stores its number of failed items', subject);
       break;
     case 'too-many-failed':
-      demand(ended.failed > toleratedOf(after, before.status), 'it fails fast for too many failed items only', subject);
+      demand(ended.failed > toleratedOf(after, before.status), 'it fails fast only if too many items failed', subject);
       break;
     case 'idle':
       checkIdle(watched, before, after, book);
@@ -96,7 +100,7 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
 };
 
 /**
- * As the issue has it: more failed items than a number, or than a share of all, once it is known how many all are.
+ * The most failed items before a fan-out fails fast: a number, or a share of all items once their number is fixed.
  * Shares are tenths here.
  */
 const toleratedOf = ({ failFast, total }: FanOut, before: FanOut['status']): number => {
@@ -110,12 +114,12 @@ const checkIdle = ({ policy, skew, lookTime }: Watched, before: FanOut, { ended 
   const at = ended?.at ?? 0;
   const { ackedAt, walkBeganAt } = book;
   const subject = { before, at, ackedAt, tally: book.tally() };
-  // Whoever adds or seals meanwhile is noticed.
-  demand(before.touchedAt + idle < at, 'what was added to, or sealed, of late does not expire', subject);
-  // Whoever acks while the patrol looks may not be.
+  // An addition or a seal in the meantime is always noticed.
+  demand(before.touchedAt + idle < at, 'a fan-out does not expire soon after an addition or a seal', subject);
+  // An ack while the patrol walks may not be noticed.
   if (ackedAt > (walkBeganAt ?? at) - lookTime() - 2 * skew) return;
-  demand(ackedAt + idle < at + 2 * skew, 'what is acked does not expire', subject);
-  demand(before.status === 'open' || !book.isAllDone, 'what is all done completes', subject);
+  demand(ackedAt + idle < at + 2 * skew, 'a fan-out does not expire soon after an ack', subject);
+  demand(before.status === 'open' || !book.isAllDone, 'a fan-out whose items are all done does not expire', subject);
 };
 
 const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed }: Tally): void => {
@@ -123,11 +127,15 @@ const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed 
   const { id: name, type, subject, data } = JSON.parse(event.event) as Record<string, unknown>;
   const isRight =
     subject === id && type === `groupage.fan-out.${status === 'complete' ? 'completed' : status}` && `${name}` !== '';
-  demand(isRight, 'an event says what happened', { event });
+  demand(isRight, 'an event reports the stored end', { event });
   const { total, succeeded, failed: said, because } = data as Record<string, unknown>;
-  demand(total === items && because === ended?.because, 'an event says what happened', { event });
+  demand(total === items && because === ended?.because, 'an event reports the stored end', { event });
   if (because === 'all-done')
-    demand(succeeded === done - failed && said === failed, 'an event counts right', { event, done, failed });
+    demand(succeeded === done - failed && said === failed, 'an event reports the right counts', {
+      event,
+      done,
+      failed,
+    });
 };
 
 export const checkNode = (
@@ -141,30 +149,36 @@ export const checkNode = (
   const subject = { id, level, n, before, after };
   demand(
     (before?.slots ?? []).every((slot, index) => slot === null || slot === after.slots[index]),
-    'what is written into a slot stays',
+    'a set slot never changes',
     subject,
   );
-  demand(after.left === after.slots.filter((slot) => slot === null).length, 'a node counts its slots', subject);
+  demand(after.left === after.slots.filter((slot) => slot === null).length, 'a node counts its empty slots', subject);
   if (level > 0) {
     const isOpen = tables.fanOuts.get(id)?.status === 'open';
     checkParent(book, width, isOpen, { level, n }, after, subject);
     return;
   }
   const group = book.groups[n];
-  demand(after.slots.length === group?.size, 'a group is as large as it was added', subject);
+  demand(after.slots.length === group?.size, 'a group has as many slots as items were added', subject);
   for (const [index, slot] of after.slots.entries()) {
     if (slot === null || before?.slots[index] === slot) continue;
-    // A producer that was asleep may put a group again that was cleared away after the end, and a late acknowledgement may meet it.
+    // A producer that was paused may write a group again that was deleted after the end, and a late ack may be stored
+    // in it.
     const isPutAgain = before !== undefined && tables.fanOuts.get(id)?.ended !== undefined;
     demand(isPutAgain || !group?.done.has(index), 'the first outcome of an item stands', subject);
     group?.done.set(index, slot);
     book.ackedAt = Math.max(book.ackedAt, now());
   }
-  // Not by the book: whoever adds and was asleep may put a group once more that was cleared away. It goes again.
-  demand(after.failed === after.slots.filter((slot) => slot === false).length, 'a group counts what failed', subject);
+  // The count is not compared with the record, since a paused producer may write a deleted group again. That group is
+  // deleted once more.
+  demand(
+    after.failed === after.slots.filter((slot) => slot === false).length,
+    'a group counts its failed items',
+    subject,
+  );
 };
 
-/** A child's slot says that all below it is done, for good: nothing will come below it any more. */
+/** A child's slot is set when all items below it are done, and no more can be added below it. */
 const checkParent = (
   book: Book,
   width: number,
@@ -181,11 +195,15 @@ const checkParent = (
     const to = from + span;
     const tally = book.tally(from, to);
     sum += tally.failed;
-    demand(tally.items > 0 && tally.done === tally.items, 'a slot is set once all below it is done', subject);
-    demand(!isOpen || to <= book.groups.length, 'a slot is set once nothing comes below it any more', subject);
+    demand(
+      tally.items > 0 && tally.done === tally.items,
+      'a slot is set only after all items below it are done',
+      subject,
+    );
+    demand(!isOpen || to <= book.groups.length, 'a slot is set only when no more items can be added below it', subject);
   }
-  demand(failed === sum, 'a node counts what failed below it', subject);
+  demand(failed === sum, 'a node counts the failed items below it', subject);
 };
 
-/** The longest that a patrol without a pause looks at one fan-out, over some of its runs. */
+/** The longest time for which an unpaused patrol walks one fan-out, over several runs, in ms. */
 export const LOOK_TIME: Millis = 2 * MINUTE;

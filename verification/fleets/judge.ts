@@ -1,4 +1,8 @@
-/** What fleets promise, checked with every unit of work, every checkpoint, and in the end. */
+/**
+ * Checks the promises of fleets at every unit of work, at every checkpoint, and in the end. The rules P5 to P8 are
+ * those of the fleet: loads are even, only one node works on a partition, its lease covers the work, and checkpoints
+ * are never lost or overwritten by an earlier owner.
+ */
 
 import type { NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -6,9 +10,9 @@ import type { FleetRows } from '../../src/memory/fleets.ts';
 import type { Held } from '../../src/ports/fleets.ts';
 import { type FleetScenario, quietSince } from './scenario.ts';
 
-/** Within which all has settled: the longest Ttl, a long time away, and some cycles. */
+/** The time within which a fleet settles, in ms: the longest lease duration (Ttl), a long pause, and some cycles. */
 const QUIET: Millis = 10 * 60_000;
-/** Where more calls fail than that, nobody can say when all has settled. */
+/** If a larger share of calls fails, no time to settle can be given. */
 const MANY_ERRORS = 0.1;
 
 export class Judge {
@@ -16,13 +20,13 @@ export class Judge {
   readonly #rows: FleetRows;
   readonly #isAlive: (name: string) => boolean;
   readonly #onBroken: (promise: string) => void;
-  /** Who is at a unit of it. */
+  /** The nodes that work on a unit of each partition. */
   readonly #running = new Map<PartitionId, Set<string>>();
   /** The highest fence with which a checkpoint was stored. */
   readonly #accepted = new Map<PartitionId, number>();
-  /** How far the work was by the last checkpoint that an owner was answered is stored. Each goes on from there. */
+  /** The progress of the last checkpoint that an owner stored successfully. Each owner continues from there. */
   readonly #stored = new Map<PartitionId, number>();
-  /** With which fence and from where it was begun last. */
+  /** The fence and the progress with which work on a partition last began. */
   readonly #begun = new Map<PartitionId, { readonly fence: number; readonly from: number }>();
   wrongCheckpoints = 0;
 
@@ -39,20 +43,20 @@ export class Judge {
   }
 
   /**
-   * P6, P7. Whoever may work by its own deadline still has the lease; and whoever had it before has ended, if it gave it
-   * away.
+   * P6, P7. A node that may work by its own deadline still owns the lease, and a previous owner that gave the partition
+   * away has ended its work.
    */
   unitBegins(name: string, id: PartitionId, fence: number): void {
     for (const other of this.#running.get(id) ?? [])
-      if (other !== name && this.#isOfTheFleet(other))
+      if (other !== name && this.#isMember(other))
         this.#onBroken(
-          `P6: ${name} begins a unit of partition ${id} while ${other}, who had it before, still works on it`,
+          `P6: ${name} begins a unit of partition ${id} while its previous owner ${other} still works on it`,
         );
     this.#running.set(id, new Set([...(this.#running.get(id) ?? []), name]));
     const lease = this.#rows.leases.get(id);
     if (!lease?.owner?.startsWith(`${name}@`) || lease.fence !== fence)
       this.#onBroken(
-        `P7: ${name} begins a unit of partition ${id} with fence ${fence}, which ${lease?.owner} has with ${lease?.fence}`,
+        `P7: ${name} begins a unit of partition ${id} with fence ${fence}, but ${lease?.owner} owns it with fence ${lease?.fence}`,
       );
   }
 
@@ -60,34 +64,36 @@ export class Judge {
     this.#running.get(id)?.delete(name);
   }
 
-  /** It was told to stop at once: what it is at is its own. */
+  /** The node had to stop at once. It may still complete its current unit, which no judge checks. */
   dropped(name: string, id: PartitionId): void {
     this.unitEnds(name, id);
   }
 
-  /** It was not taken for dead, and is not. */
-  #isOfTheFleet(name: string): boolean {
+  /** Whether the node is alive and was not evicted as dead. */
+  #isMember(name: string): boolean {
     const lives = [...this.#rows.nodes.values()].filter(({ key }) => key.startsWith(`${name}@`));
     return this.#isAlive(name) && lives.length > 0 && lives.every(({ evicted }) => !evicted);
   }
 
-  /** P8. A new owner goes on from the last checkpoint that an owner of before is answered is stored: before, or later. */
+  /**
+   * P8. A new owner continues from the last checkpoint that a previous owner stored successfully, or from a later one.
+   */
   begins({ partition, owner, fence }: Held, checkpoint: string | undefined): void {
     const from = Number(checkpoint ?? 0);
     this.#begun.set(partition, { fence, from });
-    this.#mustGoOn(partition, owner, from, this.#stored.get(partition) ?? 0);
+    this.#mustContinue(partition, owner, from, this.#stored.get(partition) ?? 0);
   }
 
-  #mustGoOn(partition: PartitionId, owner: NodeKey, from: number, stored: number): void {
+  #mustContinue(partition: PartitionId, owner: NodeKey, from: number, stored: number): void {
     if (from < stored)
-      this.#onBroken(`P8: partition ${partition} was begun from ${from}, though ${stored} was stored (${owner})`);
+      this.#onBroken(`P8: partition ${partition} was begun from ${from}, although ${stored} was stored (${owner})`);
   }
 
-  /** P8. Nobody stores a checkpoint after one of a later owner. */
+  /** P8. No node stores a checkpoint after a later owner's checkpoint. */
   checkpoint({ partition, owner, fence }: Held, text: string): void {
     this.#stored.set(partition, Math.max(this.#stored.get(partition) ?? 0, Number(text)));
     const begun = this.#begun.get(partition);
-    if (begun && begun.fence > fence) this.#mustGoOn(partition, owner, begun.from, Number(text));
+    if (begun && begun.fence > fence) this.#mustContinue(partition, owner, begun.from, Number(text));
     const accepted = this.#accepted.get(partition) ?? 0;
     this.#accepted.set(partition, Math.max(accepted, fence));
     if (fence >= accepted) return;
@@ -95,7 +101,7 @@ export class Judge {
     this.#onBroken(`P8: ${owner} stored a checkpoint of partition ${partition} with fence ${fence} after ${accepted}`);
   }
 
-  /** P5. No two loads differ by more than the heaviest that could move. */
+  /** P5. Two loads differ at most by the heaviest partition. */
   get isEven(): boolean {
     const loads = [...this.#loads().values()];
     return (
@@ -103,7 +109,7 @@ export class Judge {
     );
   }
 
-  /** After a time in which nothing happened any more. @param alive the names of those who run */
+  /** Checks the end, after a time without incidents. @param alive the names of running nodes */
   end(alive: readonly string[]): void {
     const { endsAt, storeErrors, partitions } = this.#scenario;
     const { leases } = this.#rows;
@@ -111,7 +117,7 @@ export class Judge {
     if (leases.size !== partitions) this.#onBroken(`${partitions - leases.size} partitions were never taken`);
     for (const { owner, partition } of leases.values())
       if (owner === undefined || !alive.some((name) => owner.startsWith(`${name}@`)))
-        this.#onBroken(`partition ${partition} is nobody's in the end, or that of somebody who is gone (${owner})`);
+        this.#onBroken(`partition ${partition} has no living owner in the end (owner: ${owner})`);
     if (!this.isEven) this.#onBroken(`loads are ${JSON.stringify(Object.fromEntries(this.#loads()))} in the end`);
   }
 

@@ -1,4 +1,4 @@
-/** Schedules of fleets, and what is counted in them. */
+/** Schedules of fleets, and the figures that are counted. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Kind } from '../harness/schedules.ts';
 import { fleetScenarioOf } from './random-scenario.ts';
@@ -7,7 +7,7 @@ import { runFleetScenario } from './schedule.ts';
 
 const NONE = { nodes: 0, moved: 0, incidents: 0 };
 
-/** Longer than in the benchmark: what goes wrong goes wrong between units. */
+/** Longer than in the benchmark, so that faults occur within units. */
 export const UNIT: Millis = 3_000;
 
 export const FLEETS: Kind<FleetScenario, FleetOutcome, typeof NONE> = {

@@ -1,4 +1,7 @@
-/** Who worked on which partition when, and what is to be said of it: of both algorithms of the benchmark. */
+/**
+ * Records which node worked on which partition and when, and computes the outcome from it. Both algorithms of the
+ * benchmark use it.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { optimumOf } from './optimum.ts';
@@ -11,12 +14,12 @@ export interface Stretch {
   readonly to: Millis;
 }
 
-/** Two stretches of one node are one, with no more than that between them. */
+/** Two stretches of one node with at most this gap between them count as one, in ms. */
 const JOINED: Millis = 50;
 
 export class Ledger {
   readonly #scenario: FleetScenario;
-  /** What is measured begins there. */
+  /** When the measurement begins. */
   readonly #from: Millis;
   readonly #worked = new Map<string, Stretch[]>();
   readonly #lastOf = new Map<string, string>();
@@ -52,7 +55,7 @@ export class Ledger {
     if (at >= this.#from) this.#writes += 1;
   }
 
-  /** @param isEven whether everybody has a fair share in the end */
+  /** @param isEven whether the loads are even in the end */
   outcome(isEven: boolean): Omit<FleetOutcome, 'wrongCheckpoints' | 'violations'> {
     const all = [...this.#worked.values()];
     const endsAt = START + this.#scenario.endsAt;
@@ -79,7 +82,7 @@ const longestGap = (all: readonly Stretch[], from: Millis, endsAt: Millis): Mill
   return Math.max(longest, endsAt - reached);
 };
 
-/** How long two nodes or more worked on one. */
+/** How long two or more nodes worked on one partition at once, in ms. */
 const overlap = (all: readonly Stretch[], from: Millis): Millis => {
   let [reached, sum] = [from, 0];
   for (const stretch of inOrder(all)) {

@@ -1,4 +1,4 @@
-/** A node as `runFleet` puts it together, with its process in the place of two threads. */
+/** A node as `runFleet` composes it, with a simulated process in place of two threads. */
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { FleetName, NodeId, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
@@ -24,7 +24,7 @@ export interface Around {
   readonly onBegin: (held: Held, checkpoint: string | undefined) => void;
   readonly onCheckpoint: (held: Held, text: string) => void;
   readonly report: (event: LifeEvent) => void;
-  /** What stands in the place of something real: to try the judges. */
+  /** Replacements that put a known bug back. */
   readonly changed: ((work: Work, drained: (held: Held) => void) => Partial<Work>) | undefined;
 }
 

@@ -1,10 +1,13 @@
-/** The fewest partitions that can move in a scenario: what comes of counts alone, one each, with nobody slow or silent. */
+/**
+ * The fewest partitions that must move in a scenario. It counts partitions with equal weights, and assumes that no node
+ * is slow or silent.
+ */
 
 import { CYCLE } from '../../src/domain/fleets/timings.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetScenario } from './scenario.ts';
 
-/** What comes within that is one change for those who share. */
+/** Changes within this time count as one, in ms. */
 const TOGETHER: Millis = 2 * CYCLE;
 
 interface Change {
@@ -14,8 +17,8 @@ interface Change {
 }
 
 /**
- * Who dies or leaves has its partitions taken by others; who joins gets what evens all out. Pauses, overload and failing
- * calls move nothing.
+ * The partitions of a node that dies or leaves go to others. A node that joins gets as many as evens the counts out.
+ * Pauses, overload and failing calls need no move.
  */
 export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
@@ -46,7 +49,7 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
   return moved;
 };
 
-/** Evens the counts out. @returns how many partitions change hands */
+/** Evens the counts out. @returns how many partitions change their owner */
 const settle = (counts: Map<string, number>, free: number): number => {
   if (counts.size === 0) return 0;
   const give = (node: string, by: number): void => {

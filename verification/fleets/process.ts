@@ -1,6 +1,6 @@
 /**
- * A process of a simulated node: its threads' time, which stands still in a pause and crawls when it is overloaded, and its
- * way to the table.
+ * The process of a simulated node: the time of its threads, which stops in a pause and runs slowly under overload, and
+ * its calls to the table.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Clock } from '../../src/fleet/member.ts';
@@ -10,16 +10,18 @@ import type { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { FleetScenario } from './scenario.ts';
 
-/** One way to the table, or back. */
+/** The time of one way to the table or back, in ms. */
 const [NEAR, FAR]: readonly [Millis, Millis] = [2, 10];
-/** How late a timer is. */
+/** How late a timer is, in ms. */
 const LATE: Millis = 5;
-/** After so long the client gives up, with its retries: nobody knows whether the call had an effect. */
+/**
+ * The time after which the client gives up, including its retries, in ms. It is unknown whether the call had an effect.
+ */
 const TIMEOUT: Millis = 9_000;
-/** How often a client calls. */
+/** The most tries of a call. */
 const CALLS = 3;
 
-/** What a call failed of. */
+/** The failure of a call. */
 class SimulatedFailure extends Error {
   override readonly name = 'SimulatedFailure';
 }
@@ -30,7 +32,7 @@ export class SimulatedProcess {
   readonly #scheduler: Scheduler;
   readonly #scenario: FleetScenario;
   readonly #onWrite: (call: string) => void;
-  /** Its monotonic clock began at some other moment than that of any other, and goes a little faster or slower. */
+  /** Its monotonic clock starts at a random moment, and runs slightly faster or slower than others. */
   readonly #offset: Millis;
   readonly #rate: number;
   #times = 1;
@@ -54,12 +56,12 @@ export class SimulatedProcess {
     return this.#diedAt <= this.#scheduler.now;
   }
 
-  /** By how much everything takes longer. */
+  /** The factor by which everything takes longer. */
   get times(): number {
     return this.#times;
   }
 
-  /** For how long nothing was heard of its thread that works, since that is blocked. */
+  /** How long the worker thread has been silent because it is blocked, in ms. */
   get silentFor(): Millis {
     return this.#scheduler.now < this.#blockedUntil ? this.#scheduler.now - this.#blockedFrom : 0;
   }
@@ -82,7 +84,7 @@ export class SimulatedProcess {
     this.#times = times;
   }
 
-  /** The clock of the thread of the heartbeats. */
+  /** The clock of the heartbeat thread. */
   readonly clock: Clock = {
     now: () => this.now(),
     wall: () => this.#scheduler.now,
@@ -94,16 +96,16 @@ export class SimulatedProcess {
     return (this.#scheduler.now + this.#offset) * this.#rate;
   }
 
-  /** By its own clock. */
+  /** Sleeps by its own clock. */
   async sleep(span: Millis): Promise<void> {
     await this.#scheduler.wait(span / this.#rate + this.random.next() * LATE * this.#times);
     await this.#awake();
   }
 
   /**
-   * Time of the thread that works on partitions. What a pause came into goes on after it.
+   * Spends time of the worker thread. Work that a pause interrupts continues after the pause.
    *
-   * @param note is told of each stretch in which it really worked
+   * @param note receives each stretch of actual work
    */
   async work(span: Millis, note: (from: Millis, to: Millis) => void = () => {}): Promise<void> {
     for (let left = span; left > 0; ) {
@@ -113,13 +115,13 @@ export class SimulatedProcess {
       const until = Math.min(this.#scheduler.now, stoppedAt);
       note(from, Math.min(until, this.#diedAt));
       await this.#untilAtWork();
-      // Nothing came into it: the clock's own steps are no reason to go on.
+      // Without an interruption the work is done; rounding of the clock must not prolong it.
       if (stoppedAt > until) return;
       left -= until - from;
     }
   }
 
-  /** Calls on the table: they take their time, and some of them fail, before or after they had their effect. */
+  /** Calls to the table. They take time, and some fail before or after their effect. */
   readonly gate: Gate = async (call, effects) => {
     const from = this.#scheduler.now;
     for (let tried = 1; ; tried += 1) {
@@ -148,7 +150,7 @@ export class SimulatedProcess {
     if (this.isDead) await NEVER;
   }
 
-  /** When its work stopped last, if that was after `from`. */
+  /** When its work was last interrupted, if that was after `from`. */
   #stoppedSince(from: Millis): Millis {
     const stops = [this.#pausedFrom, this.#blockedFrom].filter((at) => at >= from);
     return Math.min(Number.POSITIVE_INFINITY, ...stops);

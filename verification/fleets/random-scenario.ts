@@ -1,10 +1,16 @@
-/** A fleet's schedule from a seed: who comes and goes, who is slow, silent or blocked, and how the table fares. */
+/**
+ * A fleet's scenario from a seed: nodes that join, leave, crash, and are slow, silent or blocked, and failing calls to
+ * the table.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
 
-/** Everything happens within the first, and has settled after the second: the longest Ttl and some times away. */
+/**
+ * Incidents occur only in the first time span. The fleet settles within the second one: the longest lease duration
+ * (Ttl) and several pauses.
+ */
 const [TURMOIL, REST]: readonly [Millis, Millis] = [10 * MINUTE, 25 * MINUTE];
 
 export const fleetScenarioOf = (seed: number): FleetScenario => {
@@ -30,14 +36,14 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
   };
 };
 
-/** A fleet that is new; or one that 0.2.0 began, which is separated at some moment, or never. */
+/** A new fleet; or one of release 0.2.0 whose checkpoints are separated at some moment, or never. */
 const separation = (seed: number): Pick<FleetScenario, 'separatesAt'> => {
   const random = seeded(seedOf(seed, 'checkpoints'));
   if (random.chance(0.5)) return {};
   return { separatesAt: random.chance(0.8) ? random.int(0, TURMOIL) : Number.MAX_SAFE_INTEGER };
 };
 
-/** @param stays is there in the end */
+/** @param stays whether the node runs until the end */
 const nodeOf = (random: Random, name: string, stays: boolean): SimulatedNode => {
   const startsAt = random.chance(0.5) ? random.int(0, 8 * SECOND) : random.int(0, TURMOIL / 2);
   const times = Array.from({ length: random.int(0, 4) }, () => random.int(startsAt, TURMOIL)).sort((a, b) => a - b);

@@ -1,20 +1,23 @@
-/** What happens to a fleet in one run: who comes when, and what goes wrong. Both algorithms of the benchmark run the same. */
+/**
+ * A scenario of a fleet: when nodes join, and which incidents and faults occur. Both algorithms of the benchmark run
+ * the same scenarios.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Work } from '../../src/fleet/member.ts';
 import type { FleetRows } from '../../src/memory/fleets.ts';
 import type { Fleets, Held } from '../../src/ports/fleets.ts';
 
-/** What happens to a node. */
+/** An incident of a node. */
 export type Incident =
-  /** It ends without a word. */
+  /** The node dies without leaving. */
   | { readonly at: Millis; readonly do: 'crash' }
-  /** It is asked to leave, as by SIGTERM. */
+  /** The node is asked to leave, as by SIGTERM. */
   | { readonly at: Millis; readonly do: 'leave' }
-  /** Nothing of it goes on for a while, as after SIGSTOP. */
+  /** The whole node stands still for a while, as after SIGSTOP. */
   | { readonly at: Millis; readonly do: 'pause'; readonly span: Millis }
-  /** Its thread that works is blocked; its heartbeats go on. */
+  /** Its worker thread is blocked, while its heartbeats continue. */
   | { readonly at: Millis; readonly do: 'block'; readonly span: Millis }
-  /** From then on everything takes it so many times as long. 1 ends it. */
+  /** From then on everything takes this many times as long. 1 ends it. */
   | { readonly at: Millis; readonly do: 'slow'; readonly times: number };
 
 export interface SimulatedNode {
@@ -23,7 +26,7 @@ export interface SimulatedNode {
   readonly incidents: readonly Incident[];
 }
 
-/** What stands in for ours: to put a known bug back. */
+/** Replacements that put a known bug back. */
 export interface FleetBug {
   readonly fleets?: (fleets: Fleets, rows: FleetRows) => Partial<Fleets>;
   readonly work?: (work: Work, drained: (held: Held) => void) => Partial<Work>;
@@ -33,24 +36,26 @@ export interface FleetScenario {
   readonly name: string;
   readonly seed: number;
   readonly partitions: number;
-  /** Of each partition, in their order. @default - 1 each */
+  /** The weight of each partition, in order. @default - 1 each */
   readonly weights?: readonly number[];
   readonly nodes: readonly SimulatedNode[];
-  /** What is measured begins here: before it everybody finds their place. */
+  /** When the measurement begins. Before it the nodes join and settle. */
   readonly measureFrom: Millis;
   readonly endsAt: Millis;
-  /** How many calls on the table fail, before or after they have had their effect, 0 to 1. */
+  /** The share of calls to the table that fail, before or after their effect, 0 to 1. */
   readonly storeErrors: number;
-  /** Checkpoints get rows of their own from then on; before that they are as 0.2.0 has them. @default from the beginning */
+  /**
+   * From then on checkpoints have rows of their own. Before, they are stored as in 0.2.0. @default from the beginning
+   */
   readonly separatesAt?: Millis;
-  /** How many notifications are lost, 0 to 1: of the algorithm that has some. */
+  /** The share of notifications that are lost, 0 to 1. Only one of the algorithms uses them. */
   readonly lostNotifications: number;
-  /** A time in which no call on the table succeeds. */
+  /** A time in which every call to the table fails. */
   readonly outage?: { readonly from: Millis; readonly to: Millis };
   readonly bug?: FleetBug;
 }
 
-/** From then on nothing happens to anybody any more. */
+/** No incident occurs after this moment. */
 export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
   Math.max(
     measureFrom,
@@ -60,25 +65,25 @@ export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
     ]),
   );
 
-/** What came of it, from `measureFrom` on. */
+/** The outcome of a scenario, measured from `measureFrom` on. */
 export interface FleetOutcome {
-  /** How often a partition went from one node to another one. */
+  /** How often a partition moved from one node to another. */
   readonly moved: number;
-  /** The fewest that could have: of whoever left or died, and to even out the rest. */
+  /** The fewest possible moves: the partitions of nodes that left or died, and moves that even out the loads. */
   readonly optimum: number;
-  /** From the last incident until loads were even for good, in ms; undefined if never. */
+  /** The time from the last incident until loads were even for good, in ms; undefined if never. */
   readonly balancedAfter: Millis | undefined;
-  /** The longest that any partition was worked on by nobody, in ms. */
+  /** The longest time for which no node worked on a partition, in ms. */
   readonly longestOrphaned: Millis;
-  /** Seconds, summed over partitions, in which two nodes worked on one at once. */
+  /** Seconds, summed over partitions, in which two nodes worked on one partition at once. */
   readonly doubleWorked: number;
-  /** Checkpoints that were stored by whoever was not the owner any more. */
+  /** Checkpoints that a previous owner stored. */
   readonly wrongCheckpoints: number;
-  /** Write units in an hour, checkpoints left out. */
+  /** Write units per hour, without checkpoints. */
   readonly writeUnitsPerHour: number;
-  /** What was promised, and was not kept. */
+  /** The broken promises. */
   readonly violations: readonly string[];
-  /** Who worked on what, for a picture: node's name, from, to. */
+  /** The work of each node on each partition, for a picture. */
   readonly worked: readonly {
     readonly partition: string;
     readonly node: string;

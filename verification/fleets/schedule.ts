@@ -1,6 +1,6 @@
 /**
- * Fleets under the virtual clock: the real decisions, steps and partition work, in nodes that are slow, paused, blocked and
- * killed, on a table whose calls fail.
+ * Runs a fleet under the virtual clock: the real decisions, steps and partition work, in nodes that are slow, paused,
+ * blocked and killed, on a table whose calls fail.
  */
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
@@ -19,16 +19,16 @@ import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from './sce
 export interface RunOptions {
   /** How long a unit of work takes, in ms. @default 500 */
   readonly unit?: Millis;
-  /** Counts what each call costs, by the virtual clock. */
+  /** Measures the cost of each call, by the virtual clock. */
   readonly meter?: (fleets: Fleets, now: () => Millis) => Fleets;
-  /** Is told what happens. */
+  /** Receives each line of the trace. */
   readonly onLine?: (line: string) => void;
 }
 
-/** An overloaded node's work takes longer, too: so much for each time that it is slower. */
+/** The extra time of a unit for each time that the node is slower, in ms. */
 const OVERHEAD: Millis = 20;
 
-/** Runs a scenario with our own algorithm. The same one gives the same outcome. */
+/** Runs a scenario with the algorithm of Groupage. The same scenario gives the same outcome. */
 export const runFleetScenario = (scenario: FleetScenario, options: RunOptions = {}): Promise<FleetOutcome> =>
   new FleetWorld(scenario, options).run();
 
@@ -39,7 +39,7 @@ class FleetWorld {
   readonly #rows: FleetRows;
   readonly #ledger: Ledger;
   readonly #judge: Judge;
-  /** Those that have not left. */
+  /** The processes of nodes that have not left. */
   readonly #processes = new Map<string, SimulatedProcess>();
   readonly #violations: string[] = [];
 
@@ -77,12 +77,12 @@ class FleetWorld {
     return [...this.#processes.values()].filter(({ isDead }) => !isDead).map(({ name }) => name);
   }
 
-  #tell(line: () => string): void {
+  #traceLine(line: () => string): void {
     this.#options.onLine?.(`${seconds(this.#scheduler.now - START)}  ${line()}`);
   }
 
   #broken(promise: string): void {
-    this.#tell(() => `VIOLATION ${promise}`);
+    this.#traceLine(() => `VIOLATION ${promise}`);
     this.#violations.push(`at ${seconds(this.#scheduler.now - START)} s: ${promise}`);
   }
 
@@ -90,7 +90,7 @@ class FleetWorld {
     const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
       if (call === 'fleets.checkpoint') return;
       this.#ledger.wrote(this.#scheduler.now);
-      // Its fleet's name is a row of its own.
+      // The name of its fleet is stored in a row of its own.
       if (call === 'fleets.join') this.#ledger.wrote(this.#scheduler.now);
     });
     this.#processes.set(name, process);
@@ -113,7 +113,7 @@ class FleetWorld {
     node.over.then(
       () => {
         this.#processes.delete(name);
-        this.#tell(() => `${name}  has left`);
+        this.#traceLine(() => `${name}  has left`);
       },
       (cause: unknown) => this.#broken(`${name} failed: ${String(cause)}`),
     );
@@ -123,7 +123,7 @@ class FleetWorld {
 
   #happen(process: SimulatedProcess, incident: Incident, node: RunningNode): void {
     if (process.isDead) return;
-    this.#tell(() => `${process.name}  ${JSON.stringify(incident)}`);
+    this.#traceLine(() => `${process.name}  ${JSON.stringify(incident)}`);
     switch (incident.do) {
       case 'crash':
         process.die();
@@ -146,10 +146,12 @@ class FleetWorld {
 
   #report(name: string, event: LifeEvent): void {
     if (event.event === 'dropped') this.#judge.dropped(name, event.partition);
-    this.#tell(() => `${name}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`);
+    this.#traceLine(
+      () => `${name}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`,
+    );
   }
 
-  /** Counts units, which whoever has it next goes on with. */
+  /** Counts units. The next owner continues from the count. */
   async #work(process: SimulatedProcess, partition: Partition): Promise<void> {
     const { unit = 500 } = this.#options;
     const { name } = process;

@@ -1,6 +1,7 @@
 /**
- * A world of people who ask until they are answered, each time by a process of its own, under a virtual clock: of
- * features whose steps no message drives. Ends when nobody wants anything any more, or at the first broken promise.
+ * A simulation of clients that repeat each request until it is answered, under a virtual clock. Each request runs in a
+ * process of its own. It serves features whose steps are not driven by messages: fan-outs and lists. It ends when all
+ * clients are done and the patrol has nothing left to check, or at the first broken promise.
  */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -16,16 +17,19 @@ import { demand } from '../../src/virtual/violation.ts';
 import { Simulation, type SimulationReport, type SimulationScenario } from './simulation.ts';
 
 export interface ClientScenario extends SimulationScenario {
-  /** How often the patrol is out of time before its next step. */
+  /** The chance that the patrol runs out of time before its next step. */
   readonly hurry: number;
 }
 
-/** What every report of a schedule says. */
+/** The fields of every report of a schedule. */
 export interface ClientReport extends SimulationReport {
   readonly tables: Tables;
 }
 
-/** One thing that somebody wants, when, how often he asks until he gives up for good, and how often more once he was answered. */
+/**
+ * A request of a client: what to do, after which delay in ms, how many tries until the client gives up for good, and
+ * how often it is repeated after an answer.
+ */
 export interface ClientRequest {
   readonly do: string;
   readonly after: Millis;
@@ -33,46 +37,49 @@ export interface ClientRequest {
   readonly again: number;
 }
 
-/** Whatever has not come to rest by then never will. */
+/** A schedule that has not come to rest by then is stuck. */
 const PATIENCE: Millis = 24 * 60 * MINUTE;
-/** How long whoever is asked may take, and how long until he is asked again, at first: the longer the more often. */
+/** The timeout of a request and the first delay until it is repeated, in ms. The delay doubles with each try. */
 const [TIMEOUT, AGAIN]: readonly [Millis, Millis] = [20_000, 3_000];
-/** Longer than somebody is paused. */
+/** Longer than any process is paused. */
 const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
 export type Step<Deps, T> = (deps: Deps, invocation: Invocation, random: Random) => Promise<T>;
 
 export class ClientSimulation<Deps> extends Simulation {
   readonly tables = emptyTables(() => new Remembered(() => this.scheduler.now));
-  /** What initiators were told. */
+  /** Callbacks that were sent. */
   readonly sentCallbacks: CallbackMessage[] = [];
-  /** When somebody who wants something did something last, or began to. */
+  /** When a client last began or completed a request. */
   #actedAt: Millis = START;
-  /** People who are not done. */
+  /** Clients that are not done. */
   #busy = 0;
   readonly #scenario: ClientScenario;
   readonly #composeFor: (life: Life, tables: Tables) => Deps;
   #restingSince: Millis | undefined;
 
-  /** @param composeFor gives a process what its step needs @param traced keeps a line per event */
+  /**
+   * @param composeFor gives a process the ports that its step needs
+   * @param traced records a line per event
+   */
   constructor(scenario: ClientScenario, traced: boolean, composeFor: (life: Life, tables: Tables) => Deps) {
     super(scenario, traced);
     this.#scenario = scenario;
     this.#composeFor = composeFor;
   }
 
-  /** @param judge what must hold in the end */
+  /** @param judge checks the promises in the end */
   async run(judge: () => void): Promise<ClientReport> {
     const ended = await this.scheduler.run(() => this.isBroken || this.#atRest(), START + PATIENCE);
     if (!this.isBroken)
       this.checked(() => {
-        demand(ended, 'the run does not end', [...this.tables.fanOuts.values()]);
+        demand(ended, 'the schedule comes to rest', [...this.tables.fanOuts.values()]);
         judge();
       });
     return { ...this.report, tables: this.tables };
   }
 
-  /** Nobody wants anything any more, the patrol has nothing to look at, and nobody who was paused is still to go on. */
+  /** All clients are done, the patrol has nothing to check, and every paused process has continued. */
   #atRest(): boolean {
     const isLookedAt = [...this.tables.fanOuts.values()].some(({ checkAt }) => checkAt !== undefined);
     const isStill = this.#busy === 0 && this.sinceStart > this.#scenario.faultsEnd && !isLookedAt;
@@ -81,7 +88,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return this.#restingSince !== undefined && now - this.#restingSince > LONGEST_PAUSE;
   }
 
-  /** What every process has: it notifies, and reports what it repaired. */
+  /** Ports that every process has: sending callbacks, and reporting repairs. */
   portsOf({ gate, report }: Life) {
     return {
       callbacks: (messages: readonly CallbackMessage[]): Promise<void> =>
@@ -95,7 +102,7 @@ export class ClientSimulation<Deps> extends Simulation {
     };
   }
 
-  /** A process of its own does something. @returns its answer, or undefined if there is none in time */
+  /** Runs a step in a new process. @returns the answer, or undefined if none arrived within the timeout */
   async start<T>(fn: string, timeout: Millis, step: Step<Deps, T>): Promise<{ readonly answer: T } | undefined> {
     const life = this.begin(fn, timeout);
     const deps = this.#composeFor(life, this.tables);
@@ -104,7 +111,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return Promise.race([attempt(this.chaos, life.name, work, undefined), tooLate]);
   }
 
-  /** Somebody asks until he is answered, or has asked often enough. */
+  /** A client repeats a request until it is answered, or until its tries are used up. */
   async ask<T>(fn: string, tries: number, step: Step<Deps, T>): Promise<{ readonly answer: T } | undefined> {
     for (let tried = 0; tried < tries; tried += 1) {
       this.#actedAt = this.scheduler.now;
@@ -116,7 +123,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return undefined;
   }
 
-  /** Somebody has his wishes one after the other; if he is not answered for long enough he is gone for good. */
+  /** A client makes its requests one after the other. If one is never answered, the client is gone for good. */
   async want<ClientRequestOf extends ClientRequest>(
     name: string,
     requests: readonly ClientRequestOf[],
@@ -129,7 +136,7 @@ export class ClientSimulation<Deps> extends Simulation {
     }
   }
 
-  /** @param patrol may go on for as long as it has time */
+  /** @param patrol may continue while `mayGoOn` is true */
   patrolEachMinute(patrol: (deps: Deps, mayGoOn: () => boolean) => Promise<void>): void {
     const { hurry } = this.#scenario;
     this.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
@@ -138,18 +145,18 @@ export class ClientSimulation<Deps> extends Simulation {
     this.scheduler.after(MINUTE, () => this.patrolEachMinute(patrol));
   }
 
-  /** The run is not over before this is. */
+  /** The simulation does not end before `work` does. */
   async whileBusy(work: () => Promise<void>): Promise<void> {
     this.#busy += 1;
     await work();
     this.#busy -= 1;
   }
 
-  /** The patrol is there for what somebody left undone who died: without faults there is nothing for it to do. */
+  /** The patrol repairs what dead processes left unfinished. Without faults it must find nothing to repair. */
   #checkRepair(event: object): void {
     const { repeat: _, ...grave } = this.chaos.counts;
     const isCalm = Object.values(grave).every((count) => count === 0);
     const isIdle = this.scheduler.now - this.#actedAt > MINUTE;
-    this.checked(() => demand(!(isCalm && isIdle), 'nothing is left undone where nothing goes wrong', event));
+    this.checked(() => demand(!(isCalm && isIdle), 'without faults the patrol repairs nothing', event));
   }
 }

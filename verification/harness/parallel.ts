@@ -1,4 +1,7 @@
-/** Schedules on all cores. Each depends on its seed alone, so that it does not matter who runs it, or when. */
+/**
+ * Runs schedules on all cores. A schedule depends only on its seed, so it does not matter which thread runs it, or
+ * when.
+ */
 import { availableParallelism } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
 import { answerOf } from '../../src/util/answer-of.ts';
@@ -13,16 +16,16 @@ interface Chunk<Sizes> {
 
 const CHUNK = 50;
 
-/** When to stop: after so many schedules, or as soon as they lived so many lives; those under way are finished. */
+/** When to stop: after `runs` schedules, or once they had `lives` runs of tasks. Started schedules are completed. */
 export interface Enough {
   readonly runs?: number | undefined;
   readonly lives?: number | undefined;
 }
 
 /**
- * Runs schedules from `firstSeed` on.
+ * Runs schedules with seeds from `firstSeed` on.
  *
- * @param onProgress is told of every chunk.
+ * @param onProgress is called after each chunk
  */
 export const runInParallel = async <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,
@@ -51,7 +54,7 @@ export const runInParallel = async <Scenario, Report, Sums extends Figures, Size
   return summary;
 };
 
-/** In a thread: runs the schedules that it is given, chunk by chunk. */
+/** Runs in a worker thread: answers each chunk that it receives with a summary. */
 export const runChunks = <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,
 ): void => {

@@ -1,43 +1,45 @@
-/** Schedules of one kind: what a kind is made of, and many schedules one after the other, with what they came to. */
+/** A kind of schedules, and a run of many schedules of one kind with a summary of their results. */
 import { brief } from '../../src/virtual/trace.ts';
 import type { Violation } from '../../src/virtual/violation.ts';
 
-/** Numbers that are summed over schedules, by name. */
+/** Numbers by name, which are summed over schedules. */
 export type Figures = { readonly [name: string]: number | Figures };
 
-/** A promise that was broken, to whom; or both in words. */
+/** A broken promise with its subject, or as a text. */
 type Broken = Violation | string;
 
 interface Size<Scenario> {
-  /** A random scenario; the same seed gives the same one. */
+  /** A random scenario. The same seed gives the same scenario. */
   readonly scenarioOf: (seed: number) => Scenario;
-  /** How many a thread takes at once, of those that take long. @default - fifty */
+  /** How many schedules a thread takes at once. @default - fifty */
   readonly chunk?: number;
 }
 
-/** What runs schedules of one kind, judges them, and words what is said of them. */
+/** Runs schedules of one kind, judges them, and describes the results. */
 export interface Kind<Scenario, Report, Sums extends Figures, Sizes extends string = 'usual'> {
   /** The script in package.json. */
   readonly script: string;
-  /** The file that is the command, and the worker of its threads: it calls `main`. */
+  /** The file that is both the command and the worker of its threads. It calls `main`. */
   readonly main: URL;
-  /** What `--size` names, where there are several. */
+  /** The names that `--size` accepts. */
   readonly sizes: Readonly<Record<Sizes | 'usual', Size<Scenario>>>;
-  /** The same scenario gives the same report, to the letter. @param traced whether it keeps a line per event */
+  /**
+   * Runs a scenario. The same scenario gives exactly the same report. @param traced whether to record a line per event
+   */
   readonly run: (scenario: Scenario, traced: boolean) => Promise<Report & { readonly trace: readonly string[] }>;
   readonly brokenIn: (report: Report) => readonly Broken[];
   readonly figuresOf: (report: Report, scenario: Scenario) => Sums;
   /** The figures of no schedule. */
   readonly none: Sums;
-  /** What to say of those that were run, beside their number. */
+  /** Describes the figures, for the progress line. */
   readonly inWords: (sums: Sums) => string;
-  /** Lives of tasks, where a search may go on for so many: `--lives`. */
+  /** How many runs of tasks there were, for kinds with `--lives`. */
   readonly livesIn?: (sums: Sums) => number;
   /** The smallest schedule that breaks the same promise, for kinds with `--shrink`. */
   readonly shrink?: (scenario: Scenario) => Promise<Scenario>;
 }
 
-/** What schedules came to. */
+/** The results of many schedules. */
 export type Summary<Sums extends Figures> = Sums & {
   readonly runs: number;
   readonly violations: readonly { readonly seed: number; readonly message: string }[];
@@ -66,8 +68,8 @@ const sum = (a: Figures, b: Figures): Figures =>
 /**
  * Runs `runs` schedules with consecutive seeds.
  *
- * @param change alters each scenario, e.g. to put a known bug back.
- * @param onRun is told of every run; answer false to stop.
+ * @param change alters each scenario, e.g. to put a known bug back
+ * @param onRun is called after each run; returns false to stop
  */
 export const runSchedules = async <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,
@@ -93,10 +95,10 @@ export const runSchedules = async <Scenario, Report, Sums extends Figures, Sizes
 
 const messageOf = (broken: Broken): string => (typeof broken === 'string' ? broken : broken.message);
 
-/** The same for a trace: short enough for a line. */
+/** A broken promise as one short line, for a trace. */
 export const inALine = (broken: Broken): string =>
   typeof broken === 'string' ? broken : `${broken.promise}: ${brief(broken.subject)}`;
 
-/** The first promise that a schedule found broken, if it keeps only that. */
+/** The first broken promise of a schedule, for kinds that keep only the first. */
 export const firstBroken = ({ violation }: { readonly violation?: Violation }): readonly Broken[] =>
   violation ? [violation] : [];

@@ -1,4 +1,4 @@
-/** One schedule as it runs: its clock, its chances, what is told of it, and the first promise that it finds broken. */
+/** One schedule while it runs: its clock, its random streams, its trace, and the first broken promise. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { beginLife, type Life } from '../../src/processes/process.ts';
 import { Chaos, type ChaosOptions, type FaultPoint } from '../../src/virtual/chaos.ts';
@@ -7,12 +7,12 @@ import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { brief, START, seconds } from '../../src/virtual/trace.ts';
 import { Violation } from '../../src/virtual/violation.ts';
 
-/** What every scenario says. Moments are in ms from the start. */
+/** The fields of every scenario. Moments are in ms from the start. */
 export interface SimulationScenario extends Omit<ChaosOptions, 'rates'> {
   readonly faults: FaultRates;
 }
 
-/** What every report of a schedule says. */
+/** The fields of every report of a schedule. */
 export interface SimulationReport {
   readonly violation?: Violation;
   readonly faults: FaultCounts;
@@ -26,11 +26,11 @@ export class Simulation {
   readonly scheduler = new Scheduler(START);
   readonly chaos: Chaos;
   readonly #trace: string[] = [];
-  /** Runs of each function so far. */
+  /** The number of runs of each function so far. */
   readonly #runs = new Map<string, number>();
   #violation: Violation | undefined;
 
-  /** @param traced keeps a line per event */
+  /** @param traced records a line per event */
   constructor({ faults, faultsEnd, outages = [], ...scenario }: SimulationScenario, traced: boolean) {
     const options: ChaosOptions = {
       ...scenario,
@@ -63,12 +63,15 @@ export class Simulation {
     return beginLife(this.chaos, fn, run, timeout);
   }
 
-  /** Keeps the first promise that checks find broken, and traces each. */
+  /** Runs a check, keeps the first broken promise, and writes each to the trace. */
   checked(check: () => void): void {
     this.judge(check, ({ promise, subject }) => this.chaos.trace(() => `VIOLATION ${promise}: ${brief(subject)}`));
   }
 
-  /** The same for checks after every write: the trace leaves it to its reader to name the first one in the end. */
+  /**
+   * As {@link checked}, for checks after every write. These are not written to the trace; the command prints the first
+   * one at the end.
+   */
   judge(check: () => void, onBroken: (violation: Violation) => void = () => {}): void {
     try {
       check();

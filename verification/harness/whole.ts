@@ -1,6 +1,7 @@
-/** Numbers of a command line. */
-
-/** A whole number of a command line, or the end of the command with what is wrong about it. @param least the smallest */
+/**
+ * Reads a whole number of the command line. An invalid one ends the process with a message. @param least the smallest
+ * valid number
+ */
 export const whole = (name: string, text: string, least = 0): number => {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return value;

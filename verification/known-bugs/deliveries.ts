@@ -80,8 +80,8 @@ const aFewHang: Where = (scenario) => ({
 const leftBehind: Where = () => ({ faults: NO_FAULTS, leftBehind: 400, fresh: 1 });
 
 export const DELIVERY_BUGS: readonly Known<Patched, DeliveryScenario>[] = [
-  ['destinations without a share', noShare, /healthy destination comes soon/, hanging],
-  ['circuits that never close', circuitsStayOpen, /only what a destination does not take is given up/, aFewHang],
-  ['circuits that are overlooked', circuitsAreOverlooked, /is called seldom/, hanging],
-  ['given-up events that stay among dead letters', givenUpStay, /delivered or given up|comes soon/, leftBehind],
+  ['destinations without a share', noShare, /healthy destination is delivered soon/, hanging],
+  ['circuits that never close', circuitsStayOpen, /only events for destinations that never recover/, aFewHang],
+  ['circuits that are overlooked', circuitsAreOverlooked, /a failed destination is called seldom/, hanging],
+  ['given-up events that stay among dead letters', givenUpStay, /delivered or given up|is delivered soon/, leftBehind],
 ];

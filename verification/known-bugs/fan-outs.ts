@@ -226,45 +226,54 @@ const rowsGoOnce = patrolling(({ checkAgain, bury, read }) => ({
   },
 }));
 
-const UNDONE = /^nothing is left undone/;
-const AGAIN = /^who repeats a call gets its answer again/;
+const UNDONE = /^without faults the patrol repairs nothing/;
+const AGAIN = /^a repeated call gets the same answer/;
 const ITEM = /^the first outcome of an item stands/;
 
 export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
   ['a header that is read before the node is written', headerIsReadFirst, UNDONE, where.acksMeetTheSeal],
   ['a seal that does not look', sealDoesNotLook, UNDONE],
-  ['acks that are counted', acksAreCounted, /^a slot is set once/],
+  ['acks that are counted', acksAreCounted, /^a slot is set only/],
   ['repeated acks that do not climb', repeatsDoNotClimb, AGAIN],
   ['repeated acks that do not note what failed', repeatsDoNotNote, AGAIN, where.failuresAreAckedAgain],
-  ['late acks that make rows', acksMakeRows, /^a group is as large as it was added/],
-  ['nodes that climb while more may come', openNodesClimb, /^a slot is set once nothing comes/],
+  ['late acks that make rows', acksMakeRows, /^a group has as many slots/],
+  ['nodes that climb while more may come', openNodesClimb, /^a slot is set only when no more items/],
   ['parents that are put anew', parentsArePutAnew, UNDONE],
   ['groups that are put anew', groupsArePutAnew, ITEM],
-  ['a token that is read once', tokenIsReadOnce, /^what is refused is not counted/],
-  ['tokens that are overlooked', tokensAreOverlooked, /^a token stands for the same items/],
-  ['events that come before what they tell of', eventsComeFirst, /^there is one event/],
-  ['events that are not sent again', eventsAreNotSentAgain, /^an event is forgotten only after/],
+  ['a token that is read once', tokenIsReadOnce, /^the items of a refused token are not counted/],
+  ['tokens that are overlooked', tokensAreOverlooked, /^a token returns the same items/],
+  ['events that come before what they tell of', eventsComeFirst, /^all copies of the event are equal/],
+  ['events that are not sent again', eventsAreNotSentAgain, /^an event is removed only after/],
   [
     'an expiry that overlooks who adds',
     expiryOverlooksAdds,
-    /^what was added to, or sealed, of late/,
+    /^a fan-out does not expire soon after an addition/,
     where.addsMeetTheExpiry,
   ],
   [
     'an early end that overlooks who adds',
     failFastOverlooksAdds,
-    /^an event says what happened/,
+    /^an event reports the stored end/,
     where.addsMeetFailures,
   ],
   [
     'ends without a condition',
     endsHaveNoCondition,
-    /^(how a fan-out ended stays|a status only moves on|there is one end)/,
+    /^(the end of a fan-out never changes|a status only changes|a fan-out ends once)/,
   ],
-  ['an expiry by age', expiryIsByAge, /^what (was added to|is acked)/],
-  ['a patrol that does not look down', patrolDoesNotLookDown, /^what is (acked does not expire|all done completes)/],
-  ['a patrol that overlooks the top', patrolOverlooksTheTop, /^what is all done completes/, where.sealersDie],
-  ['a patrol that overlooks the empty', patrolOverlooksTheEmpty, /^what is all done completes/, where.nobodyAdds],
-  ['walks that overlook who adds', walksOverlookAdds, /^no more are said to have failed|^it fails fast/],
-  ['rows that go once', rowsGoOnce, /^nothing is left of what has ended/],
+  ['an expiry by age', expiryIsByAge, /^a fan-out does not expire soon after/],
+  [
+    'a patrol that does not look down',
+    patrolDoesNotLookDown,
+    /^a fan-out (does not expire soon after an ack|whose items are all done)/,
+  ],
+  ['a patrol that overlooks the top', patrolOverlooksTheTop, /^a fan-out whose items are all done/, where.sealersDie],
+  [
+    'a patrol that overlooks the empty',
+    patrolOverlooksTheEmpty,
+    /^a fan-out whose items are all done/,
+    where.nobodyAdds,
+  ],
+  ['walks that overlook who adds', walksOverlookAdds, /^the stored number of failed items|^it fails fast/],
+  ['rows that go once', rowsGoOnce, /^an ended fan-out leaves no rows/],
 ];

@@ -218,16 +218,20 @@ const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3
 
 export const LEADING_BUGS: readonly KnownBug[] = [
   ['a guard that is sent after the acquire', guardAfterAcquire, /a held fence has a guard|every registered task ends/],
-  ['an open batch that is cleared before it is stored', openBatchClearedWithoutBatch, /OpenBatch. is cleared only/],
+  [
+    'an open batch that is cleared before it is stored',
+    openBatchClearedWithoutBatch,
+    /open batch is cleared from its lock only/,
+  ],
   [
     'a throttled claim that is counted as refused',
     throttledClaimCountsAsRefused,
-    /its claim|every registered task ends/,
+    /its task is claimed|every registered task ends/,
   ],
   [
     'a last claim that stands for all',
     lastClaimStandsForAll,
-    /its claim|its own|every registered task ends|asked for downstream/,
+    /its task is claimed|in this batch|every registered task ends|included in a call/,
   ],
   [
     'a release without a second look',
@@ -238,29 +242,34 @@ export const LEADING_BUGS: readonly KnownBug[] = [
   [
     'a leader whose reads are behind',
     rowsAreReadBehind,
-    /every registered task ends|longer than maxWait|does not wait/,
+    /every registered task ends|longer than maxWait|is sealed at once/,
     where.nothingGoesWrong,
   ],
   [
     "claims that overlook a task's run",
     claimsOverlookTheRun,
-    /in its batch's Candidates|counts are what|its own/,
+    /a candidate of its batch|counts match|in this batch/,
     where.manyRedrives,
   ],
-  ['a guard that is early and stumbles', earlyGuardsThrow, /fails only for a fault.*SyntaxError/],
+  ['a guard that is early and stumbles', earlyGuardsThrow, /fails only because of an injected fault.*SyntaxError/],
   ['early guards that sleep for half a lease', earlyGuardsSleep, /longer than maxWait/, where.sustained],
-  ['early guards that multiply', earlyGuardsMultiply, /a guard is in flight once/, where.sustained],
+  ['early guards that multiply', earlyGuardsMultiply, /at most two copies of a guard/, where.sustained],
   ['batches that are too large', batchesAreTooLarge, /at most max/],
-  ['batches that hold one task', batchesHoldOneTask, /a full batch is full/],
-  ['batches that are closed early', batchesAreClosedEarly, /only when it is full of them/],
-  ['batches that leave late', batchesLeaveLate, /as soon as it is sealed/],
+  ['batches that hold one task', batchesHoldOneTask, /a batch sealed as full has maxSize/],
+  ['batches that are closed early', batchesAreClosedEarly, /only if one more task would exceed/],
+  ['batches that leave late', batchesLeaveLate, /a sealed batch is called at once/],
   ['tasks that wait too long', tasksWaitTooLong, /longer than maxWait/, narrow.fewTasks],
   [
     'full batches that came while the lock changed hands',
     nobodyLooksAgain,
-    /a full batch does not wait/,
+    /a full batch is sealed at once/,
     where.fullWhileElected,
   ],
-  ['hints that leave a freed lock alone', hintsLeaveFreedLocks, /a full batch does not wait/, narrow.fullAgainAtOnce],
-  ['flushes that are overlooked', flushesAreOverlooked, /at a flush is sealed at once/, where.manyFlushes],
+  [
+    'hints that leave a freed lock alone',
+    hintsLeaveFreedLocks,
+    /a full batch is sealed at once/,
+    narrow.fullAgainAtOnce,
+  ],
+  ['flushes that are overlooked', flushesAreOverlooked, /a flush seals all waiting tasks/, where.manyFlushes],
 ];

@@ -263,45 +263,45 @@ const resultsAreWrittenOver = store(({ putResults }) => ({
   },
 }));
 
-const TWICE = /^(no job is (in two live leases|leased twice)|what has been handed out for good)/;
-const LOST = /^(what was triggered is done|the run does not end|every list ends|nothing is left undone)/;
+const TWICE = /^(no job is (in two live leases|leased twice)|a job that was handed out for good)/;
+const LOST = /^(every triggered job is done|the schedule comes to rest|every list ends|without faults the patrol)/;
 
 export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
   ['takeovers at the end of a lease', takesAtOnce, TWICE],
   ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, where.renewalsMeetTakeovers],
-  ['jobs that are added before they are stored', publishesFirst, /^what is added is stored/],
-  ['an append that is looked for once', appendsReadOnce, /^what is refused is not done|^who repeats a call/],
-  ['leases that end before their jobs are done', endsBeforeItAcks, /^only what is done is let go of/],
-  ['claims of what is done', handsOutWhatIsDone, /^what is done is not handed out/],
+  ['jobs that are added before they are stored', publishesFirst, /^added jobs are stored/],
+  ['an append that is looked for once', appendsReadOnce, /^a refused token has no effect|^a repeated call/],
+  ['leases that end before their jobs are done', endsBeforeItAcks, /^only done jobs are removed from a lease/],
+  ['claims of what is done', handsOutWhatIsDone, /^a done job is not handed out/],
   ['claims that die with their worker', neverTakesOver, LOST],
   ['triggers that are sent once they are taken', sendsAfterwards, LOST],
-  ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more than it wants/],
+  ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more jobs than requested/],
   ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, where.transactionsMeet],
-  ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes all that is left/],
+  ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes as many jobs as requested/],
   ['triggers that do not go on', goesOnWithNothing, LOST],
-  ['messages that multiply', messagesMultiply, /^what comes twice does not multiply/, where.messagesComeTwice],
+  ['messages that multiply', messagesMultiply, /^messages that arrive twice do not multiply/, where.messagesComeTwice],
   [
     'a cancel that is overlooked',
     cancelIsOverlooked,
-    /^nothing is handed out once it is over/,
+    /^no job of an ended list is handed out/,
     where.claimsMeetTheCancel,
   ],
   ['claims that forget their name', claimsForgetTheirName(), /^what is claimed is his|^(?:no job|as many)/],
   ['lists whose seal does not look', sealsDoNotLook, LOST, where.nothingGoesWrong],
   ['renewals of what is lost', renewsWhatIsLost, TWICE],
-  ['releases that forget', releaseForgets, /^only what is done is let go of/],
+  ['releases that forget', releaseForgets, /^only done jobs are removed from a lease/],
   ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, where.nothingGoesWrong],
-  ['clearing that forgets who is about to add', clearsTooSoon, /^nothing is left of a list/, where.appendsMeetTheEnd],
+  [
+    'clearing that forgets who is about to add',
+    clearsTooSoon,
+    /^an ended list leaves no rows/,
+    where.appendsMeetTheEnd,
+  ],
   [
     'clearing that goes past what it did not delete',
     clearsPastWhatIsThere,
-    /^nothing is left of a list/,
+    /^an ended list leaves no rows/,
     where.clearingHasNoTime,
   ],
-  [
-    'results that are written over',
-    resultsAreWrittenOver,
-    /^what is said of a job is how it ended/,
-    where.repliesAreLost,
-  ],
+  ['results that are written over', resultsAreWrittenOver, /^the stored result of a job matches/, where.repliesAreLost],
 ];

@@ -165,31 +165,36 @@ const loweredTotalsForgetPages: Bug = {
 };
 
 export const MANY_BUGS: readonly KnownBug[] = [
-  ['slots in one row', slotsAreInOneRow, /no more slots where there are more/, where.manySlots],
-  ['slots of a Target in one row', batchesAreInOneLock, /no more slots where there are more/, where.manySlotsOfATarget],
-  ['slots that keep the patrol from its turn', slotsAreSweptFirst, /has its turn/, where.slowSweeps],
-  ['paused Targets that keep their slots', pausedTargetsKeepTheirSlots, /lends its slots/, where.pausedInLine],
+  ['slots in one row', slotsAreInOneRow, /at most slotsPerPage slots/, where.manySlots],
+  ['slots of a Target in one row', batchesAreInOneLock, /at most slotsPerPage slots/, where.manySlotsOfATarget],
+  ['slots that keep the patrol from its turn', slotsAreSweptFirst, /every sweep reaches its patrol/, where.slowSweeps],
+  [
+    'paused Targets that keep their slots',
+    pausedTargetsKeepTheirSlots,
+    /a paused Target gives its slots/,
+    where.pausedInLine,
+  ],
   [
     'forgotten Targets that are taken for others',
     theForgottenAreTakenForOthers,
-    /the patrol finds a Target/,
+    /the patrol finds each Target/,
     where.forgottenAmongMany,
   ],
-  ['jobs without an end', jobsHaveNoEnd, /no more inputs than are remembered/, where.manyInputs],
-  ['leaders that never hand over', leadersNeverHandOver, /longer than maxWait|does not wait/, where.busyTarget],
+  ['jobs without an end', jobsHaveNoEnd, /no more inputs than its function can remember/, where.manyInputs],
+  ['leaders that never hand over', leadersNeverHandOver, /longer than maxWait|is sealed at once/, where.busyTarget],
   ['raised caps that signal nobody', raisedCapsSignalNobody, /every registered task ends/, where.changedCap(1, 3)],
   ['lowered caps that forget the pages', loweredCapsForgetPages, /at most perTarget batches/, where.changedCap(4, 2)],
   [
     'lowered totals that forget the pages',
     loweredTotalsForgetPages,
-    /at most total (batches|times)/,
+    /at most total (batches|calls)/,
     where.loweredTotal,
   ],
-  ['busy Targets that go first', busyTargetsGoFirst, /passes one that waits/, where.twoBusyTargets],
+  ['busy Targets that go first', busyTargetsGoFirst, /overtakes a waiting Target/, where.twoBusyTargets],
   [
     'slots that are freed before the Target is blocked',
     slotsAreFreedBeforeTheBlock,
-    /given back once|at most perTarget/,
+    /freed only after|at most perTarget/,
     where.pausedAsBatchesOpen,
   ],
 ];

@@ -1,4 +1,4 @@
-/** What people are answered must be so, at that moment and later. */
+/** Promises about the answers to clients: each answer is true at that moment, and stays true. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ListId, leaseKeyOf } from '../../src/domain/lists/ids.ts';
 import { endOf, type List } from '../../src/domain/lists/list.ts';
@@ -9,14 +9,14 @@ import type { Triggered } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
 
-/** One list as somebody found it who asked: before he did, and when he was answered. */
+/** A list before a request and at its answer. */
 export interface Asked {
   readonly id: ListId;
   readonly book: Book;
   readonly before: List | undefined;
   readonly after: List | undefined;
   readonly askedAt: Millis;
-  /** What is stored of what came of a job. */
+  /** The stored result of a job. */
   readonly said: (token: number) => JobResult | undefined;
 }
 
@@ -27,30 +27,31 @@ export const checkAppended = (asked: Asked, token: string, payloads: readonly st
   const subject = { id: asked.id, token, answer, before, after };
   if (answer.kind === 'appended') {
     const { first, count, total } = answer;
-    demand(count === payloads.length && total >= first + count, 'as many are added as are sent', subject);
+    demand(count === payloads.length && total >= first + count, 'as many jobs are added as were sent', subject);
     const stored = book.at({ first, count }).map(({ payload }) => payload);
-    demand(stored.join() === payloads.join(), 'what is added is as it was sent', { ...subject, stored });
-    demand((book.appended.get(token) ?? first) === first, 'a token stands for the same jobs each time', subject);
+    demand(stored.join() === payloads.join(), 'added jobs are stored as they were sent', { ...subject, stored });
+    demand((book.appended.get(token) ?? first) === first, 'a token returns the same jobs each time', subject);
     for (const [other, theirs] of book.appended)
       demand(other === token || theirs !== first, 'two tokens have no job in common', subject);
     book.appended.set(token, first);
   }
   if (answer.kind === 'closed') {
-    demand(after !== undefined && after.status !== 'open', 'only what is not open is closed', subject);
-    demand(isDeleted(asked) || !book.appended.has(token), 'who repeats a call gets its answer again', subject);
+    demand(after !== undefined && after.status !== 'open', 'the answer closed means that it is not open', subject);
+    demand(isDeleted(asked) || !book.appended.has(token), 'a repeated call gets the same answer', subject);
     if (!isDeleted(asked)) book.refused.add(token);
   }
-  if (answer.kind === 'unknown') demand(before === undefined, 'what is known is not unknown', subject);
+  if (answer.kind === 'unknown')
+    demand(before === undefined, 'the answer unknown means that it does not exist', subject);
 };
 
 export const checkTriggered = (asked: Asked, token: string, answer: Triggered): void => {
   const { book, before, after } = asked;
   const subject = { id: asked.id, token, answer, before, after };
   if (answer.kind === 'triggered') {
-    demand(book.taken.has(token) || isDeleted(asked), 'what is said to be triggered is', subject);
+    demand(book.taken.has(token) || isDeleted(asked), 'the answer triggered means that jobs were taken', subject);
     demand(
       (book.triggered.get(token) ?? answer.count) === answer.count,
-      'who repeats a call gets its answer again',
+      'a repeated call gets the same answer',
       subject,
     );
     book.triggered.set(token, answer.count);
@@ -58,66 +59,82 @@ export const checkTriggered = (asked: Asked, token: string, answer: Triggered): 
   if (answer.kind === 'closed') {
     demand(
       after !== undefined && after.status !== 'open' && after.status !== 'sealed',
-      'only what is over is closed',
+      'the answer closed means that the list is over',
       subject,
     );
-    demand(isDeleted(asked) || !book.taken.has(token), 'what is closed has triggered nothing', subject);
+    demand(isDeleted(asked) || !book.taken.has(token), 'a closed trigger has taken no jobs', subject);
     if (!isDeleted(asked)) book.refused.add(`trigger ${token}`);
   }
-  if (answer.kind === 'unknown') demand(before === undefined, 'what is known is not unknown', subject);
+  if (answer.kind === 'unknown')
+    demand(before === undefined, 'the answer unknown means that it does not exist', subject);
 };
 
-/** @param clock the claimer's own */
+/** @param clock the claimer's clock */
 export const checkClaimed = (asked: Asked, claim: string, most: number, answer: Claimed, clock: Millis): void => {
   const { book, before, after, askedAt } = asked;
   const subject = { id: asked.id, claim, answer, before, after };
-  if (answer.kind === 'unknown') demand(before === undefined, 'what is known is not unknown', subject);
+  if (answer.kind === 'unknown')
+    demand(before === undefined, 'the answer unknown means that it does not exist', subject);
   if (answer.kind === 'closed')
-    demand(after?.status === 'cancelled' || after?.status === 'expired', 'only what is over is closed', subject);
+    demand(
+      after?.status === 'cancelled' || after?.status === 'expired',
+      'the answer closed means that the list is over',
+      subject,
+    );
   if (answer.kind === 'none' && before && after)
     demand(
-      // Whatever somebody gave back meanwhile was not there yet, or is not there any more.
+      // Jobs that were given back in the meantime are not considered: they were not free before, or are not free any
+      // more.
       before.total !== before.head ? after.head !== before.head || after.status !== before.status : true,
-      'nothing is refused that was there all the time',
+      'a claim is not refused jobs that were free all the time',
       subject,
     );
   if (answer.kind !== 'claimed') return;
   const { jobs, until } = answer;
-  demand(jobs.length > 0 && jobs.length <= most, 'a claim gets some jobs, and no more than it wants', subject);
+  demand(
+    jobs.length > 0 && jobs.length <= most,
+    'a claim gets at least one job, and no more than it asks for',
+    subject,
+  );
   for (const { token, payload } of jobs) {
     const job = book.jobs[token];
-    demand(job?.payload === payload, 'a job is as it was sent', { ...subject, token, job });
-    demand((job?.doneAt ?? Number.POSITIVE_INFINITY) >= askedAt, 'what is done is not handed out', {
+    demand(job?.payload === payload, 'a claimed job is as it was sent', { ...subject, token, job });
+    demand((job?.doneAt ?? Number.POSITIVE_INFINITY) >= askedAt, 'a done job is not handed out', {
       ...subject,
       token,
     });
   }
   if (until < clock || isDeleted(asked)) return;
   const lease = after?.leases.find(({ key }) => key === leaseKeyOf(claim as Held['claim']));
-  const isHis = lease !== undefined && jobs.every(({ token }) => token >= lease.first && token < endOf(lease));
-  demand(isHis, 'what is claimed is his until it ends', subject);
+  const isHeld = lease !== undefined && jobs.every(({ token }) => token >= lease.first && token < endOf(lease));
+  demand(isHeld, 'claimed jobs belong to the claim until it ends', subject);
 };
 
 export const checkCompleted = (asked: Asked, held: Held, results: readonly JobResult[], answer: Completed): void => {
   const { book, before, after } = asked;
   const subject = { id: asked.id, held, results, answer, before, after };
-  if (answer.kind === 'unknown') demand(before === undefined || isOver(asked), 'what is known is not unknown', subject);
+  if (answer.kind === 'unknown')
+    demand(before === undefined || isOver(asked), 'the answer unknown means that it does not exist', subject);
   if (answer.kind !== 'done') return;
   for (const { token } of results)
-    demand(book.jobs[token]?.done !== undefined || isDeleted(asked), 'what is said to be done is done', subject);
-  // A job that becomes a task after all ends as that does.
+    demand(
+      book.jobs[token]?.done !== undefined || isDeleted(asked),
+      'the answer done means that the jobs are done',
+      subject,
+    );
+  // A job that became a task has the outcome of the task.
   if (before?.operation === undefined)
     for (const { token } of results) {
       const said = asked.said(token);
       const isSo = said === undefined || (said.outcome === 'succeeded') === book.jobs[token]?.done;
-      demand(isSo || isDeleted(asked), 'what is said of a job is how it ended', { ...subject, said });
+      demand(isSo || isDeleted(asked), 'the stored result of a job matches its outcome', { ...subject, said });
     }
   demand(
     !answer.complete || after?.status === 'complete' || isDeleted(asked),
-    'only what is complete is said to be',
+    'the answer complete means that it is complete',
     subject,
   );
 };
 
-/** Whether its rows may be on their way out. */
+/** Whether its rows may already be deleted. */
 const isOver = ({ after }: Asked): boolean => after?.ended !== undefined;

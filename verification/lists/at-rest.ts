@@ -1,4 +1,7 @@
-/** What must hold once nobody does anything any more, and all faults are over. */
+/**
+ * Promises that must hold when all clients are done and all faults are over: every list has ended, every triggered job
+ * is done, no refused request had an effect, and no rows are left.
+ */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import { type ListId, listOf } from '../../src/domain/lists/ids.ts';
 import type { List } from '../../src/domain/lists/list.ts';
@@ -12,7 +15,7 @@ export interface ListEvidence {
   readonly sentCallbacks: readonly CallbackMessage[];
   /** Register messages that were sent. */
   readonly messages: number;
-  /** The destination that wants to know. */
+  /** The destination of events, if any. */
   readonly callback: string | null;
 }
 
@@ -26,20 +29,24 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
     const id = listOf(tracker);
     const book = books.get(id) as Book;
     demand(ended !== undefined, 'every list ends', { list });
-    demand(book.jobs.length === total, 'all jobs are counted', { list });
+    demand(book.jobs.length === total, 'the total counts all added jobs', { list });
     const leased = leases.reduce((sum, lease) => sum + lease.count, 0);
     const handedOut = book.count(({ place }) => place === 'triggered' || place === 'gone');
-    demand(total === total - head + leased + handedOut, 'every job is somewhere', { list, leased, handedOut });
+    demand(total === total - head + leased + handedOut, 'every job is fresh, leased or handed out', {
+      list,
+      leased,
+      handedOut,
+    });
     demand(
       status !== 'complete' || book.jobs.every(({ done }) => done !== undefined),
-      'what is complete is done',
+      'all jobs of a complete list are done',
       list,
     );
-    // Of a list that was deleted nobody waits for the rest.
+    // In a deleted list the remaining jobs need not be done.
     if (status !== 'expired')
       demand(
         book.jobs.every(({ place, done }) => place !== 'triggered' || done !== undefined),
-        'what was triggered is done',
+        'every triggered job is done',
         {
           list,
           open: book.jobs.flatMap(({ place, done }, token) =>
@@ -50,18 +57,18 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
     for (const token of book.refused)
       demand(
         !book.appended.has(token) && !book.taken.has(token.replace('trigger ', '')),
-        'what is refused is not done',
+        'a refused token has no effect',
         { list, token },
       );
     checkNotified(sentCallbacks, list, id, callback);
   }
-  demand(messages <= 10 * (asks + jobs), 'what comes twice does not multiply', { messages, asks, jobs });
-  demand(tables.fanOutNodes.size === 0, 'nothing is left of a tracker that has ended', [...tables.fanOutNodes]);
+  demand(messages <= 10 * (asks + jobs), 'messages that arrive twice do not multiply', { messages, asks, jobs });
+  demand(tables.fanOutNodes.size === 0, 'an ended tracker leaves no rows', [...tables.fanOutNodes]);
   for (const name of ['listAppends', 'listSegments', 'listJobs', 'listTriggers', 'listResults'] as const)
-    demand(tables[name].size === 0, 'nothing is left of a list that has ended', { name, rows: [...tables[name]] });
+    demand(tables[name].size === 0, 'an ended list leaves no rows', { name, rows: [...tables[name]] });
 };
 
-/** Whoever wants to know is told that it is complete, under one name and in the same words each time. */
+/** The event of a complete list is sent if a destination is configured, with the same id and content each time. */
 const checkNotified = (
   sentCallbacks: readonly CallbackMessage[],
   list: List,
@@ -71,9 +78,9 @@ const checkNotified = (
   const events = sentCallbacks.filter(({ event }) => JSON.parse(event).subject === id);
   const different = new Set(events.map(({ to, event }) => `${to} ${event}`));
   const subject = { list, events: [...different] };
-  demand(different.size <= 1, 'there is one event, the same each time', subject);
+  demand(different.size <= 1, 'all copies of the event are equal', subject);
   const isOver = list.status === 'cancelled';
-  demand(!isOver || different.size === 0, 'whoever cancels a list is not told of it', subject);
+  demand(!isOver || different.size === 0, 'a cancelled list sends no event', subject);
   if (list.status === 'complete')
-    demand(different.size === (callback === null ? 0 : 1), 'whoever wants to know is told', subject);
+    demand(different.size === (callback === null ? 0 : 1), 'the event is sent if a destination is configured', subject);
 };

@@ -1,4 +1,4 @@
-/** Schedules of deferred lists, and what is counted in them. */
+/** Schedules of deferred lists, and the figures that are counted. */
 import { noFaultCounts } from '../../src/virtual/faults.ts';
 import { firstBroken, type Kind } from '../harness/schedules.ts';
 import { type ListScenario, listScenarioOf } from './scenario.ts';
@@ -19,7 +19,7 @@ export const LISTS: Kind<ListScenario, ListReport, typeof NONE> = {
     const ends = { ...NO_ENDS };
     for (const { status } of all) if (status !== 'open' && status !== 'sealed') ends[status] += 1;
     const jobs = all.reduce((sum, { total }) => sum + total, 0);
-    // Those of the jobs that became tasks.
+    // `tasks`: the jobs that became tasks.
     return { lists: all.length, jobs, tasks: tables.tasks.size, ends, faults };
   },
   inWords: ({ jobs }) => `${jobs} jobs`,

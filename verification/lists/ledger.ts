@@ -1,6 +1,6 @@
 /**
- * What is known of a list without asking the code that is judged: from the rows as they were written, and from what
- * people were told.
+ * A record of a list that is kept without the code under test: from the rows as they were written, and from the answers
+ * to clients.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Range } from '../../src/domain/lists/ids.ts';
@@ -13,25 +13,25 @@ export type Place = 'fresh' | 'leased' | 'free' | 'triggered' | 'gone';
 export interface BookedJob {
   readonly payload: string;
   place: Place;
-  /** How it ended, as was written first. */
+  /** The first stored outcome. */
   done?: boolean;
   /** When it was done. */
   doneAt?: Millis;
 }
 
-/** One list's books. */
+/** The record of one list. */
 export class Book {
   readonly jobs: BookedJob[] = [];
-  /** What a token was answered to have added, or triggered. */
+  /** What a token was answered: the number of the first added job, or the count of triggered jobs. */
   readonly appended = new Map<string, number>();
   readonly triggered = new Map<string, number>();
-  /** Tokens that were answered to have added, or triggered, nothing, since it was closed. */
+  /** Tokens that were refused, since the list was closed. */
   readonly refused = new Set<string>();
-  /** What each token was said to want to trigger. */
+  /** The requested amounts of each trigger token. */
   readonly wanted = new Map<string, readonly Wanted[]>();
-  /** The list as those who take for a token have read it, each. */
+  /** Each state of the list that was read before taking jobs for a token. */
   readonly seenBy = new Map<string, readonly List[]>();
-  /** Tokens of triggers that have taken what they take. */
+  /** Tokens of triggers that have taken their jobs. */
   readonly taken = new Set<string>();
 
   at({ first, count }: Range): readonly BookedJob[] {
@@ -43,6 +43,6 @@ export class Book {
   }
 }
 
-/** The payload of a job, by which it is known again. */
+/** The payload of a job, which identifies it. */
 export const payloadOf = (token: string, index: number, isOther: boolean): string =>
   `{"depot":${index % 3},"of":"${token}","n":${index}${isOther ? ',"other":true' : ''}}`;

@@ -1,6 +1,6 @@
 /**
- * Scenarios of deferred lists from a seed: a few dozen jobs, whoever adds, claims, triggers and ends; every fault at
- * some rate.
+ * Scenarios of deferred lists from a seed: a few dozen jobs, clients that add, claim, trigger and end them, and every
+ * fault at some rate.
  */
 
 import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
@@ -17,7 +17,7 @@ import type { Patched } from './steps.ts';
 
 export const OPERATION = 'ship' as OperationName;
 
-/** One thing that somebody wants of a list, when, and how often he asks until he gives up for good. */
+/** A request of a client. */
 export type ClientRequestOf = ClientRequest &
   (
     | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
@@ -25,55 +25,55 @@ export type ClientRequestOf = ClientRequest &
     | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
   );
 
-/** How workers that pull treat what they claim: shares of their claims. */
+/** How pulling workers treat their claims. The numbers are shares of claims unless stated otherwise. */
 export interface Workers {
   readonly count: number;
-  /** How long a range takes them, at the most. */
+  /** The longest time for a range of jobs, in ms. */
   readonly span: Millis;
-  /** Jobs that they claim at once, at the most. */
+  /** The most jobs per claim. */
   readonly atOnce: number;
   readonly lease: Millis;
-  /** Die with their claim. */
+  /** The worker dies with its claim. */
   readonly dying: number;
-  /** Do not begin, or stop amid it, and give the rest back. */
+  /** The worker does not begin, or stops in between, and gives the rest back. */
   readonly releasing: number;
-  /** Renew before they are done. */
+  /** The worker renews its claim before it is done. */
   readonly renewing: number;
-  /** Tell of each part of their jobs as it is done. */
+  /** The worker completes its jobs in several parts. */
   readonly inParts: number;
-  /** Say the same once more. */
+  /** The worker repeats its completion. */
   readonly again: number;
-  /** Of jobs: those that fail. */
+  /** The share of jobs that fail. */
   readonly failing: number;
-  /** Whether they say what came of each job. */
+  /** Whether workers report a result for each job. */
   readonly haveResults: boolean;
 }
 
-/** One list, and all that is wanted of it. */
+/** One list, with all requests about it. */
 export interface ListPlan {
   readonly id: ListId;
   readonly hasOperation: boolean;
   readonly people: readonly (readonly ClientRequestOf[])[];
   readonly workers: Workers;
-  /** How long its tasks take, at the most. */
+  /** The longest time for which its tasks take, in ms. */
   readonly taskSpan: Millis;
-  /** What becomes of it in the end, when everybody else is done. */
+  /** How it ends, when all its clients are done. */
   readonly ending: 'finish' | 'cancel' | 'delete';
 }
 
 export interface ListScenario extends ClientScenario {
   readonly config: Config;
   readonly nodeSize: NodeSize;
-  /** What one read of jobs comes to, at the most. */
+  /** The most bytes that one read of jobs returns. */
   readonly pageBytes: number;
   readonly lists: readonly ListPlan[];
-  /** How long whoever works goes on, until only the end is left. */
+  /** How long workers continue until only the end is left, in ms. */
   readonly span: Millis;
-  /** What stands in for ours: to put a known bug back. */
+  /** Replacements that put a known bug back. */
   readonly patched?: Patched;
 }
 
-/** A random scenario; the same seed gives the same one. */
+/** A random scenario. The same seed gives the same scenario. */
 export const listScenarioOf = (seed: number): ListScenario => {
   const random = seeded(seed ^ 0x1157);
   const ids = Array.from({ length: random.pick([1, 1, 1, 2]) }, (_, n) => `l${n}` as ListId);
@@ -102,7 +102,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
   };
 };
 
-/** Tasks are not batched here: they end by themselves. */
+/** Tasks are not batched here; the simulation ends them. */
 const operation: Operation = {
   operation: OPERATION,
   keys: ['depot'],
@@ -157,7 +157,7 @@ const workers = (random: Random): Workers => ({
   haveResults: random.chance(0.5),
 });
 
-/** One opens, adds and seals; others may add, trigger or seal meanwhile, or be the same one once more. */
+/** One client opens, adds and seals. Others may add, trigger or seal meanwhile, or repeat the requests of another. */
 const people = (
   id: ListId,
   hasOperation: boolean,
@@ -203,11 +203,11 @@ const people = (
     return requests;
   });
   const all = [opener, ...others];
-  return random.chance(0.3) ? [...all, twinOf(random.pick(all), random)] : all;
+  return random.chance(0.3) ? [...all, repeatedClient(random.pick(all), random)] : all;
 };
 
-/** The same one once more, as when a message comes twice. */
-const twinOf = (requests: readonly ClientRequestOf[], random: Random): readonly ClientRequestOf[] =>
+/** The same client once more, as when a message comes twice. */
+const repeatedClient = (requests: readonly ClientRequestOf[], random: Random): readonly ClientRequestOf[] =>
   requests.map((request) =>
     request.do === 'append' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,
   );

@@ -1,8 +1,8 @@
 /**
- * One schedule of deferred lists: the real steps on tables in memory, under a virtual clock, with the real step that
- * registers tasks. People add, trigger, seal; workers claim, die, renew and give back; tasks end by themselves; the
- * patrol comes each minute. In the end somebody seals each list and works until it is complete, cancels it, or deletes
- * it; then nothing may be left.
+ * Runs one schedule of deferred lists: the real steps on tables in memory, under a virtual clock, including the step
+ * that registers tasks. Clients add, trigger and seal. Workers claim, die, renew and give back. The simulation ends
+ * tasks, and the patrol runs each minute. In the end each list is sealed and worked on until it is complete, cancelled
+ * or deleted. Then no rows may be left.
  */
 
 import type { Token } from '../../src/domain/ids.ts';
@@ -39,33 +39,33 @@ export interface ListReport extends ClientReport {
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-/** Runs a schedule. The same scenario gives the same report, to the letter. @param traced keeps a line per event */
+/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
 export const runLists = (scenario: ListScenario, traced = false): Promise<ListReport> =>
   new ListWorld(scenario, traced).run();
 
 class ListWorld {
   readonly #scenario: ListScenario;
   readonly #steps: ListSteps;
-  readonly #asking: ClientSimulation<RegisterDeps>;
+  readonly #clients: ClientSimulation<RegisterDeps>;
   readonly #books = new Map<ListId, Book>();
-  /** People and workers of each list who have not left. */
-  readonly #around = new Map<ListId, number>();
+  /** The number of clients and workers of each list that are not done. */
+  readonly #active = new Map<ListId, number>();
   #messages = 0;
 
   constructor(scenario: ListScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
-    this.#asking = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
+    this.#clients = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
     this.#watch();
   }
 
   async run(): Promise<ListReport> {
-    const asking = this.#asking;
-    for (const plan of this.#scenario.lists) this.#live(plan);
-    asking.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
-    const report = await asking.run(() => {
+    const clients = this.#clients;
+    for (const plan of this.#scenario.lists) this.#startList(plan);
+    clients.patrolEachMinute((deps, mayGoOn) => this.#steps.patrolFanOuts(deps, mayGoOn));
+    const report = await clients.run(() => {
       const { callback } = this.#scenario.config.lists;
-      const { tables, sentCallbacks } = asking;
+      const { tables, sentCallbacks } = clients;
       checkListsAtRest({ tables, books: this.#books, sentCallbacks, callback, messages: this.#messages });
     });
     return { ...report, books: this.#books };
@@ -74,7 +74,7 @@ class ListWorld {
   #depsOf(life: Life, tables: Tables): RegisterDeps {
     const { config, nodeSize, pageBytes, patched } = this.#scenario;
     const { gate, lag, machine } = life;
-    const { callbacks, report } = this.#asking.portsOf(life);
+    const { callbacks, report } = this.#clients.portsOf(life);
     const nothing = async (): Promise<void> => {};
     const deps: RegisterDeps = {
       config,
@@ -87,7 +87,7 @@ class ListWorld {
       queues: {
         register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),
         callbacks,
-        // What becomes of registered tasks is not this world's.
+        // This simulation does not process registered tasks.
         elect: nothing,
         resume: nothing,
         group: nothing,
@@ -101,7 +101,9 @@ class ListWorld {
     return patched?.deps?.(deps) ?? deps;
   }
 
-  /** Notes what somebody has read before he takes jobs: what comes meanwhile he need not take. */
+  /**
+   * Records each list that is read before jobs are taken. A trigger need not take jobs that were added after that read.
+   */
   #noting(lists: Lists): Lists {
     let read: List | undefined;
     return {
@@ -120,16 +122,16 @@ class ListWorld {
 
   #watch(): void {
     const { nodeSize, faults } = this.#scenario;
-    const { tables, scheduler } = this.#asking;
+    const { tables, scheduler } = this.#clients;
     const bookOf = (id: ListId): Book => this.#bookOf(id);
     const watched = { tables, nodeSize, bookOf, now: () => scheduler.now, skew: faults.skew };
     tables.watcher = {
       fanOut: (before, after) =>
-        this.#asking.checked(() => checkList(watched, before as List | undefined, after as List)),
+        this.#clients.checked(() => checkList(watched, before as List | undefined, after as List)),
       fanOutNode: (id, position, before, after) =>
-        this.#asking.checked(() => checkTracker(watched, id, position, before, after)),
+        this.#clients.checked(() => checkTracker(watched, id, position, before, after)),
       task: (before, after) => {
-        this.#asking.checked(() => checkTask(bookOf, before, after));
+        this.#clients.checked(() => checkTask(bookOf, before, after));
         if (!before) this.#work(after);
       },
     };
@@ -141,28 +143,28 @@ class ListWorld {
     return book;
   }
 
-  /** All that happens to one list. */
-  #live(plan: ListPlan): void {
+  /** Starts all clients and workers of one list. */
+  #startList(plan: ListPlan): void {
     const { id, people, workers } = plan;
     for (const [n, requests] of people.entries())
-      this.#comeTo(id, () =>
-        this.#asking.want(`${id}-person-${n}`, requests, (request) => this.#stepOf(plan, request)),
+      this.#whileActive(id, () =>
+        this.#clients.want(`${id}-person-${n}`, requests, (request) => this.#stepOf(plan, request)),
       );
     for (let n = 0; n < workers.count; n += 1)
-      this.#comeTo(id, () => this.#workerOf(plan, `${id}-worker-${n}`).pull(this.#scenario.span));
-    this.#asking.whileBusy(() => this.#end(plan));
+      this.#whileActive(id, () => this.#workerOf(plan, `${id}-worker-${n}`).pull(this.#scenario.span));
+    this.#clients.whileBusy(() => this.#end(plan));
   }
 
-  #comeTo(id: ListId, stay: () => Promise<void>): void {
-    this.#around.set(id, (this.#around.get(id) ?? 0) + 1);
-    this.#asking.whileBusy(async () => {
+  #whileActive(id: ListId, stay: () => Promise<void>): void {
+    this.#active.set(id, (this.#active.get(id) ?? 0) + 1);
+    this.#clients.whileBusy(async () => {
       await stay();
-      this.#around.set(id, (this.#around.get(id) ?? 0) - 1);
+      this.#active.set(id, (this.#active.get(id) ?? 0) - 1);
     });
   }
 
   #workerOf(plan: ListPlan, name: string): PullingWorker {
-    return new PullingWorker(name, plan, this.#steps, this.#asking, () => this.#before(plan.id));
+    return new PullingWorker(name, plan, this.#steps, this.#clients, () => this.#before(plan.id));
   }
 
   #stepOf({ id, hasOperation }: ListPlan, request: ClientRequestOf): Step<RegisterDeps, void> {
@@ -179,7 +181,7 @@ class ListWorld {
           const payloads = Array.from({ length: count }, (_, index) => payloadOf(token, index, isOther));
           const asked = this.#before(id);
           const answer = await busyOr(this.#steps.append(deps, id, payloads, token));
-          if (answer) this.#asking.checked(() => checkAppended(asked(), token, payloads, answer));
+          if (answer) this.#clients.checked(() => checkAppended(asked(), token, payloads, answer));
         };
       case 'trigger':
         return (deps) => this.#trigger(deps, id, request.wanted, request.token);
@@ -199,7 +201,7 @@ class ListWorld {
     book.wanted.set(token, [...(book.wanted.get(token) ?? []), wanted]);
     const asked = this.#before(id);
     const answer = await busyOr(this.#steps.trigger(deps, id, wanted, token));
-    if (answer) this.#asking.checked(() => checkTriggered(asked(), token, answer));
+    if (answer) this.#clients.checked(() => checkTriggered(asked(), token, answer));
   }
 
   async #drop(deps: RegisterDeps, id: ListId, how: 'cancel' | 'delete'): Promise<void> {
@@ -208,63 +210,63 @@ class ListWorld {
     if (how === 'cancel') await this.#steps.cancelRest(deps, list);
     else {
       const ended = await this.#steps.discard(deps, list);
-      // Its event is on its way: asked again.
+      // Its event is being sent, so the request is repeated.
       if (ended?.event) throw new InjectedFault('its event is on its way');
       await this.#steps.visit(deps, trackerOf(id), () => true);
     }
   }
 
-  /** In the end nobody is around any more but he who brings it to its end. */
+  /** Ends the list when all its clients and workers are done. */
   async #end(plan: ListPlan): Promise<void> {
     const { id, ending } = plan;
-    const { scheduler, tables } = this.#asking;
+    const { scheduler, tables } = this.#clients;
     const { faultsEnd, span } = this.#scenario;
     await scheduler.wait(Math.max(faultsEnd, span));
-    while ((this.#around.get(id) ?? 0) > 0) await scheduler.wait(10_000);
+    while ((this.#active.get(id) ?? 0) > 0) await scheduler.wait(10_000);
     if (!tables.fanOuts.has(trackerOf(id))) return;
-    if (ending !== 'finish') await this.#asking.ask(`${id}-end`, ALWAYS, (deps) => this.#drop(deps, id, ending));
-    await this.#asking.ask(`${id}-end`, ALWAYS, async (deps) => {
+    if (ending !== 'finish') await this.#clients.ask(`${id}-end`, ALWAYS, (deps) => this.#drop(deps, id, ending));
+    await this.#clients.ask(`${id}-end`, ALWAYS, async (deps) => {
       await this.#steps.seal(deps, trackerOf(id));
     });
-    const heir: ListPlan = {
+    const lastPlan: ListPlan = {
       ...plan,
       workers: { ...plan.workers, dying: 0, releasing: 0, span: 1_000, lease: 2 * MINUTE },
     };
-    await this.#workerOf(heir, `${id}-heir`).pull(ALWAYS);
+    await this.#workerOf(lastPlan, `${id}-heir`).pull(ALWAYS);
   }
 
-  /** Register messages: each comes until it was handled, now and then twice. */
+  /** Register messages: each is delivered until it was handled, and sometimes twice. */
   #arrive(bodies: readonly string[]): void {
-    const { chaos, scheduler } = this.#asking;
+    const { chaos, scheduler } = this.#clients;
     for (const body of bodies) {
       this.#messages += 1;
       const messageId = `m${this.#messages}`;
       const random = chaos.chanceOf(messageId);
       const times = chaos.happens('duplicate', messageId) ? 2 : 1;
       for (let time = 0; time < times; time += 1)
-        this.#asking.whileBusy(async () => {
+        this.#clients.whileBusy(async () => {
           await scheduler.wait(random.int(0, chaos.happens('late', messageId) ? 10 * MINUTE : 500));
-          await this.#asking.ask('register', ALWAYS, (deps) => this.#steps.register(deps, [{ messageId, body }]));
+          await this.#clients.ask('register', ALWAYS, (deps) => this.#steps.register(deps, [{ messageId, body }]));
         });
     }
   }
 
-  /** A task ends, and says so for as long as nobody hears it. */
+  /** A task ends, and its ack is repeated until it is answered. */
   #work({ id, fanOutItem }: Task): void {
-    const { chaos, scheduler } = this.#asking;
+    const { chaos, scheduler } = this.#clients;
     const plan = this.#scenario.lists.find((each) => id.startsWith(`${each.id}:`));
     if (!plan || !fanOutItem) return;
     const random = chaos.chanceOf(`task ${id}`);
     const status = random.chance(plan.workers.failing) ? 'failed' : 'succeeded';
-    this.#asking.whileBusy(async () => {
+    this.#clients.whileBusy(async () => {
       await scheduler.wait(random.int(0, plan.taskSpan));
-      await this.#asking.ask('task', ALWAYS, (deps) => this.#steps.ackEnded(deps, [{ fanOutItem, status }]));
+      await this.#clients.ask('task', ALWAYS, (deps) => this.#steps.ackEnded(deps, [{ fanOutItem, status }]));
     });
   }
 
-  /** A list as it is now, to be compared with how it is when the answer comes. */
+  /** The list now, to be compared with the list at the answer. */
   #before(id: ListId): () => Asked {
-    const { tables, scheduler } = this.#asking;
+    const { tables, scheduler } = this.#clients;
     const read = (): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
     const [before, askedAt] = [read(), scheduler.now];
     const said = (token: number) => tables.listResults.get(`${id}#${token}`);

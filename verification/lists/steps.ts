@@ -28,14 +28,14 @@ export const STEPS = {
 };
 export type ListSteps = typeof STEPS;
 
-/** What stands in for ours. */
+/** Replacements that put a known bug back. */
 export interface Patched {
   readonly steps?: Partial<ListSteps>;
-  /** Changes what every process is given. */
+  /** Changes the ports of every process. */
   readonly deps?: (deps: RegisterDeps) => RegisterDeps;
 }
 
-/** What a step answers. Undefined for whoever is told to ask again in a moment, since too many ask at once. */
+/** The answer of a step; undefined if the list is busy with other requests and this one must be repeated. */
 export const busyOr = async <T>(answer: Promise<T>): Promise<T | undefined> => {
   try {
     return await answer;

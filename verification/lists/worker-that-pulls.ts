@@ -1,4 +1,4 @@
-/** A worker who claims jobs of a list, with all that may become of a claim. */
+/** A worker that claims jobs of a list, with everything that may happen to a claim. */
 
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
@@ -15,10 +15,10 @@ import type { ListSteps } from './steps.ts';
 import { busyOr } from './steps.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
-/** How long somebody waits who got nothing. */
+/** How long a worker waits after a claim without jobs, in ms. */
 const PAUSE: Millis = 10_000;
-/** How long he takes, at the most, until he claims again. */
-const BREATH: Millis = 1_000;
+/** The longest time until the next claim, in ms. */
+const BETWEEN_CLAIMS: Millis = 1_000;
 
 type Got = Claimed & { readonly kind: 'claimed' };
 
@@ -26,7 +26,7 @@ export class PullingWorker {
   readonly #name: string;
   readonly #plan: ListPlan;
   readonly #steps: ListSteps;
-  readonly #asking: ClientSimulation<RegisterDeps>;
+  readonly #clients: ClientSimulation<RegisterDeps>;
   readonly #before: () => () => Asked;
   readonly #random: Random;
   #claims = 0;
@@ -35,25 +35,25 @@ export class PullingWorker {
     name: string,
     plan: ListPlan,
     steps: ListSteps,
-    asking: ClientSimulation<RegisterDeps>,
+    clients: ClientSimulation<RegisterDeps>,
     before: () => () => Asked,
   ) {
     this.#name = name;
     this.#plan = plan;
     this.#steps = steps;
-    this.#asking = asking;
+    this.#clients = clients;
     this.#before = before;
-    this.#random = asking.chaos.chanceOf(name);
+    this.#random = clients.chaos.chanceOf(name);
   }
 
-  /** Works until then, or until nothing is to come any more. @param until from the start */
+  /** Works until then, or until no more jobs can come. @param until in ms from the start */
   async pull(until: Millis): Promise<void> {
-    const { scheduler } = this.#asking;
+    const { scheduler } = this.#clients;
     while (scheduler.now - START < until) {
       const got = await this.#claim();
       if (got === 'over') return;
       if (got) await this.#do(got);
-      await scheduler.wait(got ? this.#random.int(0, BREATH) : PAUSE);
+      await scheduler.wait(got ? this.#random.int(0, BETWEEN_CLAIMS) : PAUSE);
     }
   }
 
@@ -62,28 +62,29 @@ export class PullingWorker {
     this.#claims += 1;
     const claim = `${this.#name}-${this.#claims}` as ClaimId;
     const count = this.#random.int(1, workers.atOnce);
-    const asked = await this.#asking.ask(`${this.#name}-claim`, ALWAYS, async (deps) => {
+    const asked = await this.#clients.ask(`${this.#name}-claim`, ALWAYS, async (deps) => {
       const before = this.#before();
       const answer = await busyOr(this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease }));
       return { answer, before, clock: deps.machine.now() };
     });
     const { answer, before, clock = 0 } = asked?.answer ?? {};
-    // Only what he hears: somebody who was asleep may answer what has been asked again, and done, meanwhile.
-    if (answer && before) this.#asking.checked(() => checkClaimed(before(), claim, workers.atOnce, answer, clock));
+    // Only the received answer is checked. The answer of a paused process may be outdated when it arrives, because the
+    // request was repeated and the jobs were done.
+    if (answer && before) this.#clients.checked(() => checkClaimed(before(), claim, workers.atOnce, answer, clock));
     if (answer?.kind === 'closed' || (answer?.kind === 'none' && answer.status === 'complete')) return 'over';
-    // Whose claim is over when he hears of it does not begin.
+    // A claim that has ended when its answer arrives is not begun.
     return answer?.kind === 'claimed' && answer.until > clock ? answer : undefined;
   }
 
   async #do(got: Got): Promise<void> {
     const { workers } = this.#plan;
     const random = this.#random;
-    const { scheduler } = this.#asking;
+    const { scheduler } = this.#clients;
     const held = this.#held(got.handle);
     if (random.chance(workers.dying)) return;
     await scheduler.wait(random.int(0, workers.span));
     if (random.chance(workers.renewing)) {
-      const renewed = await this.#asking.ask(`${this.#name}-renew`, ALWAYS, (deps) =>
+      const renewed = await this.#clients.ask(`${this.#name}-renew`, ALWAYS, (deps) =>
         this.#steps.renew(deps, this.#plan.id, held, workers.lease),
       );
       if (renewed?.answer.kind !== 'renewed' && random.chance(0.5)) return;
@@ -112,12 +113,12 @@ export class PullingWorker {
   }
 
   async #release(held: Held): Promise<void> {
-    await this.#asking.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
+    await this.#clients.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
       this.#steps.release(deps, this.#plan.id, held),
     );
   }
 
-  /** @param isAll whether he may say that all of it succeeded, without naming a job */
+  /** @param isAll whether the worker may report success for the whole range, without naming jobs */
   async #complete(held: Held, jobs: readonly Job[], isAll: boolean): Promise<void> {
     const { id, workers } = this.#plan;
     const random = this.#random;
@@ -129,10 +130,10 @@ export class PullingWorker {
     const isPlain = isAll && results.every(({ outcome, result }) => outcome === 'succeeded' && result === undefined);
     const times = random.chance(workers.again) ? 2 : 1;
     for (let time = 0; time < times; time += 1)
-      await this.#asking.ask(`${this.#name}-complete`, random.pick([1, ALWAYS, ALWAYS]), async (deps) => {
+      await this.#clients.ask(`${this.#name}-complete`, random.pick([1, ALWAYS, ALWAYS]), async (deps) => {
         const before = this.#before();
         const answer = await this.#steps.complete(deps, id, held, isPlain ? 'succeeded' : results);
-        this.#asking.checked(() => checkCompleted(before(), held, results, answer));
+        this.#clients.checked(() => checkCompleted(before(), held, results, answer));
       });
   }
 }

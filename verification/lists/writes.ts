@@ -1,4 +1,4 @@
-/** What must hold after every write of a list's rows. Each is a sentence; the first one that breaks stops the run. */
+/** Invariants that must hold after every write of a list's rows. The first broken one ends the schedule. */
 
 import type { FanOut, Node } from '../../src/domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../../src/domain/fan-outs/tree.ts';
@@ -12,18 +12,18 @@ import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book, Place } from './ledger.ts';
 
-/** What a watcher is told besides what he sees. */
+/** What the watcher needs besides the writes. */
 export interface Watched {
   readonly tables: Tables;
   readonly nodeSize: NodeSize;
   readonly bookOf: (id: ListId) => Book;
   readonly now: () => Millis;
-  /** The most that a clock is off, either way. */
+  /** The largest deviation of a clock, in ms in both directions. */
   readonly skew: Millis;
 }
 
-/** The arrows of a list's life. */
-const ARROWS: Readonly<Record<FanOut['status'], readonly FanOut['status'][]>> = {
+/** The allowed changes of a list's status. */
+const NEXT_STATUSES: Readonly<Record<FanOut['status'], readonly FanOut['status'][]>> = {
   open: ['open', 'sealed', 'cancelled', 'expired'],
   sealed: ['sealed', 'complete', 'cancelled', 'expired'],
   complete: ['complete', 'expired'],
@@ -37,10 +37,10 @@ export const checkList = (watched: Watched, before: List | undefined, after: Lis
     demand(after.status === 'open' && after.total === 0 && after.head === 0, 'a list begins open and empty', subject);
     return;
   }
-  demand(ARROWS[before.status].includes(after.status), 'a status only moves on', subject);
+  demand(NEXT_STATUSES[before.status].includes(after.status), 'a status only changes to a later one', subject);
   demand(
     JSON.stringify(before.ended) === JSON.stringify(after.ended) || !before.ended || after.status === 'expired',
-    'how a list ended stays',
+    'the end of a list never changes',
     subject,
   );
   const id = listOf(after.id);
@@ -48,23 +48,23 @@ export const checkList = (watched: Watched, before: List | undefined, after: Lis
   if (after.total !== before.total) publish(watched, id, book, before, after);
   demand(
     after.head >= before.head && after.head <= after.total,
-    'the head only moves on, to the last job at most',
+    'the head never decreases, and never exceeds the total',
     subject,
   );
   if (after.head !== before.head || after.leases !== before.leases) moveJobs(watched, id, book, before, after);
   if (before.status !== 'complete' && after.status === 'complete') checkComplete(book, before, after);
 };
 
-/** D1. More jobs are the list's: all of them are stored, and are as they were sent. */
+/** D1. When the total grows, all added jobs are stored, and are as they were sent. */
 const publish = ({ tables }: Watched, id: ListId, book: Book, before: List, after: List): void => {
   const segment = tables.listSegments.get(`${id}#${before.total}`);
   const subject = { before, after, segment };
-  demand(before.status === 'open', 'only an open list is added to', subject);
-  demand(segment !== undefined && endOf(segment) === after.total, 'what is added has its segment', subject);
+  demand(before.status === 'open', 'jobs are added only to an open list', subject);
+  demand(segment !== undefined && endOf(segment) === after.total, 'added jobs have a segment', subject);
   if (!segment) return;
   for (let index = 0; index < segment.count; index += 1) {
     const payload = tables.listJobs.get(`${id}#${segment.token}#${index}`);
-    demand(payload !== undefined, 'what is added is stored', subject);
+    demand(payload !== undefined, 'added jobs are stored', subject);
     demand(JSON.parse(payload ?? '{}').n === index, 'jobs keep their order', subject);
     book.jobs.push({ payload: payload ?? '', place: 'fresh' });
   }
@@ -72,13 +72,13 @@ const publish = ({ tables }: Watched, id: ListId, book: Book, before: List, afte
 
 const isLive = ({ until }: Lease): boolean => until !== 0;
 
-/** D2, D3, D7. Jobs change hands. */
+/** D2, D3, D7. Checks the jobs that were handed out, given back or triggered. */
 const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after: List): void => {
   const subject = { before, after };
   if (before.status !== 'open' && before.status !== 'sealed') {
     const had = new Set(before.leases.filter(isLive).map(({ key }) => key));
     const isOver = after.head === before.head && after.leases.every((lease) => !isLive(lease) || had.has(lease.key));
-    demand(isOver, 'nothing is handed out once it is over', subject);
+    demand(isOver, 'no job of an ended list is handed out', subject);
   }
   const places = new Map<number, Place>();
   let end = 0;
@@ -89,7 +89,7 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
   }
   for (const range of takenNow(watched, id, book))
     for (let token = range.first; token < endOf(range); token += 1) {
-      demand(!places.has(token), 'what is triggered is nobody else’s', subject);
+      demand(!places.has(token), 'a triggered job is not leased', subject);
       places.set(token, 'triggered');
     }
   for (const lease of after.leases) checkLease(watched, book, before, lease, subject);
@@ -98,10 +98,10 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
     if (!job) continue;
     const place = places.get(token) ?? (job.place === 'triggered' ? 'triggered' : 'gone');
     const isTaken = job.place === 'triggered' || job.place === 'gone';
-    demand(!isTaken || place === job.place, 'what has been handed out for good is not handed out again', subject);
-    // Of a deleted list nobody keeps books any more.
-    const isLetGo = place === 'gone' && !isTaken && after.status !== 'expired';
-    demand(!isLetGo || job.done !== undefined, 'only what is done is let go of', {
+    demand(!isTaken || place === job.place, 'a job that was handed out for good is not handed out again', subject);
+    // The jobs of a deleted list are not recorded any more.
+    const isReleased = place === 'gone' && !isTaken && after.status !== 'expired';
+    demand(!isReleased || job.done !== undefined, 'only done jobs are removed from a lease', {
       ...subject,
       token,
     });
@@ -112,7 +112,7 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
 const countOf = (wanted: Wanted, total: number): number =>
   'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total) / 100);
 
-/** What triggers have taken that was not booked yet. */
+/** Ranges taken by triggers that are not recorded yet. */
 const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[] =>
   [...tables.listTriggers].flatMap(([key, { ranges }]) => {
     if (!key.startsWith(`${id}#`)) return [];
@@ -123,21 +123,21 @@ const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[]
     const count = ranges.reduce((sum, range) => sum + range.count, 0);
     const most = Math.max(0, ...wanted.map((each) => countOf(each, book.jobs.length)));
     const subject = { id, name, ranges, wanted };
-    demand(count <= most, 'a trigger takes no more than it wants', subject);
+    demand(count <= most, 'a trigger takes no more jobs than requested', subject);
     const left = (book.seenBy.get(name) ?? []).map((list) => leftIn(book, list));
     const least = Math.min(...left, ...wanted.map((each) => ('count' in each ? each.count : 0)));
-    demand(count >= least, 'a trigger takes all that is left, if that is less', subject);
+    demand(count >= least, 'a trigger takes as many jobs as requested, or all that are left', subject);
     return ranges;
   });
 
-/** What was fresh in a list, or given back and not done. */
+/** The number of jobs that were fresh, or given back and not done. */
 const leftIn = (book: Book, list: List): number => {
   const open = (lease: Lease): number => book.at(lease).filter(({ done }) => done === undefined).length;
   const free = list.leases.filter((lease) => !isLive(lease));
   return free.reduce((sum, lease) => sum + open(lease), list.total - list.head);
 };
 
-/** Whoever had it is over, by any clock; or it is still he. */
+/** The other lease has ended by any clock, or it is the same lease. */
 const checkLease = ({ now, skew }: Watched, book: Book, before: List, lease: Lease, subject: object): void => {
   if (!isLive(lease)) return;
   for (const other of before.leases) {
@@ -147,7 +147,7 @@ const checkLease = ({ now, skew }: Watched, book: Book, before: List, lease: Lea
   }
   demand(
     book.at(lease).every(({ place }) => place === 'fresh' || place === 'free' || place === 'leased'),
-    'what has been handed out for good is not leased',
+    'a job that was handed out for good is not leased',
     subject,
   );
 };
@@ -156,24 +156,28 @@ const checkComplete = (book: Book, before: List, after: List): void => {
   const done = book.count((job) => job.done !== undefined);
   const failed = book.count((job) => job.done === false);
   const subject = { before, after, done, failed };
-  demand(before.status === 'sealed', 'what is complete was sealed', subject);
+  demand(before.status === 'sealed', 'only a sealed one completes', subject);
   demand(
     done === after.total && book.jobs.length === after.total,
-    'nothing is complete before all of it is done',
+    'it completes only after all its items are done',
     subject,
   );
   demand(
     after.ended?.because === 'all-done' && after.ended.failed === failed,
-    'what is complete is counted right',
+    'a complete one stores its number of failed items',
     subject,
   );
   if (!after.event) return;
   const { type, subject: of, data } = JSON.parse(after.event.event);
   const isRight = type === 'groupage.list.completed' && of === listOf(after.id) && data.total === after.total;
-  demand(isRight && data.failed === failed && data.succeeded === done - failed, 'an event counts right', subject);
+  demand(
+    isRight && data.failed === failed && data.succeeded === done - failed,
+    'an event reports the right counts',
+    subject,
+  );
 };
 
-/** The tracker's rows. */
+/** Checks the rows of the tracker. */
 export const checkTracker = (
   { bookOf, nodeSize: { width }, now, tables }: Watched,
   tracker: FanOut['id'],
@@ -184,15 +188,15 @@ export const checkTracker = (
   const book = bookOf(listOf(tracker));
   const subject = { tracker, level, n, before, after };
   const { slots } = after;
-  demand(slots.length === width, 'a node has a slot for whatever may come', subject);
-  demand(after.left === slots.filter((slot) => slot === null).length, 'a node counts its slots', subject);
+  demand(slots.length === width, 'every node has its full number of slots', subject);
+  demand(after.left === slots.filter((slot) => slot === null).length, 'a node counts its empty slots', subject);
   demand(
     (before?.slots ?? []).every((slot, index) => slot === null || slot === slots[index]),
-    'what is written into a slot stays',
+    'a set slot never changes',
     subject,
   );
   const status = tables.fanOuts.get(tracker)?.status;
-  // Whoever saw it before it was deleted may put a row once more that was cleared away. It goes again.
+  // A process that read the list before its deletion may write a deleted row again. The row is deleted once more.
   if (status === 'expired') return;
   if (level > 0) {
     checkParent(book, width, status === 'open', { level, n }, slots, subject);
@@ -201,16 +205,16 @@ export const checkTracker = (
   for (const [index, slot] of slots.entries()) {
     if (slot === null || before?.slots[index] === slot) continue;
     const job = book.jobs[n * width + index];
-    demand(job !== undefined, 'what is done is a job', subject);
+    demand(job !== undefined, 'only existing jobs are done', subject);
     demand(job?.done === undefined || job.done === slot, 'the first outcome of a job stands', subject);
-    demand(job?.place !== 'fresh', 'only what was handed out is done', subject);
+    demand(job?.place !== 'fresh', 'only jobs that were handed out are done', subject);
     if (!job || job.done !== undefined) continue;
     job.done = slot;
     job.doneAt = now();
   }
 };
 
-/** A child's slot says that all below it is done, for good. */
+/** A child's slot is set when all jobs below it are done, for good. */
 const checkParent = (
   book: Book,
   width: number,
@@ -226,18 +230,18 @@ const checkParent = (
     const below = book.at({ first, count: span });
     demand(
       below.length > 0 && below.every((job) => job.done !== undefined),
-      'a slot is set once all below it is done',
+      'a slot is set only after all items below it are done',
       subject,
     );
-    demand(!isOpen || below.length === span, 'a slot is set once nothing comes below it any more', subject);
+    demand(!isOpen || below.length === span, 'a slot is set only when no more items can be added below it', subject);
   }
 };
 
-/** A job becomes one task, of what was triggered. */
+/** A triggered job becomes one task, which is an item of the tracker. */
 export const checkTask = (bookOf: Watched['bookOf'], before: Task | undefined, after: Task): void => {
   const [id, token] = after.id.split(':') as [ListId, string];
   const job = bookOf(id).jobs[Number(token)];
   const subject = { before, after, job };
-  demand(job?.place === 'triggered', 'only what was triggered becomes a task', subject);
-  demand(after.fanOutItem !== undefined, 'a task of a job is an item', subject);
+  demand(job?.place === 'triggered', 'only triggered jobs become tasks', subject);
+  demand(after.fanOutItem !== undefined, 'the task of a job is an item', subject);
 };
