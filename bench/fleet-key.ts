@@ -7,13 +7,13 @@
  */
 import { parseArgs } from 'node:util';
 import { table } from '../tools/terminal.ts';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { restart } from './fleet-key/restart.ts';
 
 const { values } = parseArgs({
   options: { partitions: { type: 'string', default: '1000' }, bytes: { type: 'string', default: '4096' } },
 });
-const [partitions, bytes] = [whole('partitions', values.partitions, 1), whole('bytes', values.bytes, 0)];
+const [partitions, bytes] = [wholeNumber('partitions', values.partitions, 1), wholeNumber('bytes', values.bytes, 0)];
 
 const rows = [];
 let isKept = true;

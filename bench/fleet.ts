@@ -11,7 +11,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { CONTENDERS, OURS } from './fleet/contenders.ts';
 import { altOf, pictureOf } from './fleet/picture.ts';
 import { brokenBy } from './fleet/promises.ts';
@@ -29,8 +29,8 @@ const { values } = parseArgs({
   },
 });
 const { quick, docs, json } = values;
-const seed = whole('seed', values.seed, 0);
-const counts = (values.nodes ?? (quick ? '4' : '2,4,8,16')).split(',').map((count) => whole('nodes', count, 1));
+const seed = wholeNumber('seed', values.seed, 0);
+const counts = (values.nodes ?? (quick ? '4' : '2,4,8,16')).split(',').map((count) => wholeNumber('nodes', count, 1));
 if (docs && (quick || !counts.includes(TOLD_NODES))) {
   console.error(`--docs needs ${TOLD_NODES} among --nodes, and no --quick`);
   process.exit(2);

@@ -9,7 +9,7 @@ import { BATCHES } from '../verification/batches/kind.ts';
 import { promiseOf } from '../verification/batches/shrink.ts';
 import { FAN_OUTS } from '../verification/fan-outs/kind.ts';
 import { type Figures, runSchedules, type Summary } from '../verification/harness/schedules.ts';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { withPatch } from '../verification/known-bugs/bug.ts';
 import { KNOWN_BUGS, withBug } from '../verification/known-bugs/catalogue.ts';
 import { FAN_OUT_BUGS } from '../verification/known-bugs/fan-outs.ts';
@@ -23,7 +23,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const [runs, seed] = [whole('runs', values.runs, 1), whole('seed', values.seed, 0)];
+const [runs, seed] = [wholeNumber('runs', values.runs, 1), wholeNumber('seed', values.seed, 0)];
 
 type Found = Pick<Summary<Figures>, 'violations'>;
 

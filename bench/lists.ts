@@ -15,7 +15,7 @@ import { strict as assert } from 'node:assert';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { costByLeases, costByLength, type LeaseCost } from './lists/costs.ts';
 import { pictureOf } from './lists/picture.ts';
 import { documentOf } from './lists/report.ts';
@@ -47,11 +47,11 @@ if (odd.length > 0 || (values.docs && !isWhole)) {
   );
   process.exit(2);
 }
-const jobs = whole('jobs', values.jobs ?? (quick ? '1000' : '100000'), 1);
-const claimers = whole('claimers', values.claimers ?? (quick ? '16' : '64'), 1);
+const jobs = wholeNumber('jobs', values.jobs ?? (quick ? '1000' : '100000'), 1);
+const claimers = wholeNumber('claimers', values.claimers ?? (quick ? '16' : '64'), 1);
 
 const storm = (world: World) =>
-  runStorm(world, { jobs, claimers, atOnce: 25, lost: 0.2, dying: 0.1, seed: whole('seed', values.seed, 0) });
+  runStorm(world, { jobs, claimers, atOnce: 25, lost: 0.2, dying: 0.1, seed: wholeNumber('seed', values.seed, 0) });
 
 /** How much more a claim may cost in one list than in another. */
 const TOLERANCE = 1.1;

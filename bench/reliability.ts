@@ -4,7 +4,7 @@
  * `--size N` gives every batch that size, instead of the schedule's own (1 to 10). `--json` prints the counts.
  */
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { CONTENDERS, compete, withSize } from './baselines/contenders.ts';
 import type { Outcome } from './baselines/outcome.ts';
 
@@ -16,8 +16,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-const [runs, seed] = [whole('runs', values.runs, 1), whole('seed', values.seed, 0)];
-const change = values.size === undefined ? undefined : withSize(whole('size', values.size, 1));
+const [runs, seed] = [wholeNumber('runs', values.runs, 1), wholeNumber('seed', values.seed, 0)];
+const change = values.size === undefined ? undefined : withSize(wholeNumber('size', values.size, 1));
 
 const share = (part: number, all: number): string => `${((100 * part) / all).toFixed(part === 0 ? 0 : 1)}%`;
 const each = (amount: number, all: number): string => (amount / all).toFixed(1);

@@ -3,7 +3,7 @@
  * (docs/decisions/0018). A prototype on the local engine: nothing fails in it, nobody leads, and nothing comes twice.
  */
 import { parseArgs } from 'node:util';
-import { whole } from '../verification/harness/whole.ts';
+import { wholeNumber } from '../verification/harness/whole-number.ts';
 import { startTables } from './shared-rows/tables.ts';
 import { type Delivery, type Load, WAYS } from './shared-rows/variants.ts';
 
@@ -16,10 +16,10 @@ const { values } = parseArgs({
   },
 });
 const load: Load = {
-  tasks: whole('tasks', values.tasks, 1),
-  targets: whole('targets', values.targets, 1),
-  payload: whole('payload', values.payload, 1),
-  size: whole('size', values.size, 1),
+  tasks: wholeNumber('tasks', values.tasks, 1),
+  targets: wholeNumber('targets', values.targets, 1),
+  payload: wholeNumber('payload', values.payload, 1),
+  size: wholeNumber('size', values.size, 1),
 };
 /** Messages of one invocation of the register function. */
 const DELIVERIES = [10, 100, 500];

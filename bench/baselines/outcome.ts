@@ -7,8 +7,8 @@ import { parseRegisterMessage } from '../../src/domain/register/register-message
 import { START } from '../../src/virtual/trace.ts';
 import type { LoggedCall } from '../../verification/batches/call-log.ts';
 import { withOperations } from '../../verification/batches/configurations.ts';
-import { plain } from '../../verification/batches/plain.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
+import { plain } from '../../verification/batches/without-policies.ts';
 
 /** Counts; of one schedule, or of many added up. */
 export interface Outcome {

@@ -28,12 +28,12 @@ import { checkCompletion, checkOrder, ITEM_NODES, openFanOut } from './fanned-ou
 import { habitsOf } from './habits.ts';
 import { neverQuiet, type Quiet, quietBetween } from './idle-months.ts';
 import { watch } from './invariants.ts';
-import type { Sent } from './lives.ts';
 import { LAST_TRY, Partitions } from './partitions.ts';
 import { momentsOf, type Scenario } from './scenario.ts';
 import { simulatedDownstream } from './simulated-downstream.ts';
 import { checkHoldsSlot, checkPause } from './slots.ts';
 import { nothingExpired } from './time-to-live.ts';
+import type { Sent } from './unique-names.ts';
 
 /** Small, so that small caps have several pages. */
 const SLOTS_PER_PAGE = 2;

@@ -20,7 +20,7 @@ import { bytesOf, type Evidence, isPayloadGone, sentPayloads, waitsOf } from './
 import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
 import { checkLargeAnswers } from './large-answers.ts';
-import { checkLed } from './led.ts';
+import { checkLedInTime } from './led-in-time.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkNotified } from './notified.ts';
 import { checkSettled } from './settled.ts';
@@ -41,7 +41,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkLargeAnswers(evidence);
   checkFannedOut(evidence);
   if (evidence.isCalm) checkInTime(evidence);
-  checkLed(evidence);
+  checkLedInTime(evidence);
 };
 
 /** However often and however late a redrive is requested, it starts exactly one new run of a failed task. */

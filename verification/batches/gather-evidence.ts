@@ -4,10 +4,10 @@ import { START } from '../../src/virtual/trace.ts';
 import type { Account } from './account.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
-import { redrivesIn } from './lives.ts';
 import type { People } from './operators.ts';
 import type { Scenario } from './scenario.ts';
 import { PATROLLED_AT_ONCE } from './sweeps.ts';
+import { redrivesIn } from './unique-names.ts';
 
 /** Delays are up to a second late, and steps take time. */
 const SLACK: Millis = 10_000;

@@ -12,8 +12,8 @@ import { PACE } from '../../src/steps/slots/wake.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
-import { checkRates } from './keeps-rate.ts';
-import { checkPassed } from './passed.ts';
+import { checkRates } from './rate-limit.ts';
+import { checkStarvation } from './starvation.ts';
 import { checkSweeps } from './sweeps.ts';
 
 /** @throws Violation */
@@ -28,7 +28,7 @@ export const checkInTime = (evidence: Evidence): void => {
   checkFlushes(evidence);
   checkExpiries(evidence);
   checkOrder(evidence);
-  checkPassed(evidence);
+  checkStarvation(evidence);
   checkSweeps(evidence);
   const { idle, guards } = evidence.seen;
   demand(guards.most <= 2, 'at most two copies of a guard are in flight', guards);

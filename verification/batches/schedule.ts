@@ -19,11 +19,11 @@ import type { CallLog } from './call-log.ts';
 import type { SeenSweep } from './evidence.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { stoppedFor } from './habits.ts';
-import { livesApart, redrivesIn } from './lives.ts';
 import { LONGEST_PAUSE, People } from './operators.ts';
 import type { Scenario, Stop } from './scenario.ts';
 import { checkForgotten, notingPatrol, watchForgotten } from './sweeps.ts';
 import { deleteExpired, type Expired, expire } from './time-to-live.ts';
+import { redrivesIn, withUniqueNames } from './unique-names.ts';
 
 export interface Report extends SimulationReport {
   readonly tables: Tables;
@@ -168,7 +168,7 @@ class Course {
       const left = Object.entries(queues).map(([name, queue]) => [name, queue.messages.size]);
       demand(ended, 'the schedule comes to rest', Object.fromEntries(left));
       const evidence = gatherEvidence(this.#account, this.#people);
-      checkAtRest(this.#scenario.isLong ? livesApart(evidence, expired, sent) : evidence);
+      checkAtRest(this.#scenario.isLong ? withUniqueNames(evidence, expired, sent) : evidence);
     });
   }
 

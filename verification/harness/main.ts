@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads';
 import { readable } from '../../src/virtual/trace.ts';
 import { type Enough, runChunks, runInParallel } from './parallel.ts';
 import { type Figures, inALine, type Kind, type Summary } from './schedules.ts';
-import { whole } from './whole.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const [TEXT, FLAG] = [{ type: 'string' }, { type: 'boolean', default: false }] as const;
 const OPTIONS = { runs: TEXT, seed: TEXT, trace: FLAG, lives: TEXT, size: TEXT, shrink: FLAG };
@@ -62,7 +62,7 @@ export const sizeOf = <Sizes extends string>(
 };
 
 const given = (name: string, text: string | undefined): number | undefined =>
-  text === undefined ? undefined : whole(name, text);
+  text === undefined ? undefined : wholeNumber(name, text);
 
 const replay = async <Scenario, Report, Sums extends Figures, Sizes extends string>(
   { run, brokenIn }: Kind<Scenario, Report, Sums, Sizes>,

@@ -4,8 +4,8 @@ import type { Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
-import { plain } from '../batches/plain.ts';
 import type { Scenario } from '../batches/scenario.ts';
+import { plain } from '../batches/without-policies.ts';
 
 /** A task of a Target, and what its producer asks for. */
 interface Sent {

@@ -2,8 +2,8 @@
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
-import { plain } from '../batches/plain.ts';
 import type { Scenario } from '../batches/scenario.ts';
+import { plain } from '../batches/without-policies.ts';
 
 /** A weight that no table holds. */
 export const TINY = 1e-200;

@@ -28,9 +28,9 @@ import { type ClientReport, ClientSimulation, type Step } from '../harness/clien
 import { type Asked, checkAppended, checkTriggered } from './answers.ts';
 import { checkListsAtRest } from './at-rest.ts';
 import { Book, payloadOf } from './ledger.ts';
+import { PullingWorker } from './pulling-worker.ts';
 import { type ClientRequestOf, type ListPlan, type ListScenario, OPERATION } from './scenario.ts';
 import { busyOr, type ListSteps, STEPS } from './steps.ts';
-import { PullingWorker } from './worker-that-pulls.ts';
 import { checkList, checkTask, checkTracker } from './writes.ts';
 
 export interface ListReport extends ClientReport {

@@ -13,7 +13,7 @@ import { type Evidence, waitsOf } from './evidence.ts';
 const PASSES = 20;
 
 /** @throws Violation */
-export const checkPassed = (evidence: Evidence): void => {
+export const checkStarvation = (evidence: Evidence): void => {
   // A paused Target waits for the end of its own pause.
   if (evidence.wasPaused) return;
   const batches = [...evidence.tables.batches.values()];

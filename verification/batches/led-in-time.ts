@@ -17,7 +17,7 @@ const LED_WITHIN: Millis = 2 * MAX_DELAY;
  * Each Target with waiting tasks gets a leader, and its batch is sealed, within {@link LED_WITHIN} after it is due, or
  * after the last fault. Operations whose cap, circuit or pause may hold the batch are left out. @throws Violation
  */
-export const checkLed = ({ config, tables, waitFor, repairedAt }: Evidence): void => {
+export const checkLedInTime = ({ config, tables, waitFor, repairedAt }: Evidence): void => {
   if (repairedAt === undefined) return;
   for (const batch of tables.batches.values()) {
     if (waitFor.has(batch.operation)) continue;

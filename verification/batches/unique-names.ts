@@ -216,7 +216,7 @@ const named = (id: TaskId, rows: readonly Omit<Life, 'name'>[]): readonly Life[]
 const renamed = (body: string, id: TaskId, name: TaskId): string => body.replace(`"id":"${id}"`, `"id":"${name}"`);
 
 /** The evidence with unique names. @param sent all messages, with their receipts */
-export const livesApart = (evidence: Evidence, expired: Expired, sent: readonly Sent[]): Evidence => {
+export const withUniqueNames = (evidence: Evidence, expired: Expired, sent: readonly Sent[]): Evidence => {
   const { config, tables, log, sentCallbacks, seen, redriven, refusedRedrives, rejected, cancelled } = evidence;
   const lives = new Lives(tables, expired);
   const batches = [...expired.batches.map(({ row }) => row), ...tables.batches.values()].map((each) =>
