@@ -118,7 +118,8 @@ export class Judge {
     for (const { owner, partition } of leases.values())
       if (owner === undefined || !alive.some((name) => owner.startsWith(`${name}@`)))
         this.#onBroken(`partition ${partition} has no living owner in the end (owner: ${owner})`);
-    if (!this.isEven) this.#onBroken(`loads are ${JSON.stringify(Object.fromEntries(this.#loads()))} in the end`);
+    if (!this.isEven)
+      this.#onBroken(`loads are uneven in the end (${JSON.stringify(Object.fromEntries(this.#loads()))})`);
   }
 
   #loads(): ReadonlyMap<NodeKey, number> {
