@@ -94,8 +94,9 @@ const MAY_BE_DOWN: readonly (readonly string[])[] = [
 ];
 
 /**
- * In every fifth schedule there is an outage. It takes at most ten minutes if messages may be delivered twice. Waiting
- * messages are redriven again and again, and with every fifth delivery doubled an hour would yield a hundred thousand.
+ * In every fifth schedule there is an outage. It takes at most ten minutes if messages may be delivered twice. Messages
+ * that wait during an outage are redriven again and again. If every fifth delivery is doubled, an hour would yield a
+ * hundred thousand messages.
  */
 const outages = (seed: number, span: Millis, { duplicate, undeleted }: FaultRates): readonly Outage[] => {
   const random = seeded(seed ^ 0x0d0e);
