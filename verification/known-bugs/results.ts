@@ -210,7 +210,7 @@ export const RESULT_BUGS: readonly KnownBug[] = [
   [
     'glances that are believed at every attempt',
     glancesAreAlwaysBelieved,
-    /an item that has its result|ends as soon as each of its members has its result/,
+    /an item that has its result|ends as soon as each member has its result/,
     narrow.reportedTogether,
   ],
   ['batches that succeed whatever their counts say', everyBatchSucceeds, /status matches its counts/],
