@@ -8,7 +8,7 @@ import { START } from '../../src/virtual/trace.ts';
 import type { LoggedCall } from '../../verification/batches/call-log.ts';
 import { withOperations } from '../../verification/batches/configurations.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
-import { plain } from '../../verification/batches/without-policies.ts';
+import { withoutPolicies } from '../../verification/batches/without-policies.ts';
 
 /** Counts; of one schedule, or of many added up. */
 export interface Outcome {
@@ -68,7 +68,7 @@ export const sum = (a: Outcome, b: Outcome): Outcome =>
  * Every task is named, so that it can be told from outside when it was sent.
  */
 export const comparable = (scenario: Scenario): Scenario => {
-  const { config, sends, ...rest } = plain(scenario);
+  const { config, sends, ...rest } = withoutPolicies(scenario);
   return {
     ...rest,
     config: {

@@ -52,7 +52,7 @@ export interface Surroundings {
   readonly nodeSize?: NodeSize;
   /** Slots of a page. @default - those of DynamoDB's rows */
   readonly slotsPerPage?: number;
-  /** Wraps the store of the inputs that jobs have done, to put a known bug back. */
+  /** Replaces the store of processed inputs, to put a known bug back. */
   readonly processed?: ((keys: ProcessedKeys) => ProcessedKeys) | undefined;
   /** Lets a process wait for the capacity of partitions, or fails. @default - capacity is unlimited */
   readonly throttle?: Throttle;

@@ -20,7 +20,7 @@ export interface ScheduleSteps extends Steps {
   readonly sweep: typeof sweep;
   readonly cancel: typeof cancel;
   readonly timeForCall: typeof timeForCall;
-  /** Changes what every function reads and writes of the inputs that jobs have done. */
+  /** Replaces the store of processed inputs in every function. */
   readonly processed: (keys: ProcessedKeys) => ProcessedKeys;
 }
 

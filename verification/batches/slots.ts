@@ -139,13 +139,13 @@ export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operat
 };
 
 /**
- * An attempt that began before a person paused the operation or the Target may go on: for as long as its function has. A circuit's
- * pause may end by a clock that is ahead.
+ * No call is made while a person has paused the operation or the Target. An attempt that began before the pause may
+ * continue until its function ends. A circuit's pause is left out, since it may end early by a fast clock.
  */
 export const checkPause = (tables: Tables, config: Config, { batchId, operation, target }: Call, now: Millis): void => {
   const began = now - handlerTimeout(config) - 2 * CLOCK_SKEW;
   for (const paused of [tables.operations.get(operation)?.paused, tables.locks.get(target)?.paused])
-    demand(paused?.by !== 'person' || paused.since >= began, 'nothing is called while it is paused', {
+    demand(paused?.by !== 'person' || paused.since >= began, 'no batch is called while it is paused', {
       batchId,
       paused,
     });

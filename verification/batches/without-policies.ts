@@ -6,7 +6,7 @@ import { withOperations } from './configurations.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The schedule without caps, windows, quiet periods, circuits and rates, and without options of single tasks. */
-export const plain = ({ items: _, ...scenario }: Scenario): Scenario => ({
+export const withoutPolicies = ({ items: _, ...scenario }: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, bare),
   sends: scenario.sends.map(({ at, body }) => ({ at, body: withoutRequests(body) })),

@@ -1,26 +1,26 @@
-/** Steps that stand in for ours: a bug that is put back. */
+/** A known bug: a step or port that replaces the real one, to prove that a judge finds the defect. */
 import type { Config, Operation } from '../../src/domain/config/resolved.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Scenario, ScheduleSteps } from '../batches/scenario.ts';
 
 export type Bug = Partial<ScheduleSteps>;
 
-/** A bug, the promise that it breaks, and where it shows, if not in any schedule. */
+/** A bug, the promise that it breaks, and the scenarios that show it. @default - any scenario shows it */
 export type Known<Put, Scenario> = readonly [
   name: string,
   bug: Put,
   promise: RegExp,
-  where?: ((scenario: Scenario) => Partial<Scenario>) | undefined,
+  change?: ((scenario: Scenario) => Partial<Scenario>) | undefined,
 ];
 export type KnownBug = Known<Bug, Scenario>;
 
-/** A scenario in which a bug is back. */
+/** A scenario with a bug put back. */
 export const withPatch = <Patched, Scenario extends { readonly patched?: Patched }>(
-  [, patched, , where]: Known<Patched, Scenario>,
+  [, patched, , change]: Known<Patched, Scenario>,
   scenario: Scenario,
-): Scenario => ({ ...scenario, ...where?.(scenario), patched });
+): Scenario => ({ ...scenario, ...change?.(scenario), patched });
 
-/** A step works by another configuration than the one that was made. */
+/** Runs a step with a changed configuration. */
 export const withOperation = <Deps extends { readonly config: Config }>(
   deps: Deps,
   change: (operation: Operation) => Partial<Operation>,

@@ -1,13 +1,13 @@
 /**
- * Bugs that were made once, by drafts of the rules, by this code or to try the checker, to be put back where the
- * simulation must find them.
- * They stand in for single steps or ports.
+ * All known bugs of tasks: defects of earlier versions, and defects invented to prove that the judges find them. Each
+ * replaces a single step or port. The tests put each one back, and a simulated schedule has to break the promise that
+ * the bug names.
  */
 import type { Scenario } from '../batches/scenario.ts';
 import type { KnownBug } from './bug.ts';
 import { HANDLING_BUGS } from './handling.ts';
 import { LEADING_BUGS } from './leading.ts';
-import { MANY_BUGS } from './many.ts';
+import { LOAD_BUGS } from './many.ts';
 import { REGISTERING_BUGS } from './registering.ts';
 import { REPAIRING_BUGS } from './repairing.ts';
 import { RESULT_BUGS } from './results.ts';
@@ -19,15 +19,15 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ...HANDLING_BUGS,
   ...RESULT_BUGS,
   ...SHARING_BUGS,
-  ...MANY_BUGS,
+  ...LOAD_BUGS,
   ...REPAIRING_BUGS,
 ];
 
-/** A schedule with a bug put back. */
-export const withBug = ([, steps, , where]: KnownBug, scenario: Scenario): Scenario => ({
+/** A schedule with a bug put back. The patrol is off, since it would repair many defects. */
+export const withBug = ([, steps, , change]: KnownBug, scenario: Scenario): Scenario => ({
   ...scenario,
   steps,
   patrol: false,
   purges: [],
-  ...where?.(scenario),
+  ...change?.(scenario),
 });

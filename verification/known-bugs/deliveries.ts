@@ -1,4 +1,7 @@
-/** Bugs of deliveries, put back to try the judges. Each stands in for a step, or for what is known of destinations. */
+/**
+ * Bugs of deliveries, put back to prove that the judges find them. Each replaces a step, or the stored state of
+ * destinations.
+ */
 
 import { NEW_SHARE } from '../../src/domain/callbacks/share.ts';
 import { redriveDeadLetterQueue, walkDeadLetters } from '../../src/steps/repair/dead-letters.ts';
@@ -6,13 +9,13 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { DeliveryScenario, Patched, Receiver } from '../deliveries/scenario.ts';
 import type { Known } from './bug.ts';
 
-/** As it was before there was a share: whoever has events for a destination calls it. */
-const noShare: Patched = {
+/** Every destination counts as calm, so a slow one may hold all invocations of the callback function. */
+const slowDestinationHoldsAll: Patched = {
   sharing: () => ({ look: async () => NEW_SHARE, change: async () => 'unknown' }),
 };
 
 /** A circuit that no answer closes. */
-const circuitsStayOpen: Patched = {
+const circuitStaysOpen: Patched = {
   sharing: ({ look, change }) => ({
     look,
     change: (next) =>
@@ -28,8 +31,8 @@ const circuitsStayOpen: Patched = {
   }),
 };
 
-/** A circuit that is not looked at: a destination that is down is called at each receive. */
-const circuitsAreOverlooked: Patched = {
+/** A circuit that is not read: a failed destination is called at each receive. */
+const circuitIgnored: Patched = {
   sharing: ({ look, change }) => ({
     look: async () => {
       const share = await look();
@@ -43,8 +46,8 @@ const circuitsAreOverlooked: Patched = {
   }),
 };
 
-/** As it was before given-up events had a queue of their own: the sweep leaves them where they are. */
-const givenUpStay: Patched = {
+/** As in an earlier release: the sweep leaves given-up events among the dead letters. */
+const givenUpEventsStay: Patched = {
   steps: {
     sweepDeadLetters: (deps, queue, { began, mayGoOn }) =>
       walkDeadLetters(deps, queue, { began, mayGoOn }, async ({ body }) => {
@@ -55,7 +58,7 @@ const givenUpStay: Patched = {
   },
 };
 
-type Where = (scenario: DeliveryScenario) => Partial<DeliveryScenario>;
+type ScenarioChange = (scenario: DeliveryScenario) => Partial<DeliveryScenario>;
 
 const others = (
   { receivers: [well, ...rest] }: DeliveryScenario,
@@ -66,22 +69,32 @@ const others = (
 
 const BURST = Array.from({ length: 150 }, (_, n) => n);
 
-/** Many events for destinations that hang, and nothing goes wrong beside that. */
-const hanging: Where = (scenario) => ({
+/** Many events for destinations that do not answer, without faults. */
+const manyEventsWithoutAnswer: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   ...others(scenario, { manner: 'hangs', timeout: 20_000, recoversAt: 15 * 60_000, events: BURST }),
 });
-/** A few events for destinations that hang. */
-const aFewHang: Where = (scenario) => ({
+/** A few events for destinations that do not answer. */
+const fewEventsWithoutAnswer: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   ...others(scenario, { manner: 'hangs', timeout: 20_000, recoversAt: 15 * 60_000, events: BURST.slice(0, 6) }),
 });
-/** An earlier release has left events among the dead letters. */
-const leftBehind: Where = () => ({ faults: NO_FAULTS, leftBehind: 400, fresh: 1 });
+/** Events that an earlier release left among the dead letters. */
+const leftBehind: ScenarioChange = () => ({ faults: NO_FAULTS, leftBehind: 400, fresh: 1 });
 
 export const DELIVERY_BUGS: readonly Known<Patched, DeliveryScenario>[] = [
-  ['destinations without a share', noShare, /healthy destination is delivered soon/, hanging],
-  ['circuits that never close', circuitsStayOpen, /only events for destinations that never recover/, aFewHang],
-  ['circuits that are overlooked', circuitsAreOverlooked, /a failed destination is called seldom/, hanging],
-  ['given-up events that stay among dead letters', givenUpStay, /delivered or given up|is delivered soon/, leftBehind],
+  [
+    'slow destination holds all invocations',
+    slowDestinationHoldsAll,
+    /healthy destination is delivered soon/,
+    manyEventsWithoutAnswer,
+  ],
+  ['circuit never closes', circuitStaysOpen, /only events for destinations that never recover/, fewEventsWithoutAnswer],
+  [
+    'circuit ignored',
+    circuitIgnored,
+    /a failed destination is called seldom/,
+    manyEventsWithoutAnswer,
+  ],
+  ['given-up events left among dead letters', givenUpEventsStay, /delivered or given up|is delivered soon/, leftBehind],
 ];

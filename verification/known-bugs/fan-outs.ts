@@ -1,6 +1,6 @@
 /**
- * Bugs of fan-outs that were made once, by drafts of the rules, by this code or to try the checker. They stand in for single
- * steps, or for what the store answers.
+ * Bugs of fan-outs, from drafts and earlier versions, or invented to prove that the judges find them. Each replaces a
+ * step, or changes the answers of the store.
  */
 
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -13,7 +13,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import type { FanOutScenario, Patched } from '../fan-outs/scenario.ts';
 import type { Known } from './bug.ts';
-import * as where from './where-fan-outs.ts';
+import * as scenarios from './where-fan-outs.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
 
@@ -21,9 +21,9 @@ const withStore = <Deps extends FanOutDeps>(deps: Deps, change: Change): Deps =>
   ...deps,
   fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts, deps) },
 });
-/** Everybody's store does so. */
+/** The bug is in every process's store. */
 const store = (change: Change): Patched => ({ deps: (deps) => withStore(deps, change) });
-/** Somebody's does. */
+/** The bug is only in the store of acks, or of the patrol. */
 const acking = (change: Change): Patched => ({
   steps: { ackItems: (deps, acks) => ackItems(withStore(deps, change), acks) },
 });
@@ -34,7 +34,7 @@ const patrolling = (change: Change): Patched => ({
   },
 });
 
-/** T4 the other way round: the header is read first, and whoever seals meanwhile does not see the nodes either. */
+/** T4 in the wrong order: the header is read first, so neither the ack nor a concurrent seal sees the last item. */
 const headerIsReadFirst = acking(({ ack, read }) => {
   const seen = new Map<FanOutId, FanOut | undefined>();
   return {
@@ -46,8 +46,8 @@ const headerIsReadFirst = acking(({ ack, read }) => {
   };
 });
 
-/** T5 without its second half: what was done before the seal completes nothing. */
-const sealDoesNotLook: Patched = {
+/** T5 without its second half: items that were done before the seal complete nothing. */
+const sealReadsNoNodes: Patched = {
   steps: {
     seal: (deps, id) =>
       seal(
@@ -63,22 +63,22 @@ const changed = (change: (acked: Acked, slots: number) => Acked): Change => {
   });
 };
 
-/** What is acked twice is counted twice. */
-const acksAreCounted = acking(
+/** A repeated ack is counted twice. */
+const repeatedAckCounted = acking(
   changed((acked, slots) => {
     const { node } = acked;
     if (acked.isWritten || !node || node.left === 0) return acked;
     return { isWritten: true, node: { ...node, left: Math.max(0, node.left - slots) } };
   }),
 );
-/** Somebody who acks again takes it that whoever acked before has climbed. */
-const repeatsDoNotClimb = acking(
+/** A repeated ack assumes that the earlier one has climbed. */
+const repeatedAckDoesNotClimb = acking(
   changed((acked) =>
     acked.isWritten || acked.node?.left !== 0 ? acked : { ...acked, node: { ...acked.node, left: 1 } },
   ),
 );
-/** T7 without repeats: what failed is noted by whoever writes it, or by nobody. */
-const repeatsDoNotNote = acking(
+/** T7 without repeats: only the first ack notes a failed item, and after its crash no function does. */
+const repeatedAckNotesNoFailures = acking(
   changed((acked) =>
     acked.isWritten || !acked.node
       ? acked
@@ -92,8 +92,8 @@ const repeatsDoNotNote = acking(
   ),
 );
 
-/** A late ack makes the row that it misses. */
-const acksMakeRows = acking(({ ack, putGroups, width }) => ({
+/** A late ack creates the missing row. */
+const lateAckCreatesRow = acking(({ ack, putGroups, width }) => ({
   ack: async (id, position, slots) => {
     const acked = await ack(id, position, slots);
     if (acked.isWritten || acked.node || position.level > 0) return acked;
@@ -102,24 +102,24 @@ const acksMakeRows = acking(({ ack, putGroups, width }) => ({
   },
 }));
 
-/** Nodes climb when all that there is below them is done, though more may come. */
-const openNodesClimb = acking(({ read }) => ({
+/** A node climbs when all items below it are done, although more may be added. */
+const nodeClimbsBeforeSeal = acking(({ read }) => ({
   read: async (id) => {
     const fanOut = await read(id);
     return fanOut?.status === 'open' ? { ...fanOut, status: 'sealed' } : fanOut;
   },
 }));
 
-/** Of two first children of a node the second puts it anew. */
-const parentsArePutAnew = acking(({ putNode, removeNodes }) => ({
+/** Of two first children of a node the second one writes the node anew. */
+const parentWrittenAnew = acking(({ putNode, removeNodes }) => ({
   putNode: async (id, position, slots) => {
     await removeNodes(id, [position]);
     return putNode(id, position, slots);
   },
 }));
 
-/** Who adds again puts the groups anew. */
-const groupsArePutAnew = store(({ putGroups, removeNodes }) => ({
+/** A repeated addition writes the groups anew. */
+const groupWrittenAnew = store(({ putGroups, removeNodes }) => ({
   putGroups: async (id, groups, at) => {
     await removeNodes(
       id,
@@ -129,8 +129,8 @@ const groupsArePutAnew = store(({ putGroups, removeNodes }) => ({
   },
 }));
 
-/** T2 without its second look: it was added to, and then sealed, between the two reads. */
-const tokenIsReadOnce: Patched = {
+/** T2 without its second read of the token: the items were added, and the fan-out was sealed, between the two reads. */
+const additionTokenReadOnce: Patched = {
   steps: {
     addItems: (deps, id, count, token) => {
       let isClosed = false;
@@ -147,21 +147,21 @@ const tokenIsReadOnce: Patched = {
   },
 };
 
-/** Whoever adds again after an unknown answer adds anew. */
-const tokensAreOverlooked: Patched = {
+/** A repeated addition after an unknown answer adds more items. */
+const additionIgnoresToken: Patched = {
   steps: { addItems: (deps, id, count) => addItems(deps, id, count, deps.machine.token()) },
 };
 
-/** The event goes out, and then the change is made that it tells of, or not. */
-const eventsComeFirst = store(({ end }, { queues }) => ({
+/** The event is sent before the end is stored, which may fail. */
+const eventSentFirst = store(({ end }, { queues }) => ({
   end: async (id, ending) => {
     if (ending.event) await queues.callbacks([ending.event]);
     return end(id, ending);
   },
 }));
 
-/** The patrol takes it that an event was sent. */
-const eventsAreNotSentAgain: Patched = {
+/** The patrol assumes that a stored event was sent. */
+const storedEventNotSent: Patched = {
   steps: {
     patrolFanOuts: (deps, mayGoOn) =>
       patrolFanOuts({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, mayGoOn),
@@ -172,18 +172,18 @@ const ending = (change: (ending: Parameters<FanOuts['end']>[1]) => Parameters<Fa
   store(({ end }) => ({ end: (id, each) => end(id, change(each)) }));
 const withoutVersion = ({ version: _, ...rest }: Parameters<FanOuts['end']>[1]) => rest;
 
-/** Who adds or seals just then is not noticed. */
-const expiryOverlooksAdds = ending((each) => (each.because === 'idle' ? withoutVersion(each) : each));
-/** Found by simulation: who adds just then has items that the event does not count. */
-const failFastOverlooksAdds = ending((each) => (each.because === 'too-many-failed' ? withoutVersion(each) : each));
-/** The last to come ends it, whoever ended it before. */
-const endsHaveNoCondition = ending((each) => ({
+/** An expiry ignores an addition or a seal in the meantime. */
+const expiryIgnoresAddition = ending((each) => (each.because === 'idle' ? withoutVersion(each) : each));
+/** A fan-out fails fast although items were added in the meantime, which its event does not count. */
+const failFastIgnoresAddition = ending((each) => (each.because === 'too-many-failed' ? withoutVersion(each) : each));
+/** Every end is written, although the fan-out has ended already. */
+const endWithoutCondition = ending((each) => ({
   ...withoutVersion(each),
   from: ['open', 'sealed', 'complete', 'expired'],
 }));
 
-/** A fan-out may be so old, whatever happens in it. */
-const expiryIsByAge = patrolling(({ read, node, counts }) => ({
+/** A fan-out expires by its age, although items are still acked. */
+const expiryByAge = patrolling(({ read, node, counts }) => ({
   read: async (id) => {
     const fanOut = await read(id);
     return fanOut && { ...fanOut, touchedAt: fanOut.createdAt };
@@ -195,29 +195,35 @@ const expiryIsByAge = patrolling(({ read, node, counts }) => ({
   counts: async (id, positions) => (await counts(id, positions)).map((each) => each && { ...each, seenAt: 0 }),
 }));
 
-/** The patrol looks at the nodes that have a row, and at nobody who did not climb. */
-const patrolDoesNotLookDown = patrolling(() => ({ counts: async (_, positions) => positions.map(() => undefined) }));
+/** The patrol reads only the nodes that have rows, and misses children that did not climb. */
+const patrolIgnoresChildren = patrolling(() => ({ counts: async (_, positions) => positions.map(() => undefined) }));
 
-/** Found by simulation: a top that had climbed before the seal has no empty slot, and the patrol did not look at it. */
-const patrolOverlooksTheTop = patrolling(({ node }) => ({
+/** The patrol does not check a top node that climbed before the seal, since it has no empty slot. */
+const patrolIgnoresTop = patrolling(({ node }) => ({
   node: async (id, position) => (position.level === 0 ? undefined : node(id, position)),
 }));
 
-/** Found by simulation: one that was sealed empty by somebody who died has no node to climb from. */
-const patrolOverlooksTheEmpty = patrolling(({ end }) => ({
+/**
+ * A fan-out that was sealed empty by a function that died has no node to climb from, and the patrol does not complete
+ * it.
+ */
+const patrolIgnoresEmptyFanOuts = patrolling(({ end }) => ({
   end: async (id, each) => each.because !== 'all-done' && end(id, each),
 }));
 
-/** Found by simulation: a walk goes on by numbers that stand for other nodes once more groups were added. */
-const walksOverlookAdds = patrolling(({ read }) => ({
+/** A walk continues with numbers that denote other nodes after groups were added. */
+const walkIgnoresAddition = patrolling(({ read }) => ({
   read: async (id) => {
     const fanOut = await read(id);
     return fanOut?.walk ? { ...fanOut, walk: { ...fanOut.walk, groups: fanOut.groups } } : fanOut;
   },
 }));
 
-/** Found by simulation: who saw a fan-out before it was deleted puts a row once its rows are gone. */
-const rowsGoOnce = patrolling(({ checkAgain, bury, read }) => ({
+/**
+ * A process that read a fan-out before its deletion writes a row after its rows were deleted, and they are deleted only
+ * once.
+ */
+const rowsDeletedOnce = patrolling(({ checkAgain, bury, read }) => ({
   checkAgain: async (id, seen, next) => {
     const fanOut = await read(id);
     if (!fanOut?.ended || next.walk) return checkAgain(id, seen, next);
@@ -231,49 +237,49 @@ const AGAIN = /^a repeated call gets the same answer/;
 const ITEM = /^the first outcome of an item stands/;
 
 export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
-  ['a header that is read before the node is written', headerIsReadFirst, UNDONE, where.acksMeetTheSeal],
-  ['a seal that does not look', sealDoesNotLook, UNDONE],
-  ['acks that are counted', acksAreCounted, /^a slot is set only/],
-  ['repeated acks that do not climb', repeatsDoNotClimb, AGAIN],
-  ['repeated acks that do not note what failed', repeatsDoNotNote, AGAIN, where.failuresAreAckedAgain],
-  ['late acks that make rows', acksMakeRows, /^a group has as many slots/],
-  ['nodes that climb while more may come', openNodesClimb, /^a slot is set only when no more items/],
-  ['parents that are put anew', parentsArePutAnew, UNDONE],
-  ['groups that are put anew', groupsArePutAnew, ITEM],
-  ['a token that is read once', tokenIsReadOnce, /^the items of a refused token are not counted/],
-  ['tokens that are overlooked', tokensAreOverlooked, /^a token returns the same items/],
-  ['events that come before what they tell of', eventsComeFirst, /^all copies of the event are equal/],
-  ['events that are not sent again', eventsAreNotSentAgain, /^an event is removed only after/],
+  ['header read before the node is written', headerIsReadFirst, UNDONE, scenarios.acksDuringSeal],
+  ['seal does not read the nodes', sealReadsNoNodes, UNDONE],
+  ['repeated ack counted twice', repeatedAckCounted, /^a slot is set only/],
+  ['repeated ack does not climb', repeatedAckDoesNotClimb, AGAIN],
+  ['repeated ack does not note failed items', repeatedAckNotesNoFailures, AGAIN, scenarios.failuresAreAckedAgain],
+  ['late ack creates a row', lateAckCreatesRow, /^a group has as many slots/],
+  ['node climbs before the seal', nodeClimbsBeforeSeal, /^a slot is set only when no more items/],
+  ['parent node written anew', parentWrittenAnew, UNDONE],
+  ['group written anew', groupWrittenAnew, ITEM],
+  ['token of an addition read once', additionTokenReadOnce, /^the items of a refused token are not counted/],
+  ['token of an addition ignored', additionIgnoresToken, /^a token returns the same items/],
+  ['event sent before the end is stored', eventSentFirst, /^all copies of the event are equal/],
+  ['stored event not sent by the patrol', storedEventNotSent, /^an event is removed only after/],
   [
-    'an expiry that overlooks who adds',
-    expiryOverlooksAdds,
+    'expiry ignores a concurrent addition',
+    expiryIgnoresAddition,
     /^a fan-out does not expire soon after an addition/,
-    where.addsMeetTheExpiry,
+    scenarios.additionsDuringExpiry,
   ],
   [
-    'an early end that overlooks who adds',
-    failFastOverlooksAdds,
+    'early end ignores a concurrent addition',
+    failFastIgnoresAddition,
     /^an event reports the stored end/,
-    where.addsMeetFailures,
+    scenarios.additionsDuringFailures,
   ],
   [
-    'ends without a condition',
-    endsHaveNoCondition,
+    'end written without a condition',
+    endWithoutCondition,
     /^(the end of a fan-out never changes|a status only changes|a fan-out ends once)/,
   ],
-  ['an expiry by age', expiryIsByAge, /^a fan-out does not expire soon after/],
+  ['expiry by age, not by idle time', expiryByAge, /^a fan-out does not expire soon after/],
   [
-    'a patrol that does not look down',
-    patrolDoesNotLookDown,
+    'patrol ignores child nodes',
+    patrolIgnoresChildren,
     /^a fan-out (does not expire soon after an ack|whose items are all done)/,
   ],
-  ['a patrol that overlooks the top', patrolOverlooksTheTop, /^a fan-out whose items are all done/, where.sealersDie],
+  ['patrol ignores the top node', patrolIgnoresTop, /^a fan-out whose items are all done/, scenarios.sealersDie],
   [
-    'a patrol that overlooks the empty',
-    patrolOverlooksTheEmpty,
+    'patrol ignores empty fan-outs',
+    patrolIgnoresEmptyFanOuts,
     /^a fan-out whose items are all done/,
-    where.nobodyAdds,
+    scenarios.withoutItems,
   ],
-  ['walks that overlook who adds', walksOverlookAdds, /^the stored number of failed items|^it fails fast/],
-  ['rows that go once', rowsGoOnce, /^an ended fan-out leaves no rows/],
+  ['walk continues after an addition', walkIgnoresAddition, /^the stored number of failed items|^it fails fast/],
+  ['rows deleted only once', rowsDeletedOnce, /^an ended fan-out leaves no rows/],
 ];

@@ -1,10 +1,10 @@
-/** Bugs of fleets that were made once, by drafts or to try the judges: what stands in the place of something real. */
+/** Bugs of fleets, from drafts or invented to prove that the judges find them. */
 import type { Work } from '../../src/fleet/member.ts';
 import type { FleetRows } from '../../src/memory/fleets.ts';
 import type { Fleets, Held } from '../../src/ports/fleets.ts';
 import type { FleetBug } from '../fleets/scenario.ts';
 
-/** Its name, what it puts back, the promise that it breaks, and the first seed that shows it. */
+/** The name, the replacement, the promise that it breaks, and the first seed that shows it. */
 export type KnownFleetBug = readonly [name: string, bug: FleetBug, promise: RegExp, seed: number];
 
 const store = (fleets: (real: Fleets, rows: FleetRows) => Partial<Fleets>): FleetBug => ({ fleets });
@@ -12,7 +12,7 @@ const work = (change: (real: Work, drained: (held: Held) => void) => Partial<Wor
 
 export const FLEET_BUGS: readonly KnownFleetBug[] = [
   [
-    'heartbeats of which one in ten is written',
+    'only every tenth heartbeat written',
     store(({ beat }) => {
       let asked = 0;
       return {
@@ -26,7 +26,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     1,
   ],
   [
-    'nodes that are taken for dead before their Ttl is over',
+    'node evicted before its Ttl is over',
     store(({ read }) => ({
       read: async (fleet) => {
         const { nodes, ...rest } = await read(fleet);
@@ -36,21 +36,21 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     /P6|P7/,
     50,
   ],
-  ['nodes that never ask', store(() => ({ ask: async () => false })), /loads are/, 1],
+  ['node never asks for partitions', store(() => ({ ask: async () => false })), /loads are/, 1],
   [
-    'a node that goes on after its deadline',
+    'node works after its deadline',
     work(({ mayUntil }) => ({ mayUntil: () => mayUntil(Number.MAX_SAFE_INTEGER) })),
     /P6|P7/,
     92,
   ],
   [
-    'a deadline that others do not wait for',
+    'deadline 40 s too late',
     work(({ mayUntil }) => ({ mayUntil: (deadline) => mayUntil(deadline + 40_000) })),
     /P6|P7/,
     284,
   ],
   [
-    'checkpoints of whoever stores one, without a look at the fence',
+    'checkpoint stored without comparing the fence',
     store((_, { leases, checkpoints }) => ({
       checkpoint: async (_fleet, { partition, fence, checkpointApart }, checkpoint) => {
         const lease = leases.get(partition);
@@ -63,7 +63,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     1,
   ],
   [
-    'an owner that reads the checkpoint and does not raise the fence',
+    'checkpoint read without raising its fence',
     store(({ checkpoint }, { checkpoints }) => ({
       open: async (_fleet, { partition, fence, checkpoint }) => {
         const before = checkpoints.get(partition);
@@ -81,7 +81,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     5,
   ],
   [
-    'an evicted node that is heard all the same',
+    'heartbeat of an evicted node accepted',
     store(({ beat }) => ({
       beat: async (fleet, row) => {
         await beat(fleet, row);
@@ -92,7 +92,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     273,
   ],
   [
-    'a partition that is handed over while its work still runs',
+    'partition handed over before its work ends',
     work(({ drain }, drained) => ({
       drain: (held) => {
         drained(held);
@@ -103,7 +103,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     1,
   ],
   [
-    'a node that takes what it should ask for',
+    'partition taken from a living node',
     store(({ take }) => ({
       ask: async (fleet, seen, by) => (await take(fleet, seen, by, 0)) !== undefined,
     })),
@@ -111,7 +111,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     1,
   ],
   [
-    'a hand-over that leaves the fence as it is',
+    'hand-over does not raise the fence',
     store(({ handOver }, { leases }) => ({
       handOver: async (fleet, held, to, at) => {
         const isGiven = await handOver(fleet, held, to, at);

@@ -1,4 +1,4 @@
-/** Bugs of those who call downstream. */
+/** Bugs in calling the downstream. */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
@@ -10,14 +10,14 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { withOperations } from '../batches/configurations.ts';
 import { merging } from '../batches/merged.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
-import * as where from './where.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import * as moments from './where-moments.ts';
 
-/** Five tries of 4 s each, and the pauses between them, however much time the function has left. */
-const requestsHaveNoEnd: Bug = { timeForCall: () => 20_200 };
+/** A request may take five tries of 4 s each with pauses between them, regardless of the function's time left. */
+const requestsOutlastFunction: Bug = { timeForCall: () => 20_200 };
 
-/** The handler believes that all succeeded without asking. */
-const nobodyIsCalled: Bug = {
+/** The handler takes all tasks as succeeded without a call. */
+const downstreamNotCalled: Bug = {
   handleBatch: (deps, message, invocation) =>
     handleBatch(
       { ...deps, downstreamOf: () => ({ call: async () => ({ kind: 'all-succeeded' }) }) },
@@ -26,8 +26,8 @@ const nobodyIsCalled: Bug = {
     ),
 };
 
-/** Of merged requests the one that has its turn last counts as the newest. */
-const mergedRequestsGoByTurn: Bug = {
+/** Of merged requests, the one with the last place in the batch counts as the newest. */
+const mergedRequestsInPlaceOrder: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => {
       const inner = deps.downstreamOf(operation);
@@ -40,8 +40,11 @@ const mergedRequestsGoByTurn: Bug = {
   },
 };
 
-/** A look notes its next message before it sends it: a function that dies in between ends all messages of its batch. */
-const notesGoFirst: Bug = {
+/**
+ * The handler stores its next message before sending it. A function that dies in between ends all messages of its
+ * batch.
+ */
+const nextMessageStoredBeforeSend: Bug = {
   handleBatch: (deps, message, invocation) => {
     const batch: typeof deps.queues.batch = async (sent, delay) => {
       const [before, next] = [message, sent].map((each) => (each.kind === 'due' ? each.held : undefined));
@@ -54,8 +57,8 @@ const notesGoFirst: Bug = {
   },
 };
 
-/** Every item goes into a call twice. */
-const itemsGoTwice: Bug = {
+/** Every item is included twice in a call. */
+const itemsIncludedTwice: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => ({
       call: (call) => deps.downstreamOf(operation).call({ ...call, items: [...call.items, ...call.items] }),
@@ -64,7 +67,7 @@ const itemsGoTwice: Bug = {
   },
 };
 
-/** The handler hears something else than was answered. */
+/** The handler reads an answer that differs from the downstream's. */
 const misreadResults = (change: (answer: Answer, call: Call) => Answer): Bug => ({
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => ({
@@ -74,7 +77,7 @@ const misreadResults = (change: (answer: Answer, call: Call) => Answer): Bug => 
   },
 });
 
-const resultsGoToTheNeighbour = misreadResults((answer, { items }) => {
+const resultsAssignedWrongly = misreadResults((answer, { items }) => {
   if (answer.kind !== 'results') return answer;
   const moved = items.flatMap(({ id }, index) => {
     const item = answer.items.get((items[index + 1] ?? items[0])?.id ?? id);
@@ -83,67 +86,73 @@ const resultsGoToTheNeighbour = misreadResults((answer, { items }) => {
   return { ...answer, items: new Map(moved) };
 });
 
-const retryAfterIsIgnored = misreadResults((answer) => {
+const retryAfterIgnored = misreadResults((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { retryAfter: _, ...rest } = answer;
   return rest;
 });
 
-const throttlesAreFailures = misreadResults((answer) => {
+const throttledAttemptCounts = misreadResults((answer) => {
   if (answer.kind !== 'unavailable') return answer;
   const { throttled: _, ...rest } = answer;
   return rest;
 });
 
-/** An answer that is too large to be read is taken for none: the same call is made again, with its effects. */
-const largeAnswersAreNone = misreadResults((answer) =>
+/**
+ * An answer that is too large to be read counts as no answer. The same call is repeated, although the downstream has
+ * processed it.
+ */
+const largeAnswerCountsAsNone = misreadResults((answer) =>
   answer.kind === 'refused' && answer.suspect === 'its-answer'
     ? { kind: 'unavailable', reason: answer.reason, mayRetryAtOnce: true }
     : answer,
 );
 
-/** What goes wrong with the start of an attempt, or the wait for it. */
+/** A changed start of an attempt, or a changed wait for it. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
 });
 
-const attemptsOverlap = withStart((batches) => ({
+const attemptReservesNoTime = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
 }));
 
-/** A run lasts for what it needs besides its calls. */
-const callsTakeNoTime = withStart((batches) => ({
+/** An attempt reserves only the time that it needs besides its calls. */
+const attemptReservesNoTimeForCalls = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at + HANDLER_OVERHEAD }),
 }));
 
-/** The next attempt has to wait for an hour more than the policy says. */
-const retriesAreLate = withStart((batches) => ({
+/** The next attempt waits for an hour more than the policy says. */
+const retryTooLate = withStart((batches) => ({
   postpone: (id, attempt, { retryAt, ...rest }) =>
     batches.postpone(id, attempt, { ...rest, retryAt: retryAt + 3_600_000 }),
 }));
 
-/** Each attempt begins with the whole batch, whatever an earlier one found too large. */
-const sizesAreForgotten = withStart((batches) => ({
+/** Each attempt begins with the whole batch, although an earlier one found that too large. */
+const reducedSizeForgotten = withStart((batches) => ({
   postpone: (id, attempt, { split: _, ...rest }) => batches.postpone(id, attempt, rest),
 }));
 
-/** A start whose answer was lost, and which the client repeated, is taken for somebody else's. */
-const repeatedStartsAreOverlooked = withStart((batches) => ({
+/** A start whose answer was lost, and which the client repeated, counts as another function's start. */
+const repeatedStartNotRecognised = withStart((batches) => ({
   get: async (id) => {
     const batch = await batches.get(id);
     return batch && { ...batch, startedBy: 'nobody' as Token };
   },
 }));
 
-/** A moment that is taken is taken once more. */
-const ratesAreOverlooked: Bug = {
+/** A reserved moment is reserved again. */
+const rateIgnored: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
 };
 
-/** As release 0.2.0 did it: a batch reserves its moment however far that is, and the line outlives pauses, rates and batches. */
-const linesHaveNoEnd: Bug = {
+/**
+ * As in release 0.2.0: a batch reserves its moment however far ahead that is, and reservations survive pauses and
+ * changes of the rate.
+ */
+const reservationsUnlimited: Bug = {
   handleBatch: async (deps, message, delivery) => {
     if (message.kind === 'completion') return handleBatch(deps, message, delivery);
     const { operation } = (await deps.batches.get(message.batchId)) as Batch;
@@ -159,21 +168,21 @@ const linesHaveNoEnd: Bug = {
       if (at > now + NAP)
         return deps.queues.batch({ kind: 'due', batchId: message.batchId, at }, delaySeconds(at - now));
     }
-    // The rate is kept already, and the line stays.
+    // The rate is kept already; keep the reservations too.
     const config = withOperations(deps.config, () => ({ rateLimit: null }));
     const operations = { ...deps.operations, reserveCall: async () => true };
     return handleBatch({ ...deps, config, operations }, message, delivery);
   },
 };
 
-/** Whatever is refused fails as a whole, though its halves might not. */
-const innocentTasksFail = misreadResults((answer) => {
+/** A refused call fails as a whole, and is not halved. */
+const refusedCallNotHalved = misreadResults((answer) => {
   if (answer.kind !== 'refused') return answer;
   const { suspect: _, ...refused } = answer;
   return refused;
 });
 
-/** The handler retries by another policy than the one configured. */
+/** The handler retries by a policy other than the configured one. */
 const withAttempts = (maxAttempts: number): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch(
@@ -182,38 +191,43 @@ const withAttempts = (maxAttempts: number): Bug => ({
       invocation,
     ),
 });
-const attemptsHaveNoEnd = withAttempts(100);
-const nobodyTriesAgain = withAttempts(1);
+const attemptsUnlimited = withAttempts(100);
+const onlyOneAttempt = withAttempts(1);
 
 export const HANDLING_BUGS: readonly KnownBug[] = [
-  ['merged requests that go by their turns', mergedRequestsGoByTurn, /newest text/, merging],
-  ['requests that use up the time of a function', requestsHaveNoEnd, /every function ends before its timeout/],
-  ['retries that are late', retriesAreLate, /retried as soon as its pause is over/, where.nobodyWaits],
-  ['a downstream that is not called', nobodyIsCalled, /included in a call/],
-  ['items that go twice', itemsGoTwice, /twice in a call/],
-  ['results that go to the neighbour', resultsGoToTheNeighbour, /result is the downstream's answer|does not count/],
-  ['attempts without end', attemptsHaveNoEnd, /at most maxAttempts attempts/],
-  ['tasks that are given up early', nobodyTriesAgain, /only after the last attempt/],
-  ['a Retry-After that is ignored', retryAfterIsIgnored, /a retry waits for the pause/],
-  ['calls that come too often and use tries up', throttlesAreFailures, /does not count/],
-  ['calls that overlook the rate', ratesAreOverlooked, /calls stay within rateLimit/, where.nothingGoesWrong],
+  ['merged requests ordered by place, not by age', mergedRequestsInPlaceOrder, /newest text/, merging],
+  ['requests may outlast their function', requestsOutlastFunction, /every function ends before its timeout/],
   [
-    'lines that outlive a pause',
-    linesHaveNoEnd,
+    'retry delayed by an hour',
+    retryTooLate,
+    /retried as soon as its pause is over/,
+    scenarios.withoutFaultsAndLimits,
+  ],
+  ['downstream not called', downstreamNotCalled, /included in a call/],
+  ['items included twice in a call', itemsIncludedTwice, /twice in a call/],
+  ['results assigned to the wrong items', resultsAssignedWrongly, /result is the downstream's answer|does not count/],
+  ['attempts not limited by maxAttempts', attemptsUnlimited, /at most maxAttempts attempts/],
+  ['task fails after one attempt', onlyOneAttempt, /only after the last attempt/],
+  ['Retry-After ignored', retryAfterIgnored, /a retry waits for the pause/],
+  ['throttled attempt counts', throttledAttemptCounts, /does not count/],
+  ['rate ignored', rateIgnored, /calls stay within rateLimit/, scenarios.withoutFaults],
+  [
+    'reserved moments outlive a pause',
+    reservationsUnlimited,
     /waits for rateLimit no longer/,
-    where.inLine({ pauses: [{ at: 60_000, lasts: 960_000, of: 'ship' as OperationName }] }),
+    scenarios.withRate({ pauses: [{ at: 60_000, lasts: 960_000, of: 'ship' as OperationName }] }),
   ],
   [
-    'lines that outlive their rate',
-    linesHaveNoEnd,
+    'reserved moments outlive a change of the rate',
+    reservationsUnlimited,
     /waits for rateLimit no longer/,
-    where.inLine({ changes: [{ at: 60_000, to: { rateLimit: 20 } }] }),
+    scenarios.withRate({ changes: [{ at: 60_000, to: { rateLimit: 20 } }] }),
   ],
   [
-    'lines that outlive a time without a rate',
-    linesHaveNoEnd,
+    'reserved moments outlive a time without a rate',
+    reservationsUnlimited,
     /waits for rateLimit no longer/,
-    where.inLine(
+    scenarios.withRate(
       {
         changes: [
           { at: 60_000, to: { rateLimit: null } },
@@ -223,21 +237,26 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
       [1_010_000],
     ),
   ],
-  ['innocent tasks that fail with their batch', innocentTasksFail, /result is the downstream's answer/],
-  ['answers that are too large and count as none', largeAnswersAreNone, /too large, a call is repeated with half/],
-  ['halves that are forgotten', sizesAreForgotten, /too large, a call is repeated with half/],
-  ['held messages that are noted before they are sent', notesGoFirst, /every registered task ends/, where.heldForLong],
-  ['attempts that overlap', attemptsOverlap, /do not overlap|at most (?:total|perTarget)|does not count/],
+  ['refused call not halved', refusedCallNotHalved, /result is the downstream's answer/],
+  ['answer too large counts as no answer', largeAnswerCountsAsNone, /too large, a call is repeated with half/],
+  ['reduced call size forgotten', reducedSizeForgotten, /too large, a call is repeated with half/],
   [
-    'runs that end before their calls',
-    callsTakeNoTime,
+    'next message stored before it is sent',
+    nextMessageStoredBeforeSend,
+    /every registered task ends/,
+    scenarios.pausedForLong,
+  ],
+  ['attempt reserves no time', attemptReservesNoTime, /do not overlap|at most (?:total|perTarget)|does not count/],
+  [
+    'attempt reserves no time for its calls',
+    attemptReservesNoTimeForCalls,
     /do not overlap|does not count|started attempt makes a call/,
-    narrow.longCalls,
+    moments.longCalls,
   ],
   [
-    'a start that is repeated and not recognised',
-    repeatedStartsAreOverlooked,
+    'repeated start not recognised',
+    repeatedStartNotRecognised,
     /started attempt makes a call|included in a call/,
-    where.requestsAreRepeated,
+    scenarios.requestsAreRepeated,
   ],
 ];

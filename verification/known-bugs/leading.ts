@@ -1,4 +1,4 @@
-/** Bugs of those who elect, lead and finish batches. */
+/** Bugs in electing a leader, and in leading and sealing batches. */
 
 import { guardStatusOf } from '../../src/domain/batches/lock.ts';
 import type { BatchPolicy } from '../../src/domain/config/policies.ts';
@@ -10,10 +10,13 @@ import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
-import * as where from './where.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import * as moments from './where-moments.ts';
 
-/** Trap 1: the guard is sent after the lock is acquired. A crash in between leaves a lock that nobody comes back for. */
+/**
+ * The guard is sent after the lock is acquired (L2). If the function dies in between, no message comes back for the
+ * lock.
+ */
 export const guardAfterAcquire: Bug = {
   electLeader: (deps, message) => {
     let sendGuard = async (): Promise<void> => {};
@@ -35,7 +38,7 @@ export const guardAfterAcquire: Bug = {
   },
 };
 
-/** Trap 2: an open batch that was not stored yet is taken for nothing and cleared. */
+/** An open batch that is not stored yet is cleared from the lock. */
 const openBatchClearedWithoutBatch: Bug = {
   group: async (deps, message, invocation) => {
     const { openBatch } = await deps.locks.read(message.target);
@@ -44,7 +47,7 @@ const openBatchClearedWithoutBatch: Bug = {
   },
 };
 
-/** A claim that was throttled is taken for a claim that was refused: its task belongs to no batch. */
+/** A throttled claim counts as a refused one, so that its task belongs to no batch. */
 export const throttledClaimCountsAsRefused: Bug = {
   group: (deps, message, invocation) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) =>
@@ -60,8 +63,11 @@ export const throttledClaimCountsAsRefused: Bug = {
   },
 };
 
-/** The lock is released without looking at the waiting rows once more: a task that came meanwhile has no leader. */
-const noLookAfterRelease: Bug = {
+/**
+ * The lock is released without another read of the waiting rows (G3). A task that was registered in between has no
+ * leader.
+ */
+const rowsNotReadAfterRelease: Bug = {
   group: (deps, message, invocation) => {
     let released = false;
     const locks: typeof deps.locks = {
@@ -79,8 +85,8 @@ const noLookAfterRelease: Bug = {
   },
 };
 
-/** "An earlier run got to the end of the list, so all of it is claimed": as if claims happened one after the other. */
-const lastClaimStandsForAll: Bug = {
+/** If the last candidate is claimed, all count as claimed, as if claims were written one after the other. */
+const lastClaimProvesAll: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
       const last = candidates.at(-1);
@@ -92,24 +98,27 @@ const lastClaimStandsForAll: Bug = {
   },
 };
 
-/** The leader reads the waiting rows for half the price, eventually consistent: his last look may not show the last task. */
-const rowsAreReadBehind: Bug = {
+/**
+ * The leader reads the waiting rows with an eventually consistent read, at half the price. Its last read may miss the
+ * last task.
+ */
+const rowsReadEventually: Bug = {
   group: (deps, message, delivery) => {
     const first: typeof deps.waiting.first = async (target, limit) => (await deps.waiting.page(target, limit)).items;
     return group({ ...deps, waiting: { ...deps.waiting, first } }, message, delivery);
   },
 };
 
-/** A sealed batch is sent off with a delay. */
-const batchesLeaveLate: Bug = {
+/** The message of a sealed batch is sent with a delay. */
+const batchMessageDelayed: Bug = {
   group: (deps, message, delivery) => {
     const batch: typeof deps.queues.batch = (sealed) => deps.queues.batch(sealed, 900);
     return group({ ...deps, queues: { ...deps.queues, batch } }, message, delivery);
   },
 };
 
-/** A branch that is taken now and then has a plain mistake in it. */
-const earlyGuardsThrow: Bug = {
+/** A rarely used branch throws an error. */
+const earlyGuardThrows: Bug = {
   group: async (deps, message, delivery) => {
     const lock = await deps.locks.read(message.target);
     if (guardStatusOf(lock, message, deps.machine.now()).is === 'early') JSON.parse('{');
@@ -117,8 +126,8 @@ const earlyGuardsThrow: Bug = {
   },
 };
 
-/** An early guard is sent away for half a lease, however soon the lock is handed over. */
-export const earlyGuardsSleep: Bug = {
+/** An early guard is delayed for half a lease, although the lock may be handed over soon. */
+export const earlyGuardDelayed: Bug = {
   group: async (deps, message, delivery) => {
     const lock = await deps.locks.read(message.target);
     if (guardStatusOf(lock, message, deps.machine.now()).is !== 'early') return group(deps, message, delivery);
@@ -126,8 +135,8 @@ export const earlyGuardsSleep: Bug = {
   },
 };
 
-/** An early guard is sent again twice, to be safe. */
-const earlyGuardsMultiply: Bug = {
+/** An early guard is sent twice. */
+const earlyGuardSentTwice: Bug = {
   group: (deps, message, delivery) => {
     const send: typeof deps.queues.group = async (sent, delay) => {
       await deps.queues.group(sent, delay);
@@ -137,8 +146,11 @@ const earlyGuardsMultiply: Bug = {
   },
 };
 
-/** Whoever takes or passes on the lock for a wait does not look once more; only those two send hints from here. */
-const nobodyLooksAgain: Bug = {
+/**
+ * The functions that take the lock or hand it over for a wait send no hints after it. A batch that was filled in
+ * between is not noticed.
+ */
+const noHintWhileLockChangesHands: Bug = {
   electLeader: (deps, message) => electLeader(withoutHints(deps), message),
   group: (deps, message, invocation) => group(withoutHints(deps), message, invocation),
 };
@@ -151,8 +163,8 @@ const withoutHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => ({
   },
 });
 
-/** A hint that meets, or leaves, a lock that was given back does not look at the waiting rows: the guard sleeps. */
-const hintsLeaveFreedLocks: Bug = {
+/** A hint that finds a released lock does not read the waiting rows, so that the Target waits for its guard. */
+const hintIgnoresReleasedLock: Bug = {
   group: (deps, message, invocation) => {
     const read: Locks['read'] = async (target) => {
       const lock = await deps.locks.read(target);
@@ -162,13 +174,13 @@ const hintsLeaveFreedLocks: Bug = {
   },
 };
 
-/** Whoever takes or passes on the lock does not care that it was flushed since he read it. */
-const flushesAreOverlooked: Bug = {
-  electLeader: (deps, message) => electLeader({ ...deps, locks: careless(deps.locks) }, message),
-  group: (deps, message, invocation) => group({ ...deps, locks: careless(deps.locks) }, message, invocation),
+/** The functions that take the lock or hand it over ignore a flush since their read. */
+const flushIgnored: Bug = {
+  electLeader: (deps, message) => electLeader({ ...deps, locks: ignoringFlushes(deps.locks) }, message),
+  group: (deps, message, invocation) => group({ ...deps, locks: ignoringFlushes(deps.locks) }, message, invocation),
 };
 
-const careless = (locks: Locks): Locks => ({
+const ignoringFlushes = (locks: Locks): Locks => ({
   ...locks,
   acquire: async (target, take) => {
     const { flushedAt } = await locks.read(target);
@@ -180,8 +192,11 @@ const careless = (locks: Locks): Locks => ({
   },
 });
 
-/** Whoever finds a batch open that he wanted to open himself takes it for his: all hints of a fence name it alike. */
-export const losersFinishToo: Bug = {
+/**
+ * A delivery that failed to open a batch continues as if it had opened the batch. All hints of a fence use the same
+ * batch id.
+ */
+export const failedOpenContinues: Bug = {
   group: (deps, message, delivery) => {
     const openBatch: Locks['openBatch'] = async (target, mine, open) =>
       (await deps.locks.openBatch(target, mine, open)) || (await deps.locks.read(target)).openBatch === open.batch;
@@ -189,8 +204,8 @@ export const losersFinishToo: Bug = {
   },
 };
 
-/** A leader that slept since before a redrive claims the task by its id alone, into a batch that is over. */
-const claimsOverlookTheRun: Bug = {
+/** A leader that was paused since before a redrive claims the task by its id alone, into a batch that is over. */
+const claimIgnoresRun: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
       const tasks = await Promise.all(candidates.map((each) => deps.tasks.get(parseCandidate(each).id)));
@@ -203,7 +218,7 @@ const claimsOverlookTheRun: Bug = {
   },
 };
 
-/** Leaders follow another policy than the one configured. */
+/** Leaders follow a policy other than the configured one. */
 const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
   const changed = ({ batch }: Operation): Partial<Operation> => ({ batch: { ...batch, ...change(batch) } });
   return {
@@ -211,65 +226,51 @@ const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug 
     group: (deps, message, invocation) => group(withOperation(deps, changed), message, invocation),
   };
 };
-const batchesAreTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
-const batchesHoldOneTask = withPolicy(() => ({ maxSize: 1 }));
-const batchesAreClosedEarly = withPolicy(({ maxBytes }) => ({ maxBytes: maxBytes / 4 }));
-const tasksWaitTooLong = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
+const batchTooLarge = withPolicy(({ maxSize }) => ({ maxSize: 5 * maxSize, maxBytes: 10_000_000 }));
+const batchHoldsOneTask = withPolicy(() => ({ maxSize: 1 }));
+const batchSealedEarly = withPolicy(({ maxBytes }) => ({ maxBytes: maxBytes / 4 }));
+const batchDueTooLate = withPolicy(({ maxWait }) => ({ maxWait: maxWait + 6 * 3_600_000 }));
 
 export const LEADING_BUGS: readonly KnownBug[] = [
-  ['a guard that is sent after the acquire', guardAfterAcquire, /a held fence has a guard|every registered task ends/],
+  ['guard sent after the lock is acquired', guardAfterAcquire, /a held fence has a guard|every registered task ends/],
+  ['open batch cleared before it is stored', openBatchClearedWithoutBatch, /open batch is cleared from its lock only/],
   [
-    'an open batch that is cleared before it is stored',
-    openBatchClearedWithoutBatch,
-    /open batch is cleared from its lock only/,
-  ],
-  [
-    'a throttled claim that is counted as refused',
+    'throttled claim counted as refused',
     throttledClaimCountsAsRefused,
     /its task is claimed|every registered task ends/,
   ],
   [
-    'a last claim that stands for all',
-    lastClaimStandsForAll,
+    'last claim taken as proof of all claims',
+    lastClaimProvesAll,
     /its task is claimed|in this batch|every registered task ends|included in a call/,
   ],
   [
-    'a release without a second look',
-    noLookAfterRelease,
+    'rows not read again after the release',
+    rowsNotReadAfterRelease,
     /every registered task ends|longer than maxWait/,
-    narrow.asTheLeaderGoes,
+    moments.registeredAtRelease,
   ],
   [
-    'a leader whose reads are behind',
-    rowsAreReadBehind,
+    'waiting rows read eventually consistently',
+    rowsReadEventually,
     /every registered task ends|longer than maxWait|is sealed at once/,
-    where.nothingGoesWrong,
+    scenarios.withoutFaults,
   ],
+  ['claim ignores the run', claimIgnoresRun, /a candidate of its batch|counts match|in this batch/, scenarios.manyRedrives],
+  ['early guard throws an error', earlyGuardThrows, /fails only because of an injected fault.*SyntaxError/],
+  ['early guard delayed for half a lease', earlyGuardDelayed, /longer than maxWait/, scenarios.sustained],
+  ['early guard sent twice', earlyGuardSentTwice, /at most two copies of a guard/, scenarios.sustained],
+  ['batch exceeds maxSize', batchTooLarge, /at most max/],
+  ['batch holds only one task', batchHoldsOneTask, /a batch sealed as full has maxSize/],
+  ['batch sealed at a quarter of maxBytes', batchSealedEarly, /only if one more task would exceed/],
+  ['batch message sent with a delay', batchMessageDelayed, /a sealed batch is called at once/],
+  ['batch due six hours late', batchDueTooLate, /longer than maxWait/, moments.fewTasks],
   [
-    "claims that overlook a task's run",
-    claimsOverlookTheRun,
-    /a candidate of its batch|counts match|in this batch/,
-    where.manyRedrives,
-  ],
-  ['a guard that is early and stumbles', earlyGuardsThrow, /fails only because of an injected fault.*SyntaxError/],
-  ['early guards that sleep for half a lease', earlyGuardsSleep, /longer than maxWait/, where.sustained],
-  ['early guards that multiply', earlyGuardsMultiply, /at most two copies of a guard/, where.sustained],
-  ['batches that are too large', batchesAreTooLarge, /at most max/],
-  ['batches that hold one task', batchesHoldOneTask, /a batch sealed as full has maxSize/],
-  ['batches that are closed early', batchesAreClosedEarly, /only if one more task would exceed/],
-  ['batches that leave late', batchesLeaveLate, /a sealed batch is called at once/],
-  ['tasks that wait too long', tasksWaitTooLong, /longer than maxWait/, narrow.fewTasks],
-  [
-    'full batches that came while the lock changed hands',
-    nobodyLooksAgain,
+    'no hint for a batch filled while the lock changed hands',
+    noHintWhileLockChangesHands,
     /a full batch is sealed at once/,
-    where.fullWhileElected,
+    scenarios.fullWhileElected,
   ],
-  [
-    'hints that leave a freed lock alone',
-    hintsLeaveFreedLocks,
-    /a full batch is sealed at once/,
-    narrow.fullAgainAtOnce,
-  ],
-  ['flushes that are overlooked', flushesAreOverlooked, /a flush seals all waiting tasks/, where.manyFlushes],
+  ['hint ignores a released lock', hintIgnoresReleasedLock, /a full batch is sealed at once/, moments.filledAgainAtOnce],
+  ['flush ignored while the lock changes hands', flushIgnored, /a flush seals all waiting tasks/, scenarios.manyFlushes],
 ];

@@ -1,6 +1,6 @@
 /**
- * Bugs of deferred lists that were made once, by drafts or to try the checker. They stand in for single steps, or for
- * what the store answers.
+ * Bugs of deferred lists, from drafts or invented to prove that the judges find them. Each replaces a step, or changes
+ * the answers of the store.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import { register } from '../../src/steps/register/register.ts';
 import type { ListScenario } from '../lists/scenario.ts';
 import type { ListSteps, Patched } from '../lists/steps.ts';
 import type { Known } from './bug.ts';
-import * as where from './where-lists.ts';
+import * as scenarios from './where-lists.ts';
 
 type Change = (store: Lists, deps: RegisterDeps) => Partial<Lists>;
 
@@ -25,9 +25,9 @@ const withLists = <Deps extends Pick<RegisterDeps, 'lists'>>(deps: Deps, change:
   ...deps,
   lists: { ...deps.lists, ...change(deps.lists, deps as unknown as RegisterDeps) },
 });
-/** Everybody's store does so. */
+/** The bug is in every process's store. */
 const store = (change: Change): Patched => ({ deps: (deps) => withLists(deps, change) });
-/** The trackers' store does so. */
+/** The bug is in the store of trackers. */
 const tracker = (change: (fanOuts: FanOuts) => Partial<FanOuts>): Patched => ({
   deps: (deps) => ({ ...deps, fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts) } }),
 });
@@ -36,7 +36,7 @@ const claiming = (change: Change): Patched => ({
 });
 const step = (steps: Partial<ListSteps>): Patched => ({ steps });
 
-/** Leases are taken as they are, whatever they were when they were read. */
+/** Leases are changed although they may differ from those that were read. */
 const unseen = ({ change }: Lists): Partial<Lists> => ({
   change: (id, from, to, how) =>
     change(
@@ -47,8 +47,8 @@ const unseen = ({ change }: Lists): Partial<Lists> => ({
     ),
 });
 
-/** D3. The account's own: whoever comes when a lease is over takes it, by his clock. */
-const takesAtOnce = claiming((lists) => ({
+/** D3. A lease is taken over as soon as it ends by the claimer's clock. */
+const leaseTakenAtItsEnd = claiming((lists) => ({
   ...unseen(lists),
   read: async (id) => {
     const list = await lists.read(id);
@@ -58,11 +58,11 @@ const takesAtOnce = claiming((lists) => ({
   },
 }));
 
-/** D3. A lease that was renewed after it was read is taken all the same. */
-const takesWhatWasRenewed = claiming(unseen);
+/** D3. A lease that was renewed after it was read is taken over. */
+const renewedLeaseTaken = claiming(unseen);
 
-/** D1. Jobs become the list's before they are stored. */
-const publishesFirst = step({
+/** D1. Jobs are published before they are stored. */
+const publishedBeforeStored = step({
   append: (deps, id, payloads, token) =>
     append(
       withLists(deps, ({ publish, putJobs }) => ({
@@ -79,15 +79,15 @@ const publishesFirst = step({
     ),
 });
 
-/** D1. The token is read once, before the list. */
-const appendsReadOnce = step({
+/** D1. The token is read only once, before the list. */
+const appendTokenReadOnce = step({
   append: (deps, id, payloads, token) => {
     let known: Promise<Awaited<ReturnType<Lists['append']>>> | undefined;
     let reads = 0;
     return append(
       withLists(deps, (lists) => ({
         append: (...args) => {
-          // Each try begins with one: the second look of a try is what is left out.
+          // Each try begins with a read; its second read is left out.
           reads += 1;
           if (!known || reads % 2 === 1) known = lists.append(...args);
           return known;
@@ -100,8 +100,8 @@ const appendsReadOnce = step({
   },
 });
 
-/** A trigger that was not taken though nothing stands in its way is a surprise, and not a transaction that met another one. */
-const conflictsAreSurprises = step({
+/** A transaction conflict is treated as an unexpected error. */
+const conflictThrows = step({
   trigger: (deps, ...asked) =>
     trigger(
       withLists(deps, (lists) => ({
@@ -117,8 +117,8 @@ const conflictsAreSurprises = step({
       ...asked,
     ),
 });
-/** D5. The lease ends, and then the jobs are done. */
-const endsBeforeItAcks = step({
+/** D5. The lease is ended before its jobs are done. */
+const leaseEndedBeforeAck = step({
   complete: async (deps, id, held, completion) => {
     const list = await deps.lists.read(id);
     const lease = list?.leases.find(({ key }) => key === leaseKeyOf(held.claim));
@@ -137,16 +137,16 @@ const endsBeforeItAcks = step({
   },
 });
 
-/** Jobs that are done are handed out with the others of their range. */
-const handsOutWhatIsDone: Patched = {
+/** Done jobs are handed out with the others of their range. */
+const doneJobsHandedOut: Patched = {
   steps: {
     claimJobs: (deps, id, claim) =>
       claimJobs({ ...deps, fanOuts: { ...deps.fanOuts, node: async () => undefined } }, id, claim),
   },
 };
 
-/** The published account's: who reserved and died had taken the jobs with him. */
-const neverTakesOver = claiming(({ read }) => ({
+/** As in the published algorithm: the jobs of a worker that died are lost. */
+const deadClaimNeverTakenOver = claiming(({ read }) => ({
   read: async (id) => {
     const list = await read(id);
     return (
@@ -158,8 +158,8 @@ const neverTakesOver = claiming(({ read }) => ({
   },
 }));
 
-/** D7. The message goes once the jobs are taken. */
-const sendsAfterwards = step({
+/** D7. The message is sent after the jobs are taken. */
+const triggerSentAfterTake = step({
   trigger: async (deps, id, wanted, token) => {
     const late: string[] = [];
     const queues = { ...deps.queues, register: async (bodies: readonly string[]) => void late.push(...bodies) };
@@ -169,32 +169,32 @@ const sendsAfterwards = step({
   },
 });
 
-/** D7. Whoever goes on with a trigger does not look whether its token has taken some. */
-const triggersAreOverlooked = store(({ take }, { machine }) => ({
+/** D7. A repeated trigger does not check whether its token has taken jobs. */
+const triggerIgnoresToken = store(({ take }, { machine }) => ({
   take: (id, _, taking) => take(id, machine.token(), taking),
 }));
 
-/** D7. A trigger takes fresh jobs alone: what was given back is for claims. */
-const takesFreshJobsAlone = store(({ take }) => ({
+/** D7. A trigger takes only fresh jobs. Jobs that were given back are left to claims. */
+const triggerTakesFreshJobs = store(({ take }) => ({
   take: (id, token, { ranges, head, fresh }) =>
     take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),
 }));
 
-/** D7. Of the jobs of one message none come after the first part of them. */
-const goesOnWithNothing = step({
+/** D7. Only the first part of the jobs of one message is registered. */
+const triggerStopsAfterFirstPart = step({
   register: (deps, messages) => register({ ...deps, queues: { ...deps.queues, register: async () => {} } }, messages),
 });
 
-/** Found by simulation: of a message that came twice each went on, and so did each of those: 46,000 for 26 jobs. */
-const messagesMultiply = store(() => ({ goOn: async () => {} }));
+/** Each copy of a message continues the trigger, and so does each of their messages: 46,000 messages for 26 jobs. */
+const triggerMessagesMultiply = store(() => ({ goOn: async () => {} }));
 
-/** D9. Who has read the list goes on handing out what was given back. */
-const cancelIsOverlooked = store(({ change }) => ({
+/** D9. A process that read the list before its cancellation still hands out jobs that were given back. */
+const cancelIgnored = store(({ change }) => ({
   change: (id, from, to) => change(id, from, to, 'any-time'),
 }));
 
-/** D2. A claim that is asked for again gets other jobs. */
-const claimsForgetTheirName = (): Patched => {
+/** D2. A repeated claim gets other jobs. */
+const repeatedClaimGetsOtherJobs = (): Patched => {
   let asked = 0;
   return step({
     claimJobs: (deps, id, claim) => {
@@ -204,15 +204,15 @@ const claimsForgetTheirName = (): Patched => {
   });
 };
 
-/** D8. A seal does not look whether all jobs are done, and the patrol does not either. */
-const sealsDoNotLook = step({
+/** D8. Neither the seal nor the patrol checks whether all jobs are done. */
+const listSealReadsNoTracker = step({
   seal: (deps, id) => seal({ ...deps, fanOuts: { ...deps.fanOuts, node: async () => undefined } }, id),
   patrolFanOuts: async () => {},
   visit: async () => {},
 });
 
-/** D4. Whoever renews puts his lease back, whoever has it. */
-const renewsWhatIsLost = step({
+/** D4. A renewal restores a lease that another worker may own. */
+const lostLeaseRenewed = step({
   renew: async ({ lists, machine }, id, { claim, range }, span) => {
     const lease = { ...range, key: leaseKeyOf(claim), until: Math.ceil((machine.now() + span) / 1_000) * 1_000 };
     const list = await lists.read(id);
@@ -222,8 +222,8 @@ const renewsWhatIsLost = step({
   },
 });
 
-/** D6. What is given back is let go of. */
-const releaseForgets = step({
+/** D6. Released jobs are removed from the lease, and no claim can get them. */
+const releasedJobsLost = step({
   release: async ({ lists }, id, { claim }) => {
     const list = await lists.read(id);
     const lease = list?.leases.find(({ key }) => key === leaseKeyOf(claim));
@@ -232,8 +232,8 @@ const releaseForgets = step({
   },
 });
 
-/** T9. A last group that has more slots than items climbs only when all slots are set. */
-const onlyFullGroupsClimb = tracker(({ ack }) => ({
+/** T9. A last group with more slots than items climbs only when all slots are set. */
+const lastGroupClimbsWhenFull = tracker(({ ack }) => ({
   ack: async (...args) => {
     const acked = await ack(...args);
     return acked.isWritten
@@ -242,21 +242,21 @@ const onlyFullGroupsClimb = tracker(({ ack }) => ({
   },
 }));
 
-/** What says that jobs are about to be stored goes with the others. */
-const clearsTooSoon = store(({ clear }) => ({
+/** The row of a begun append is deleted with the other rows. */
+const deletionIgnoresAppend = store(({ clear }) => ({
   clear: (id, groups, from, how) => clear(id, groups, from, { ...how, isSettled: true }),
 }));
 
-/** Clearing that had no time for a group goes on behind it. */
-const clearsPastWhatIsThere = store(({ clear }) => ({
+/** A deletion that had no time for a group continues after it. */
+const deletionSkipsGroup = store(({ clear }) => ({
   clear: async (id, groups, from, how) => {
     const rest = await clear(id, groups, from, how);
     return rest === undefined ? undefined : Math.min(rest + 1, groups);
   },
 }));
 
-/** A result is written over: the one that is stored is not the one that counts. */
-const resultsAreWrittenOver = store(({ putResults }) => ({
+/** A result is overwritten, so that the stored result differs from the counted outcome. */
+const resultOverwritten = store(({ putResults }) => ({
   putResults: async (id, results) => {
     await putResults(id, results);
     return results;
@@ -267,41 +267,36 @@ const TWICE = /^(no job is (in two live leases|leased twice)|a job that was hand
 const LOST = /^(every triggered job is done|the schedule comes to rest|every list ends|without faults the patrol)/;
 
 export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
-  ['takeovers at the end of a lease', takesAtOnce, TWICE],
-  ['takeovers of what was renewed', takesWhatWasRenewed, TWICE, where.renewalsMeetTakeovers],
-  ['jobs that are added before they are stored', publishesFirst, /^added jobs are stored/],
-  ['an append that is looked for once', appendsReadOnce, /^a refused token has no effect|^a repeated call/],
-  ['leases that end before their jobs are done', endsBeforeItAcks, /^only done jobs are removed from a lease/],
-  ['claims of what is done', handsOutWhatIsDone, /^a done job is not handed out/],
-  ['claims that die with their worker', neverTakesOver, LOST],
-  ['triggers that are sent once they are taken', sendsAfterwards, LOST],
-  ['triggers that are overlooked', triggersAreOverlooked, /^a trigger takes no more jobs than requested/],
-  ['transactions that meet and are surprised', conflictsAreSurprises, /^a step fails only/, where.transactionsMeet],
-  ['triggers of fresh jobs alone', takesFreshJobsAlone, /^a trigger takes as many jobs as requested/],
-  ['triggers that do not go on', goesOnWithNothing, LOST],
-  ['messages that multiply', messagesMultiply, /^messages that arrive twice do not multiply/, where.messagesComeTwice],
+  ['lease taken over at its end', leaseTakenAtItsEnd, TWICE],
+  ['renewed lease taken over', renewedLeaseTaken, TWICE, scenarios.renewalsDuringTakeovers],
+  ['jobs published before they are stored', publishedBeforeStored, /^added jobs are stored/],
+  ['token of an append read once', appendTokenReadOnce, /^a refused token has no effect|^a repeated call/],
+  ['lease ended before its jobs are acked', leaseEndedBeforeAck, /^only done jobs are removed from a lease/],
+  ['done jobs handed out', doneJobsHandedOut, /^a done job is not handed out/],
+  ['claim of a dead worker never taken over', deadClaimNeverTakenOver, LOST],
+  ['trigger message sent after the jobs are taken', triggerSentAfterTake, LOST],
+  ['trigger ignores its token', triggerIgnoresToken, /^a trigger takes no more jobs than requested/],
+  ['transaction conflict treated as an error', conflictThrows, /^a step fails only/, scenarios.conflictingTransactions],
+  ['trigger takes only fresh jobs', triggerTakesFreshJobs, /^a trigger takes as many jobs as requested/],
+  ['trigger stops after its first part', triggerStopsAfterFirstPart, LOST],
   [
-    'a cancel that is overlooked',
-    cancelIsOverlooked,
-    /^no job of an ended list is handed out/,
-    where.claimsMeetTheCancel,
+    'repeated trigger messages multiply',
+    triggerMessagesMultiply,
+    /^messages that arrive twice do not multiply/,
+    scenarios.messagesDeliveredTwice,
   ],
-  ['claims that forget their name', claimsForgetTheirName(), /^what is claimed is his|^(?:no job|as many)/],
-  ['lists whose seal does not look', sealsDoNotLook, LOST, where.nothingGoesWrong],
-  ['renewals of what is lost', renewsWhatIsLost, TWICE],
-  ['releases that forget', releaseForgets, /^only done jobs are removed from a lease/],
-  ['groups that climb only when they are full', onlyFullGroupsClimb, LOST, where.nothingGoesWrong],
+  ['cancellation ignored', cancelIgnored, /^no job of an ended list is handed out/, scenarios.claimsDuringCancellation],
+  ['repeated claim gets other jobs', repeatedClaimGetsOtherJobs(), /^what is claimed is his|^(?:no job|as many)/],
+  ['seal of a list does not read the tracker', listSealReadsNoTracker, LOST, scenarios.withoutFaults],
+  ['lost lease renewed', lostLeaseRenewed, TWICE],
+  ['released jobs lost', releasedJobsLost, /^only done jobs are removed from a lease/],
+  ['last group climbs only when full', lastGroupClimbsWhenFull, LOST, scenarios.withoutFaults],
   [
-    'clearing that forgets who is about to add',
-    clearsTooSoon,
+    'deletion ignores a concurrent append',
+    deletionIgnoresAppend,
     /^an ended list leaves no rows/,
-    where.appendsMeetTheEnd,
+    scenarios.appendsDuringDeletion,
   ],
-  [
-    'clearing that goes past what it did not delete',
-    clearsPastWhatIsThere,
-    /^an ended list leaves no rows/,
-    where.clearingHasNoTime,
-  ],
-  ['results that are written over', resultsAreWrittenOver, /^the stored result of a job matches/, where.repliesAreLost],
+  ['deletion skips a group', deletionSkipsGroup, /^an ended list leaves no rows/, scenarios.clearingHasNoTime],
+  ['result overwritten', resultOverwritten, /^the stored result of a job matches/, scenarios.lostReplies],
 ];

@@ -1,4 +1,4 @@
-/** Bugs that show where there is much of something: slots, Targets that wait, inputs, or busy Targets for few functions. */
+/** Bugs that only show under load: many slots, waiting Targets or inputs, or busy Targets for few functions. */
 
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
@@ -15,9 +15,9 @@ import { sweep } from '../../src/steps/repair/sweep.ts';
 import { isSlotOver } from '../../src/steps/slots/pages.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as where from './where-many.ts';
+import * as scenarios from './where-many.ts';
 
-/** All steps that take slots or free them keep as many in a row. */
+/** All steps that take or free slots keep any number of them in one row. */
 const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
   const change = <Some extends Pick<Deps, 'locks' | 'operations'>>(deps: Some): Some => ({
     ...deps,
@@ -31,14 +31,14 @@ const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
   };
 };
 
-/** As release 0.2.0 did it: all slots of an operation are in its row, and each costs more with every other one. */
-const slotsAreInOneRow = inOneRow('operations');
+/** As in release 0.2.0: all slots of an operation are in its row, so the cost of each slot grows with their number. */
+const operationSlotsInOneRow = inOneRow('operations');
 
-/** The same of a Target: all its batches in flight are in its lock. */
-const batchesAreInOneLock = inOneRow('locks');
+/** All batches in flight of a Target are in its lock row. */
+const targetSlotsInOneRow = inOneRow('locks');
 
-/** The sweep of slots begins with the first one, looks at one after the other, and leaves what is left of its time to the patrol. */
-const slotsAreSweptFirst: Bug = {
+/** The sweep checks all slots one after the other, and leaves only its remaining time to the patrol. */
+const slotSweepTakesAllTime: Bug = {
   sweep: async (deps, invocation) => {
     const { operations } = deps;
     for (const operation of Object.keys(deps.config.operations) as OperationName[]) {
@@ -52,8 +52,8 @@ const slotsAreSweptFirst: Bug = {
   },
 };
 
-/** A sealed batch of a paused Target keeps its slot from the others. */
-const pausedTargetsKeepTheirSlots: Bug = {
+/** A sealed batch of a paused Target keeps its slot. */
+const pausedTargetKeepsSlots: Bug = {
   handleBatch: (deps, message, delivery) => {
     const freeSlot: Operations['freeSlot'] = async (operation, slot, page) => {
       const batch = await deps.batches.get(batchOfSlot(slot));
@@ -63,8 +63,11 @@ const pausedTargetsKeepTheirSlots: Bug = {
   },
 };
 
-/** The patrol looks for a Target among the first hundred that wait, and takes it for one of those behind them if there are more. */
-const theForgottenAreTakenForOthers: Bug = {
+/**
+ * The patrol searches only the first hundred rows of the slot queue for a Target. If there are more, it assumes that
+ * the Target is among them.
+ */
+const patrolSearchesFirstRows: Bug = {
   sweep: (deps, invocation) => {
     const isWaiting: Operations['isWaiting'] = async (operation, { target, fence }) => {
       const first = await deps.operations.waiting(operation, 100);
@@ -75,25 +78,31 @@ const theForgottenAreTakenForOthers: Bug = {
 };
 
 /** All requests of a batch are one job, however many inputs they have. */
-const jobsHaveNoEnd: Bug = {
+const jobInputsUnlimited: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, config: withOperations(deps.config, () => ({ merge: null })) }, message, delivery),
 };
 
 const HOUR: Millis = 3_600_000;
 
-/** A leader goes on for as long as its function may, and sleeps until its next batch is due: others wait for the function. */
-const leadersNeverHandOver: Bug = {
+/**
+ * A leader continues for as long as its function may, and sleeps until its next batch is due. Other Targets wait for
+ * the function.
+ */
+const leaderNeverHandsOver: Bug = {
   group: (deps, message, delivery) => {
     let asked = 0;
-    // The first time that is asked for is when the leader began.
+    // The first reading of the clock is the leader's start.
     const now = (): Millis => deps.machine.now() + (asked++ === 0 ? HOUR : 0);
     return group({ ...deps, machine: { ...deps.machine, now } }, message, delivery);
   },
 };
 
-/** A leader that finds no room in its operation gives its Target's slot back first, though another delivery may have opened its batch. */
-const slotsAreFreedBeforeTheBlock: Bug = {
+/**
+ * A leader without a free slot in its operation frees its Target's slot before it blocks the Target. Another delivery
+ * may have opened the batch.
+ */
+const slotFreedBeforeBlock: Bug = {
   group: (deps, message, delivery) => {
     let mine: { slot: Slot; page: number } | undefined;
     const takeSlot: Locks['takeSlot'] = (target, slot, most, page = 0) => {
@@ -111,13 +120,13 @@ const slotsAreFreedBeforeTheBlock: Bug = {
   },
 };
 
-/** The Target of a batch that is over is led again at once, though others wait for a slot of its operation. */
-const busyTargetsGoFirst: Bug = {
+/** The Target of a finished batch gets a leader at once, although other Targets wait for a slot of its operation. */
+const busyTargetLeadsFirst: Bug = {
   handleBatch: (deps, message, delivery) => {
     const waiting: Operations['waiting'] = async (operation, limit) => {
-      // Two rows are asked for by whoever looks whether others wait.
+      // A read of two rows checks whether other Targets wait.
       if (limit === 2) return [];
-      // This request is slow: so the next leader is mostly sooner than the Target that is woken for the slot.
+      // This request is slow, so that the next leader is mostly faster than the woken Target.
       await deps.machine.sleep(200);
       return deps.operations.waiting(operation, limit);
     };
@@ -125,8 +134,8 @@ const busyTargetsGoFirst: Bug = {
   },
 };
 
-/** The Target of a batch that is over is signalled only where it was full by the cap as it is now. */
-const raisedCapsSignalNobody: Bug = {
+/** The Target of a finished batch is signalled only if the Target was full by its current cap. */
+const raisedCapSendsNoSignal: Bug = {
   handleBatch: (deps, message, delivery) => {
     let hadFreeSlot = false;
     const releaseSlot: Locks['releaseSlot'] = async (target, batch) => {
@@ -144,8 +153,8 @@ const raisedCapsSignalNobody: Bug = {
   },
 };
 
-/** A Target under a cap that fits its lock counts what is in its lock alone. */
-const loweredCapsForgetPages: Bug = {
+/** A Target whose cap fits its lock row counts only the batches in that row. */
+const loweredCapIgnoresPages: Bug = {
   group: (deps, message, delivery) => {
     const openBatch: Locks['openBatch'] = (target, mine, { largestCap: _, ...open }) =>
       deps.locks.openBatch(target, mine, open);
@@ -153,48 +162,71 @@ const loweredCapsForgetPages: Bug = {
   },
 };
 
-/** No function notes that an operation has slots on further pages. Under a cap that fits the row, only slots in the row count then. */
-const forgettingPages = <Some extends Pick<Deps, 'operations'>>(deps: Some): Some => ({
+/**
+ * No function notes that an operation has slots on further pages. Under a cap that fits the row, only slots in the row
+ * count then.
+ */
+const withoutNotedCap = <Some extends Pick<Deps, 'operations'>>(deps: Some): Some => ({
   ...deps,
   operations: { ...deps.operations, noteCap: async () => {} },
 });
 
-const loweredTotalsForgetPages: Bug = {
-  group: (deps, message, delivery) => group(forgettingPages(deps), message, delivery),
-  handleBatch: (deps, message, delivery) => handleBatch(forgettingPages(deps), message, delivery),
+const loweredTotalIgnoresPages: Bug = {
+  group: (deps, message, delivery) => group(withoutNotedCap(deps), message, delivery),
+  handleBatch: (deps, message, delivery) => handleBatch(withoutNotedCap(deps), message, delivery),
 };
 
-export const MANY_BUGS: readonly KnownBug[] = [
-  ['slots in one row', slotsAreInOneRow, /at most slotsPerPage slots/, where.manySlots],
-  ['slots of a Target in one row', batchesAreInOneLock, /at most slotsPerPage slots/, where.manySlotsOfATarget],
-  ['slots that keep the patrol from its turn', slotsAreSweptFirst, /every sweep reaches its patrol/, where.slowSweeps],
+export const LOAD_BUGS: readonly KnownBug[] = [
+  ['all slots of an operation in one row', operationSlotsInOneRow, /at most slotsPerPage slots/, scenarios.manySlots],
+  ['all slots of a Target in one row', targetSlotsInOneRow, /at most slotsPerPage slots/, scenarios.manySlotsOfATarget],
   [
-    'paused Targets that keep their slots',
-    pausedTargetsKeepTheirSlots,
+    'sweep of slots leaves no time for the patrol',
+    slotSweepTakesAllTime,
+    /every sweep reaches its patrol/,
+    scenarios.slowSweeps,
+  ],
+  [
+    'paused Target keeps its slots',
+    pausedTargetKeepsSlots,
     /a paused Target gives its slots/,
-    where.pausedInLine,
+    scenarios.pausedWhileWaiting,
   ],
   [
-    'forgotten Targets that are taken for others',
-    theForgottenAreTakenForOthers,
+    'patrol searches only 100 rows of the slot queue',
+    patrolSearchesFirstRows,
     /the patrol finds each Target/,
-    where.forgottenAmongMany,
+    scenarios.forgottenAmongMany,
   ],
-  ['jobs without an end', jobsHaveNoEnd, /no more inputs than its function can remember/, where.manyInputs],
-  ['leaders that never hand over', leadersNeverHandOver, /longer than maxWait|is sealed at once/, where.busyTarget],
-  ['raised caps that signal nobody', raisedCapsSignalNobody, /every registered task ends/, where.changedCap(1, 3)],
-  ['lowered caps that forget the pages', loweredCapsForgetPages, /at most perTarget batches/, where.changedCap(4, 2)],
   [
-    'lowered totals that forget the pages',
-    loweredTotalsForgetPages,
+    'inputs of a merged job not limited',
+    jobInputsUnlimited,
+    /no more inputs than its function can remember/,
+    scenarios.manyInputs,
+  ],
+  ['leader never hands over', leaderNeverHandsOver, /longer than maxWait|is sealed at once/, scenarios.busyTarget],
+  ['raised cap sends no signal', raisedCapSendsNoSignal, /every registered task ends/, scenarios.changedCap(1, 3)],
+  [
+    'lowered perTarget ignores further pages',
+    loweredCapIgnoresPages,
+    /at most perTarget batches/,
+    scenarios.changedCap(4, 2),
+  ],
+  [
+    'lowered total ignores further pages',
+    loweredTotalIgnoresPages,
     /at most total (batches|calls)/,
-    where.loweredTotal,
+    scenarios.loweredTotal,
   ],
-  ['busy Targets that go first', busyTargetsGoFirst, /overtakes a waiting Target/, where.twoBusyTargets],
   [
-    'slots that are freed before the Target is blocked',
-    slotsAreFreedBeforeTheBlock,
+    'busy Target leads before waiting Targets',
+    busyTargetLeadsFirst,
+    /overtakes a waiting Target/,
+    scenarios.twoBusyTargets,
+  ],
+  [
+    'slot freed before the Target is blocked',
+    slotFreedBeforeBlock,
     /freed only after|at most perTarget/,
-    where.pausedAsBatchesOpen,
+    scenarios.pausedAsBatchesOpen,
   ],
 ];

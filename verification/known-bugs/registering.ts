@@ -1,4 +1,4 @@
-/** Bugs of those who register tasks. */
+/** Bugs in registering tasks. */
 
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { parseRegisterBody } from '../../src/domain/register/register-message.ts';
@@ -9,14 +9,14 @@ import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as where from './where.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import * as moments from './where-moments.ts';
 
 /**
- * Of several messages with one id in one delivery only the first goes on. If an earlier run stored another of them and
+ * Of several messages with one id in a delivery only the first is handled. If an earlier run stored another of them and
  * stopped there, the stored task never gets its waiting row.
  */
-const onlyTheFirstOfAnIdGoesOn: Bug = {
+const onlyFirstMessageOfIdHandled: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const idOf = ({ body, messageId }: (typeof messages)[number]) => /"id":"(\w+)"/.exec(body)?.[1] ?? messageId;
     const first = new Map(messages.toReversed().map((message) => [idOf(message), message]));
@@ -24,14 +24,14 @@ const onlyTheFirstOfAnIdGoesOn: Bug = {
   },
 };
 
-/** Refused messages are forgotten. */
-const refusedMessagesVanish: Bug = {
+/** Refused messages are not sent to the rejected queue. */
+const refusedMessageNotStored: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
 };
 
 /** The version of a task is not read. */
-const versionsAreOverlooked: Bug = {
+const versionIgnored: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll(
       deps,
@@ -40,8 +40,8 @@ const versionsAreOverlooked: Bug = {
     ),
 };
 
-/** A message that is sent again counts as sent at that moment. */
-const sentAgainIsSentNow: Bug = {
+/** A redriven dead letter counts as sent at that moment. */
+const redrivenLetterCountsAsNew: Bug = {
   sweep: (deps, invocation) => {
     const redrive: typeof deps.deadLetters.redrive = (queue, deadLetter, delay) =>
       deps.deadLetters.redrive(queue, { ...deadLetter, firstSentAt: deps.machine.now() }, delay);
@@ -49,8 +49,8 @@ const sentAgainIsSentNow: Bug = {
   },
 };
 
-/** What waits is as new as its run. */
-const redrivenTasksAreNew: Bug = {
+/** A waiting task counts as new as its run. */
+const redrivenTaskCountsAsNew: Bug = {
   group: (deps, message, delivery) => {
     const first: typeof deps.waiting.first = async (target, limit) =>
       (await deps.waiting.first(target, limit)).map(({ age: _, ...row }) => row);
@@ -58,15 +58,15 @@ const redrivenTasksAreNew: Bug = {
   },
 };
 
-/** Such a weight is taken, and a table that refuses one task for its content makes the whole function fail. */
-const tinyWeightsAreTaken: Bug = {
+/** A weight that DynamoDB refuses is accepted. The table's refusal of one task then fails the whole function. */
+const tinyWeightAccepted: Bug = {
   registerAll: (deps, messages, onFailure) => {
-    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${where.TINY}`);
+    const isTiny = ({ body }: (typeof messages)[number]): boolean => body.includes(`"weight":${scenarios.TINY}`);
     const tiny = new Set(messages.filter(isTiny).map(({ body }) => JSON.parse(body).id));
     const insert: typeof deps.tasks.insert = async (tasks) => {
       try {
         return await deps.tasks.insert(
-          tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: where.TINY } : task)),
+          tasks.map((task) => (tiny.has(task.id) ? { ...task, weight: scenarios.TINY } : task)),
         );
       } catch (cause) {
         throw cause instanceof Unstorable ? new Refusal('ValidationException', cause.message) : cause;
@@ -74,50 +74,52 @@ const tinyWeightsAreTaken: Bug = {
     };
     const taken = messages.map((message) => ({
       ...message,
-      body: message.body.replace(`"weight":${where.TINY},`, ''),
+      body: message.body.replace(`"weight":${scenarios.TINY},`, ''),
     }));
     return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, taken, onFailure);
   },
 };
 
 /** Payloads that need a row of their own are not stored. */
-const largePayloadsAreNotStored: Bug = {
+const largePayloadNotStored: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, tasks: { ...deps.tasks, storePayloads: async () => {} } }, messages, onFailure),
 };
 
-/** A register never looks whether a batch is full. */
-const nobodyIsNudged: Bug = {
+/** The register function never checks whether a batch is full. */
+const noHintForFullBatch: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
 };
 
-/** A mistake where a failure is caught and only told of. */
-const nudgesThrow: Bug = {
+/** An error is thrown where failures are caught and only reported. */
+const nudgeThrows: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const random = (): number => (undefined as never as { chance: () => number }).chance();
     return registerAll({ ...deps, machine: { ...deps.machine, random } }, messages, onFailure);
   },
 };
 
-/** A mistake in how messages are refused: they come back for ever. */
-const refusalsThrow: Bug = {
+/** An error is thrown while messages are refused, so that they come back again and again. */
+const refusalThrows: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
     return registerAll({ ...deps, queues: { ...deps.queues, reject } }, messages, onFailure);
   },
 };
 
-/** Runs begin at 1, also those of a task whose id another one had, of which there may be a waiting row still. */
-const runsBeginAtOneAgain: Bug = {
+/**
+ * Runs begin at 1, also those of a task whose id was used before. A waiting row of the earlier task may still exist.
+ */
+const runsOfReusedIdBeginAtOne: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const insert: typeof deps.tasks.insert = (tasks) => deps.tasks.insert(tasks.map((task) => ({ ...task, run: 1 })));
     return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, messages, onFailure);
   },
 };
 
-/** A redrive names a task only: one that comes twice, or late, starts another run of it. */
-const redrivesOverlookTheRun: Bug = {
+/** A redrive names only the task. If its message arrives twice or late, it starts another run. */
+const redriveIgnoresRun: Bug = {
   registerAll: async (deps, messages, onFailure) => {
     const current = messages.map(async (message) => {
       const parsed = parseRegisterBody(deps.config, message);
@@ -129,8 +131,11 @@ const redrivesOverlookTheRun: Bug = {
   },
 };
 
-/** A register decides by what a lock showed a moment ago: the leader whom it sees may be gone. */
-const locksAreReadAtAGlance: Bug = {
+/**
+ * The register function decides by an eventually consistent read of the lock. The leader that it reads may have
+ * released the lock.
+ */
+const lockReadEventually: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const readAll: typeof deps.locks.readAll = (targets) =>
       Promise.all(targets.map((target) => deps.locks.readEventually(target)));
@@ -138,58 +143,60 @@ const locksAreReadAtAGlance: Bug = {
   },
 };
 
-/** A redrive is written, and its waiting row is left to a message that never comes. */
-const redrivenTasksDoNotWait: Bug = {
+/** A redrive is stored without its waiting row. */
+const redrivenTaskHasNoRow: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const put: typeof deps.waiting.put = (tasks) => deps.waiting.put(tasks.filter((task) => runNumber(task) === 1));
     return registerAll({ ...deps, waiting: { ...deps.waiting, put } }, messages, onFailure);
   },
 };
 
-/** A Target has no row until somebody leads it: if its first elect message is lost, no patrol finds it. */
-const newTargetsHaveNoRow: Bug = {
+/**
+ * A new Target has no lock row until it has a leader. If its first elect message is lost, the patrol does not find it.
+ */
+const newTargetHasNoRow: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, locks: { ...deps.locks, enlist: async () => {} } }, messages, onFailure),
 };
 
 export const REGISTERING_BUGS: readonly KnownBug[] = [
   [
-    'locks that are read at a glance',
-    locksAreReadAtAGlance,
+    'lock read eventually consistently',
+    lockReadEventually,
     /every registered task ends|longer than maxWait|is sealed at once/,
-    narrow.asTheLeaderGoes,
+    moments.registeredAtRelease,
   ],
   [
-    'a message that is dropped because another one has its id',
-    onlyTheFirstOfAnIdGoesOn,
+    'only the first message with an id handled',
+    onlyFirstMessageOfIdHandled,
     /every registered task ends|a task or is refused/,
   ],
   [
-    'ids that are used again with the runs of the task before',
-    runsBeginAtOneAgain,
+    'runs of a reused id begin at 1',
+    runsOfReusedIdBeginAtOne,
     /all tasks of a batch have the same Target/,
-    where.idsAreUsedAgain,
+    scenarios.idsReused,
   ],
-  ['versions that are overlooked', versionsAreOverlooked, /keeps the version and sending time/],
+  ['version ignored', versionIgnored, /keeps the version and sending time/],
   [
-    'messages that are sent again and count as new',
-    sentAgainIsSentNow,
+    'redriven dead letter counts as newly sent',
+    redrivenLetterCountsAsNew,
     /keeps the version and sending time/,
-    where.manyDeadLetters,
+    scenarios.manyDeadLetters,
   ],
-  ['redriven tasks that count as new', redrivenTasksAreNew, /superseded only by a newer task/],
-  ['refused messages that vanish', refusedMessagesVanish, /becomes a task or is refused/],
+  ['redriven task counts as newly sent', redrivenTaskCountsAsNew, /superseded only by a newer task/],
+  ['refused message not stored', refusedMessageNotStored, /becomes a task or is refused/],
   [
-    'weights that no table holds',
-    tinyWeightsAreTaken,
+    'weight accepted that DynamoDB refuses',
+    tinyWeightAccepted,
     /fails only because of an injected fault.*ValidationException/,
-    where.tinyWeights,
+    scenarios.tinyWeights,
   ],
-  ['large payloads that are not stored', largePayloadsAreNotStored, /included in a call/],
-  ['new Targets that have no row', newTargetsHaveNoRow, /every registered task ends/, narrow.purgedWhileElected],
-  ['redriven tasks that do not wait', redrivenTasksDoNotWait, /every registered task ends/],
-  ["redrives that overlook a task's run", redrivesOverlookTheRun, /a redrive starts at most one run/],
-  ['a nudge that stumbles', nudgesThrow, /fails only because of an injected fault.*nudge-failed/],
-  ['a refusal that stumbles', refusalsThrow, /fails only because of an injected fault.*TypeError/],
-  ['full batches that nobody notices', nobodyIsNudged, /a full batch is sealed at once/, where.nobodyWaits],
+  ['large payload not stored', largePayloadNotStored, /included in a call/],
+  ['new Target without a lock row', newTargetHasNoRow, /every registered task ends/, moments.purgedWhileElected],
+  ['redriven task without a waiting row', redrivenTaskHasNoRow, /every registered task ends/],
+  ['redrive ignores the run', redriveIgnoresRun, /a redrive starts at most one run/],
+  ['nudge throws an error', nudgeThrows, /fails only because of an injected fault.*nudge-failed/],
+  ['refusal throws an error', refusalThrows, /fails only because of an injected fault.*TypeError/],
+  ['no hint for a full batch', noHintForFullBatch, /a full batch is sealed at once/, scenarios.withoutFaultsAndLimits],
 ];

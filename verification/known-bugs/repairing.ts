@@ -1,4 +1,7 @@
-/** Bugs of takeovers and repairs: a function dies, and the message, the sweep or the patrol that should go on does not. */
+/**
+ * Bugs in takeovers and repairs: a function dies, and the message, the sweep or the patrol that should continue its
+ * work does not.
+ */
 
 import { guardStatusOf } from '../../src/domain/batches/lock.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
@@ -9,11 +12,11 @@ import { sweep } from '../../src/steps/repair/sweep.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { merging } from '../batches/merged.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as where from './where.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import * as moments from './where-moments.ts';
 
 /** Guards are delayed by a minute more than the wait until the batch is due. */
-const guardsComeLate: Bug = {
+const guardTooLate: Bug = {
   electLeader: (deps, message) => electLeader(withLateGuards(deps), message),
   group: (deps, message, delivery) => group(withLateGuards(deps), message, delivery),
 };
@@ -27,7 +30,7 @@ const withLateGuards = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => 
 });
 
 /** A Target that was woken for a free slot, and whose tasks were all cancelled, does not wake the next one. */
-const emptyTargetsKeepTheirWake: Bug = {
+const emptyTargetKeepsWake: Bug = {
   electLeader: async (deps, message) => {
     const isWoken = message.kind === 'elect' && message.wake !== undefined;
     if (isWoken && (await deps.waiting.first(message.target, 1)).length === 0) return;
@@ -35,7 +38,7 @@ const emptyTargetsKeepTheirWake: Bug = {
   },
 };
 
-/** A group message ends where it finds what `is` names, unless it is a hint. */
+/** A group message ends if the guard's status is `is`, unless it is a hint. */
 const guardsEndAt = (is: ReturnType<typeof guardStatusOf>['is']): Bug => ({
   group: async (deps, message, delivery) => {
     const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
@@ -44,11 +47,11 @@ const guardsEndAt = (is: ReturnType<typeof guardStatusOf>['is']): Bug => ({
   },
 });
 
-const openBatchesAreLeft = guardsEndAt('leader-with-open-batch');
-const guardsNeverTakeOver = guardsEndAt('next');
+const openBatchLeftUnfinished = guardsEndAt('leader-with-open-batch');
+const guardNeverTakesOver = guardsEndAt('next');
 
 /** A guard whose fence is over is sent again, twice each time. */
-const oldGuardsMultiply: Bug = {
+const supersededGuardSentTwice: Bug = {
   group: async (deps, message, delivery) => {
     const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
     const { early = 0 } = message;
@@ -57,16 +60,16 @@ const oldGuardsMultiply: Bug = {
   },
 };
 
-/** A batch is sealed with all of its candidates, also those that it could not claim. */
-const candidatesAreAllMembers: Bug = {
+/** A batch is sealed with all of its candidates, including those that it could not claim. */
+const allCandidatesAreMembers: Bug = {
   group: (deps, message, delivery) => {
     const seal: typeof deps.batches.seal = (batch, _, at, keep) => deps.batches.seal(batch, [], at, keep);
     return group({ ...deps, batches: { ...deps.batches, seal } }, message, delivery);
   },
 };
 
-/** With the rows of a batch's candidates goes the first row that is left. */
-const nextRowGoesToo: Bug = {
+/** The first waiting row that is left is deleted together with the rows of a batch's candidates. */
+const nextRowDeletedToo: Bug = {
   group: (deps, message, delivery) => {
     const remove: typeof deps.waiting.remove = async (target, entries) => {
       await deps.waiting.remove(target, entries);
@@ -78,13 +81,13 @@ const nextRowGoesToo: Bug = {
 };
 
 /** The sweep frees no slot. */
-const slotsOfTheDeadStay: Bug = {
+const sweepFreesNoSlots: Bug = {
   sweep: (deps, invocation) =>
     sweep({ ...deps, operations: { ...deps.operations, freeSlot: async () => undefined } }, invocation),
 };
 
-/** The sweep deletes a dead letter, and then sends it again. */
-const deadLettersAreDeletedFirst: Bug = {
+/** The sweep deletes a dead letter before it sends it again. */
+const deadLetterDeletedFirst: Bug = {
   sweep: (deps, invocation) => {
     const { deadLetters } = deps;
     const redrive: typeof deadLetters.redrive = async (queue, letter, delay) => {
@@ -95,8 +98,8 @@ const deadLettersAreDeletedFirst: Bug = {
   },
 };
 
-/** The batch handler does not look whether the operation or the Target is paused. */
-const callsOverlookPauses: Bug = {
+/** The batch handler does not check whether the operation or the Target is paused. */
+const callIgnoresPause: Bug = {
   handleBatch: (deps, message, delivery) => {
     const { locks, operations } = deps;
     const withoutPause = <Row extends { readonly paused?: unknown }>({ paused: _, ...row }: Row) => row as Row;
@@ -108,68 +111,58 @@ const callsOverlookPauses: Bug = {
   },
 };
 
-/** A circuit opens, and no message ends its pause: the sweep finds it minutes later. */
-const circuitsAreNotResumed: Bug = {
+/** No message ends the pause of an opened circuit. The sweep ends it minutes later. */
+const circuitNotResumed: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, queues: { ...deps.queues, resume: async () => {} } }, message, delivery),
 };
 
-/** The first answer after an outage closes the circuit, and wakes none of the Targets that still wait. */
-const closedCircuitsDoNotWake: Bug = {
+/** The first answer after an outage closes the circuit, but wakes none of the waiting Targets. */
+const closedCircuitWakesNoTarget: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, waiting: async () => [] } }, message, delivery),
 };
 
-/** A task is cancelled while it is being registered: its payload is not stored yet. */
-const cancelsComeTooEarly: Bug = {
+/** A task is cancelled while it is being registered, before its payload is stored. */
+const cancelBeforePayload: Bug = {
   cancel: (deps, id) => cancel({ ...deps, waiting: { ...deps.waiting, has: async () => true } }, id),
 };
 
-/** A merged job gets inputs that an earlier job has done. */
-const doneInputsAreForgotten: Bug = { processed: (keys) => ({ ...keys, known: async () => new Map() }) };
+/** A merged job gets inputs that an earlier job has processed. */
+const processedInputsForgotten: Bug = { processed: (keys) => ({ ...keys, known: async () => new Map() }) };
 
 export const REPAIRING_BUGS: readonly KnownBug[] = [
-  ['guards that come late', guardsComeLate, /longer than maxWait/, narrow.fewTasks],
+  ['guard delayed by another minute', guardTooLate, /longer than maxWait/, moments.fewTasks],
   [
-    'woken Targets without tasks that do not pass the wake on',
-    emptyTargetsKeepTheirWake,
-    /waits for room that is there|in flight in the end/,
-    narrow.cancelledInLine,
+    'woken Target without tasks keeps its wake',
+    emptyTargetKeepsWake,
+    /waits although a slot is free|in flight in the end/,
+    moments.cancelledWhileWaiting,
   ],
   [
-    'open batches that are left unfinished',
-    openBatchesAreLeft,
+    'guard leaves an open batch unfinished',
+    openBatchLeftUnfinished,
     /every registered task ends|deleted only after its fence/,
   ],
-  ['guards that never take over', guardsNeverTakeOver, /every registered task ends|a held fence has a guard/],
+  ['guard never takes over', guardNeverTakesOver, /every registered task ends|a held fence has a guard/],
+  ['superseded guard sent twice', supersededGuardSentTwice, /at most two copies of a guard/, moments.severalElected],
+  ['unclaimed candidate becomes a member', allCandidatesAreMembers, /in this batch|included in a call|counts match/],
+  ['waiting row deleted with the previous batch', nextRowDeletedToo, /deleted only after its task is claimed/],
+  ['sweep frees no slots', sweepFreesNoSlots, /every registered task ends|no slot is/, scenarios.capped],
   [
-    'guards of a fence that is over and multiply',
-    oldGuardsMultiply,
-    /a guard is in flight once/,
-    narrow.severalElected,
-  ],
-  ['batches with candidates that they could not claim', candidatesAreAllMembers, /its own|asked for|counts are what/],
-  ['waiting rows that go with the batch before', nextRowGoesToo, /deleted only after its claim/],
-  ['slots of dead leaders that stay taken', slotsOfTheDeadStay, /every registered task ends|no slot is/, where.capped],
-  [
-    'dead letters that are deleted before they are sent',
-    deadLettersAreDeletedFirst,
+    'dead letter deleted before it is redriven',
+    deadLetterDeletedFirst,
     /becomes a task or is refused|every (registered|sent) task/,
-    where.manyDeadLetters,
+    scenarios.manyDeadLetters,
   ],
-  ['calls that overlook a pause', callsOverlookPauses, /is called while it is paused/],
-  ['circuits whose pause nothing ends', circuitsAreNotResumed, /waits for room that is there/, narrow.circuitOpens],
+  ['call ignores a pause', callIgnoresPause, /is called while it is paused/],
+  ['opened circuit sends no resume', circuitNotResumed, /waits although a slot is free/, moments.circuitOpens],
+  ['closed circuit wakes no Target', closedCircuitWakesNoTarget, /waits although a slot is free/, moments.circuitOpens],
+  ['cancel before the payload is stored', cancelBeforePayload, /included in a call/, moments.cancelledAtOnce],
   [
-    'circuits that close without waking the others',
-    closedCircuitsDoNotWake,
-    /waits for room that is there/,
-    narrow.circuitOpens,
-  ],
-  ['cancels that come too early', cancelsComeTooEarly, /asked for downstream/, narrow.cancelledAtOnce],
-  [
-    'inputs that are done again',
-    doneInputsAreForgotten,
-    /done is not done again/,
-    (scenario) => ({ ...merging(scenario), ...where.nothingGoesWrong() }),
+    'processed input processed again',
+    processedInputsForgotten,
+    /a processed input is not processed again/,
+    (scenario) => ({ ...merging(scenario), ...scenarios.withoutFaults() }),
   ],
 ];

@@ -1,4 +1,4 @@
-/** Bugs of those who write how tasks ended, ack their items, and notify. */
+/** Bugs in storing results, acking items and sending callbacks. */
 import { unfinishedOf } from '../../src/domain/batches/batch.ts';
 import type { BatchMessage } from '../../src/domain/batches/messages.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
@@ -10,11 +10,11 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { fanningOut } from '../batches/fanned-out.ts';
 import { merging } from '../batches/merged.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as where from './where.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import * as moments from './where-moments.ts';
 
-/** What a job reports of its requests counts for all that are open, those of other jobs too. */
-const reportsCountForAll: Bug = {
+/** A job's report counts for all open tasks of the batch, including those of other jobs. */
+const reportCountsForOtherJobs: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => {
       const inner = deps.downstreamOf(operation);
@@ -31,7 +31,7 @@ const reportsCountForAll: Bug = {
   },
 };
 
-/** A batch has succeeded, whatever became of its members. */
+/** Every batch finishes as succeeded, regardless of its members. */
 const everyBatchSucceeds: Bug = {
   handleBatch: (deps, message, invocation) => {
     const finish: Batches['finish'] = (id, attempt, end) =>
@@ -40,8 +40,8 @@ const everyBatchSucceeds: Bug = {
   },
 };
 
-/** The end of a run sets its payload's time to live, though another run may have begun since. */
-const expiryOverlooksTheRun: Bug = {
+/** The end of a run sets the payload's time to live, although another run may have begun. */
+const payloadExpiryIgnoresRun: Bug = {
   handleBatch: (deps, message, invocation) => {
     const finish: Tasks['finish'] = (results, batch) =>
       deps.tasks.finish(
@@ -56,8 +56,8 @@ const expiryOverlooksTheRun: Bug = {
   },
 };
 
-/** An attempt whose results could not be stored counts as any other one does. */
-const lostResultsCount: Bug = {
+/** An attempt whose results could not be stored counts. */
+const attemptWithLostResultsCounts: Bug = {
   handleBatch: (deps, message, invocation) => {
     const postpone: Batches['postpone'] = (id, attempt, { uncounted, ...postponed }) => {
       const countedAttempts = postponed.countedAttempts + (uncounted === undefined ? 0 : 1);
@@ -69,8 +69,10 @@ const lostResultsCount: Bug = {
   },
 };
 
-/** A write is waited for until its request is ended, and no time is left to say that the attempt does not count. */
-const writesAreWaitedFor: Bug = {
+/**
+ * The handler waits for a write until its request times out. No time is left to record that the attempt does not count.
+ */
+const writeAwaitedTooLong: Bug = {
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, machine: { ...deps.machine, within: (_, work) => work() } }, message, invocation),
 };
@@ -78,8 +80,8 @@ const writesAreWaitedFor: Bug = {
 const unmarked = (message: BatchMessage): BatchMessage =>
   message.kind === 'completion' ? message : { ...message, uncounted: undefined };
 
-/** A member that is redriven before the batch has looked at it again, a second later, is forgotten there. */
-const redrivenMembersAreNotCounted: Bug = {
+/** A member that is redriven before the batch handler reads it again, a second later, is missing in the counts. */
+const redrivenMemberNotCounted: Bug = {
   handleBatch: (deps, message, delivery) => {
     const finish: typeof deps.tasks.finish = async (results, batch) => {
       const written = await deps.tasks.finish(results, batch);
@@ -94,16 +96,16 @@ const redrivenMembersAreNotCounted: Bug = {
   },
 };
 
-/** Who ended before a crash is not told of after it. */
-const tellingIsForgottenAfterACrash: Bug = {
+/** Members that ended before a crash send no callback after it. */
+const noCallbackAfterCrash: Bug = {
   handleBatch: (deps, message, delivery) => {
     const members: Tasks['members'] = async (ids, batch) => ({ ...(await deps.tasks.members(ids, batch)), ended: [] });
     return handleBatch({ ...deps, tasks: { ...deps.tasks, members } }, message, delivery);
   },
 };
 
-/** A job's first report ends its batch, whatever it says of the others. */
-const firstReportsEndBatches: Bug = {
+/** A job's first report ends its batch, although it omits other tasks. */
+const firstReportEndsBatch: Bug = {
   handleBatch: (deps, message, delivery) => {
     if (message.kind === 'due') return handleBatch(deps, message, delivery);
     const members: Tasks['members'] = async (ids, batch) => {
@@ -114,22 +116,25 @@ const firstReportsEndBatches: Bug = {
   },
 };
 
-/** Members as a glance shows them, which is all that is believed, or all that is believed of those that are open. */
+/** Members are read with eventually consistent reads, for all members or for the open ones. */
 const readBehind = (change: (tasks: Tasks) => Tasks['members']): Bug => ({
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, tasks: { ...deps.tasks, members: change(deps.tasks) } }, message, delivery),
 });
 
-/** Who is not seen at a glance is taken for gone. */
-const glancesAreAllThatThereIs = readBehind((tasks) => async (ids, batch) => ({
+/** A member that an eventually consistent read misses counts as absent. */
+const allMembersReadEventually = readBehind((tasks) => async (ids, batch) => ({
   open: await tasks.readEventually(ids, batch),
   lost: [],
   ended: [],
   counts: { succeeded: 0, failed: 0 },
 }));
 
-/** Who is seen open at a glance is taken for open at every attempt, and when a job reports, however often one looks: he may have ended. */
-const glancesAreAlwaysBelieved: Bug = {
+/**
+ * A member that an eventually consistent read shows as open counts as open at every attempt and report, although it may
+ * have ended.
+ */
+const openMembersReadEventually: Bug = {
   handleBatch: (deps, message, delivery) => {
     const { tasks } = deps;
     const seen = new Set<TaskId>();
@@ -147,8 +152,8 @@ const glancesAreAlwaysBelieved: Bug = {
   },
 };
 
-/** Who crashes after the callbacks leaves initiators who know more than the fan-out does. */
-const callbacksGoFirst: Bug = {
+/** Callbacks are sent before the acks. After a crash in between, receivers know more than the fan-out. */
+const callbackBeforeAck: Bug = {
   handleBatch: (deps, message, delivery) => {
     let held: (() => Promise<unknown>)[] = [];
     const ack: FanOuts['ack'] = async (id, position, slots) => {
@@ -177,8 +182,8 @@ const callbacksGoFirst: Bug = {
   },
 };
 
-/** Whoever takes a batch over believes that the items of those that have ended were acked. */
-const repeatedBatchesAckNothing: Bug = {
+/** A handler that takes a batch over does not ack the items of ended members again. */
+const noAckAfterCrash: Bug = {
   handleBatch: (deps, message, delivery) => {
     const members: Tasks['members'] = async (ids, batch) => {
       const found = await deps.tasks.members(ids, batch);
@@ -190,47 +195,52 @@ const repeatedBatchesAckNothing: Bug = {
 
 export const RESULT_BUGS: readonly KnownBug[] = [
   [
-    'redriven members that are not counted',
-    redrivenMembersAreNotCounted,
+    'redriven member missing in the counts',
+    redrivenMemberNotCounted,
     /counts match its members' results/,
-    where.manyRedrives,
+    scenarios.manyRedrives,
   ],
   [
-    'payloads that expire for a run that is over',
-    expiryOverlooksTheRun,
+    'ended run expires the payload of a later run',
+    payloadExpiryIgnoresRun,
     /an unfinished task's payload has no time to live/,
-    where.manyRedrives,
+    scenarios.manyRedrives,
   ],
-  ['reports that count for all', reportsCountForAll, /succeeds only if all its inputs were processed/, merging],
   [
-    'members that are missed at a glance and not looked for',
-    glancesAreAllThatThereIs,
+    'report counts for tasks of other jobs',
+    reportCountsForOtherJobs,
+    /succeeds only if all its inputs were processed/,
+    merging,
+  ],
+  [
+    'all members read eventually consistently',
+    allMembersReadEventually,
     /every registered task ends|counts match|in this batch/,
   ],
   [
-    'glances that are believed at every attempt',
-    glancesAreAlwaysBelieved,
+    'open members read eventually consistently',
+    openMembersReadEventually,
     /an item that has its result|ends as soon as each member has its result/,
-    narrow.reportedTogether,
+    moments.reportedTogether,
   ],
-  ['batches that succeed whatever their counts say', everyBatchSucceeds, /status matches its counts/],
-  ['telling that is forgotten after a crash', tellingIsForgottenAfterACrash, /with a destination sends its callback/],
+  ['every batch finishes as succeeded', everyBatchSucceeds, /status matches its counts/],
+  ['callback not sent after a crash', noCallbackAfterCrash, /with a destination sends its callback/],
   [
-    'jobs whose first report ends their batch',
-    firstReportsEndBatches,
+    'first report of a job ends its batch',
+    firstReportEndsBatch,
     /in this batch|counts match|every registered task ends/,
   ],
-  ['results that were lost and count', lostResultsCount, /could not be stored does not count/],
+  ['attempt with lost results counts', attemptWithLostResultsCounts, /could not be stored does not count/],
   [
-    'writes that are waited for until no time is left',
-    writesAreWaitedFor,
+    'write awaited until no time is left',
+    writeAwaitedTooLong,
     /could not be stored does not count/,
-    where.tablesComeAndGo,
+    scenarios.repeatedOutages,
   ],
-  ['callbacks that go before their acks', callbacksGoFirst, /sent only after its item is acked/, fanningOut],
+  ['callback sent before the ack', callbackBeforeAck, /sent only after its item is acked/, fanningOut],
   [
-    'acks that are forgotten after a crash',
-    repeatedBatchesAckNothing,
+    'item not acked after a crash',
+    noAckAfterCrash,
     /item has the outcome of its task|sent only after its item/,
     fanningOut,
   ],

@@ -1,4 +1,4 @@
-/** Bugs of those who share room in an operation, and of those who end tasks that wait. */
+/** Bugs in sharing the slots of an operation, and in settling waiting tasks. */
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import type { Waiting } from '../../src/domain/batches/policy.ts';
 import { operationOf } from '../../src/domain/ids.ts';
@@ -13,17 +13,17 @@ import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { TOGETHER, wakeThese } from '../../src/steps/slots/wake.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as where from './where.ts';
-import { backInLine } from './where-many.ts';
-import * as narrow from './where-narrow.ts';
+import * as scenarios from './where.ts';
+import { waitingAgain } from './where-many.ts';
+import * as moments from './where-moments.ts';
 
 const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, changed: Partial<Operations>): Some => ({
   ...deps,
   operations: { ...deps.operations, ...changed },
 });
 
-/** A Target that gets a cap counts only batches that are opened from then on. */
-const newCapsCountNothing: Bug = {
+/** A Target that gets a cap counts only the batches opened later. */
+const newCapIgnoresBatches: Bug = {
   group: (deps, message, delivery) => {
     const read: Locks['read'] = async (target) => {
       const { uncountedAt: _, ...lock } = await deps.locks.read(target);
@@ -33,8 +33,8 @@ const newCapsCountNothing: Bug = {
   },
 };
 
-/** The slot is taken once the batch is open. */
-const slotsAreTakenLate: Bug = {
+/** The slot is taken after the batch is open. */
+const slotTakenAfterOpen: Bug = {
   group: (deps, message, delivery) => {
     const openBatch: Locks['openBatch'] = async (target, mine, open) => {
       const opened = await deps.locks.openBatch(target, mine, open);
@@ -48,8 +48,8 @@ const slotsAreTakenLate: Bug = {
   },
 };
 
-/** The slot is given back when the batch is taken in hand. */
-const slotsAreFreedEarly: Bug = {
+/** The slot is freed when the handler receives the batch. */
+const slotFreedEarly: Bug = {
   handleBatch: async (deps, message, delivery) => {
     const batch = await deps.batches.get(message.batchId);
     if (batch && !isFinished(batch.status)) await deps.operations.freeSlot(batch.operation, slotOfBatch(batch));
@@ -57,19 +57,22 @@ const slotsAreFreedEarly: Bug = {
   },
 };
 
-/** Whoever frees a slot leaves it to the sweep to find those who wait for one. */
-const nobodyIsWaked: Bug = {
+/** A freed slot wakes no Target. The sweep finds the waiting ones later. */
+const freedSlotSendsNoSignal: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
 
-/** Who was waked for room and has nothing for it keeps that to himself. */
-const roomIsNotPassedOn: Bug = {
+/** A Target that was woken for a free slot but no longer needs it does not wake the next one. */
+const wakeNotPassedOn: Bug = {
   group: (deps, message, delivery) => group(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
 
-/** W3 before W2: whoever dies in between has taken the row of one whom he did not wake. */
-const rowsGoBeforeTheirWake: Bug = {
+/**
+ * W3 before W2: the row in the slot queue is deleted before the wake is sent. If the function dies in between, the
+ * Target is never woken.
+ */
+const rowDeletedBeforeWake: Bug = {
   handleBatch: (deps, message, delivery) => {
     let dequeued: Slot | undefined;
     const elect: Deps['queues']['elect'] = async (messages) => {
@@ -88,8 +91,8 @@ const rowsGoBeforeTheirWake: Bug = {
   },
 };
 
-/** W3: the row of a Target is removed, a while after it was woken, though the Target came back into the line since. */
-const rowsGoByTheirKey: Bug = {
+/** W3: the row of a Target is deleted by its key a while after the wake, although the Target may wait again. */
+const rowDeletedByKey: Bug = {
   handleBatch: (deps, message, delivery) => handleBatch(byKey(deps), message, delivery),
 };
 
@@ -102,8 +105,11 @@ const byKey = <Some extends Pick<Deps, 'operations' | 'machine'>>(deps: Some): S
     },
   });
 
-/** G9a: the row of a Target that need not wait after all goes before it leads, though it may be another's, too. */
-const rowsGoBeforeTheLead: Bug = {
+/**
+ * G9a: the row of a Target that need not wait after all is deleted before the Target leads, although it may belong to
+ * another delivery.
+ */
+const rowDeletedBeforeLead: Bug = {
   group: (deps, message, delivery) => {
     const { operations } = deps;
     let mine: Parameters<Operations['enqueue']>[1] | undefined;
@@ -123,15 +129,15 @@ const rowsGoBeforeTheLead: Bug = {
   },
 };
 
-/** A Target that waits for room is elected like any other: it leads, finds no room, and waits from anew. */
-const wakesAreOverlooked: Bug = {
+/** A woken Target is elected like any other. It leads, finds no free slot, and waits at the end of the queue. */
+const wakeIgnored: Bug = {
   electLeader: async (deps, message) =>
     message.kind === 'elect' && message.wake !== undefined
       ? electLeader(deps, { kind: 'elect', target: message.target })
       : electLeader(deps, message),
 };
 
-/** The leader sees other rows than there are. */
+/** The leader reads changed waiting rows. */
 const withRows = (change: (rows: readonly Waiting[]) => readonly Waiting[]): Bug => ({
   group: (deps, message, delivery) => {
     const first: WaitingTasks['first'] = async (target, limit) => change(await deps.waiting.first(target, limit));
@@ -139,12 +145,14 @@ const withRows = (change: (rows: readonly Waiting[]) => readonly Waiting[]): Bug
   },
 });
 
-const expiriesAreOverlooked = withRows((rows) => rows.map(({ startBy: _, ...row }) => row));
+const expiryIgnored = withRows((rows) => rows.map(({ startBy: _, ...row }) => row));
 
-const keysAreOverlooked = withRows((rows) => rows.map(({ key: _, ...row }) => row));
+const coalesceKeyIgnored = withRows((rows) => rows.map(({ key: _, ...row }) => row));
 
-/** Whoever forms a batch for another takes whatever waits, what has expired too. */
-const formersTakeEverything: Bug = {
+/**
+ * A function that forms a batch in place of a dead leader also takes rows that must be settled, such as expired ones.
+ */
+const takeoverTakesUnsettledRows: Bug = {
   group: (deps, message, delivery) => {
     let forms = false;
     const get: Deps['batches']['get'] = async (id) => {
@@ -165,8 +173,8 @@ const formersTakeEverything: Bug = {
   },
 };
 
-/** First come, first served, however urgent. */
-const prioritiesAreOverlooked: Bug = {
+/** Tasks are batched in the order of their registration, regardless of priority. */
+const priorityIgnored: Bug = {
   group: (deps, message, delivery) => {
     const first: WaitingTasks['first'] = async (target, limit) => {
       const rows = await deps.waiting.first(target, 1_000);
@@ -176,8 +184,8 @@ const prioritiesAreOverlooked: Bug = {
   },
 };
 
-/** Of two tasks of one key the older one is done. */
-const theOldestOfAKeyIsDone: Bug = {
+/** Of two tasks with the same coalesceKey the older one is kept. */
+const oldestOfKeyKept: Bug = {
   group: (deps, message, delivery) => {
     const settle: Deps['tasks']['settle'] = (settlements, end) =>
       deps.tasks.settle(
@@ -192,20 +200,20 @@ const theOldestOfAKeyIsDone: Bug = {
   },
 };
 
-/** Tasks that end while they wait end in silence. */
-const settlementsAreUntold: Bug = {
+/** Tasks that are settled by the leader send no callback. */
+const settlementSendsNoCallback: Bug = {
   group: (deps, message, delivery) =>
     group({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, message, delivery),
 };
 
-/** Whoever comes upon a task that ended while it waited, be it to redrive it, believes that it was told. */
-const registersTellNobody: Bug = {
+/** The register function sends no callback for tasks that were settled before, e.g. when it redrives them. */
+const registerSendsNoCallback: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, messages, onFailure),
 };
 
-/** Nobody is woken for a task that expires. */
-const expiriesWakeNobody: Bug = {
+/** No hint is sent for a task that expires while the leader sleeps. */
+const noHintForExpiry: Bug = {
   registerAll: (deps, messages, onFailure) => registerAll(withoutLateHints(deps), messages, onFailure),
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
@@ -219,14 +227,17 @@ const withoutLateHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some =
   },
 });
 
-/** The same, but for registers: what came while the lock changed hands is overlooked. */
-const nobodyLooksForExpiries: Bug = {
+/**
+ * Only the register function sends hints for expiries. A task that was registered while the lock changed hands is
+ * missed.
+ */
+const noHintForExpiryAtHandOver: Bug = {
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
 };
 
-/** One request settles two runs of a task, which DynamoDB refuses: now, and whenever the Target is led again. */
-const settlementsNameATaskTwice: Bug = {
+/** One request settles two runs of a task, which DynamoDB refuses each time the Target is led. */
+const settlementsContainTaskTwice: Bug = {
   group: (deps, message, delivery) => {
     const settle: typeof deps.tasks.settle = async (settlements, end) => {
       const ids = new Set(settlements.map(({ task }) => task.id));
@@ -237,8 +248,8 @@ const settlementsNameATaskTwice: Bug = {
   },
 };
 
-/** After a pause some are woken, and some more by each sweep: as it was, with a thousand of them. */
-const someAreWokenEachMinute: Bug = {
+/** A resume wakes a limited number of Targets, and each sweep wakes some more. */
+const resumeWakesSomeTargets: Bug = {
   electLeader: async (deps, message) => {
     if (message.kind === 'elect') return electLeader(deps, message);
     await deps.operations.resume(message.operation, message.resume);
@@ -247,53 +258,54 @@ const someAreWokenEachMinute: Bug = {
 };
 
 export const SHARING_BUGS: readonly KnownBug[] = [
+  ['new cap ignores batches in flight', newCapIgnoresBatches, /at most perTarget batches/, scenarios.capAddedLate],
+  ['slot taken after the batch is opened', slotTakenAfterOpen, /opened only with a slot|at most total/],
+  ['slot freed before the batch is over', slotFreedEarly, /freed only after its batch is over/],
+  ['freed slot sends no signal', freedSlotSendsNoSignal, /waits although a slot is free/, scenarios.withoutFaults],
+  ['unused wake not passed on', wakeNotPassedOn, /waits although a slot is free/, moments.expiredWhileWaiting],
   [
-    'batches that are not counted when a cap comes',
-    newCapsCountNothing,
-    /at most perTarget batches/,
-    where.capsComeLate,
-  ],
-  ['slots that are taken late', slotsAreTakenLate, /opened only with a slot|at most total/],
-  ['slots that are freed early', slotsAreFreedEarly, /freed only after its batch is over/],
-  ['slots that are freed in silence', nobodyIsWaked, /waits although a slot is free/, where.nothingGoesWrong],
-  ['room that is not passed on', roomIsNotPassedOn, /waits although a slot is free/, narrow.expiredInLine],
-  [
-    'pauses after which some are woken each minute',
-    someAreWokenEachMinute,
+    'resume wakes some Targets each minute',
+    resumeWakesSomeTargets,
     /waits although a slot is free/,
-    where.manyAreBlocked,
+    scenarios.manyTargetsBlocked,
   ],
-  ['wakes that count as any message', wakesAreOverlooked, /every registered task ends/],
-  ['rows that go before their wake', rowsGoBeforeTheirWake, /every registered task ends/, where.capped],
-  ['rows that go though their Target is back', rowsGoByTheirKey, /every registered task ends/, backInLine],
-  ['rows that go before the lead', rowsGoBeforeTheLead, /every registered task ends/, narrow.guardsComeAgain],
+  ['wake handled as a plain elect message', wakeIgnored, /every registered task ends/],
+  ['queue row deleted before the wake is sent', rowDeletedBeforeWake, /every registered task ends/, scenarios.capped],
+  ['queue row deleted although its Target waits again', rowDeletedByKey, /every registered task ends/, waitingAgain],
   [
-    'tasks that are batched though they expired',
-    expiriesAreOverlooked,
-    /expired task is put into a batch|soon after its deadline/,
+    'queue row deleted before its Target leads',
+    rowDeletedBeforeLead,
+    /every registered task ends/,
+    moments.guardsRedelivered,
   ],
-  ['tasks that expire unseen', expiriesWakeNobody, /ends soon after its deadline/, where.muchExpires],
+  ['expired task put into a batch', expiryIgnored, /expired task is put into a batch|soon after its deadline/],
+  ['no hint for an expiry', noHintForExpiry, /ends soon after its deadline/, scenarios.manyExpiries],
   [
-    'tasks that expire unseen as the lock changes hands',
-    nobodyLooksForExpiries,
+    'no hint for an expiry while the lock changes hands',
+    noHintForExpiryAtHandOver,
     /ends soon after its deadline/,
-    where.muchExpires,
+    scenarios.manyExpiries,
   ],
-  ['keys that are overlooked', keysAreOverlooked, /two tasks with the same coalesceKey/],
+  ['coalesceKey ignored', coalesceKeyIgnored, /two tasks with the same coalesceKey/],
   [
-    'batches that are formed of whatever waits',
-    formersTakeEverything,
+    'takeover forms a batch with unsettled rows',
+    takeoverTakesUnsettledRows,
     /two tasks with the same coalesceKey/,
-    where.oneKey,
+    scenarios.oneKey,
   ],
-  ['the oldest of a key that is done', theOldestOfAKeyIsDone, /only by a newer task|its task is claimed/],
-  ['priorities that are overlooked', prioritiesAreOverlooked, /in order of priority and age/, where.nothingGoesWrong],
+  ['oldest task of a coalesceKey kept', oldestOfKeyKept, /only by a newer task|its task is claimed/],
+  ['priority ignored', priorityIgnored, /in order of priority and age/, scenarios.withoutFaults],
   [
-    'two runs of a task that end in one request',
-    settlementsNameATaskTwice,
+    'two runs of a task settled in one request',
+    settlementsContainTaskTwice,
     /fails only because of an injected fault.*duplicates/,
-    where.rowsOutliveTheirTasks,
+    scenarios.rowsOutliveTheirTasks,
   ],
-  ['tasks that end in silence', settlementsAreUntold, /a settled task's callback is sent/],
-  ['redrives that tell nobody', registersTellNobody, /a settled task's callback is sent/, narrow.expiredAndRedriven],
+  ['settled task sends no callback', settlementSendsNoCallback, /a settled task's callback is sent/],
+  [
+    'redrive sends no callback for a settled task',
+    registerSendsNoCallback,
+    /a settled task's callback is sent/,
+    moments.expiredAndRedriven,
+  ],
 ];

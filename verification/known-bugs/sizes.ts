@@ -1,4 +1,4 @@
-/** Bugs that only schedules of other sizes show: they cost too much, or hold others up, where there is much. */
+/** Bugs that show only in large or long schedules: they cost too much, or delay others, when there are many Targets. */
 
 import { mustStay } from '../../src/domain/batches/lock.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -13,8 +13,8 @@ import type { Bug } from './bug.ts';
 
 const DAY: Millis = 24 * 60 * 60_000;
 
-/** Whoever frees a slot reads all that wait for one, to wake the oldest. */
-const allThatWaitAreRead: Bug = {
+/** A freed slot reads the whole slot queue to wake its first Target. */
+const wholeSlotQueueRead: Bug = {
   handleBatch: (deps, message, delivery) => {
     const waiting: Operations['waiting'] = async (operation, limit) =>
       (await deps.operations.waiting(operation, 1_000)).slice(0, limit);
@@ -22,13 +22,13 @@ const allThatWaitAreRead: Bug = {
   },
 };
 
-/** The patrol lets the locks go of Targets that a pause keeps waiting for months. */
-const locksAreNotKept: Bug = {
+/** The patrol lets locks expire whose Targets wait for months because of a pause. */
+const lockOfWaitingTargetNotKept: Bug = {
   sweep: (deps, invocation) => sweep({ ...deps, locks: { ...deps.locks, keep: async () => true } }, invocation),
 };
 
-/** The patrol keeps only locks that show themselves that they must stay, and not those of a paused operation. */
-const locksOfPausedOperationsAreNotKept: Bug = {
+/** The patrol keeps a lock only if the lock's own row demands it, and not if its operation is paused. */
+const lockOfPausedOperationNotKept: Bug = {
   sweep: (deps, invocation) => {
     const readEventually: Locks['readEventually'] = async (target) => {
       const { expiresAt: _, ...seen } = await deps.locks.readEventually(target);
@@ -38,19 +38,19 @@ const locksOfPausedOperationsAreNotKept: Bug = {
   },
 };
 
-/** A register function leaves the row of an idle Target as it is, though it expires soon. */
-const locksOfIdleTargetsAreNotKept: Bug = {
+/** The register function leaves the row of an idle Target as it is, though it expires soon. */
+const lockOfIdleTargetNotKept: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, locks: { ...deps.locks, keep: async () => true } }, messages, onFailure),
 };
 
-/** A function that lives on registers once more what it received days ago. */
-const whatWasReceivedIsRegisteredAgain = (): Bug => {
+/** A warm function registers once more a message that it received days ago. */
+const receivedMessagesRegisteredAgain = (): Bug => {
   let received: { message: RegisterMessage; at: Millis }[] = [];
   return {
     registerAll: (deps, messages, onFailure) => {
       const now = deps.machine.now();
-      // The next schedule begins where the one before it began.
+      // The next schedule begins at the same virtual time.
       received = received.filter(({ at }) => at <= now);
       const old = received.filter(({ at }) => at < now - 2 * DAY).map(({ message }) => ({ ...message, messageId: '' }));
       received.push(...messages.map((message) => ({ message, at: now })));
@@ -61,7 +61,7 @@ const whatWasReceivedIsRegisteredAgain = (): Bug => {
   };
 };
 
-/** A bug, the promise that it breaks, the size of the schedules that show it, and which of them. */
+/** A bug, the size of the schedules that show it, and the promise that it breaks. */
 type SizeBug = readonly [
   name: string,
   size: Size,
@@ -72,31 +72,21 @@ type SizeBug = readonly [
 ];
 
 export const SIZE_BUGS: readonly SizeBug[] = [
+  ['freed slot reads the whole slot queue', 'large', wholeSlotQueueRead, /number of rows of a request is bounded/],
+  ['lock expires while its Target waits', 'long', lockOfWaitingTargetNotKept, /is not deleted by its time to live/],
   [
-    'freed slots for which all that wait are read',
-    'large',
-    allThatWaitAreRead,
-    /number of rows of a request is bounded/,
-  ],
-  ['locks that expire while their Target waits', 'long', locksAreNotKept, /is not deleted by its time to live/],
-  [
-    'locks that expire while their operation is paused',
+    'lock expires while its operation is paused',
     'long',
-    locksOfPausedOperationsAreNotKept,
+    lockOfPausedOperationNotKept,
     /every registered task ends/,
     1128,
   ],
   [
-    'locks that expire while an elect message is lost',
+    'lock expires while an elect message is lost',
     'long',
-    locksOfIdleTargetsAreNotKept,
+    lockOfIdleTargetNotKept,
     /every registered task ends/,
     1_002_001_201,
   ],
-  [
-    'tasks that begin once more though no message came again',
-    'long',
-    whatWasReceivedIsRegisteredAgain(),
-    /every task was sent/,
-  ],
+  ['task registered again without a message', 'long', receivedMessagesRegisteredAgain(), /every task was sent/],
 ];

@@ -1,30 +1,36 @@
-/** Which schedules of deferred lists show a bug that few of the usual ones do. */
+/** Scenarios of deferred lists for bugs that few of the usual ones show. */
 import type { Token } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { ClientRequestOf, ListPlan, ListScenario, Workers } from '../lists/scenario.ts';
 
-export type Where = (scenario: ListScenario) => Partial<ListScenario>;
+export type ScenarioChange = (scenario: ListScenario) => Partial<ListScenario>;
 
-const working = (scenario: ListScenario, change: Partial<Workers>, plan: Partial<ListPlan> = {}): readonly ListPlan[] =>
-  scenario.lists.map((list) => ({ ...list, ...plan, workers: { ...list.workers, ...change } }));
+const withWorkers = (
+  scenario: ListScenario,
+  change: Partial<Workers>,
+  plan: Partial<ListPlan> = {},
+): readonly ListPlan[] => scenario.lists.map((list) => ({ ...list, ...plan, workers: { ...list.workers, ...change } }));
 
-/** Where nothing else goes wrong. */
-export const transactionsMeet: Where = () => ({ faults: { ...NO_FAULTS, conflict: 0.2 }, faultsEnd: 40 * MINUTE });
+/** Transactions conflict, without other faults. */
+export const conflictingTransactions: ScenarioChange = () => ({
+  faults: { ...NO_FAULTS, conflict: 0.2 },
+  faultsEnd: 40 * MINUTE,
+});
 
-/** Workers store a result for each job, and the patrol is out of time again and again. */
-export const clearingHasNoTime: Where = (scenario) => ({
+/** Workers store a result for each job, and the patrol often runs out of time. */
+export const clearingHasNoTime: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   hurry: 0.4,
   nodeSize: { width: 2, acksAtOnce: 2 },
-  lists: working(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
+  lists: withWorkers(scenario, { count: 4, haveResults: true, dying: 0, releasing: 0 }, { hasOperation: false }),
 });
 
-/** Jobs are claimed and given back again and again, while somebody cancels; nothing goes wrong. */
-export const claimsMeetTheCancel: Where = (scenario) => ({
+/** Jobs are claimed and given back again and again during a cancellation, without faults. */
+export const claimsDuringCancellation: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   span: MINUTE,
-  lists: working(scenario, { count: 4, span: 0, dying: 0, releasing: 1, renewing: 0 }).map((list) => ({
+  lists: withWorkers(scenario, { count: 4, span: 0, dying: 0, releasing: 1, renewing: 0 }).map((list) => ({
     ...list,
     people: [
       [
@@ -35,15 +41,15 @@ export const claimsMeetTheCancel: Where = (scenario) => ({
     ],
   })),
 });
-/** Whoever works is so slow that his lease could be taken when he renews it. */
-export const renewalsMeetTakeovers: Where = (scenario) => ({
+/** Workers are so slow that their lease may be taken over when they renew it. */
+export const renewalsDuringTakeovers: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, pause: 0.1 },
   faultsEnd: 20 * MINUTE,
   span: 20 * MINUTE,
-  lists: working(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
+  lists: withWorkers(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
 });
-/** Somebody adds while the list is deleted, and is asleep meanwhile. */
-export const appendsMeetTheEnd: Where = (scenario) => ({
+/** A client that is paused adds jobs while the list is deleted. */
+export const appendsDuringDeletion: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, pause: 0.3 },
   faultsEnd: 10 * MINUTE,
   lists: scenario.lists.map((list) => ({
@@ -57,13 +63,13 @@ export const appendsMeetTheEnd: Where = (scenario) => ({
     ],
   })),
 });
-/** Nothing goes wrong, so that the patrol has nothing to do. */
-export const nothingGoesWrong: Where = (scenario) => ({
+/** There are no faults, so the patrol has nothing to repair. */
+export const withoutFaults: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
-  lists: working(scenario, { dying: 0 }, { ending: 'finish' }),
+  lists: withWorkers(scenario, { dying: 0 }, { ending: 'finish' }),
 });
-/** Triggers of many jobs that are large, while messages come twice. */
-export const messagesComeTwice: Where = (scenario) => ({
+/** Triggers take many large jobs, and messages arrive twice. */
+export const messagesDeliveredTwice: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, duplicate: 0.3 },
   faultsEnd: 40 * MINUTE,
   pageBytes: 60,
@@ -79,11 +85,11 @@ export const messagesComeTwice: Where = (scenario) => ({
     ],
   })),
 });
-/** Whoever is not answered says it otherwise. */
-export const repliesAreLost: Where = (scenario) => ({
+/** A worker without an answer repeats its completion with another outcome. */
+export const lostReplies: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, lostReply: 0.2 },
   faultsEnd: 40 * MINUTE,
-  lists: working(
+  lists: withWorkers(
     scenario,
     { count: 4, failing: 0.5, haveResults: true, lease: 1_000, span: 30_000, dying: 0.4 },
     { hasOperation: false },

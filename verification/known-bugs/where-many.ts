@@ -1,10 +1,10 @@
-/** Schedules in which there is much of something, and nothing else. */
+/** Scenarios with a high load of one kind: many slots, Targets, inputs or tasks. */
 
 import type { Concurrency } from '../../src/domain/config/policies.ts';
 import type { Target } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { Scenario } from '../batches/scenario.ts';
-import { many, only } from './where-narrow.ts';
+import { many, only } from './where-moments.ts';
 
 /** More tasks for each of three Targets than their cap, which needs several pages. */
 const capOf =
@@ -18,7 +18,7 @@ const capOf =
 export const manySlots = capOf({ perTarget: null, total: 5 });
 export const manySlotsOfATarget = capOf({ perTarget: 5, total: null });
 
-/** Slots that are held for minutes, and a sweep whose requests are slow. */
+/** Slots are held for minutes, and the requests of the sweep are slow. */
 export const slowSweeps = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -31,8 +31,8 @@ export const slowSweeps = (scenario: Scenario): Partial<Scenario> => ({
   slowSweep: 5_000,
 });
 
-/** Targets are paused while their batches wait for their next attempt, and others wait for a slot. */
-export const pausedInLine = (scenario: Scenario): Partial<Scenario> => ({
+/** Targets are paused while their batches wait for their next attempt, and other Targets wait for a slot. */
+export const pausedWhileWaiting = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
     many(20, (depot) => ({ at: depot, depot })),
@@ -44,7 +44,7 @@ export const pausedInLine = (scenario: Scenario): Partial<Scenario> => ({
   pauses: many(10, (depot) => ({ at: 500 + depot * 600, lasts: 300_000, of: `ship/depot=${depot}` as Target })),
 });
 
-/** Messages are lost while Targets are woken, and a hundred others wait for slots that are held for long. */
+/** Messages are lost while Targets are woken, and a hundred other Targets wait for slots that are held for long. */
 export const forgottenAmongMany = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -58,7 +58,7 @@ export const forgottenAmongMany = (scenario: Scenario): Partial<Scenario> => ({
   purges: [7_000, 8_500, 10_000],
 });
 
-/** Two requests of a Target, each with more inputs than half of what a job may have. */
+/** Two requests of a Target, each with more than half of the inputs that a job may have. */
 export const manyInputs = (scenario: Scenario): Partial<Scenario> => ({
   ...only(scenario, [], ({ batch, concurrency, retry }) => ({
     batch: { ...batch, maxSize: 5, maxWait: 1_000 },
@@ -72,7 +72,10 @@ export const manyInputs = (scenario: Scenario): Partial<Scenario> => ({
   }),
 });
 
-/** Tasks of one Target come faster than its leader forms batches of them, those of others a moment later, and there is one function. */
+/**
+ * Tasks of one Target arrive faster than its leader batches them. Tasks of other Targets arrive a moment later, and
+ * there is one function.
+ */
 export const busyTarget = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -83,7 +86,10 @@ export const busyTarget = (scenario: Scenario): Partial<Scenario> => ({
   slack: 8_000,
 });
 
-/** Tasks fill the batches of sleeping leaders, several at once, as their operation is paused; more come once it goes on. */
+/**
+ * Tasks fill the batches of several sleeping leaders at once while their operation is paused. More tasks arrive after
+ * the pause.
+ */
 export const pausedAsBatchesOpen = (scenario: Scenario): Partial<Scenario> => {
   const fill = 3_000;
   return {
@@ -104,7 +110,7 @@ export const pausedAsBatchesOpen = (scenario: Scenario): Partial<Scenario> => {
   };
 };
 
-/** Two Targets have more to do than two slots are enough for, and each of two others has a task now and then. */
+/** Two Targets have more tasks than two slots can process, and two other Targets have a task now and then. */
 export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -119,8 +125,11 @@ export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
     }),
   );
 
-/** Four Targets have more to do than two slots are enough for, and functions stand still between a message and what they write after it. */
-export const backInLine = (scenario: Scenario): Partial<Scenario> => ({
+/**
+ * Four Targets have more tasks than two slots can process, and functions stand still between a message and their next
+ * write.
+ */
+export const waitingAgain = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
     many(80, (n) => ({ at: n * 50, depot: n % 4 })),
@@ -134,7 +143,7 @@ export const backInLine = (scenario: Scenario): Partial<Scenario> => ({
   faultsEnd: 600_000,
 });
 
-/** One Target has more to do than its cap is enough for, and then has another cap. */
+/** One Target has more tasks than its cap can process, and then gets another cap. */
 export const changedCap =
   (before: number, after: number | null) =>
   (scenario: Scenario): Partial<Scenario> => ({
@@ -150,7 +159,7 @@ export const changedCap =
     changes: [{ at: 10_000 + 100 * (scenario.seed % 50), to: { concurrency: { perTarget: after, total: null } } }],
   });
 
-/** Many Targets share slots that batches hold for minutes, and then there are fewer. */
+/** Many Targets share slots that batches hold for minutes, and then the number of slots is lowered. */
 export const loweredTotal = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,

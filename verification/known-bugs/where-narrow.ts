@@ -1,13 +1,13 @@
-/** Schedules of a few tasks that are all sent for one moment, for bugs that show in that moment alone. */
+/** Scenarios of a few tasks that are sent for one critical moment, for bugs that show only in that moment. */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Scenario } from '../batches/scenario.ts';
-import { plain } from '../batches/without-policies.ts';
+import { withoutPolicies } from '../batches/without-policies.ts';
 
-/** A task of a Target, and what its producer asks for. */
+/** A task of a Target, with the options of its producer. */
 interface Sent {
   readonly at: Millis;
   readonly depot: number;
@@ -15,13 +15,13 @@ interface Sent {
   readonly callback?: string;
 }
 
-/** These tasks and nothing else, in batches of one unless the operation says otherwise. Nothing goes wrong. */
+/** Only these tasks, in batches of one unless the operation says otherwise, without faults. */
 export const only = (
   scenario: Scenario,
   sent: readonly Sent[],
   change: (operation: Operation) => Partial<Operation> = () => ({}),
 ): Partial<Scenario> => ({
-  config: withOperations(plain(scenario).config, (operation) => {
+  config: withOperations(withoutPolicies(scenario).config, (operation) => {
     const batch = { ...operation.batch, maxSize: 1, maxBytes: 1_000_000, maxWait: 0 };
     return { shards: 1, batch, ...change({ ...operation, batch }) };
   }),
@@ -38,12 +38,12 @@ export const only = (
 const bodyOf = (n: number, { depot, ...requests }: Omit<Sent, 'at'>): string =>
   JSON.stringify({ id: `n${n}`, operation: 'ship', ...requests, payload: { depot } });
 
-/** So many of something. */
+/** An array of `count` elements. */
 export const many = <T>(count: number, each: (n: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, n) => each(n));
 
-/** Of two tasks of a Target the second one comes about when the leader of the first one has done. */
-export const asTheLeaderGoes = (scenario: Scenario): Partial<Scenario> =>
+/** The second of two tasks of a Target arrives about when the leader of the first one releases the lock. */
+export const registeredAtRelease = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
     many(20, (depot) => [
@@ -52,8 +52,8 @@ export const asTheLeaderGoes = (scenario: Scenario): Partial<Scenario> =>
     ]).flat(),
   );
 
-/** Leaders sleep, are woken by the task that fills their batch, and have done just as two more come. */
-export const fullAgainAtOnce = (scenario: Scenario): Partial<Scenario> =>
+/** Leaders sleep, are woken by the task that fills their batch, and finish just as two more tasks arrive. */
+export const filledAgainAtOnce = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
     many(20, (depot) => {
@@ -63,7 +63,7 @@ export const fullAgainAtOnce = (scenario: Scenario): Partial<Scenario> =>
     ({ batch }) => ({ batch: { ...batch, maxSize: 2, maxWait: 40_000 } }),
   );
 
-/** Tasks that fill no batch. */
+/** Tasks that do not fill a batch. */
 export const fewTasks = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -71,15 +71,15 @@ export const fewTasks = (scenario: Scenario): Partial<Scenario> =>
     ({ batch }) => ({ batch: { ...batch, maxSize: 10, maxWait: 1_000 } }),
   );
 
-/** Every other task expires while its Target waits for the one slot. */
-export const expiredInLine = (scenario: Scenario): Partial<Scenario> =>
+/** Every other task expires while its Target waits for the only slot. */
+export const expiredWhileWaiting = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
     many(10, (depot) => ({ at: depot * 50, depot, ...(depot % 2 === 1 ? { expiresIn: '1s' } : {}) })),
     () => ({ concurrency: { perTarget: null, total: 1 } }),
   );
 
-/** The queues are purged while the only task of a Target looks for a leader. */
+/** The queues are purged while the only task of a Target waits for a leader. */
 export const purgedWhileElected = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -89,7 +89,7 @@ export const purgedWhileElected = (scenario: Scenario): Partial<Scenario> => ({
   purges: many(8, (n) => n * 2_000 + 60 + ((n * 29 + scenario.seed * 13) % 120)),
 });
 
-/** Batches of two, whose jobs report about each task: soon, and at nearly the same time. */
+/** Batches of two, whose jobs report each task soon and at nearly the same time. */
 export const reportedTogether = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -101,7 +101,7 @@ export const reportedTogether = (scenario: Scenario): Partial<Scenario> =>
     }),
   );
 
-/** Calls that take long, in batches whose messages come again and again. */
+/** Calls that take long, in batches whose messages arrive again and again. */
 export const longCalls = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -116,10 +116,10 @@ export const longCalls = (scenario: Scenario): Partial<Scenario> => ({
 });
 
 /**
- * Targets wait for the one slot. Each message comes as often as it may, and some functions die: a guard that dies in its last
- * delivery does not come back.
+ * Targets wait for the only slot. Each message is delivered as often as possible, and some functions die. A guard whose
+ * function dies in its last delivery does not come back.
  */
-export const guardsComeAgain = (scenario: Scenario): Partial<Scenario> => ({
+export const guardsRedelivered = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
     many(10, (depot) => ({ at: depot * 100, depot })),
@@ -133,7 +133,10 @@ export const guardsComeAgain = (scenario: Scenario): Partial<Scenario> => ({
   faultsEnd: 150_000,
 });
 
-/** Tasks expire as their operation is paused; the functions that end them die, and what failed is redriven soon. */
+/**
+ * Tasks expire while their operation is paused. The functions that settle them die, and the failed tasks are redriven
+ * soon.
+ */
 export const expiredAndRedriven = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -145,8 +148,8 @@ export const expiredAndRedriven = (scenario: Scenario): Partial<Scenario> => ({
   faultsEnd: 20_000,
 });
 
-/** Every other task is cancelled while its Target waits for the one slot. */
-export const cancelledInLine = (scenario: Scenario): Partial<Scenario> => ({
+/** Every other task is cancelled while its Target waits for the only slot. */
+export const cancelledWhileWaiting = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
     many(10, (depot) => ({ at: depot * 50, depot })),
@@ -155,7 +158,9 @@ export const cancelledInLine = (scenario: Scenario): Partial<Scenario> => ({
   cancels: many(5, (n) => ({ at: 700 + n * 10, id: `n${2 * n + 1}` as TaskId })),
 });
 
-/** Several tasks of a Target come at once, and so do several elect messages: of which one finds the leader. */
+/**
+ * Several tasks of a Target arrive at once, and so do several elect messages. One of them finds that a leader exists.
+ */
 export const severalElected = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -163,7 +168,7 @@ export const severalElected = (scenario: Scenario): Partial<Scenario> =>
     ({ batch }) => ({ batch: { ...batch, maxSize: 10, maxWait: 3_000 } }),
   );
 
-/** The downstream fails now and then, which opens the circuit, while tasks of many Targets come. */
+/** The downstream fails now and then and opens the circuit, while tasks of many Targets arrive. */
 export const circuitOpens = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -174,7 +179,7 @@ export const circuitOpens = (scenario: Scenario): Partial<Scenario> =>
     }),
   );
 
-/** Tasks with large payloads are cancelled as they are registered, and then redriven. Functions die. */
+/** Tasks with large payloads are cancelled while they are registered, and then redriven. Functions die. */
 export const cancelledAtOnce = (scenario: Scenario): Partial<Scenario> => {
   const text = 'x'.repeat(2_000);
   return {

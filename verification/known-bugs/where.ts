@@ -1,21 +1,24 @@
-/** Which schedules show a bug that few of the usual ones do: what happens is drawn towards it. */
+/**
+ * Scenarios for bugs that few of the usual ones show. Each changes a usual scenario so that the bug is likely to
+ * matter.
+ */
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Scenario } from '../batches/scenario.ts';
-import { plain } from '../batches/without-policies.ts';
+import { withoutPolicies } from '../batches/without-policies.ts';
 
-/** A weight that no table holds. */
+/** A weight that DynamoDB refuses, since its magnitude is too small. */
 export const TINY = 1e-200;
 const SHIP = 'ship' as OperationName;
 const HOUR = 3_600_000;
 
-// Promises about time are made for schedules where nothing goes wrong, or nothing that may be noticed.
-export const nothingGoesWrong = () => ({ faults: NO_FAULTS });
-/** Nor does anything wait for others: no caps, no circuit, no rate, no pause. */
-export const nobodyWaits = (scenario: Scenario) => ({ ...plain(scenario), faults: NO_FAULTS });
+// Promises about time are checked only in schedules without faults, or with faults that must not have any effect.
+export const withoutFaults = () => ({ faults: NO_FAULTS });
+/** Without faults, and without anything that tasks may wait for: caps, circuits, rates and pauses. */
+export const withoutFaultsAndLimits = (scenario: Scenario) => ({ ...plain(scenario), faults: NO_FAULTS });
 export const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
-/** A flush soon after every message: they matter while a lock changes hands. */
+/** A flush soon after every message, since flushes matter while a lock changes hands. */
 export const manyFlushes = ({ sends }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: sends.flatMap(({ at, body }, n) => {
@@ -23,14 +26,14 @@ export const manyFlushes = ({ sends }: Scenario) => ({
     return depot ? [{ at: at + ((n * 37) % 150), target: `ship/depot=${depot}` as Target }] : [];
   }),
 });
-/** Handlers that sleep while somebody redrives what failed. */
+/** Handlers are paused while failed tasks are redriven. */
 export const manyRedrives = ({ faults }: Scenario) => ({
   faults: { ...faults, pause: 0.05 },
   redrives: Array.from({ length: 40 }, (_, n) => ({ at: n * 20_000, times: 1 })),
 });
-/** The task that fills a Target's batch comes about when that Target's first leader takes the lock. */
+/** The task that fills a Target's batch arrives about when its first leader takes the lock. */
 export const fullWhileElected = (scenario: Scenario) => {
-  const { seed, sends, config } = plain(scenario);
+  const { seed, sends, config } = withoutPolicies(scenario);
   const policy = { maxSize: 2, maxBytes: 1_000_000, maxWait: 40_000 };
   return {
     faults: NO_FAULTS,
@@ -44,14 +47,14 @@ export const fullWhileElected = (scenario: Scenario) => {
     })),
   };
 };
-/** Functions die so often that messages become dead letters, and all tasks have one of three keys. */
+/** Functions die so often that messages become dead letters, and all tasks have one of three coalesceKeys. */
 export const manyDeadLetters = ({ faults, sends }: Scenario) => ({
   faults: { ...faults, crash: 0.3 },
   faultsEnd: 1_800_000,
   sends: sends.map((each, n) => ({ ...each, body: each.body.replace(/^{/, `{"coalesceKey":"k${n % 3}",`) })),
 });
 
-/** Leaders die, and of what they leave all tasks of a Target have one key. */
+/** Leaders die, and all tasks of a Target have the same coalesceKey. */
 export const oneKey = ({ faults, sends }: Scenario) => ({
   faults: { ...faults, crash: 0.05 },
   sends: sends.map(({ at, body }) => ({
@@ -60,7 +63,7 @@ export const oneKey = ({ faults, sends }: Scenario) => ({
   })),
 });
 
-/** Some messages have a weight that no table holds. */
+/** Some messages have a weight that DynamoDB refuses. */
 export const tinyWeights = ({ sends }: Scenario) => ({
   sends: sends.map(({ at, body }, n) => ({
     at,
@@ -68,9 +71,9 @@ export const tinyWeights = ({ sends }: Scenario) => ({
   })),
 });
 
-/** One Target with so much to do that its leaders hand over several times, quicker than they can write that they do. */
+/** One Target has so many tasks that its leaders hand over several times, faster than the hand-over is written. */
 export const sustained = (scenario: Scenario) => {
-  const { config, sends } = plain(scenario);
+  const { config, sends } = withoutPolicies(scenario);
   const policy = { maxSize: 3, maxBytes: 1_000_000, maxWait: 300 };
   return {
     faults: { ...NO_FAULTS, overtaken: 0.5 },
@@ -86,11 +89,11 @@ export const sustained = (scenario: Scenario) => {
   };
 };
 
-/** A hundred batches at a call in twenty seconds, and what happens meanwhile. */
-export const inLine =
+/** A hundred batches with a rate of one call in twenty seconds, and other events meanwhile. */
+export const withRate =
   (meanwhile: Partial<Scenario>, comesLater: readonly Millis[] = []) =>
   (scenario: Scenario): Partial<Scenario> => {
-    const { config } = plain(scenario);
+    const { config } = withoutPolicies(scenario);
     const at = [...Array.from({ length: 100 }, (_, n) => n * 100), ...comesLater];
     return {
       faults: NO_FAULTS,
@@ -110,23 +113,23 @@ export const inLine =
     };
   };
 
-/** Somebody pauses an operation before tasks for more Targets come than are woken at once, and resumes it after a sweep. */
-export const manyAreBlocked = (scenario: Scenario) => ({
+/** An operation is paused before tasks arrive for more Targets than are woken at once, and is resumed after a sweep. */
+export const manyTargetsBlocked = (scenario: Scenario) => ({
   ...plain(scenario),
   faults: NO_FAULTS,
   outages: [],
   flushes: [],
   redrives: [],
   pauses: [{ at: 0, lasts: 61_000, of: 'ship' as OperationName }],
-  config: withOperations(plain(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxSize: 1 } })),
+  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxSize: 1 } })),
   sends: Array.from({ length: 120 }, (_, n) => ({
     at: 1_000 + n * 200,
     body: `{"id":"b${n}","operation":"ship","payload":{"depot":${n}}}`,
   })),
 });
 
-/** An operation is paused for an hour and a half, and functions die all the while. */
-export const heldForLong = (scenario: Scenario) => ({
+/** An operation is paused for an hour and a half, and functions die meanwhile. */
+export const pausedForLong = (scenario: Scenario) => ({
   ...plain(scenario),
   faults: { ...NO_FAULTS, crash: 0.05 },
   faultsEnd: 2 * HOUR,
@@ -134,11 +137,11 @@ export const heldForLong = (scenario: Scenario) => ({
   flushes: [],
   redrives: [],
   pauses: [{ at: 20_000, lasts: 1.5 * HOUR, of: SHIP }],
-  config: withOperations(plain(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxWait: 1_000 } })),
+  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxWait: 1_000 } })),
 });
 
-/** The table of tasks, or that of batches, takes no writes of results for a while, again and again. */
-export const tablesComeAndGo = (scenario: Scenario) => {
+/** Writes of results to one table fail again and again for a while. */
+export const repeatedOutages = (scenario: Scenario) => {
   const of = scenario.seed % 2 === 0 ? ['tasks.finish', 'tasks.touch'] : ['batches.postpone', 'batches.finish'];
   return {
     ...plain(scenario),
@@ -149,13 +152,16 @@ export const tablesComeAndGo = (scenario: Scenario) => {
   };
 };
 
-/** Every operation has a cap, and leaders come and go. */
+/** Every operation has a cap, and leaders die. */
 export const capped = ({ config, faults }: Scenario) => ({
   faults: { ...faults, crash: 0.05, duplicate: 0.3 },
   config: withOperations(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
 });
-/** A cap comes while batches wait for their next attempt, and tasks come when no function is left that knows of no cap. */
-export const capsComeLate = ({ config, sends }: Scenario) => ({
+/**
+ * A cap is added while batches wait for their next attempt. More tasks arrive when no function without the cap is
+ * running.
+ */
+export const capAddedLate = ({ config, sends }: Scenario) => ({
   faults: NO_FAULTS,
   changes: [{ at: 180_000, to: { concurrency: { total: null, perTarget: 1 } } }],
   config: withOperations(config, ({ batch, retry }) => ({
@@ -169,8 +175,8 @@ export const capsComeLate = ({ config, sends }: Scenario) => ({
   sends: sends.map((each, n) => ({ ...each, at: n % 2 === 0 ? n * 1_000 : 900_000 + n * 10_000 })),
 });
 
-/** Half of what comes expires in a second, where leaders sleep for long. */
-export const muchExpires = ({ sends, config }: Scenario) => ({
+/** Half of the tasks expire in a second, while leaders sleep for long. */
+export const manyExpiries = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: [],
   pauses: [],
@@ -187,9 +193,12 @@ export const muchExpires = ({ sends, config }: Scenario) => ({
   })),
 });
 
-/** Tasks of one key, of which every other one expires; their rows stay for a while, and what failed is redriven meanwhile. */
+/**
+ * Tasks with one coalesceKey, of which every other one expires. Their waiting rows remain for a while, and failed tasks
+ * are redriven meanwhile.
+ */
 export const rowsOutliveTheirTasks = (scenario: Scenario) => {
-  const { config, sends } = plain(scenario);
+  const { config, sends } = withoutPolicies(scenario);
   return {
     faults: NO_FAULTS,
     flushes: [],
@@ -212,14 +221,14 @@ export const rowsOutliveTheirTasks = (scenario: Scenario) => {
 };
 
 /**
- * Somebody cancels tasks of a paused operation, and functions die amid that. Hours later the tasks have expired, their waiting
- * rows may be there still, and tasks of other Targets get their ids.
+ * Tasks of a paused operation are cancelled, and functions die meanwhile. Hours later the tasks have expired, their
+ * waiting rows may still exist, and tasks of other Targets use the same ids.
  */
-export const idsAreUsedAgain = (scenario: Scenario) => {
+export const idsReused = (scenario: Scenario) => {
   const ids = Array.from({ length: 5 + (scenario.seed % 20) }, (_, n) => `a${n}` as TaskId);
   const sentAt = (at: number, depot: number) =>
     ids.map((id, n) => ({ at: at + n * 90, body: JSON.stringify({ id, operation: SHIP, payload: { depot } }) }));
-  const { config, ...rest } = plain(scenario);
+  const { config, ...rest } = withoutPolicies(scenario);
   return {
     ...rest,
     config: withOperations(config, () => ({ shards: 1 })),
@@ -230,7 +239,7 @@ export const idsAreUsedAgain = (scenario: Scenario) => {
     redrives: [],
     pauses: [
       { at: 0, lasts: 4 * HOUR, of: SHIP },
-      // So that the rows that are left behind are looked at first.
+      // So that the remaining rows are read first.
       { at: 3.5 * HOUR, lasts: HOUR, of: `${SHIP}/depot=2` as Target },
     ],
     sends: [...sentAt(1_000, 1), ...sentAt(3 * HOUR, 2)],
