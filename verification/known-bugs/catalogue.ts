@@ -7,11 +7,11 @@ import type { Scenario } from '../batches/scenario.ts';
 import type { KnownBug } from './bug.ts';
 import { HANDLING_BUGS } from './handling.ts';
 import { LEADING_BUGS } from './leading.ts';
-import { LOAD_BUGS } from './many.ts';
 import { REGISTERING_BUGS } from './registering.ts';
 import { REPAIRING_BUGS } from './repairing.ts';
 import { RESULT_BUGS } from './results.ts';
 import { SHARING_BUGS } from './sharing.ts';
+import { LOAD_BUGS } from './under-load.ts';
 
 export const KNOWN_BUGS: readonly KnownBug[] = [
   ...LEADING_BUGS,

@@ -90,11 +90,6 @@ export const DELIVERY_BUGS: readonly Known<Patched, DeliveryScenario>[] = [
     manyEventsWithoutAnswer,
   ],
   ['circuit never closes', circuitStaysOpen, /only events for destinations that never recover/, fewEventsWithoutAnswer],
-  [
-    'circuit ignored',
-    circuitIgnored,
-    /a failed destination is called seldom/,
-    manyEventsWithoutAnswer,
-  ],
+  ['circuit ignored', circuitIgnored, /a failed destination is called seldom/, manyEventsWithoutAnswer],
   ['given-up events left among dead letters', givenUpEventsStay, /delivered or given up|is delivered soon/, leftBehind],
 ];

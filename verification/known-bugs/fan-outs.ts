@@ -13,7 +13,7 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import type { FanOutScenario, Patched } from '../fan-outs/scenario.ts';
 import type { Known } from './bug.ts';
-import * as scenarios from './where-fan-outs.ts';
+import * as scenarios from './fan-out-scenarios.ts';
 
 type Change = (store: FanOuts, deps: FanOutDeps) => Partial<FanOuts>;
 

@@ -10,7 +10,7 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { withOperations } from '../batches/configurations.ts';
 import { merging } from '../batches/merged.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
-import * as scenarios from './where.ts';
+import * as scenarios from './scenarios.ts';
 import * as moments from './where-moments.ts';
 
 /** A request may take five tries of 4 s each with pauses between them, regardless of the function's time left. */
@@ -197,12 +197,7 @@ const onlyOneAttempt = withAttempts(1);
 export const HANDLING_BUGS: readonly KnownBug[] = [
   ['merged requests ordered by place, not by age', mergedRequestsInPlaceOrder, /newest text/, merging],
   ['requests may outlast their function', requestsOutlastFunction, /every function ends before its timeout/],
-  [
-    'retry delayed by an hour',
-    retryTooLate,
-    /retried as soon as its pause is over/,
-    scenarios.withoutFaultsAndLimits,
-  ],
+  ['retry delayed by an hour', retryTooLate, /retried as soon as its pause is over/, scenarios.withoutFaultsAndLimits],
   ['downstream not called', downstreamNotCalled, /included in a call/],
   ['items included twice in a call', itemsIncludedTwice, /twice in a call/],
   ['results assigned to the wrong items', resultsAssignedWrongly, /result is the downstream's answer|does not count/],

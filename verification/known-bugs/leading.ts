@@ -10,7 +10,7 @@ import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
-import * as scenarios from './where.ts';
+import * as scenarios from './scenarios.ts';
 import * as moments from './where-moments.ts';
 
 /**
@@ -256,7 +256,12 @@ export const LEADING_BUGS: readonly KnownBug[] = [
     /every registered task ends|longer than maxWait|is sealed at once/,
     scenarios.withoutFaults,
   ],
-  ['claim ignores the run', claimIgnoresRun, /a candidate of its batch|counts match|in this batch/, scenarios.manyRedrives],
+  [
+    'claim ignores the run',
+    claimIgnoresRun,
+    /a candidate of its batch|counts match|in this batch/,
+    scenarios.manyRedrives,
+  ],
   ['early guard throws an error', earlyGuardThrows, /fails only because of an injected fault.*SyntaxError/],
   ['early guard delayed for half a lease', earlyGuardDelayed, /longer than maxWait/, scenarios.sustained],
   ['early guard sent twice', earlyGuardSentTwice, /at most two copies of a guard/, scenarios.sustained],
@@ -271,6 +276,16 @@ export const LEADING_BUGS: readonly KnownBug[] = [
     /a full batch is sealed at once/,
     scenarios.fullWhileElected,
   ],
-  ['hint ignores a released lock', hintIgnoresReleasedLock, /a full batch is sealed at once/, moments.filledAgainAtOnce],
-  ['flush ignored while the lock changes hands', flushIgnored, /a flush seals all waiting tasks/, scenarios.manyFlushes],
+  [
+    'hint ignores a released lock',
+    hintIgnoresReleasedLock,
+    /a full batch is sealed at once/,
+    moments.filledAgainAtOnce,
+  ],
+  [
+    'flush ignored while the lock changes hands',
+    flushIgnored,
+    /a flush seals all waiting tasks/,
+    scenarios.manyFlushes,
+  ],
 ];

@@ -17,7 +17,7 @@ import { register } from '../../src/steps/register/register.ts';
 import type { ListScenario } from '../lists/scenario.ts';
 import type { ListSteps, Patched } from '../lists/steps.ts';
 import type { Known } from './bug.ts';
-import * as scenarios from './where-lists.ts';
+import * as scenarios from './list-scenarios.ts';
 
 type Change = (store: Lists, deps: RegisterDeps) => Partial<Lists>;
 

@@ -9,7 +9,7 @@ import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as scenarios from './where.ts';
+import * as scenarios from './scenarios.ts';
 import * as moments from './where-moments.ts';
 
 /**

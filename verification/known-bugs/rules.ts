@@ -8,12 +8,12 @@ import { FLEET_BUGS } from './fleets.ts';
 import { HANDLING_BUGS } from './handling.ts';
 import { LEADING_BUGS } from './leading.ts';
 import { LIST_BUGS } from './lists.ts';
-import { LOAD_BUGS } from './many.ts';
 import { REGISTERING_BUGS } from './registering.ts';
 import { REPAIRING_BUGS } from './repairing.ts';
 import { RESULT_BUGS } from './results.ts';
 import { SHARING_BUGS } from './sharing.ts';
 import { SIZE_BUGS } from './sizes.ts';
+import { LOAD_BUGS } from './under-load.ts';
 
 /** Names of bugs by the file that puts them back. */
 export const BUGS_IN: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

@@ -13,8 +13,8 @@ import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { TOGETHER, wakeThese } from '../../src/steps/slots/wake.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as scenarios from './where.ts';
-import { waitingAgain } from './where-many.ts';
+import { waitingAgain } from './load-scenarios.ts';
+import * as scenarios from './scenarios.ts';
 import * as moments from './where-moments.ts';
 
 const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, changed: Partial<Operations>): Some => ({

@@ -121,7 +121,10 @@ export const manyTargetsBlocked = (scenario: Scenario) => ({
   flushes: [],
   redrives: [],
   pauses: [{ at: 0, lasts: 61_000, of: 'ship' as OperationName }],
-  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxSize: 1 } })),
+  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({
+    shards: 1,
+    batch: { ...batch, maxSize: 1 },
+  })),
   sends: Array.from({ length: 120 }, (_, n) => ({
     at: 1_000 + n * 200,
     body: `{"id":"b${n}","operation":"ship","payload":{"depot":${n}}}`,
@@ -137,7 +140,10 @@ export const pausedForLong = (scenario: Scenario) => ({
   flushes: [],
   redrives: [],
   pauses: [{ at: 20_000, lasts: 1.5 * HOUR, of: SHIP }],
-  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({ shards: 1, batch: { ...batch, maxWait: 1_000 } })),
+  config: withOperations(withoutPolicies(scenario).config, ({ batch }) => ({
+    shards: 1,
+    batch: { ...batch, maxWait: 1_000 },
+  })),
 });
 
 /** Writes of results to one table fail again and again for a while. */

@@ -15,7 +15,7 @@ import { sweep } from '../../src/steps/repair/sweep.ts';
 import { isSlotOver } from '../../src/steps/slots/pages.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Bug, KnownBug } from './bug.ts';
-import * as scenarios from './where-many.ts';
+import * as scenarios from './load-scenarios.ts';
 
 /** All steps that take or free slots keep any number of them in one row. */
 const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
