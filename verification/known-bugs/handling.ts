@@ -10,8 +10,8 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { withOperations } from '../batches/configurations.ts';
 import { merging } from '../batches/merged.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 /** A request may take five tries of 4 s each with pauses between them, regardless of the function's time left. */
 const requestsOutlastFunction: Bug = { timeForCall: () => 20_200 };

@@ -10,8 +10,8 @@ import type { Deps } from '../../src/steps/deps.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { group } from '../../src/steps/lead/group.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 /**
  * The guard is sent after the lock is acquired (L2). If the function dies in between, no message comes back for the

@@ -4,7 +4,7 @@ import type { Concurrency } from '../../src/domain/config/policies.ts';
 import type { Target } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { Scenario } from '../batches/scenario.ts';
-import { many, only } from './where-moments.ts';
+import { many, only } from './moment-scenarios.ts';
 
 /** More tasks for each of three Targets than their cap, which needs several pages. */
 const capOf =

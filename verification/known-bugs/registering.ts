@@ -9,8 +9,8 @@ import { group } from '../../src/steps/lead/group.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
 import type { Bug, KnownBug } from './bug.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 /**
  * Of several messages with one id in a delivery only the first is handled. If an earlier run stored another of them and

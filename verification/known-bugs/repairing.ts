@@ -12,8 +12,8 @@ import { sweep } from '../../src/steps/repair/sweep.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { merging } from '../batches/merged.ts';
 import type { Bug, KnownBug } from './bug.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 /** Guards are delayed by a minute more than the wait until the batch is due. */
 const guardTooLate: Bug = {

@@ -10,8 +10,8 @@ import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { fanningOut } from '../batches/fanned-out.ts';
 import { merging } from '../batches/merged.ts';
 import type { Bug, KnownBug } from './bug.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 /** A job's report counts for all open tasks of the batch, including those of other jobs. */
 const reportCountsForOtherJobs: Bug = {

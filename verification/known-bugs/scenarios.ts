@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 // Promises about time are checked only in schedules without faults, or with faults that must not have any effect.
 export const withoutFaults = () => ({ faults: NO_FAULTS });
 /** Without faults, and without anything that tasks may wait for: caps, circuits, rates and pauses. */
-export const withoutFaultsAndLimits = (scenario: Scenario) => ({ ...plain(scenario), faults: NO_FAULTS });
+export const withoutFaultsAndLimits = (scenario: Scenario) => ({ ...withoutPolicies(scenario), faults: NO_FAULTS });
 export const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
 /** A flush soon after every message, since flushes matter while a lock changes hands. */
 export const manyFlushes = ({ sends }: Scenario) => ({
@@ -115,7 +115,7 @@ export const withRate =
 
 /** An operation is paused before tasks arrive for more Targets than are woken at once, and is resumed after a sweep. */
 export const manyTargetsBlocked = (scenario: Scenario) => ({
-  ...plain(scenario),
+  ...withoutPolicies(scenario),
   faults: NO_FAULTS,
   outages: [],
   flushes: [],
@@ -133,7 +133,7 @@ export const manyTargetsBlocked = (scenario: Scenario) => ({
 
 /** An operation is paused for an hour and a half, and functions die meanwhile. */
 export const pausedForLong = (scenario: Scenario) => ({
-  ...plain(scenario),
+  ...withoutPolicies(scenario),
   faults: { ...NO_FAULTS, crash: 0.05 },
   faultsEnd: 2 * HOUR,
   outages: [],
@@ -150,7 +150,7 @@ export const pausedForLong = (scenario: Scenario) => ({
 export const repeatedOutages = (scenario: Scenario) => {
   const of = scenario.seed % 2 === 0 ? ['tasks.finish', 'tasks.touch'] : ['batches.postpone', 'batches.finish'];
   return {
-    ...plain(scenario),
+    ...withoutPolicies(scenario),
     faults: NO_FAULTS,
     flushes: [],
     redrives: [],

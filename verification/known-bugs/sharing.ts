@@ -14,8 +14,8 @@ import { registerAll } from '../../src/steps/register/register.ts';
 import { TOGETHER, wakeThese } from '../../src/steps/slots/wake.ts';
 import type { Bug, KnownBug } from './bug.ts';
 import { waitingAgain } from './load-scenarios.ts';
+import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
-import * as moments from './where-moments.ts';
 
 const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, changed: Partial<Operations>): Some => ({
   ...deps,
