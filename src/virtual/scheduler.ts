@@ -86,7 +86,7 @@ export class Scheduler {
 
   /** Moves the clock forward through a time without planned events. */
   skipTo(moment: Millis): void {
-    if (this.next !== undefined && this.next < moment) throw new Error('something is planned before then');
+    if (this.next !== undefined && this.next < moment) throw new Error('an event is planned before that moment');
     this.#now = Math.max(this.#now, moment);
   }
 

@@ -110,7 +110,7 @@ const conflictThrows = step({
           const isTaken = await lists.take(id, token, plan);
           const after = isTaken ? undefined : await lists.read(id);
           if (after?.status === 'open' && isDeepStrictEqual(after, before) && !(await lists.trigger(id, token)))
-            throw new TypeError('nothing stands in its way');
+            throw new TypeError('the transaction failed without a conflict');
           return isTaken;
         },
       })),

@@ -100,7 +100,7 @@ export class PullingWorker {
 
   #held(handle: Handle): Held {
     const held = parseHandle(this.#plan.id, handle);
-    if (typeof held === 'string') throw new Error(`a claim was answered ${handle}, which is ${held}`);
+    if (typeof held === 'string') throw new Error(`a claim was answered with the invalid handle ${handle}: ${held}`);
     return held;
   }
 
