@@ -286,7 +286,11 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
     scenarios.messagesDeliveredTwice,
   ],
   ['cancellation ignored', cancelIgnored, /^no job of an ended list is handed out/, scenarios.claimsDuringCancellation],
-  ['repeated claim gets other jobs', repeatedClaimGetsOtherJobs(), /^what is claimed is his|^(?:no job|as many)/],
+  [
+    'repeated claim gets other jobs',
+    repeatedClaimGetsOtherJobs(),
+    /^claimed jobs belong to the claim|^(?:no job|as many)/,
+  ],
   ['seal of a list does not read the tracker', listSealReadsNoTracker, LOST, scenarios.withoutFaults],
   ['lost lease renewed', lostLeaseRenewed, TWICE],
   ['released jobs lost', releasedJobsLost, /^only done jobs are removed from a lease/],
