@@ -1,6 +1,6 @@
 /**
  * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and those that known bugs
- * break. The lines that name the bugs are computed: `npm test -- test/docs/rules.test.ts -u` writes them anew.
+ * break (verification/known-bugs/rules.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -57,15 +57,10 @@ const bugsOf = (rule: string): readonly (readonly [file: string, bug: string])[]
     bugs.flatMap((bug) => (BREAKS[bug]?.includes(rule) ? [[file, bug] as const] : [])),
   );
 
-/** What stands under a rule: the known bugs that break it, or why none does. */
-const foundBy = (rule: string): string => {
-  const link = (text: string, file: string): string => `[${text}](../../${file})`;
-  const exception = WITHOUT_BUG[rule];
-  if (exception)
-    return `Held by ${exception.tests.map((file) => link(file.replace(/^test\//, ''), file)).join(', ')}: ${exception.why}.`;
-  return `Found by: ${bugsOf(rule)
-    .map(([file, bug]) => link(bug, `verification/known-bugs/${file}`))
-    .join(', ')}`;
+/** What the page says under a rule that no known bug breaks. */
+const heldBy = (rule: string): string => {
+  const { why, tests } = WITHOUT_BUG[rule] as { readonly why: string; readonly tests: readonly string[] };
+  return `Held by ${tests.map((file) => `[${file.replace(/^test\//, '')}](../../${file})`).join(', ')}: ${why}.`;
 };
 
 describe('the rules of the algorithm', () => {
@@ -90,15 +85,10 @@ describe('the rules of the algorithm', () => {
     expect(loose).toEqual([]);
   });
 
-  it('name the known bugs that break them, as the bugs do', async () => {
-    const inOneLine = (text: string): string => text.replace(/\s+/g, ' ');
-    const anew = page.replace(
-      /^(### ([A-Z][1-9]\d?[a-c]?) \S.*\n(?:(?!#).*\n)*?)((?:Found by: |Held by )[\s\S]*?)(?=\n\n)/gm,
-      (_, before: string, rule: string, now: string) =>
-        `${before}${inOneLine(now) === foundBy(rule) ? now : foundBy(rule)}`,
-    );
-    expect(anew.match(/^(?:Found by: \[|Held by \[)/gm)).toHaveLength(rules.length);
-    await expect(anew).toMatchFileSnapshot(join(ROOT, PAGE));
+  it('say what holds them instead, if no known bug breaks them', () => {
+    const inOneLine = page.replace(/\s+/g, ' ');
+    for (const rule of Object.keys(WITHOUT_BUG)) expect(inOneLine).toContain(heldBy(rule));
+    expect(inOneLine.match(/Held by \[/g)).toHaveLength(Object.keys(WITHOUT_BUG).length);
   });
 });
 
@@ -117,7 +107,7 @@ describe('known bugs', () => {
   });
 });
 
-it('no text refers to a design that is not in the repository', () => {
+it('no text refers to a design outside the repository', () => {
   const outside =
     /\b(?:design,? section|section \d+ of the design|(?:T|D)\d+ of the design|the design(?:'s)? (?:draft|rule)|\(section \d+)/i;
   const wrong = tracked.filter((file) => !NO_TAGS.includes(file) && outside.test(textOf(file)));
