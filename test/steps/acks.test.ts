@@ -20,7 +20,7 @@ const DOWN = async (): Promise<never> => {
   throw new Error('DynamoDB is down');
 };
 
-suite('a task that is an item of a fan-out', () => {
+suite('a fan-out task', () => {
   let fanOut: FanOutId;
   beforeEach(async () => {
     fanOut = fanOutId(`f-${depot}`) as FanOutId;
@@ -30,7 +30,7 @@ suite('a task that is an item of a fan-out', () => {
 
   const item = (index: number) => ({ fanOutItem: `${fanOut}:0:${index}` });
   const slots = async () => (await kit.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
-  /** The kit in which somebody wants to hear of every end. */
+  /** The kit in which every end of a task sends a callback. */
   const kitWithCallbacks = (): StepKit => ({
     ...kit,
     config: {
@@ -44,7 +44,7 @@ suite('a task that is an item of a fan-out', () => {
       destinations: { ops: { kind: 'queue', name: 'ops' } },
     },
   });
-  /** Writes of slots, as the steps ask for them. */
+  /** Records the group of each ack that a step writes. */
   const counted = (deps: StepKit): { deps: StepKit; acks: Position[] } => {
     const acks: Position[] = [];
     const ack: StepKit['fanOuts']['ack'] = (name, position, written) => {
@@ -71,7 +71,7 @@ suite('a task that is an item of a fan-out', () => {
     },
   ];
 
-  it('acks itself as it ended, those of one batch and group in one write, and no task is read for it', async () => {
+  it('is acked in one write with the others of its batch and group, with no read', async () => {
     const batch = await sealed(item(0), item(1), item(3));
     kit.answers = answer({ status: 'succeeded' }, FAILED, { status: 'succeeded' });
     const { deps, acks } = counted({ ...kit, tasks: { ...kit.tasks, all: DOWN } });
@@ -82,7 +82,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(kit.events.map(({ event }) => event)).not.toContain('unknown-items');
   });
 
-  it('H5: acks itself before the rest of its batch has ended', async () => {
+  it('is acked before the rest of its batch has ended (H5)', async () => {
     const batch = await sealed(item(0), item(1));
     kit.answers = answer({ status: 'succeeded' }, undefined);
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -90,7 +90,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await slots()).toEqual([true, null, null, null]);
   });
 
-  it('acks itself before anybody is told how it ended', async () => {
+  it('is acked before its callback is sent', async () => {
     const batch = await sealed(item(0));
     const deps = kitWithCallbacks();
     await handleBatch({ ...deps, fanOuts: { ...kit.fanOuts, ack: DOWN } }, { kind: 'due', batchId: batch }, PLENTY);
@@ -99,12 +99,12 @@ suite('a task that is an item of a fan-out', () => {
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
     expect([kit.sent.callbacks, await slots()]).toEqual([[], [null, null, null, null]]);
     kit.now = NOW + 1_000_000;
-    // H3: whoever comes next finds the result, and calls nobody.
+    // The next invocation finds the stored result and makes no call (H3).
     await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, kit.sent.callbacks.length, await slots()]).toEqual([1, 1, [true, null, null, null]]);
   });
 
-  it('ends all the same where nobody knows its item', async () => {
+  it('ends even if its fan-out or item does not exist', async () => {
     const batch = await sealed(item(9), { fanOutItem: 'nobody:0:0' }, item(2));
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
@@ -115,7 +115,7 @@ suite('a task that is an item of a fan-out', () => {
     ]);
   });
 
-  it('completes its fan-out when it is the last', async () => {
+  it('completes its sealed fan-out when it is the last to end', async () => {
     await seal(kit, fanOut);
     const batch = await sealed(item(0), item(1), item(2));
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -125,7 +125,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await kit.fanOuts.read(fanOut)).toMatchObject({ status: 'complete', ended: { failed: 1 } });
   });
 
-  it('that expires, is cancelled or superseded acks itself before its waiting row goes', async () => {
+  it('is acked before its waiting row is deleted if it is settled or cancelled', async () => {
     const requests = [
       { ...item(0), expiresIn: '1s' },
       { ...item(1), coalesceKey: 'k' },
@@ -148,7 +148,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(1);
   });
 
-  it('R1+: is acked by whoever registers it again, if who settled it stopped before', async () => {
+  it('is acked by a repeated registration if the first ack failed (R1+)', async () => {
     await register(kit, [message(0, item(0))]);
     const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };
     await expect(cancel(down, id(`${depot}-0`))).rejects.toThrow();
@@ -157,7 +157,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await slots()).toEqual([false, null, null, null]);
   });
 
-  it('keeps the item that it was registered with; with another one, which nobody would ack, it is refused', async () => {
+  it('keeps its item; a registration with another item is refused', async () => {
     await register(kit, [message(0, item(0)), message(0, item(1)), message(0)]);
     await register(kit, [message(0, item(0)), message(0, item(2)), message(1)]);
     await register(kit, [message(1, item(3))]);
@@ -169,7 +169,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await slots()).toEqual([false, null, null, null]);
   });
 
-  it('keeps its item failed however its next run ends, and is acked before that if nobody did', async () => {
+  it('keeps its item failed after a redrive, which writes a missing ack', async () => {
     const batch = await sealed(item(0));
     kit.answers = answer(FAILED);
     const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };
@@ -186,7 +186,7 @@ suite('a task that is an item of a fan-out', () => {
     expect(await slots()).toEqual([false, null, null, null]);
   });
 
-  /** The second run's batch is formed by hand: its leader is no matter here. */
+  /** Forms the second run's batch directly: this test needs no leader. */
   const settleAsSucceeded = async (): Promise<void> => {
     const batch = batchIdOf(where, 7, 1);
     const now = kit.now;
@@ -203,7 +203,7 @@ suite('a task that is an item of a fan-out', () => {
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
   };
 
-  it('is not acked again by a redrive whose batch is over', async () => {
+  it('is not acked again by a redrive if its batch has finished', async () => {
     const batch = await sealed(item(0));
     kit.answers = answer(FAILED);
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);

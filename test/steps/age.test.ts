@@ -11,14 +11,14 @@ const age = (sentAt: number, version?: number, name = 'task'): Age => ({
 
 it.each<[string, Age, Age]>([
   ['a task that was sent later', age(2), age(1)],
-  ['a higher version, whenever it was sent', age(1, 2), age(9, 1)],
-  ['a task with a version, beside one without', age(1, 0), age(9)],
-  ['of two that were sent in one millisecond the one whose id sorts behind', age(1, 3, 'b'), age(1, 3, 'a')],
-])('newer is %s', (_, newer, older) => {
+  ['the task with the higher version, whenever it was sent', age(1, 2), age(9, 1)],
+  ['a task with a version, compared with one without', age(1, 0), age(9)],
+  ['the task whose id sorts last, of two that were sent in the same millisecond', age(1, 3, 'b'), age(1, 3, 'a')],
+])('the newer task is %s', (_, newer, older) => {
   expect([isNewer(newer, older), isNewer(older, newer)]).toEqual([true, false]);
 });
 
-it('a task that shows no sent time goes by its registration, and a redrive changes nothing', () => {
+it('a task without a sent time has the age of its registration, also after a redrive', () => {
   const { sentAt: _, ...registered } = aTask({ createdAt: NOW });
   expect(ageOf(registered)).toEqual({ id: registered.id, sentAt: NOW });
   expect(ageOf({ ...registered, sentAt: NOW - 5, version: 3 })).toEqual({
@@ -38,7 +38,7 @@ const asAge = ({ version, ...rest }: { id: Age['id']; sentAt: number; version: n
   ...(version === undefined ? {} : { version }),
 });
 
-it('any order in which tasks are compared finds the same newest one', () =>
+it('the newest task is the same in whatever order tasks are compared', () =>
   fc.assert(
     fc.property(fc.array(anyAge, { minLength: 1 }), fc.infiniteStream(fc.integer()), (some, chance) => {
       const all = some.map(asAge);

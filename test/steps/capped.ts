@@ -1,4 +1,4 @@
-/** What the tests of slots share: the steps' kit with caps, other Targets of its operation, and rows to begin with that are empty. */
+/** Shared by the tests of slots: the kit with caps, other Targets of the operation, and a cleanup of the operation's rows. */
 
 import type { Concurrency } from '../../src/domain/config/policies.ts';
 import type { Target } from '../../src/domain/ids.ts';
@@ -17,7 +17,7 @@ export const capped = (concurrency: Partial<Concurrency>): StepKit => ({
   }),
 });
 
-/** The operation's rows are shared by the tests of a file. */
+/** The tests of a file share the operation's rows. */
 export const clean = async (): Promise<void> => {
   for (const each of (await kit.operations.read(SHIP)).inFlight) await kit.operations.freeSlot(SHIP, each);
   for (const each of await kit.operations.waiting(SHIP, 999)) await kit.operations.dequeue(SHIP, each, 'any');

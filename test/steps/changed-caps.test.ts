@@ -1,4 +1,4 @@
-/** Caps change while batches are under way: each task ends, and no more are under way than a cap allows. */
+/** Changes caps while batches are under way: every task ends, and the number of batches under way respects the cap. */
 import { beforeEach, expect, it } from 'vitest';
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import type { BatchMessage, GroupMessage } from '../../src/domain/batches/messages.ts';
@@ -17,14 +17,14 @@ import { capped, clean, elsewhere, SHIP } from './capped.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, message, registered, suite, where } from './step-suite.ts';
 
-suite('a Target whose cap changes', () => {
+suite('a changed Target cap', () => {
   const cappedAt = (perTarget: number | null): StepKit => ({
     ...kit,
     config: aConfig({ batch: aPolicy({ maxSize: 1, maxWait: 0 }), concurrency: { perTarget, total: null } }),
   });
   const ours = <Message extends { readonly target: unknown }>(sent: Message[]): Message[] =>
     sent.splice(0).filter(({ target }) => target === where);
-  /** Delivers what leads the Target until nothing more is sent. */
+  /** Delivers elect and group messages until the Target's leaders send no more. */
   const lead = async (deps: StepKit): Promise<void> => {
     for (let round = 0; round < 50; round += 1) {
       const [elects, guards] = [ours(kit.sent.elect), ours(kit.sent.group)];
@@ -35,12 +35,12 @@ suite('a Target whose cap changes', () => {
         await group(deps, message, PLENTY);
       }
     }
-    throw new Error('its leaders do not come to an end');
+    throw new Error('the leaders send messages without end');
   };
-  /** The guard that was sent for the Target's leader. */
+  /** The guard that the Target's leader sent. */
   const guardNow = (): GroupMessage => {
     const [guard] = ours(kit.sent.group);
-    if (!guard) throw new Error('nobody leads it');
+    if (!guard) throw new Error('the Target has no leader');
     const { delay: _, ...message } = guard;
     return message;
   };
@@ -53,7 +53,7 @@ suite('a Target whose cap changes', () => {
     );
     return all.filter((batch) => batch && !isFinished(batch.status)).length;
   };
-  /** Registers three more, under a configuration. */
+  /** Registers three more tasks under the given configuration. */
   const register3 = async (deps: StepKit): Promise<TaskId[]> => {
     const messages = [10, 11, 12].map((n) => message(n));
     await register(deps, messages);
@@ -61,7 +61,7 @@ suite('a Target whose cap changes', () => {
   };
   const isOurs = (message: BatchMessage): boolean => message.batchId.startsWith(`${where}#`);
 
-  /** Handles the batches that are under way, and leads the Target in between, until nothing is left. */
+  /** Handles the batches under way and leads the Target, in turn, until no message is left. */
   const work = async (deps: StepKit): Promise<void> => {
     for (let round = 0; round < 60; round += 1) {
       const messages = kit.sent.batch.splice(0).filter(isOurs);
@@ -72,7 +72,7 @@ suite('a Target whose cap changes', () => {
   };
   const statusesOf = async (ids: readonly TaskId[]) => (await kit.tasks.all(ids)).map(({ state }) => state.status);
 
-  it.each([1, 2, 12])('from none to %s counts the batches that are under way', async (cap) => {
+  it.each([1, 2, 12])('from no cap to %s counts the batches under way', async (cap) => {
     const ids = await registered(3);
     await lead(cappedAt(null));
     expect(await underWay()).toBe(3);
@@ -84,7 +84,7 @@ suite('a Target whose cap changes', () => {
     expect((await kit.locks.read(where)).inFlight).toBeUndefined();
   });
 
-  it.each(['count', 'place'] as const)('counts them all, though a %s fails amid it', async (what) => {
+  it.each(['count', 'place'] as const)('counts every batch under way though the first %s fails', async (what) => {
     await registered(3);
     await lead(cappedAt(null));
     const deps = cappedAt(1);
@@ -110,14 +110,14 @@ suite('a Target whose cap changes', () => {
     expect(await underWay()).toBe(3);
   });
 
-  it('counts a batch that ends meanwhile, by a function that knows of no cap, only until then', async () => {
+  it('stops counting a batch that ends under the old cap meanwhile', async () => {
     const ids = await registered(2);
     await lead(cappedAt(null));
     const deps = cappedAt(1);
     const more = await register3(deps);
     const batches = {
       ...kit.batches,
-      // Between the look at the batches and their count.
+      // The batches end after the leader has read them and before the lock counts them.
       place: async (id: BatchId) => {
         const isPlaced = await kit.batches.place(id);
         for (const { delay: _, ...message } of kit.sent.batch.splice(0).filter(isOurs))
@@ -131,7 +131,7 @@ suite('a Target whose cap changes', () => {
     expect((await kit.locks.read(where)).inFlight).toBeUndefined();
   });
 
-  it('from one to none, and back to one, is closed for no longer than its batches take', async () => {
+  it('from one to none and back to one soon opens batches again', async () => {
     const ids = await registered(2);
     await lead(cappedAt(1));
     await lead(cappedAt(null));
@@ -177,7 +177,7 @@ suite('a Target whose cap changes', () => {
     [12, 10],
     [12, 1],
     [22, 12],
-  ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
+  ])('from %s to %s opens no batch until fewer than that are under way', async (before, after) => {
     await registered(40);
     await lead(cappedAt(before));
     const deps = cappedAt(after);
@@ -190,7 +190,7 @@ suite('a Target whose cap changes', () => {
     }
   });
 
-  it('passes on what it is woken for, if it is full itself, before it is blocked again', async () => {
+  it('lets a woken full Target wake the next one before it is blocked again', async () => {
     await registered(15);
     const deps = cappedAt(12);
     await lead(deps);
@@ -207,7 +207,7 @@ suite('a Target whose cap changes', () => {
     expect((await kit.locks.read(where)).blocked).toBe(blocked);
   });
 
-  it('passes on what it is woken for, if its tasks are gone, before its leader ends', async () => {
+  it('lets a woken Target without tasks wake the next one before it ends', async () => {
     await registered(15);
     const deps = cappedAt(12);
     await lead(deps);
@@ -226,7 +226,7 @@ suite('a Target whose cap changes', () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
   });
 
-  it('from 200 to 12 shows the patrol what is left on its last pages', async () => {
+  it('from 200 to 12 lets the patrol find a stuck slot on an old page', async () => {
     await registered(1);
     await lead(cappedAt(200));
     const left = slotOf(where, 1, 900);
@@ -235,7 +235,7 @@ suite('a Target whose cap changes', () => {
     expect(found).toMatchObject({ finding: 'stuck-slot' });
   });
 
-  it('notes a place that a function with a larger cap took for the same guard', async () => {
+  it('is recorded as the largest one if a function took a slot on its pages', async () => {
     await registered(1);
     const deps = cappedAt(12);
     const [message] = kit.sent.elect.splice(0);
@@ -247,13 +247,13 @@ suite('a Target whose cap changes', () => {
     expect((await kit.locks.read(where)).largestCap).toBe(30);
   });
 
-  it('is signalled if a place in its lock is given back after its leader found it full', async () => {
+  it('wakes the Target if a slot in its lock is freed after it was full', async () => {
     await registered(4);
     const deps = cappedAt(11);
     const [message] = kit.sent.elect.splice(0);
     if (message) await electLeader(deps, message);
     const mine = guardNow();
-    // As release 0.2.0 keeps eleven.
+    // Release 0.2.0 stores eleven slots in the lock in this way.
     for (let round = 1; round <= 11; round += 1) {
       const batch = batchIdOf(where, mine.fence, round);
       await kit.locks.openBatch(where, mine, { batch, round, by: token(`${round}`), until: kit.now, perTarget: 11 });
@@ -275,7 +275,7 @@ suite('a Target whose cap changes', () => {
   });
 });
 
-suite('an operation whose cap changes', () => {
+suite('a changed operation cap', () => {
   const mine = (n: number): Slot => slotOf(elsewhere(n), 1, 1);
   const take = (total: number, n: number) => takeOperationSlot(capped({ total }), elsewhere(n), mine(n));
   beforeEach(clean);
@@ -286,15 +286,15 @@ suite('an operation whose cap changes', () => {
     [60, 5],
     [60, 12],
     [180, 40],
-  ])('from %s to %s has no further batches before fewer are under way', async (before, after) => {
+  ])('from %s to %s gives out no slot until fewer than that are taken', async (before, after) => {
     const pages: [n: number, page: number | undefined][] = [];
     for (let n = 0; n < before; n += 1) pages.push([n, await take(before, n)]);
     expect(await take(before, before)).toBeUndefined();
-    // Those of the first pages end first: the pages of the smaller cap are empty then, and others are not.
+    // Free the slots of the first pages first: the smaller cap's pages are then empty while later pages still hold slots.
     const inTurn = pages.toSorted((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
     const over = before - after;
     for (const [index, [n, page]] of inTurn.slice(0, over).entries()) {
-      // Not each time, which takes long.
+      // Check at every tenth step only, because each check takes long.
       if (index % 10 === 0 || index === over - 1) {
         expect(await take(after, before)).toBeUndefined();
         expect((await freeSlotsOf(capped({ total: after }), SHIP)).free).toBe(0);
@@ -304,15 +304,15 @@ suite('an operation whose cap changes', () => {
     const [last, lastPage] = inTurn.at(-1) ?? [0, 0];
     expect(await take(after, last)).toBe(lastPage);
     await freeOperationSlot(kit, SHIP, mine(last), lastPage);
-    // One has room, however many look at the same time.
+    // Exactly one of several concurrent requests takes the free slot.
     const others = Array.from({ length: 8 }, (_, n) => take(after, before + n));
     expect((await Promise.all(others)).filter((page) => page !== undefined)).toHaveLength(1);
-    // The page need not be known to give a slot back.
+    // A slot can be released without its page.
     for (let n = 0; n < before + 8; n += 1) await freeOperationSlot(kit, SHIP, mine(n));
     expect((await freeSlotsOf(capped({ total: after }), SHIP)).free).toBe(after);
   });
 
-  it('reads its pages behind time, but as they are now after the cap was lowered', async () => {
+  it('is checked by strongly consistent reads if it was lowered', async () => {
     const reads: string[] = [];
     const late: StepKit['operations'] = {
       ...kit.operations,
@@ -320,7 +320,7 @@ suite('an operation whose cap changes', () => {
         reads.push('now');
         return kit.operations.slotPages(...asked);
       },
-      // It does not show yet what functions with the larger cap took last.
+      // This read does not yet show the slots that functions with the larger cap took last.
       slotPagesEventually: async () => {
         reads.push('behind time');
         return [];
@@ -337,7 +337,7 @@ suite('an operation whose cap changes', () => {
     for (let n = 0; n < 15; n += 1) await freeOperationSlot(kit, SHIP, mine(n));
   });
 
-  it('and grows takes the further pages into use', async () => {
+  it('that was raised makes further pages usable', async () => {
     for (let n = 0; n < 5; n += 1) expect(await take(5, n)).toBe(0);
     expect(await take(5, 5)).toBeUndefined();
     for (let n = 5; n < 30; n += 1) expect(await take(30, n)).toBeDefined();

@@ -1,4 +1,4 @@
-/** Each row of the table of changes in docs/how-to/operate.md: what becomes of tasks that wait when the configuration changes. */
+/** Tests each row of the table of changes in docs/how-to/operate.md: how a change of configuration affects waiting tasks. */
 import { expect, it } from 'vitest';
 import type { BatchMessage } from '../../src/domain/batches/messages.ts';
 import { type Operation, UnknownOperation } from '../../src/domain/config/resolved.ts';
@@ -19,8 +19,8 @@ import { depot, kit, suite } from './step-suite.ts';
 
 const DAY = 24 * 3_600_000;
 
-suite('a configuration that changes', () => {
-  /** The same kit, under a configuration of its operation. */
+suite('a configuration change', () => {
+  /** The same kit with other settings of its operation. */
   const under = (operation: Partial<Operation>): StepKit => ({
     ...kit,
     config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 60_000 }), ...operation }),
@@ -41,7 +41,7 @@ suite('a configuration that changes', () => {
   const work = async (deps: StepKit): Promise<void> => {
     const { elect, group: guards, batch } = kit.sent;
     for (let round = 0; elect.length + guards.length + batch.length > 0; round += 1) {
-      if (round > 100) throw new Error('it does not come to an end');
+      if (round > 100) throw new Error('the steps send messages without end');
       for (const message of elect.splice(0)) await electLeader(deps, message);
       for (const { delay, ...message } of guards.splice(0)) {
         kit.now += delay * SECOND;
@@ -54,7 +54,7 @@ suite('a configuration that changes', () => {
   const statuses = async (ids: readonly TaskId[]) => (await ended(ids)).map(({ status }) => status);
   const sizes = () => kit.calls.map(({ items }) => items.length);
 
-  it('target, shards: what waits keeps its Target, what comes later has the new one', async () => {
+  it('of `target` gives only later tasks the new Target', async () => {
     await send(under({ keys: ['depot'] }), 2);
     const next = under({ keys: ['depot', 'area'], shards: 1 });
     await send(next, 2, {}, 2);
@@ -68,13 +68,13 @@ suite('a configuration that changes', () => {
     );
   });
 
-  it('batch: what waits goes into batches of the new size', async () => {
+  it('of `batch` puts waiting tasks into batches of the new size', async () => {
     await send(under({ batch: aPolicy({ maxSize: 100, maxWait: 60_000 }) }), 6);
     await work(under({ batch: aPolicy({ maxSize: 2, maxWait: 60_000 }) }));
     expect(sizes()).toEqual([2, 2, 2]);
   });
 
-  it('batch: a task that is larger or heavier than a batch may be now goes alone', async () => {
+  it('of `batch` sends a waiting task alone if it exceeds the limits', async () => {
     await send(under({}), 1, { text: 'x'.repeat(500) }, 0, { weight: 9 });
     await send(under({}), 2, {}, 1);
     await work(under({ batch: aPolicy({ maxSize: 4, maxBytes: 200, maxWeight: 2, maxWait: 60_000 }) }));
@@ -90,7 +90,7 @@ suite('a configuration that changes', () => {
     concurrency: { perTarget: 1, total: null },
   });
 
-  it('merge.keys: what waits is read by the keys with which it was registered', async () => {
+  it('of `merge.keys` reads waiting tasks by the keys they were sent with', async () => {
     await send(under(merged(KEYS[0])), 1, inputs);
     const next = under(merged(KEYS[1]));
     await send(next, 1, scenes, 1);
@@ -99,7 +99,7 @@ suite('a configuration that changes', () => {
     expect(kit.calls.map((call) => call.inputs)).toEqual([['{"id":"a"}', '{"name":"b"}', '{"name":"c"}']]);
   });
 
-  it('merge, where there was none: what waits is merged if it names inputs, and fails with a reason otherwise', async () => {
+  it('that adds `merge` fails only waiting tasks that have no inputs', async () => {
     await send(under({}), 1, inputs);
     await send(under({}), 1, {}, 1);
     const next = under(merged(KEYS[0]));
@@ -111,14 +111,14 @@ suite('a configuration that changes', () => {
     expect(kit.calls.map((call) => call.inputs)).toEqual([['{"id":"a"}', '{"id":"b"}']]);
   });
 
-  it('merge, which is taken out: what waits is called about as it was sent', async () => {
+  it('that removes `merge` sends waiting tasks as they were registered', async () => {
     await send(under(merged(KEYS[0])), 2, inputs);
     await work(under({}));
     expect(await statuses(taskIds(2))).toEqual(['succeeded', 'succeeded']);
     expect(kit.calls.map((call) => [call.inputs, call.items.length])).toEqual([[undefined, 2]]);
   });
 
-  it('keepTasks: what ends from then on is kept for as long as it says now', async () => {
+  it('of `keepTasks` applies to tasks that end after it', async () => {
     const keeps: number[] = [];
     const finish: StepKit['tasks']['finish'] = (results, batch) => {
       keeps.push(batch.keep);
@@ -130,12 +130,12 @@ suite('a configuration that changes', () => {
     expect(keeps).toEqual([DAY]);
   });
 
-  it('retry: a batch that waits for its next attempt has as many attempts as it may have now', async () => {
+  it('of `retry` applies to a batch that waits for its next attempt', async () => {
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     const withAttempts = (maxAttempts: number) =>
       under({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts }) });
     await send(withAttempts(5), 1);
-    // The message of the second attempt is not delivered.
+    // The second attempt's message is not delivered.
     const queues: StepKit['queues'] = {
       ...kit.queues,
       batch: async (message, delay) => void (kit.calls.length === 0 && kit.sent.batch.push({ ...message, delay })),
@@ -149,18 +149,18 @@ suite('a configuration that changes', () => {
     expect(await ended(taskIds(1))).toMatchObject([{ status: 'failed', error: { code: 'attempts-exhausted' } }]);
   });
 
-  it('callbacks: whoever is named when a task ends hears of it', async () => {
+  it('of `callbacks` applies to waiting tasks when they end', async () => {
     await send(under({ callbacks: { succeeded: null, failed: null } }), 1);
     const next = under({ callbacks: { succeeded: 'ops', failed: null } });
     await work({ ...next, config: { ...next.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } });
     expect(kit.sent.callbacks.map(({ to }) => to)).toEqual(['ops']);
   });
 
-  it('an operation that goes: its messages come back, and go on when it is there again', async () => {
+  it('that removes an operation makes its messages come back', async () => {
     await send(under({}), 2);
     const without = { ...kit, config: { ...kit.config, operations: {} } };
     const [message] = kit.sent.elect;
-    if (!message) throw new Error('nobody is to lead it');
+    if (!message) throw new Error('no elect message was sent');
     await expect(electLeader(without, message)).rejects.toThrow(UnknownOperation);
     await work(under({}));
     expect(await statuses(taskIds(2))).toEqual(['succeeded', 'succeeded']);

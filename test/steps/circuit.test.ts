@@ -10,7 +10,7 @@ import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
 const COOL_DOWN = 30_000;
-/** The row of an operation is shared by the tests of a store: each begins with a new one. */
+/** The tests of a store share the operation's row, so each test resets it first. */
 const ship = operationName('ship');
 
 suite('a circuit', () => {
@@ -30,7 +30,7 @@ suite('a circuit', () => {
   };
   const named = () => kit.events.map(({ event }) => event);
 
-  it('opens after so many attempts that came to nothing: the last one does not count, and its batch waits', async () => {
+  it('opens after `failures` failed attempts, of which the last does not count', async () => {
     const batch = await sealed();
     const deps = guarded(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
@@ -52,7 +52,7 @@ suite('a circuit', () => {
     });
   });
 
-  it('stays closed where a batch that is tried alone has fewer attempts than it takes: its tasks fail', async () => {
+  it('stays closed if one batch has fewer attempts than `failures`', async () => {
     const batch = await sealed();
     const { maxAttempts } = operationFor(kit.config, ship).retry;
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
@@ -65,14 +65,14 @@ suite('a circuit', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', countedAttempts: maxAttempts });
   });
 
-  it('is over at its time, and not before; what a person paused is not', () => {
+  it("ends its pause when the time is over; a person's pause has no end", () => {
     const paused = { id: 'p', by: 'circuit', since: NOW - 9, until: NOW } as const;
     expect(pauseNow({ paused }, NOW - 1)).toEqual(paused);
     expect(pauseNow({ paused }, NOW)).toBeUndefined();
     expect(pauseNow({ paused: { id: 'q', by: 'person', since: 0 } }, NOW)).toBeDefined();
   });
 
-  it('holds batches up without a call, or a try, until it is half open; a success closes it', async () => {
+  it('delays batches without a call or attempt until half-open; success closes it', async () => {
     const batch = await sealed();
     const deps = guarded(3);
     const until = NOW + COOL_DOWN;
@@ -87,7 +87,7 @@ suite('a circuit', () => {
     expect((await kit.operations.read(ship)).failures).toBe(0);
   });
 
-  it('that was half open when an attempt began does not count it, though another one has closed it by its end', async () => {
+  it('that is half-open when an attempt begins does not count its failure', async () => {
     const batch = await sealed();
     await kit.operations.addFailure(ship, 3);
     const call = async (): Promise<Answer> => {
@@ -100,7 +100,7 @@ suite('a circuit', () => {
     expect((await kit.operations.read(ship)).failures).toBe(1);
   });
 
-  it('is closed, and the others are woken, by an attempt that began before it opened', async () => {
+  it('is closed by an attempt that began before it opened; waiting Targets are woken', async () => {
     const batch = await sealed();
     await kit.operations.addFailure(ship);
     await kit.operations.enqueue(ship, { target: target('ship/depot=waits'), at: NOW, fence: 4 });
@@ -115,7 +115,7 @@ suite('a circuit', () => {
     for (const each of await kit.operations.waiting(ship, 9)) await kit.operations.dequeue(ship, each);
   });
 
-  it('opens at once where the configuration is at fault', async () => {
+  it('opens at once if the downstream is misconfigured', async () => {
     const batch = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
     await handleBatch(guarded(5), { kind: 'due', batchId: batch }, PLENTY);
@@ -125,7 +125,7 @@ suite('a circuit', () => {
   });
 
   const tooMany: Answer = { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false, throttled: true };
-  /** Calls about the batch at the moments when it comes back, and says how long after each. */
+  /** Makes an attempt whenever the batch is due, and returns the delay after each, in milliseconds. */
   const attempts = async (deps: StepKit, batch: BatchId, answers: readonly Answer[]): Promise<number[]> => {
     const waits: number[] = [];
     for (const answer of answers) {
@@ -138,9 +138,9 @@ suite('a circuit', () => {
     return waits;
   };
 
-  it('counts no call that was refused since there are too many, nor does that use a try: it waits for longer and longer', async () => {
+  it('counts no throttled call as a failure or an attempt; the delays grow', async () => {
     const batch = await sealed();
-    // By chance half as long as they may be.
+    // The random factor makes each delay half of its maximum.
     const waits = await attempts(guarded(2), batch, Array(4).fill(tooMany));
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
     expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 4 });
@@ -151,7 +151,7 @@ suite('a circuit', () => {
     expect(await kit.operations.read(ship)).not.toHaveProperty('throttledSince');
   });
 
-  it('opens where a downstream has taken no call for as long as a pause, and again until it takes one', async () => {
+  it('opens if the downstream throttles for `coolDown`, until it accepts a call', async () => {
     const batch = await sealed();
     await kit.operations.markThrottled(ship, NOW - COOL_DOWN + 1);
     await attempts(guarded(5), batch, [tooMany]);
@@ -164,7 +164,7 @@ suite('a circuit', () => {
     expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
   });
 
-  it('leaves it a try where another call of the attempt was answered', async () => {
+  it('counts a partly throttled attempt if one of its calls was answered', async () => {
     const batch = await sealed();
     kit.answers = [
       { kind: 'results', foreign: 0, items: new Map() },
@@ -175,7 +175,7 @@ suite('a circuit', () => {
     expect(await kit.batches.get(batch), 'it was answered as well').toMatchObject({ countedAttempts: 1 });
   });
 
-  it('is not needed for that: without one, calls that come too often use no try either', async () => {
+  it('that is not configured counts no throttled attempt either', async () => {
     const batch = await sealed();
     const { maxAttempts } = operationFor(kit.config, ship).retry;
     await attempts(kit, batch, Array(maxAttempts + 2).fill(tooMany));
@@ -189,7 +189,7 @@ suite('a circuit', () => {
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 
-  it('is not there where none is configured', async () => {
+  it('that is not configured never pauses the operation', async () => {
     const batch = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'answered 403', mayRetryAtOnce: false, misconfigured: true }];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -197,7 +197,7 @@ suite('a circuit', () => {
     expect(await kit.operations.read(ship)).not.toHaveProperty('paused');
   });
 
-  it('a person who pauses a Target or an operation holds its batches too, for as long as it takes', async () => {
+  it('is not needed for a pause by a person, which delays batches too', async () => {
     const batch = await sealed();
     await kit.locks.pause(where, { id: 'p', by: 'person', since: NOW });
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);

@@ -14,7 +14,7 @@ import { depot, kit, led, message, suite, where } from './step-suite.ts';
 
 const DEADLINE = 3_600_000;
 
-suite('a job that reports later', () => {
+suite('a pending job', () => {
   const sealed = async (count: number): Promise<BatchId> => {
     await led(count);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
@@ -39,7 +39,7 @@ suite('a job that reports later', () => {
     );
   const stored = (batch: BatchId) => kit.batches.get(batch);
 
-  it('holds its batch until its deadline, and is called about again after that', async () => {
+  it('keeps its batch in progress until the deadline; then it is called again', async () => {
     const batch = await pending(2);
     const ids = [`${depot}-0`, `${depot}-1`];
     expect(await stored(batch)).toMatchObject({
@@ -58,7 +58,7 @@ suite('a job that reports later', () => {
     expect((await stored(batch))?.status).toBe('succeeded');
   });
 
-  it('reports in several messages, in any order, some of them twice: its batch ends with the last of its items', async () => {
+  it('reports in several messages in any order; its batch ends with the last item', async () => {
     const batch = await pending(3);
     await report(batch, [[1, 'failed']]);
     await report(batch, [[1, 'succeeded']]);
@@ -72,16 +72,16 @@ suite('a job that reports later', () => {
     expect([kit.calls.length, kit.sent.rejected]).toEqual([1, []]);
   });
 
-  it('that says nothing of its items has done them all', async () => {
+  it('that reports no results has succeeded for all its items', async () => {
     const batch = await pending(2);
     await report(batch, null);
     expect(await stored(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
   });
 
-  describe('that is a merged one', () => {
+  describe('of merged tasks', () => {
     const members = () => [id(`${depot}-0`), id(`${depot}-1`)] as const;
     const calls: (readonly string[])[] = [];
-    /** One request that a job has, and one that waits for another call. */
+    /** A batch with one task that a job has and one that waits for another call. */
     const halfPending = async (inputsOf: (n: number) => unknown): Promise<BatchId> => {
       await register(
         kit,
@@ -111,13 +111,13 @@ suite('a job that reports later', () => {
     };
     const statuses = async () => (await kit.tasks.outlines(members())).map((task) => task?.status);
 
-    it('and says nothing of its requests has done those that it has, and no others', async () => {
+    it('that reports no results has done only the tasks that it has', async () => {
       const batch = await halfPending((n) => n);
       await handleBatch(mergingBy('inputs[]'), { kind: 'completion', batchId: batch, results: null }, PLENTY);
       expect(await statuses()).toEqual(['succeeded', 'batched']);
     });
 
-    it('and reports of a request has not done what a newer request brings for the same input', async () => {
+    it('leaves a newer task for the same input to the next call', async () => {
       const batch = await halfPending((n) => ({ id: 'a', text: n }));
       const deps = mergingBy('inputs[].id');
       const results = JSON.stringify([{ id: members()[0], status: 'succeeded' }]);
@@ -130,7 +130,7 @@ suite('a job that reports later', () => {
     });
   });
 
-  it('that wants each of its items to be tried again is called about again as after an attempt', async () => {
+  it('that asks to retry all its items is called again as after an attempt', async () => {
     const batch = await pending(2);
     await report(batch, [[0, 'retry']]);
     expect((await stored(batch))?.runUntil).toBe(NOW + DEADLINE);
@@ -147,7 +147,7 @@ suite('a job that reports later', () => {
     expect((await stored(batch))?.lastAttempt).toMatchObject({ reason: 'asked to retry' });
   });
 
-  it('that reports late shortens no pause that the downstream asked for in an attempt which could not be stored', async () => {
+  it('that reports late does not shorten a delay that the downstream asked for', async () => {
     const batch = await pending(1);
     kit.now = NOW + DEADLINE + 1;
     await kit.batches.start(batch, aStart(2, kit.now, kit.now + 60_000));
@@ -158,20 +158,20 @@ suite('a job that reports later', () => {
     expect(await stored(batch)).toMatchObject({ status: 'in-progress', runUntil: until });
   });
 
-  it('that is faster than the answer to its call is heard when that has come', async () => {
+  it('that reports before its call is answered is recorded after the answer', async () => {
     const batch = await sealed(1);
     const start = { attempt: 1, countedAttempts: 1, token: 'other' as never, at: NOW, runUntil: NOW + 60_000 };
     await kit.batches.start(batch, start);
     await report(batch, null);
     expect(kit.sent.batch).toEqual([{ kind: 'completion', batchId: batch, results: null, early: 1, delay: 5 }]);
-    // Each time later, since each time it may be delivered twice; but not later than the attempt can take.
+    // The delay grows each time, because each copy may be delivered twice. It never exceeds the attempt's longest duration.
     const again = (early: number) =>
       handleBatch(kit, { kind: 'completion', batchId: batch, results: null, early }, PLENTY);
     for (const early of [1, 2, 3, 4]) await again(early);
     expect(kit.sent.batch.slice(1).map(({ delay }) => delay)).toEqual([10, 20, 40, 61]);
     await report(batch, [[0, 'succeeded']]);
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state.status).toBe('succeeded');
-    // The call is still under way, and holds its slot; the report comes back when it must have ended.
+    // The call is still under way and holds its slot. The report comes back when the call must have ended.
     expect((await stored(batch))?.status).toBe('in-progress');
     expect(kit.sent.batch.at(-1)).toMatchObject({
       batchId: batch,
@@ -183,7 +183,7 @@ suite('a job that reports later', () => {
     expect((await stored(batch))?.status).toBe('succeeded');
   });
 
-  it('that does not report by the deadline of its last attempt has failed', async () => {
+  it('that does not report by the deadline of the last attempt has failed', async () => {
     const batch = await pending(1);
     kit.answers = [{ kind: 'pending' }];
     for (let attempt = 2; attempt <= 4; attempt += 1) {
@@ -198,7 +198,7 @@ suite('a job that reports later', () => {
     });
   });
 
-  it('a report that cannot be meant lies in the rejected queue, with the reason', async () => {
+  it('with an invalid report leaves it in the rejected queue with the reason', async () => {
     const waiting = await sealed(1);
     await report(batchId('ship/depot=none#1#1'), null);
     await report(waiting, [[0, 'succeeded']]);

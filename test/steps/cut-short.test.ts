@@ -1,6 +1,6 @@
 /**
- * Requests that the AWS client repeated after it lost their answers, functions that stand still, and messages that come twice: a Target
- * that waits for room is signalled all the same.
+ * The AWS client repeats requests whose answers were lost, functions stand still, and messages arrive twice. A waiting Target is woken
+ * nevertheless.
  */
 import { beforeEach, expect, it } from 'vitest';
 import type { DueMessage } from '../../src/domain/batches/messages.ts';
@@ -22,7 +22,7 @@ import { guard, kit, led, lock, message, registered, suite, where } from './step
 type Delayed = DueMessage & { readonly delay?: number };
 
 const batch = (round = 1): BatchId => batchIdOf(where, 1, round);
-/** Delivers what leads Targets until nothing more is sent. */
+/** Delivers elect and group messages until no more are sent. */
 const drain = async (deps: StepKit) => {
   for (let n = 0; n < 50; n += 1) {
     const elect = deps.sent.elect.shift();
@@ -38,10 +38,10 @@ const drain = async (deps: StepKit) => {
   }
 };
 
-suite('a Target that waits for room', () => {
+suite('a waiting Target', () => {
   beforeEach(clean);
 
-  it('is led though a leftover guard was about to burn its fence when it was put in line', async () => {
+  it('is led though a leftover guard is about to skip its fence meanwhile', async () => {
     const deps = capped({ perTarget: 1, total: 2 });
     await led(4);
     await kit.operations.takeSlot(SHIP, slotOf(where, 1, 1), 2);
@@ -54,7 +54,7 @@ suite('a Target that waits for room', () => {
     });
     await kit.locks.closeBatch(where, batch());
     await kit.locks.release(where, guard());
-    // Another Target waits for room.
+    // Another Target waits for a free slot.
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW - 9_000, fence: 3 });
     kit.sent.elect.length = 0;
     kit.sent.group.length = 0;
@@ -64,7 +64,7 @@ suite('a Target that waits for room', () => {
       return kit.locks.skipFence(...args);
     };
     await group({ ...deps, locks: { ...kit.locks, skipFence } }, guard(2), PLENTY);
-    // The other Target's batches end, which wakes those in line; all messages are delivered.
+    // The other Target's batches end, which wakes the slot queue. All messages are delivered.
     await drain(deps);
     for (let n = 0; n < 3; n += 1) {
       await releaseSlots(deps, {
@@ -81,14 +81,14 @@ suite('a Target that waits for room', () => {
     expect({ blocked, round }).toEqual({ blocked: undefined, round: 2 });
   });
 
-  it('is signalled when the patrol frees the slot of a leader that died', async () => {
+  it('is woken when the patrol frees the slot of a leader that died', async () => {
     const deps = capped({ perTarget: 12 });
     await registered(4);
     await kit.locks.acquire(where, { ...guard(1), seen: { fence: 0 }, now: kit.now, until: kit.now });
     const rest = { sealedBy: 'full', candidates: [], oldestAt: NOW, createdAt: NOW } as const;
     for (let round = 1; round <= 12; round += 1) {
       await kit.locks.takeSlot(where, slotOf(where, 1, round), 10, round <= 10 ? 1 : 2);
-      // The last one is of a leader that died: its batch is not stored.
+      // The leader of the last batch died before it stored the batch.
       if (round < 12) await kit.batches.form({ id: batch(round), target: where, ...rest });
     }
     kit.sent.elect.length = 0;
@@ -103,7 +103,7 @@ suite('a Target that waits for room', () => {
     expect(await lock()).toMatchObject({ fence: 3 });
   });
 
-  it('is woken with many others though the request that marks the waking was repeated', async () => {
+  it('is woken with many others though the write of the wake mark is repeated', async () => {
     const deps = capped({ total: null });
     for (let n = 0; n < 60; n += 1) await kit.operations.enqueue(SHIP, { target: elsewhere(n), at: NOW + n, fence: 1 });
     const markWaking: StepKit['operations']['markWaking'] = async (...args) => {
@@ -115,7 +115,7 @@ suite('a Target that waits for room', () => {
     expect([kit.sent.elect.length, kit.sent.resume.length]).toEqual([60, 0]);
   });
 
-  it('is woken for a slot that was lent, though the request that freed it was repeated', async () => {
+  it('is woken for a lent slot though the write that freed the slot is repeated', async () => {
     const deps = capped({ total: 1 });
     await led(1);
     await kit.operations.takeSlot(SHIP, slotOf(where, 1, 1), 1);
@@ -138,7 +138,7 @@ suite('a Target that waits for room', () => {
     ]);
   });
 
-  it('is signalled by a leader that stood still, and whose place the next leader found taken', async () => {
+  it('is woken by a delayed leader whose slot made the next leader stop', async () => {
     const deps = capped({ perTarget: 12 });
     await led(4);
     const rest = { sealedBy: 'full', candidates: [], oldestAt: NOW, createdAt: NOW } as const;
@@ -150,7 +150,7 @@ suite('a Target that waits for room', () => {
     const openBatch: StepKit['locks']['openBatch'] = async (...args) => {
       if (!isOpened) {
         isOpened = true;
-        // The leader stood still beyond its lease; the next one finds the Target full by the place that it took.
+        // The leader stood still beyond its lease. The next leader finds the Target full because of the slot that the first one took.
         kit.now += 600_000;
         await kit.locks.acquire(where, { ...guard(2), seen: await lock(), now: kit.now, until: kit.now + 30_000 });
         await group(deps, guard(2), PLENTY);
@@ -167,47 +167,44 @@ suite('a Target that waits for room', () => {
   });
 });
 
-suite('a batch whose message came twice', () => {
-  it.each([false, true])(
-    'the mark of the attempt that the batch shows outlives that of an earlier one (swapped: %s)',
-    async (swapped) => {
-      const id = batchIdOf(where, 1, 1);
-      await led(1);
-      await finishBatch(kit, where, id);
-      // Attempt 1 could not be stored; its marked message was sent twice. One copy began attempt 2, which could not be stored either.
-      for (const [attempt, uncounted] of [
-        [1, undefined],
-        [2, 1],
-      ] as const) {
-        const run = {
-          attempt,
-          countedAttempts: 1,
-          token: token(`run ${attempt}`),
-          at: kit.now,
-          runUntil: kit.now + 1_000,
-        };
-        await kit.batches.start(id, { ...run, uncounted });
-        kit.now += 2_000;
-      }
-      await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
-      let messages: readonly Delayed[] = [
-        { kind: 'due', batchId: id, uncounted: 1 },
-        { kind: 'due', batchId: id, uncounted: 2 },
-      ];
-      if (swapped) messages = messages.toReversed();
-      for (let minute = 0; minute < 40; minute += 1) {
-        kit.sent.batch.length = 0;
-        for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
-        messages = [...kit.sent.batch] as Delayed[];
-        kit.now += 60_000;
-      }
-      await kit.operations.resume(SHIP, 'pause');
-      const marks = messages.map(({ uncounted }) => uncounted);
-      for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
-      expect({ marks, countedAttempts: (await kit.batches.get(id))?.countedAttempts }).toEqual({
-        marks: [2],
+suite('a batch with a repeated message', () => {
+  it.each([false, true])("keeps its latest attempt's uncounted mark (swapped: %s)", async (swapped) => {
+    const id = batchIdOf(where, 1, 1);
+    await led(1);
+    await finishBatch(kit, where, id);
+    // Attempt 1 could not be stored, and its marked message was sent twice. One copy began attempt 2, which could not be stored either.
+    for (const [attempt, uncounted] of [
+      [1, undefined],
+      [2, 1],
+    ] as const) {
+      const run = {
+        attempt,
         countedAttempts: 1,
-      });
-    },
-  );
+        token: token(`run ${attempt}`),
+        at: kit.now,
+        runUntil: kit.now + 1_000,
+      };
+      await kit.batches.start(id, { ...run, uncounted });
+      kit.now += 2_000;
+    }
+    await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
+    let messages: readonly Delayed[] = [
+      { kind: 'due', batchId: id, uncounted: 1 },
+      { kind: 'due', batchId: id, uncounted: 2 },
+    ];
+    if (swapped) messages = messages.toReversed();
+    for (let minute = 0; minute < 40; minute += 1) {
+      kit.sent.batch.length = 0;
+      for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
+      messages = [...kit.sent.batch] as Delayed[];
+      kit.now += 60_000;
+    }
+    await kit.operations.resume(SHIP, 'pause');
+    const marks = messages.map(({ uncounted }) => uncounted);
+    for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
+    expect({ marks, countedAttempts: (await kit.batches.get(id))?.countedAttempts }).toEqual({
+      marks: [2],
+      countedAttempts: 1,
+    });
+  });
 });

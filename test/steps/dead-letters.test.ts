@@ -6,7 +6,7 @@ import { NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { deadLetter, kit, suite, where } from './step-suite.ts';
 
-suite('dead letters that somebody asks for', () => {
+suite('an on-demand redrive', () => {
   const redrive = (queue: SourceQueue, deps: Partial<StepKit['deadLetters']> = {}, mayGoOn = () => true) =>
     redriveDeadLetterQueue(
       { ...kit, deadLetters: { ...kit.deadLetters, ...deps } },
@@ -15,7 +15,7 @@ suite('dead letters that somebody asks for', () => {
       () => 0,
     );
 
-  it('are sent again at once, all of them, and are gone', async () => {
+  it('sends all dead letters of the queue again at once and removes them', async () => {
     kit.letters.elect = Array.from({ length: 23 }, (_, n) => deadLetter(`{"target":"${where}"}`, n));
     expect(await redrive('elect')).toEqual({ revived: 23, skipped: [], isDone: true });
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual(Array.from({ length: 23 }, () => 0));
@@ -23,14 +23,14 @@ suite('dead letters that somebody asks for', () => {
     expect(kit.events.filter(({ event }) => event === 'revived')).toHaveLength(23);
   });
 
-  it('are none the second time', async () => {
+  it('finds nothing the second time', async () => {
     kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
     expect(await redrive('batch')).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(await redrive('batch')).toEqual({ revived: 0, skipped: [], isDone: true });
     expect(kit.sent.revived).toHaveLength(1);
   });
 
-  it('are no more than there is time for', async () => {
+  it('stops when its time is over', async () => {
     kit.letters.elect = Array.from({ length: 25 }, (_, n) => deadLetter(`{"target":"${where}"}`, n));
     let looks = 0;
     const mayGoOn = (): boolean => {
@@ -41,17 +41,17 @@ suite('dead letters that somebody asks for', () => {
     expect(kit.letters.elect).toHaveLength(5);
   });
 
-  it('that were sent after somebody asked have their turn another time, but keep no older one waiting', async () => {
+  it('skips dead letters that arrived after it began and reaches older ones', async () => {
     const elect = `{"target":"${where}"}`;
     const later = Array.from({ length: 10 }, (_, n) => ({ ...deadLetter(elect, n), sentAt: NOW + 60_000 }));
     const waiting = [...later, deadLetter(elect, 10)];
-    // What was received is hidden for a while.
+    // A received message is invisible for a while.
     const receive = async () => waiting.splice(0, 10);
     expect(await redrive('elect', { receive })).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(kit.sent.revived.map((each) => each.deadLetter.messageId)).toEqual(['letter-10']);
   });
 
-  it('are named with the reason where they cannot be sent, and stop nobody', async () => {
+  it('lists dead letters that it cannot send, with the reason, and goes on', async () => {
     kit.letters.group = [deadLetter('junk'), deadLetter(`{"target":"${where}","f":1,"token":"t"}`, 1)];
     expect(await redrive('group', { redrive: () => Promise.reject(new Error('closed')) })).toEqual({
       revived: 0,
@@ -67,14 +67,14 @@ suite('dead letters that somebody asks for', () => {
     expect([kit.sent.rejected.length, kit.letters.group.length]).toEqual([1, 1]);
   });
 
-  it('of a form that a later release brought are sent again until it is back, and never refused', async () => {
+  it('sends dead letters of a later release again and never rejects them', async () => {
     kit.letters.group = [deadLetter(`{"v":2,"target":"${where}"}`)];
     expect(await redrive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
     expect(kit.sent.rejected).toEqual([]);
     expect(isGivenUp('{"v":2}', NOW)).toBe(false);
   });
 
-  it('were sent, also where they could not be taken out afterwards: that is said, and they come once more', async () => {
+  it('reports a dead letter that it cannot remove, and sends it again later', async () => {
     kit.letters.elect = [deadLetter(`{"target":"${where}"}`)];
     const remove = () => Promise.reject(new Error('throttled'));
     expect(await redrive('elect', { remove })).toEqual({ revived: 1, skipped: [], isDone: true });

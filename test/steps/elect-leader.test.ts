@@ -20,8 +20,8 @@ import { depot, guard, kit, led, lock, registered, suite, where } from './step-s
 
 const SHIP = operationName('ship');
 
-suite('elect', (fresh) => {
-  it('E1: costs a loser one read and nothing else', async () => {
+suite('the elect function', (fresh) => {
+  it('reads once and does nothing else if the lock is held (E1)', async () => {
     await led(1);
     const reads: string[] = [];
     const loser = fresh();
@@ -40,12 +40,12 @@ suite('elect', (fresh) => {
     expect(reads).toEqual(['read']);
   });
 
-  it('E2: ends where nobody waits', async () => {
+  it('takes no lock if no task waits (E2)', async () => {
     await electLeader(kit, { kind: 'elect', target: where });
     expect([await lock(), kit.sent.group]).toEqual([{ fence: 0, round: 0, lockedUntil: 0 }, []]);
   });
 
-  it('L1–L3: sends the guard before it takes the lock, delayed until the batch is due', async () => {
+  it('sends a guard, due with the batch, before it takes the lock (L1–L3)', async () => {
     await registered(1);
     const order: string[] = [];
     const noted =
@@ -62,10 +62,10 @@ suite('elect', (fresh) => {
     expect(await lock()).toMatchObject({ fence: 1, holder: 'token-1', lockedUntil: NOW + 5_000 + LEASE });
   });
 
-  it('L3: looks once more after taking the lock for a wait, and wakes itself if a batch became full', async () => {
+  it('reads again with the lock taken; a full batch causes a hint (L3)', async () => {
     await registered(1);
     const acquire: StepKit['locks']['acquire'] = async (...args) => {
-      // A register that read the lock before it was taken: it asked for a leader, who will find the lock held.
+      // The register function read the lock before it was taken, and sent an elect message, which will find the lock held.
       await kit.waiting.put(
         [1, 2, 3].map((n) => ({ ...aTask({ id: id(`${depot}-late-${n}`), target: where }), run: 1 })),
       );
@@ -78,7 +78,7 @@ suite('elect', (fresh) => {
     ]);
   });
 
-  it('L3: and has itself woken for what came meanwhile and expires before it would look', async () => {
+  it('sends a hint for a task that expires before the leader wakes (L3)', async () => {
     await registered(1);
     const acquire: StepKit['locks']['acquire'] = async (...args) => {
       const late = { ...aTask({ id: id(`${depot}-late`), target: where, startBy: NOW + 2_000 }), run: 1 };
@@ -92,7 +92,7 @@ suite('elect', (fresh) => {
     ]);
   });
 
-  it('L1: waits fifteen minutes at the most; the rest is another hop', async () => {
+  it('delays a guard by 15 minutes at most; a longer wait takes several (L1)', async () => {
     const patient = stepKit(kit as never, aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 3_600_000 }) }));
     await registered(1);
     await electLeader(patient, { kind: 'elect', target: where });
@@ -106,7 +106,7 @@ suite('elect', (fresh) => {
     expect(patient.sent.batch).toHaveLength(1);
   });
 
-  it('a resume wakes the leader that sleeps: what became full while the Target was paused is sealed', async () => {
+  it('sends the leader a hint on a resume, so that it seals a full batch', async () => {
     await led(1);
     await pauseTarget(kit, where);
     await registered(4);
@@ -117,13 +117,13 @@ suite('elect', (fresh) => {
     expect(kit.sent.group.slice(before)).toEqual([{ ...guard(1, true), delay: 0 }]);
     await group(kit, guard(1, true), PLENTY);
     expect(kit.sent.batch).toHaveLength(1);
-    // Paused once more in between: the message of the pause before wakes nobody.
+    // After another pause, the message of the earlier resume has no effect.
     await pauseTarget(kit, where);
     await electLeader(kit, resume);
     expect(kit.sent.group.slice(before).filter(({ hint }) => hint)).toHaveLength(1);
   });
 
-  describe('of a Target that waits for room', () => {
+  describe('for a blocked Target', () => {
     const other = { target: target('ship/depot=elsewhere'), at: NOW, fence: 7 };
     const waiting = () => kit.operations.waiting(SHIP, 99);
     beforeEach(async () => {
@@ -134,25 +134,25 @@ suite('elect', (fresh) => {
       for (const messages of Object.values(kit.sent)) messages.length = 0;
     });
 
-    it('E1: a task more makes no room: the message ends', async () => {
+    it('ends on a message about a new task (E1)', async () => {
       await electLeader(kit, { kind: 'elect', target: where });
       expect([kit.sent.group, kit.sent.elect, (await lock()).fence]).toEqual([[], [], 1]);
     });
 
-    it('E1: leads at once when it is waked with the fence that it has, due or not, and waits for room until it has some', async () => {
+    it('leads on a wake with its fence, still blocked (E1)', async () => {
       await electLeader(kit, { kind: 'elect', target: where, wake: 1 });
       expect(kit.sent.group).toMatchObject([{ target: where, fence: 2, delay: 0 }]);
       expect(await lock()).toMatchObject({ fence: 2, blocked: NOW });
       expect(await waiting()).toEqual([other]);
     });
 
-    it('E1: passes the room on when it is waked with another fence: somebody else has seen to it', async () => {
+    it('wakes the next on a wake with an old fence (E1)', async () => {
       await electLeader(kit, { kind: 'elect', target: where, wake: 0 });
       expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ kind: 'elect', target: other.target, wake: 7 }]]);
       expect(await waiting()).toEqual([]);
     });
 
-    it('E1: passes the room on when it is paused, and goes on when that pause is over', async () => {
+    it('wakes the next if paused, leads on resume (E1)', async () => {
       await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
       await electLeader(kit, { kind: 'elect', target: where, wake: 1 });
       expect([kit.sent.group, kit.sent.elect]).toEqual([[], [{ kind: 'elect', target: other.target, wake: 7 }]]);
@@ -163,7 +163,7 @@ suite('elect', (fresh) => {
       expect(kit.sent.group).toMatchObject([{ fence: 2, delay: 0 }]);
     });
 
-    it('E2: leads it though no task waits any more, so that it does not wait for room for ever', async () => {
+    it('leads on a wake without tasks to end the wait (E2)', async () => {
       await kit.waiting.remove(
         where,
         (await kit.waiting.first(where, 9)).map(({ entry }) => entry),
@@ -173,7 +173,7 @@ suite('elect', (fresh) => {
     });
   });
 
-  it('E1: leaves a Target alone that may not begin a batch, unless one was left open', async () => {
+  it('does not lead a full Target, unless it has an open batch (E1)', async () => {
     await registered(1);
     const capped = {
       ...kit,
@@ -194,7 +194,7 @@ suite('elect', (fresh) => {
     expect(kit.sent.group).toHaveLength(2);
   });
 
-  it('E3: reads the lock again where its write is refused, and leads if the lock is free', async () => {
+  it('reads the lock again after a refused write, and leads if it is free (E3)', async () => {
     await registered(1);
     let hasLost = false;
     const acquire: typeof kit.locks.acquire = async (of, take) => {
@@ -208,7 +208,7 @@ suite('elect', (fresh) => {
     expect(await lock()).toMatchObject({ fence: 2, holder: kit.sent.group[1]?.token });
   });
 
-  it('takes over from a leader whose lease has ended, and finishes its open batch at once', async () => {
+  it('takes over after the lease, and finishes the open batch at once', async () => {
     const [task] = (await led(1)) as [TaskId];
     const batch = batchIdOf(where, 1, 1);
     await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });

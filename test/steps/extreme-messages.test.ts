@@ -1,4 +1,4 @@
-/** Messages of which each field is as extreme as its form allows, or more: each becomes a task or is refused, at once. */
+/** Messages whose fields have extreme values, valid or not: each becomes a task or is rejected at once. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { registerAll } from '../../src/steps/register/register.ts';
@@ -39,8 +39,8 @@ const fields = fc.record(
   { requiredKeys: [] },
 );
 
-suite('a register message of extremes', () => {
-  it('becomes a task or is refused, and none comes back', async () => {
+suite('a register message with extreme values', () => {
+  it('becomes a task or is rejected, and never comes back', async () => {
     let made = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fields, payload), { minLength: 1, maxLength: 12 }), async (all) => {

@@ -8,8 +8,8 @@ import { releaseSlots } from '../../src/steps/slots/batch-slot.ts';
 import { aConfig, aPolicy, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
-suite('finish', () => {
-  it('F1–F6: ends the same however often, and by whomever, it is done', async () => {
+suite('finishing a batch', () => {
+  it('has the same result however often and by whom it is done (F1–F6)', async () => {
     const tasks = await led(3);
     const batch = batchIdOf(where, 1, 1);
     await kit.locks.openBatch(where, guard(), { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE });
@@ -26,7 +26,7 @@ suite('finish', () => {
     expect(kit.events.filter(({ event }) => event === 'sealed')).toHaveLength(1);
   });
 
-  it('F2, F3: drops candidates that another batch has, and is empty when none is left', async () => {
+  it('drops candidates that another batch has; none may be left (F2, F3)', async () => {
     const [first, second] = (await led(2)) as [TaskId, TaskId];
     await kit.tasks.claim([candidate(first)], batchId('rival#1#1'));
     const batch = batchIdOf(where, 1, 1);
@@ -44,19 +44,19 @@ suite('finish', () => {
     expect((await kit.tasks.get(second))?.state).toMatchObject({ batchId: batch });
   });
 
-  it('F1, F4: shows where its place in its Target is, whoever stores it, and gives it back though nobody is in it', async () => {
+  it("stores its slot's page, and sends a message to release the slot (F1, F4)", async () => {
     const [only] = (await led(1)) as [TaskId];
     const batch = batchIdOf(where, 1, 1);
     const open = { batch, round: 1, by: 'turn' as Token, until: NOW + LEASE, perTarget: 1 };
     await kit.locks.openBatch(where, guard(), open);
     await kit.tasks.claim([candidate(only)], batchId('rival#1#1'));
-    // There is no cap any more.
+    // The configuration has no cap any more.
     await finishBatch(kit, where, batch);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', targetPage: 0 });
     expect(kit.sent.batch).toMatchObject([{ batchId: batch }]);
   });
 
-  it('F1, H7: of a Target on pages signals it at its end, though a later leader stored it and there is no cap any more', async () => {
+  it('under a later leader still wakes a Target with slots on pages (F1, H7)', async () => {
     await led(1);
     await registered(1);
     const batch = batchIdOf(where, 1, 1);
@@ -67,15 +67,15 @@ suite('finish', () => {
     await finishBatch({ ...kit, config: aConfig({ batch: aPolicy({ maxSize: 1 }) }) }, where, batch);
     await kit.locks.block(where, guard(), { round: 1, at: first?.at ?? NOW });
     kit.sent.elect.length = 0;
-    // There is no cap any more.
+    // The configuration has no cap any more.
     const stored = await kit.batches.get(batch);
-    if (!stored) throw new Error('it is stored');
+    if (!stored) throw new Error('the batch is not stored');
     await releaseSlots(kit, stored);
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     expect((await kit.locks.slotPages(where, 20)).flatMap(({ slots }) => slots)).toEqual([]);
   });
 
-  it('F1, F3: has a task once whose row is there twice, and one who seals it', async () => {
+  it('includes a task with two rows once; one function reports it (F1, F3)', async () => {
     await led(1);
     const rows = await kit.waiting.first(where, 9);
     const seal: typeof kit.batches.seal = async (...args) => {
@@ -89,7 +89,7 @@ suite('finish', () => {
     expect(kit.events.filter(({ event }) => event === 'sealed')).toEqual([]);
   });
 
-  it('F5: tells once more of a candidate that ended while it waited, before its row goes', async () => {
+  it('notifies again for a settled candidate before its row is deleted (F5)', async () => {
     const listening = {
       ...kit,
       config: {
@@ -100,14 +100,14 @@ suite('finish', () => {
     const [task] = (await led(1)) as [TaskId];
     const error = { code: 'expired', message: 'late', retriable: true };
     const as = { status: 'failed', error } as const;
-    // Whoever ended it stopped before he told.
+    // The function that settled the task failed before it sent the callback.
     await kit.tasks.settle([{ task: { id: task, run: NOW, target: where }, as }], { at: NOW, keep: 3_600_000 });
     await finishBatch(listening, where, batchIdOf(where, 1, 1));
     expect(kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id)).toEqual([`${task}.${NOW}`]);
     expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
-  it('F1: knows that a batch was flushed which somebody else opened', async () => {
+  it('records `flush` though another function opened the batch (F1)', async () => {
     await led(2);
     await kit.locks.flush(where, NOW);
     const batch = batchIdOf(where, 1, 1);
@@ -115,7 +115,7 @@ suite('finish', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', sealedBy: 'flush' });
   });
 
-  it('F1: takes neither what has expired nor two of one key into a batch that somebody else opened', async () => {
+  it('of another leader excludes expired and superseded tasks (F1)', async () => {
     await register(kit, [
       message(0, { expiresIn: '1s' }),
       message(1, { coalesceKey: 'k' }),
@@ -131,7 +131,7 @@ suite('finish', () => {
     );
   });
 
-  it('F1: forms an empty batch rather than forget that one was open', async () => {
+  it('forms an empty batch if no task waits (F1)', async () => {
     const batch = batchIdOf(where, 1, 1);
     await finishBatch(kit, where, batch);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', candidates: [] });

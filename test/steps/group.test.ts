@@ -24,8 +24,8 @@ import {
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { depot, guard, kit, led, lock, message, registered, suite, where } from './step-suite.ts';
 
-suite('group', () => {
-  it('G5: seals batch after batch in one invocation, then lets the lock go', async () => {
+suite('the group function', () => {
+  it('seals batch after batch in one invocation, then releases the lock (G5)', async () => {
     const tasks = await led(10);
     await group(kit, guard(), PLENTY);
     expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1), batchIdOf(where, 1, 2)]);
@@ -44,7 +44,7 @@ suite('group', () => {
     for (const task of tasks) expect((await kit.tasks.get(task))?.state.status).toBe('batched');
   });
 
-  it('leaves a Target alone about which it gets a message that no leader wrote', async () => {
+  it('ignores a message that no leader of the Target sent', async () => {
     await registered(4);
     for (const fence of [Number.MAX_SAFE_INTEGER, 2 ** 40]) await group(kit, guard(fence), PLENTY);
     expect(kit.events.filter(({ event }) => event === 'foreign-message')).toHaveLength(2);
@@ -54,7 +54,7 @@ suite('group', () => {
     expect(kit.sent.batch.map(({ batchId: each }) => each)).toEqual([batchIdOf(where, 1, 1)]);
   });
 
-  it('G4: sleeps through less than a second, and hands longer waits to the next guard', async () => {
+  it("sleeps for less than a second; a longer wait is the next guard's (G4)", async () => {
     await led(1);
     kit.now = NOW + 4_500;
     await group(kit, guard(), PLENTY);
@@ -67,7 +67,7 @@ suite('group', () => {
     expect(await lock()).toMatchObject({ fence: held.fence + 1, lockedUntil: kit.now + 5_000 + LEASE });
   });
 
-  it('G4: hands over when its own time is short, though a batch is due', async () => {
+  it('hands over when its own time is short, even if a batch is due (G4)', async () => {
     await led(4);
     await group(kit, guard(), { ...PLENTY, timeLeft: () => 5_000 });
     expect(kit.sent.batch).toEqual([]);
@@ -76,7 +76,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('G1, G4, G6: a hint seals what is full, and otherwise does nothing', async () => {
+  it('seals a full batch on a hint, and otherwise does nothing (G1, G4, G6)', async () => {
     await led(2);
     const before = await lock();
     await group(kit, guard(1, true), PLENTY);
@@ -88,7 +88,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('G4: a hint that is not due comes back for what expires before the guard wakes', async () => {
+  it('sends a hint again for a task that expires before the guard is due (G4)', async () => {
     await led(1);
     const expiring = { ...aTask({ id: id(`${depot}-expiring`), target: where, startBy: NOW + 2_000 }), run: 1 };
     await kit.waiting.put([expiring]);
@@ -101,7 +101,7 @@ suite('group', () => {
     expect(kit.sent.group).toHaveLength(sent);
   });
 
-  it('G1: a hint leaves an open batch to the guard at work, and finishes it where its own run may have stopped', async () => {
+  it('finishes an open batch on a hint only if that is delivered again (G1)', async () => {
     await led(4);
     const form = async (): Promise<never> => {
       throw new Error('throttled');
@@ -114,7 +114,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('G5: knows the batch that it opened itself when the answer was lost and the request repeated', async () => {
+  it('recognizes a batch that it opened itself if the write is repeated (G5)', async () => {
     await led(4);
     const openBatch: StepKit['locks']['openBatch'] = async (...args) => {
       await kit.locks.openBatch(...args);
@@ -124,7 +124,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('F1: a row that an earlier task of the same id left behind does not double it', async () => {
+  it('ignores the leftover row of an earlier task with the same id (F1)', async () => {
     const [task] = await led(3);
     await kit.waiting.put([{ ...aTask({ id: task as TaskId, target: where, createdAt: NOW - 9_000_000 }), run: 1 }]);
     await group(kit, guard(), PLENTY);
@@ -133,7 +133,7 @@ suite('group', () => {
     expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
-  it('G6: a guard whose time is over ends', async () => {
+  it('ends on a guard that was used before, or with another token (G6)', async () => {
     await led(4);
     await group(kit, guard(1), PLENTY);
     const before = await lock();
@@ -141,7 +141,7 @@ suite('group', () => {
     expect(await lock()).toEqual(before);
   });
 
-  it('G7: an early guard looks again soon, then with growing delays, and takes over when the lease has ended', async () => {
+  it('repeats an early guard with growing delays until the lease ends (G7)', async () => {
     await led(4);
     const { lockedUntil } = await lock();
     kit.now = lockedUntil - LEASE;
@@ -151,7 +151,7 @@ suite('group', () => {
       await group(kit, next, PLENTY);
       const { delay, ...again } = kit.sent.group[sent] ?? { delay: 0, ...guard() };
       if ((await lock()).fence === 2) break;
-      // One message for each: guards that multiplied would do so for as long as the lock is held.
+      // Each early guard sends exactly one message. Otherwise guards would multiply for as long as the lock is held.
       expect(kit.sent.group).toHaveLength(sent + 1);
       delays.push(delay);
       kit.now += delay * 1_000;
@@ -162,7 +162,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('G7: a guard that is quicker than the hand-over goes on in the same function once that is written', async () => {
+  it('goes on with an early guard once the hand-over is written (G7)', async () => {
     await led(4);
     const token2 = token('token-2');
     const { flushedAt: _, ...held } = await lock();
@@ -176,7 +176,7 @@ suite('group', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('G4: hands over after a stint, however much is due, so that other Targets have their turns', async () => {
+  it('hands over after a stint even if more is due (G4)', async () => {
     await led(12);
     const claim: StepKit['tasks']['claim'] = (candidates, batch) => {
       kit.now += STINT / 2;
@@ -188,7 +188,7 @@ suite('group', () => {
     expect((await lock()).fence).toBe(2);
   });
 
-  it('G8: a guard whose turn it is takes the lock, or uses its fence up where nobody waits', async () => {
+  it('takes the lock on a due guard, or skips its fence without tasks (G8)', async () => {
     await registered(4);
     await group(kit, guard(1), PLENTY);
     expect(kit.sent.batch).toHaveLength(1);
@@ -198,13 +198,13 @@ suite('group', () => {
     expect((await lock()).holder).toBeUndefined();
   });
 
-  it('G8: takes over where fences were lost, as in a restored table', async () => {
+  it('takes over with a higher fence, as after a restore of the table (G8)', async () => {
     await registered(4);
     await group(kit, guard(41), PLENTY);
     expect(kit.sent.batch).toEqual([{ kind: 'due', batchId: batchIdOf(where, 41, 1), delay: 0 }]);
   });
 
-  it('G9: leads again what came while it let go', async () => {
+  it('leads again for a task that is registered during the release (G9)', async () => {
     await led(4);
     const release: StepKit['locks']['release'] = async (...args) => {
       const done = await kit.locks.release(...args);
@@ -216,7 +216,7 @@ suite('group', () => {
     expect(kit.sent.group.at(-1)).toMatchObject({ fence: 2, delay: 5 });
   });
 
-  it('G2: settles what has expired, and what has a newer one of its key, before anything is sealed', async () => {
+  it('settles expired and superseded tasks before it seals a batch (G2)', async () => {
     await register(kit, [
       message(0, { expiresIn: '1s' }),
       message(1, { coalesceKey: 'k' }),
@@ -234,7 +234,7 @@ suite('group', () => {
     expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
-  it('G3: a leader of a Target that may not begin a batch lets go, whatever waits', async () => {
+  it('releases the lock of a paused Target and leaves the tasks waiting (G3)', async () => {
     await led(4);
     await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
     await group(kit, guard(), PLENTY);
@@ -243,10 +243,10 @@ suite('group', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(4);
   });
 
-  describe('of an operation with a cap', () => {
+  describe('with a cap', () => {
     const other = target('ship/depot=elsewhere');
     const ship = operationName('ship');
-    /** Operation rows are shared: each test gives back what it took. */
+    /** The tests share the operation's row, so each test starts without slots and waiting Targets. */
     const capped = (total = 1): StepKit => ({
       ...kit,
       config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget: null, total } }),
@@ -258,14 +258,14 @@ suite('group', () => {
       for (const each of await waiting()) await kit.operations.dequeue(ship, each);
     });
 
-    it('G5a: takes a slot before it opens a batch', async () => {
+    it('takes a slot before it opens a batch (G5a)', async () => {
       await led(4);
       await group(capped(), guard(), PLENTY);
       expect((await kit.operations.read(ship)).inFlight).toEqual([slotOf(where, 1, 1)]);
       expect(kit.sent.batch).toHaveLength(1);
     });
 
-    it('G5b, G9a: without a slot it seals nothing, gives the lock back and waits with its oldest task', async () => {
+    it('queues and unlocks the Target if no slot is free (G5b, G9a)', async () => {
       await kit.operations.takeSlot(ship, taken, 1);
       await led(4);
       await group(capped(), guard(), PLENTY);
@@ -274,12 +274,12 @@ suite('group', () => {
       expect([holder, blocked, fence]).toEqual([undefined, NOW, 1]);
       expect(await waiting()).toEqual([{ target: where, at: NOW, fence: 1, by: expect.any(String) }]);
       expect(kit.events.filter(({ event }) => event === 'blocked')).toHaveLength(1);
-      // Its guard, delivered once more.
+      // The guard is delivered once more.
       await group(capped(), guard(), PLENTY);
       expect(await waiting()).toHaveLength(1);
     });
 
-    it('G9a: leads after all where room was made before anybody could know that it waits, and takes its row back last', async () => {
+    it('leads if a slot is freed while it queues the Target (G9a)', async () => {
       await kit.operations.takeSlot(ship, taken, 1);
       await led(4);
       const rowAtAcquire: number[] = [];
@@ -303,7 +303,7 @@ suite('group', () => {
       expect((await lock()).blocked).toBeUndefined();
     });
 
-    it('G8: a guard whose turn it is leads a Target that waits for room, though nothing waits in it', async () => {
+    it('unblocks a Target without tasks on the next guard (G8)', async () => {
       await kit.operations.takeSlot(ship, taken, 1);
       await led(4);
       await group(capped(), guard(), PLENTY);
@@ -318,9 +318,9 @@ suite('group', () => {
     });
 
     it.each([
-      ['nothing waits any more', 0],
-      ['what waits is not due', 1],
-    ])('G3, G4: passes the room on that it was waked for where %s', async (_, left) => {
+      ['no task waits any more', 0],
+      ['the waiting task is not due', 1],
+    ])('wakes the next Target if %s (G3, G4)', async (_, left) => {
       await kit.operations.takeSlot(ship, taken, 1);
       await led(4);
       await group(capped(), guard(), PLENTY);
@@ -343,7 +343,7 @@ suite('group', () => {
     });
   });
 
-  it('gives its message back when its time runs out among rivals', async () => {
+  it('throws if its time runs out in a race, so that SQS retries', async () => {
     await led(1);
     kit.now = NOW + 5_000;
     const openBatch = async (): Promise<boolean> => false;

@@ -6,7 +6,7 @@ import { aConfig, aPolicy, id, NOW } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { depot, kit, led, suite, where } from './step-suite.ts';
 
-suite('what a handler tells', () => {
+suite('the batch handler', () => {
   const sealed = async (count: number): Promise<ReturnType<typeof batchIdOf>> => {
     await led(count);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
@@ -23,7 +23,7 @@ suite('what a handler tells', () => {
   const events = () =>
     kit.sent.callbacks.map(({ to, event }) => [to, (JSON.parse(event) as { id: string }).id] as const);
 
-  it('H5: those that ended, before it goes on', async () => {
+  it('sends callbacks of ended tasks before it goes on (H5)', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
     await handleBatch(kitWithCallbacks({ failed: null, succeeded: 'ops' }), { kind: 'due', batchId: batch }, PLENTY);
@@ -31,7 +31,7 @@ suite('what a handler tells', () => {
     expect(events()).toEqual([['ops', `${depot}-0.${NOW}`]]);
   });
 
-  it('H3: those that ended before a crash too, under the same id', async () => {
+  it('sends callbacks of tasks that ended before a crash, with equal ids (H3)', async () => {
     const batch = await sealed(1);
     const listening = kitWithCallbacks({ failed: null, succeeded: 'ops' });
     const callbacks = async (): Promise<never> => {
@@ -47,10 +47,10 @@ suite('what a handler tells', () => {
     expect([kit.calls.length, (await kit.batches.get(batch))?.status]).toEqual([1, 'succeeded']);
   });
 
-  it('nobody who does not want to know, and reads nothing for it', async () => {
+  it('reads no tasks if no callback is configured for their outcome', async () => {
     const batch = await sealed(2);
     const all: StepKit['tasks']['all'] = async () => {
-      throw new Error('nobody wants to know');
+      throw new Error('no callback is configured');
     };
     const listening = kitWithCallbacks({ failed: 'ops', succeeded: null });
     await handleBatch({ ...listening, tasks: { ...kit.tasks, all } }, { kind: 'due', batchId: batch }, PLENTY);

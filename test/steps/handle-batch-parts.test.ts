@@ -15,7 +15,7 @@ import { depot, kit, led, message, suite, where } from './step-suite.ts';
 
 const ship = operationName('ship');
 
-suite('handle a batch in parts', () => {
+suite('the batch handler', () => {
   const sealed = async (count: number): Promise<ReturnType<typeof batchIdOf>> => {
     await led(count);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
@@ -24,7 +24,7 @@ suite('handle a batch in parts', () => {
   };
   const withOperation = (fields: Partial<Operation>): Config =>
     aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), ...fields });
-  /** Refuses what holds a task. */
+  /** Refuses each call that includes the task. */
   const refusesAbout = (poison: number, status = 'answered 400', suspect: 'an-item' | 'its-size' = 'an-item') => ({
     downstreamOf: (): Downstream => ({
       call: async (call) => {
@@ -41,22 +41,22 @@ suite('handle a batch in parts', () => {
   };
   const sizes = () => kit.calls.map(({ items }) => items.length);
 
-  it('H4: one poison task fails with the downstream’s reason, the others succeed', async () => {
+  it("fails only the invalid task with the downstream's reason (H4)", async () => {
     const batch = await sealed(4);
     await handleBatch({ ...kit, ...refusesAbout(2) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(await statuses(4)).toEqual(['succeeded', 'succeeded', 'failed', 'succeeded']);
     expect((await kit.tasks.get(id(`${depot}-2`)))?.state).toMatchObject({
       error: { code: 'refused', message: 'answered 400: no such parcel', retriable: false },
     });
-    // The second half, whose first half came through, is known to be refused.
+    // The second half is not called whole: the first half of the batch succeeded, so the second one must contain the invalid task.
     expect(sizes()).toEqual([4, 2, 1, 1]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'partly-failed', countedAttempts: 1 });
   });
 
   it.each([
-    { what: 'of their own', first: 1_500, calls: [1, 1] },
-    { what: 'in common', first: 0, calls: [2] },
-  ])('H4: tasks of a merging operation with many inputs $what', async ({ first, calls }) => {
+    { what: 'separately if the inputs differ', first: 1_500, calls: [1, 1] },
+    { what: 'together if they share inputs', first: 0, calls: [2] },
+  ])('calls merged tasks with many inputs $what (H4)', async ({ first, calls }) => {
     const inputs = (n: number) => Array.from({ length: 1_500 }, (_, index) => n * first + index);
     await register(
       kit,
@@ -70,7 +70,7 @@ suite('handle a batch in parts', () => {
     expect([sizes(), await statuses(2)]).toEqual([calls, ['succeeded', 'succeeded']]);
   });
 
-  it('H4: without bisect, and where no part would be taken, all fail', async () => {
+  it('fails all tasks of a refused call if `bisect` is off (H4)', async () => {
     const batch = await sealed(2);
     const off = withOperation({ retry: aRetry({ bisect: false }) });
     await handleBatch({ ...kit, config: off, ...refusesAbout(0) }, { kind: 'due', batchId: batch }, PLENTY);
@@ -81,7 +81,7 @@ suite('handle a batch in parts', () => {
   const DONE: Answer = { kind: 'all-succeeded' };
   const BUSY: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
 
-  it('H4: a batch whose answer is too large is done in halves that are called, and is no failure of its downstream', async () => {
+  it('halves a batch whose answer is too large, and counts no failure (H4)', async () => {
     const batch = await sealed(4);
     kit.answers = [TOO_LARGE, DONE];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -90,7 +90,7 @@ suite('handle a batch in parts', () => {
     expect(await kit.operations.read(ship)).toMatchObject({ failures: 0 });
   });
 
-  it('H4: a task whose own answer is too large fails alone, and is not called about again', async () => {
+  it('fails a single task whose answer is too large, without another call (H4)', async () => {
     const batch = await sealed(2);
     kit.answers = [TOO_LARGE, TOO_LARGE, DONE];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -102,7 +102,7 @@ suite('handle a batch in parts', () => {
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ error, attempts: 1 });
   });
 
-  it('H4: without bisect, tasks whose answer is too large all fail after one call', async () => {
+  it('fails all tasks of a too large answer at once without `bisect` (H4)', async () => {
     const batch = await sealed(2);
     kit.answers = [TOO_LARGE];
     const off = withOperation({ retry: aRetry({ bisect: false }) });
@@ -111,9 +111,9 @@ suite('handle a batch in parts', () => {
   });
 
   it.each<[string, readonly Answer[]]>([
-    ['nobody could take its halves', [TOO_LARGE, BUSY, BUSY, BUSY, BUSY, DONE]],
-    ['its jobs did not report', [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE]],
-  ])('H5: once an answer was too large no later call is as large again, though %s', async (_, answers) => {
+    ['its halves failed', [TOO_LARGE, BUSY, BUSY, BUSY, BUSY, DONE]],
+    ['no job reported', [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE]],
+  ])('repeats no call whose answer was too large, though %s (H5)', async (_, answers) => {
     const batch = await sealed(4);
     kit.answers = [...answers];
     const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
@@ -125,7 +125,7 @@ suite('handle a batch in parts', () => {
     expect(sizes().filter((size) => size === 4)).toHaveLength(1);
   });
 
-  it('H5: out of time amid halving, it goes on by message at once, in the smallest parts, and no try is lost', async () => {
+  it('goes on by message if time ends during halving; no attempt counts (H5)', async () => {
     const batch = await sealed(4);
     let calls = 0;
     const short: Delivery = { ...PLENTY, timeLeft: () => (calls++ < 2 ? 6_000 : 5_999) };
@@ -144,7 +144,7 @@ suite('handle a batch in parts', () => {
     expect((await kit.tasks.get(id(`${depot}-3`)))?.state).toMatchObject({ attempts: 1 });
   });
 
-  it('H5: a part that nobody could take stays open and is called about later', async () => {
+  it('leaves a part open if the downstream was unavailable for it (H5)', async () => {
     const batch = await sealed(4);
     kit.answers = [
       { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
@@ -166,7 +166,7 @@ suite('handle a batch in parts', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 4, failed: 0 } });
   });
 
-  it('H5: an attempt that is cut short and brought nothing further counts', async () => {
+  it('counts an attempt that was cut short without progress (H5)', async () => {
     const batch = await sealed(4);
     kit.answers = [
       { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
@@ -186,41 +186,38 @@ suite('handle a batch in parts', () => {
     [['answered 503', 'answered 503'], 1, 1],
     [['answered 429', 'answered 429'], 0, 0],
     [['answered 429', 'answered 403'], 1, 5],
-  ])(
-    'H5: of parts that end differently, the attempt counts unless all were throttled: %j',
-    async (reasons, countedAttempts, failures) => {
-      const batch = await sealed(4);
-      kit.answers = [
-        { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
-        { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
-      ];
-      await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
-      expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, split: 2 });
-      kit.now += 60_000;
-      kit.calls.length = 0;
-      kit.answers = reasons.map((reason) => ({
-        ...{ kind: 'unavailable', reason, mayRetryAtOnce: true },
-        ...(reason === 'answered 429' ? { throttled: true } : {}),
-        ...(reason === 'answered 403' ? { misconfigured: true } : {}),
-      }));
-      const before = await kit.operations.read(ship);
-      const config = withOperation({ circuit: { failures: 5, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) });
-      await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
-      expect(sizes()).toEqual([2, 2]);
-      const isOpened = (await kit.operations.read(ship)).paused !== undefined;
-      expect([(await kit.batches.get(batch))?.countedAttempts, isOpened]).toEqual([
-        isOpened ? 0 : countedAttempts,
-        failures === 5,
-      ]);
-      expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
-      await kit.operations.resetFailures(ship);
-      const { paused } = await kit.operations.read(ship);
-      if (paused) await kit.operations.resume(ship, paused.id);
-    },
-  );
+  ])('counts an attempt unless throttled: %j (H5)', async (reasons, countedAttempts, failures) => {
+    const batch = await sealed(4);
+    kit.answers = [
+      { kind: 'refused', reason: 'answered 413', suspect: 'its-size' },
+      { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
+    ];
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, split: 2 });
+    kit.now += 60_000;
+    kit.calls.length = 0;
+    kit.answers = reasons.map((reason) => ({
+      ...{ kind: 'unavailable', reason, mayRetryAtOnce: true },
+      ...(reason === 'answered 429' ? { throttled: true } : {}),
+      ...(reason === 'answered 403' ? { misconfigured: true } : {}),
+    }));
+    const before = await kit.operations.read(ship);
+    const config = withOperation({ circuit: { failures: 5, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) });
+    await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
+    expect(sizes()).toEqual([2, 2]);
+    const isOpened = (await kit.operations.read(ship)).paused !== undefined;
+    expect([(await kit.batches.get(batch))?.countedAttempts, isOpened]).toEqual([
+      isOpened ? 0 : countedAttempts,
+      failures === 5,
+    ]);
+    expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
+    await kit.operations.resetFailures(ship);
+    const { paused } = await kit.operations.read(ship);
+    if (paused) await kit.operations.resume(ship, paused.id);
+  });
 
   const LATER: Answer = { kind: 'pending' };
-  it('H5: jobs that are begun last give all of them their deadline; an attempt that begins none changes none', async () => {
+  it('gives all jobs the deadline of the job that began last (H5)', async () => {
     const batch = await sealed(4);
     const patient = { ...kit, config: withOperation({ retry: aRetry({ maxAttempts: 9 }) }) };
     const { deadline } = operationFor(patient.config, ship).downstream;
@@ -241,21 +238,21 @@ suite('handle a batch in parts', () => {
     }
     expect((await kit.batches.get(batch))?.pending?.ids).toHaveLength(4);
     const { pending, runUntil } = (await kit.batches.get(batch)) ?? {};
-    expect(runUntil, 'it looks again when that is over').toBe(pending?.until);
-    // None has reported: all are called about again, and have as much time again.
+    expect(runUntil, 'the batch is due again at the deadline').toBe(pending?.until);
+    // No job has reported. All tasks are called again, with a new deadline.
     kit.now = NOW + 600_000 + deadline + 1;
     [kit.calls.length, kit.answers] = [0, [LATER]];
     await handleBatch(patient, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.flatMap(({ items }) => items).length, await until()]).toEqual([4, kit.now - NOW + deadline]);
   });
 
-  /** Sets the line of reserved calls, whatever it is. */
+  /** Replaces the line of reserved calls. */
   const setLine = async (line: CallLine | undefined): Promise<void> => {
     await kit.operations.reserveCall(ship, (await kit.operations.read(ship)).line, line);
   };
   const line = async () => (await kit.operations.read(ship)).line;
 
-  it('keeps the rate: a call that comes too early gives its message back with the moment that it has reserved', async () => {
+  it('sends an early message again with the moment reserved under the rate', async () => {
     const batch = await sealed(1);
     const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
     const [rate, since] = [0.1, NOW - 9];
@@ -269,7 +266,7 @@ suite('handle a batch in parts', () => {
     expect(await line()).toEqual({ next: NOW + 15_000, rate, since });
   });
 
-  it('keeps the rate: a batch that finds no moment within its reach sleeps, and reserves none', async () => {
+  it('reserves no moment for a batch that finds none in reach; the batch waits', async () => {
     const batch = await sealed(1);
     const slow = { ...kit, config: withOperation({ rateLimit: 1 }) };
     const full = { next: NOW + LEAST_AHEAD + 1, rate: 1, since: NOW - 9 };
@@ -280,7 +277,7 @@ suite('handle a batch in parts', () => {
       [{ kind: 'due', batchId: batch, held: expect.anything(), delay: 59 }],
       full,
     ]);
-    // It has been in line for ten minutes then, and the line is as long again.
+    // The batch has then been in line for ten minutes, and the line is as long as before.
     kit.now = NOW + 600_000;
     await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });
     await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
@@ -293,14 +290,14 @@ suite('handle a batch in parts', () => {
     });
   });
 
-  it('keeps the rate: what is called about under no rate leaves no line for the one after it', async () => {
+  it('removes the line of reserved calls if there is no rate any more', async () => {
     const batch = await sealed(1);
     await setLine({ next: NOW + 50_000, rate: 1, since: NOW });
     await handleBatch(kit, { kind: 'due', batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
     expect([kit.calls.length, await line()]).toEqual([1, undefined]);
   });
 
-  it('keeps the rate: amid an attempt that began under another rate the line keeps its own', async () => {
+  it('keeps the line of a newer rate during an attempt under the old rate', async () => {
     const batch = await sealed(2);
     await setLine(undefined);
     const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
@@ -308,7 +305,7 @@ suite('handle a batch in parts', () => {
     const downstream: Downstream = {
       call: async (call) => {
         kit.calls.push(call);
-        // Somebody raised the rate meanwhile, and another function began a line of it.
+        // The rate was raised meanwhile, and another function began a line for the new rate.
         if (kit.calls.length === 1) await setLine({ ...newer, next: NOW + 100 });
         return kit.calls.length === 1
           ? { kind: 'refused', reason: 'answered 400', suspect: 'an-item' }

@@ -8,7 +8,7 @@ import { aConfig, aStart, aTask, batchId, candidate, id, NOW } from '../factorie
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { config, depot, kit, led, suite, where } from './step-suite.ts';
 
-suite('handle a batch', () => {
+suite('the batch handler', () => {
   const sealed = async (count: number): Promise<ReturnType<typeof batchIdOf>> => {
     await led(count);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
@@ -16,7 +16,7 @@ suite('handle a batch', () => {
     return batchIdOf(where, 1, 1);
   };
 
-  it('H2–H6: calls once and gives every task its result', async () => {
+  it('makes one call and stores the result of every task (H2–H6)', async () => {
     const batch = await sealed(3);
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -28,7 +28,7 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H1: leaves a running attempt alone and looks again when it must be over', async () => {
+  it('waits for a running attempt, and checks again when it must be over (H1)', async () => {
     const batch = await sealed(1);
     const runUntil = NOW + handlerTimeout(config) + 2 * CLOCK_SKEW;
     await kit.batches.start(batch, aStart(1, NOW, runUntil));
@@ -43,14 +43,14 @@ suite('handle a batch', () => {
     expect(kit.calls).toMatchObject([{ attempt: 2 }]);
   });
 
-  it('H4: reports results of tasks that it did not ask about', async () => {
+  it('reports results for tasks that were not in the call (H4)', async () => {
     const batch = await sealed(1);
     kit.answers = [{ kind: 'results', items: new Map(), foreign: 2 }];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.events.find(({ event }) => event === 'foreign-results')).toMatchObject({ batchId: batch, items: 2 });
   });
 
-  it('H4: tells of no call where none was made', async () => {
+  it('reports no call if none was made (H4)', async () => {
     const batch = await sealed(1);
     const items = new Map([[id(`${depot}-0`), { status: 'succeeded' as const }]]);
     kit.answers = [{ kind: 'results', items, foreign: 0, withoutCall: true }];
@@ -59,7 +59,7 @@ suite('handle a batch', () => {
     expect(kit.events.map(({ event }) => event)).not.toContain('called');
   });
 
-  it('H5: postpones what is still open, and asks at once only where that can help', async () => {
+  it('postpones open tasks, and retries at once only if that can help (H5)', async () => {
     const batch = await sealed(2);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true }];
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
@@ -72,7 +72,7 @@ suite('handle a batch', () => {
     expect(kit.sent.batch.at(-1)).toEqual({ kind: 'due', batchId: batch, delay: 32 });
   });
 
-  it("H5: keeps why an attempt was not the last, in the downstream's words too, until the next one ends", async () => {
+  it("stores an attempt's reason and quote until the next one ends (H5)", async () => {
     const batch = await sealed(2);
     const later = { kind: 'unavailable', mayRetryAtOnce: false } as const;
     kit.answers = [{ ...later, reason: 'answered 503', quote: `closed ${'x'.repeat(300)}` }];
@@ -92,7 +92,7 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H6: fails what is open after the last attempt, with the last reason', async () => {
+  it('fails open tasks after the last attempt, with the last reason (H6)', async () => {
     const batch = await sealed(1);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -108,14 +108,14 @@ suite('handle a batch', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', counts: { succeeded: 0, failed: 1 } });
   });
 
-  it('H2: fails without another call what crashed in every attempt', async () => {
+  it('fails a batch that crashed in every attempt, without another call (H2)', async () => {
     const batch = await sealed(1);
     for (const attempt of [1, 2, 3])
       await kit.batches.start(batch, aStart(attempt, NOW + attempt * 10, NOW + attempt * 10 + 5));
     kit.now = NOW + 1_000;
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect(kit.calls).toEqual([]);
-    // The look after the last attempt is none.
+    // The invocation after the last attempt does not count as an attempt.
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({
       status: 'failed',
       attempts: 3,
@@ -123,7 +123,7 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H6: looks again where the batch could not be finished, since another run may have changed it', async () => {
+  it('reads the batch again later if it cannot finish it (H6)', async () => {
     const batch = await sealed(1);
     let tried = 0;
     const finish: typeof kit.batches.finish = async (...args) => {
@@ -137,11 +137,11 @@ suite('handle a batch', () => {
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 
-  it('H5, H6: an attempt that was overtaken changes nothing but results that were missing', async () => {
+  it('stores only missing results after its attempt was overtaken (H5, H6)', async () => {
     const batch = await sealed(2);
     const overtaken: StepKit['downstreamOf'] = () => ({
       call: async () => {
-        // While it was paused, a second attempt ran and finished one of the two.
+        // While this attempt stood still, a second attempt ran and finished one of the two tasks.
         await kit.batches.start(batch, aStart(2, NOW + 1_000_000, NOW + 2_000_000));
         await kit.tasks.finish(
           [
@@ -173,7 +173,7 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H3: fails a task whose payload is gone, and the others get their call', async () => {
+  it('fails a task whose payload is gone, and calls the others (H3)', async () => {
     const large = JSON.stringify({ depot, n: 1, text: 'x'.repeat(2_000) });
     await kit.tasks.insert([aTask({ id: id(`${depot}-1`), target: where, payload: large })]);
     const [stored] = [await kit.tasks.get(id(`${depot}-1`))];
@@ -191,7 +191,7 @@ suite('handle a batch', () => {
     });
   });
 
-  it('H3: an attempt that cannot read its tasks, or knows no such operation, is not started', async () => {
+  it("starts no attempt without its tasks or its operation's settings (H3)", async () => {
     const batch = await sealed(1);
     const members = async (): Promise<never> => {
       throw new Error('throttled');
@@ -209,7 +209,7 @@ suite('handle a batch', () => {
     expect((await kit.tasks.get(id(`${depot}-0`)))?.state).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('H2: starts no attempt that it has no time to make', async () => {
+  it('starts no attempt if too little time is left (H2)', async () => {
     const batch = await sealed(1);
     await expect(
       handleBatch(kit, { kind: 'due', batchId: batch }, { ...PLENTY, timeLeft: () => 5_999 }),
@@ -219,7 +219,7 @@ suite('handle a batch', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
-  it('H2: knows the attempt that it started itself when the answer was lost and the request repeated', async () => {
+  it('recognizes its own attempt if the write of the start is repeated (H2)', async () => {
     const batch = await sealed(1);
     const start: StepKit['batches']['start'] = async (...args) => {
       await kit.batches.start(...args);
@@ -230,14 +230,14 @@ suite('handle a batch', () => {
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });
 
-  it('H1: a message that is ahead of its batch comes back', async () => {
+  it('throws on a message for an unsealed batch, so that SQS retries (H1)', async () => {
     const early = batchIdOf(where, 9, 9);
     const candidates = [candidate(`${depot}-0`)];
     await kit.batches.form({ id: early, target: where, sealedBy: 'full', candidates, oldestAt: NOW, createdAt: NOW });
     await expect(handleBatch(kit, { kind: 'due', batchId: early }, PLENTY)).rejects.toThrow('not sealed yet');
   });
 
-  it('H5: does not wait so long, whatever the downstream asks for, that first results expire', async () => {
+  it('postpones a batch for at most a third of `keepTasks` (H5)', async () => {
     const batch = await sealed(1);
     const short = aConfig({ keepTasks: 3_600_000 });
     kit.answers = [{ kind: 'unavailable', reason: 'answered 429', retryAfter: 86_400_000, mayRetryAtOnce: false }];
@@ -247,7 +247,7 @@ suite('handle a batch', () => {
     expect(runUntil - NOW).toBeLessThanOrEqual(3_600_000 / 3);
   });
 
-  it('says when a message names a batch that is not stored, and is done with it', async () => {
+  it('reports a message whose batch is not stored, and ends', async () => {
     await handleBatch(kit, { kind: 'due', batchId: batchId('gone#1#1') }, PLENTY);
     expect(kit.events).toEqual([{ event: 'unknown-batch', batchId: 'gone#1#1' }]);
   });

@@ -9,7 +9,7 @@ import { aConfig, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
-suite('a batch that a pause holds up', () => {
+suite('a paused batch', () => {
   const pause = { id: 'p', by: 'person', since: 0 } as const;
   const sealed = async (): Promise<BatchId> => {
     await led(2);
@@ -19,7 +19,7 @@ suite('a batch that a pause holds up', () => {
     kit.sent.batch.length = 0;
     return batchId;
   };
-  /** The messages of which one look each comes to be, a minute later. */
+  /** Delivers the messages, and returns the messages that these send; a minute passes. */
   const looked = async (messages: readonly DueMessage[], deps = kit): Promise<readonly DueMessage[]> => {
     kit.sent.batch.length = 0;
     for (const message of messages) await handleBatch(deps, message, PLENTY);
@@ -27,7 +27,7 @@ suite('a batch that a pause holds up', () => {
     return kit.sent.batch.map(({ delay: _, ...message }) => message as DueMessage);
   };
 
-  it('H1: has few messages, though one look in five comes twice for hours, and goes on when the pause is over', async () => {
+  it('keeps few messages though many are repeated, and resumes afterwards (H1)', async () => {
     const batchId = await sealed();
     let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
@@ -41,14 +41,14 @@ suite('a batch that a pause holds up', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
-  it('H1: has few messages, too, while it is far back in line for a rate', async () => {
+  it("keeps few messages while it waits far back in the rate's line of calls (H1)", async () => {
     const batchId = await sealed();
     await kit.operations.resume(operationOf(where), pause.id);
     const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
     let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
       const { line } = await kit.operations.read(operationOf(where));
-      // As long as a line may be.
+      // The longest line that is allowed.
       const full = { next: kit.now + MOST_AHEAD + 1, rate: 1, since: line?.since ?? kit.now };
       await kit.operations.reserveCall(operationOf(where), line, full);
       messages = await looked(
@@ -63,7 +63,7 @@ suite('a batch that a pause holds up', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
-  it('H1: has few messages, too, while an attempt is under way or the next one is not due yet', async () => {
+  it('keeps few messages during an attempt, or before the next is due (H1)', async () => {
     const batchId = await sealed();
     await kit.operations.resume(operationOf(where), pause.id);
     const runUntil = kit.now + 120 * MINUTE;
@@ -87,7 +87,7 @@ suite('a batch that a pause holds up', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
-  it('H1: keeps a message if the function dies anywhere in a look, and SQS deletes the message for its other delivery', async () => {
+  it('keeps a message if the function dies and SQS deletes the other copy (H1)', async () => {
     const batchId = await sealed();
     const dead = new Error('died');
     const dies = async () => {
@@ -113,7 +113,7 @@ suite('a batch that a pause holds up', () => {
     expect(await looked([third, fourth] as DueMessage[])).toHaveLength(1);
   });
 
-  it('H1: keeps its message though a clock that was far ahead noted it', async () => {
+  it('keeps its message though a clock that is far ahead noted it (H1)', async () => {
     const batchId = await sealed();
     let [message] = await looked([{ kind: 'due', batchId }]);
     const [other] = await looked([{ kind: 'due', batchId }]);
@@ -125,17 +125,17 @@ suite('a batch that a pause holds up', () => {
     expect(await looked([message as DueMessage])).toHaveLength(1);
   });
 
-  it('H1: keeps its message though that loses its name, and is held again by a slow clock or after one that was fast', async () => {
+  it('keeps its message though it loses its name or a clock is slow or fast (H1)', async () => {
     for (const ahead of [MINUTE / 2, 40 * MINUTE]) {
       const batchId = await sealed();
       const clock = (off: number) => ({ ...kit, machine: { ...kit.machine, now: () => kit.now + off } });
       kit.now = Math.ceil(kit.now / (15 * MINUTE)) * 15 * MINUTE - MINUTE - SECOND;
       let messages = await looked([{ kind: 'due', batchId }]);
       kit.now -= 59 * SECOND - MINUTE / 2;
-      // By this clock a new span has begun: the message is noted.
+      // By this clock a new span has begun, so the message is noted.
       messages = await looked(messages, clock(ahead));
       expect((await kit.batches.get(batchId))?.held?.by).toBe(messages[0]?.held?.by);
-      // As it waits for a reserved moment, or for the end of an attempt, it has no name.
+      // A message that waits for a reserved moment, or for the end of an attempt, has no name.
       messages = await looked([{ kind: 'due', batchId }], clock(-MINUTE / 2));
       for (let minute = 0; minute < 60; minute += 1) {
         messages = await looked(messages);
@@ -145,7 +145,7 @@ suite('a batch that a pause holds up', () => {
     }
   });
 
-  it('H1: comes back if it cannot be noted in the place of the one that it may have been', async () => {
+  it('keeps a message though the note of a nameless message fails (H1)', async () => {
     const batchId = await sealed();
     const [first] = await looked([{ kind: 'due', batchId }]);
     kit.now += 15 * MINUTE;
@@ -160,7 +160,7 @@ suite('a batch that a pause holds up', () => {
     expect(await looked([next, noted] as DueMessage[])).toHaveLength(1);
   });
 
-  /** A batch with a noted message that has lost its name since. */
+  /** A batch with a noted message that has since lost its name. */
   const noted = async (): Promise<{ batchId: BatchId; by: Token; span: number }> => {
     const batchId = await sealed();
     const messages = await looked([{ kind: 'due', batchId }]);
@@ -172,7 +172,7 @@ suite('a batch that a pause holds up', () => {
     return { batchId, by: held.by, span: held.span };
   };
 
-  it('H1: keeps a message that is looked at before the function that sent it notes it', async () => {
+  it('keeps a message that is handled before its sender notes it (H1)', async () => {
     const { batchId } = await noted();
     let meanwhile: readonly DueMessage[] = [];
     const hold: StepKit['batches']['hold'] = async (...asked) => {
@@ -185,7 +185,7 @@ suite('a batch that a pause holds up', () => {
     expect(await looked(meanwhile)).toHaveLength(1);
   });
 
-  it('H1: sends another message if one is noted meanwhile that may be gone, or not if it was noted itself', async () => {
+  it('gets one more message if another one was noted meanwhile (H1)', async () => {
     const { batchId, by, span } = await noted();
     let isLate = true;
     const hold: StepKit['batches']['hold'] = async (id, next) => {
@@ -197,7 +197,7 @@ suite('a batch that a pause holds up', () => {
     const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
     expect(sent).toHaveLength(2);
     expect(await looked(sent)).toHaveLength(1);
-    // The client repeated the request.
+    // The AWS client repeated the request.
     const twice: StepKit['batches']['hold'] = async (...asked) =>
       (await kit.batches.hold(...asked)) && kit.batches.hold(...asked);
     kit.sent.batch.length = 0;
@@ -205,7 +205,7 @@ suite('a batch that a pause holds up', () => {
     expect(kit.sent.batch).toHaveLength(1);
   });
 
-  it('H1: has few messages, though they are looked at all at once', async () => {
+  it('keeps one message though all its messages are handled at once (H1)', async () => {
     const batchId = await sealed();
     let messages: readonly DueMessage[] = Array.from({ length: 8 }, () => ({ kind: 'due', batchId }));
     for (let minute = 0; minute < 40; minute += 1) {
@@ -218,7 +218,7 @@ suite('a batch that a pause holds up', () => {
     expect(messages).toHaveLength(1);
   });
 
-  it('H1: sends two messages at the most for each that has lost its name, however many are looked at all at once', async () => {
+  it('gets at most two messages for each nameless message handled at once (H1)', async () => {
     const { batchId } = await noted();
     await Promise.all(Array.from({ length: 12 }, () => handleBatch(kit, { kind: 'due', batchId }, PLENTY)));
     const sent = kit.sent.batch.splice(0) as readonly DueMessage[];
@@ -228,7 +228,7 @@ suite('a batch that a pause holds up', () => {
     expect(left.length).toBeLessThan(12);
   });
 
-  it('H1: loses no message that says that an attempt does not count', async () => {
+  it('keeps a message that says that an attempt does not count (H1)', async () => {
     const batchId = await sealed();
     const [plain] = await looked([{ kind: 'due', batchId }]);
     const [marked] = await looked([{ kind: 'due', batchId, uncounted: 1 }]);
@@ -239,7 +239,7 @@ suite('a batch that a pause holds up', () => {
   it.each([
     ['says that an attempt does not count', { uncounted: 1 }],
     ['comes from a span that is far ahead', { held: { by: token('x'), span: Number.MAX_SAFE_INTEGER } }],
-  ])('H1: has few messages also where its message %s', async (_, extra) => {
+  ])('keeps few messages if one %s (H1)', async (_, extra) => {
     const batchId = await sealed();
     let messages: readonly DueMessage[] = [
       { kind: 'due', batchId },

@@ -11,14 +11,14 @@ import { id, NOW, operationName } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { config, depot, kit, led, suite, where } from './step-suite.ts';
 
-suite('an attempt whose results cannot be stored', () => {
+suite('an attempt with failed writes', () => {
   const sealed = async (count: number): Promise<BatchId> => {
     await led(count);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
     kit.sent.batch.length = 0;
     return batchIdOf(where, 1, 1);
   };
-  /** A function with its usual time. */
+  /** An invocation with the function's usual time. */
   const invocation = (): Delivery => {
     const end = kit.now + handlerTimeout(config);
     return { ...PLENTY, timeLeft: () => end - kit.now };
@@ -27,7 +27,7 @@ suite('an attempt whose results cannot be stored', () => {
     throw new Error('throttled');
   };
   type Store = 'tasks' | 'batches';
-  /** The kit, with some calls of a store that fail until `until`. */
+  /** The kit with some calls of a store that fail before `until`. */
   const without = (store: Store, calls: readonly string[], until = Number.POSITIVE_INFINITY): StepKit => ({
     ...kit,
     [store]: {
@@ -41,21 +41,21 @@ suite('an attempt whose results cannot be stored', () => {
     },
   });
   const outcome = async () => (await kit.tasks.get(id(`${depot}-0`)))?.state.status;
-  /** The message that was sent last, when it is due. */
+  /** The latest message, with the clock set to when it is due. */
   const next = (): DueMessage => {
     const { delay, ...message } = kit.sent.batch.at(-1) ?? { delay: 0, batchId: '' as BatchId };
     kit.now += delay * 1_000;
     return message as DueMessage;
   };
 
-  /** Goes by the messages until another attempt has begun. */
+  /** Handles messages until another attempt has begun. */
   const tryAgain = async (on: StepKit, batchId: BatchId): Promise<void> => {
     const before = await kit.batches.get(batchId);
     while ((await kit.batches.get(batchId))?.attempt === before?.attempt) await handleBatch(on, next(), invocation());
   };
   const { maxAttempts } = operationFor(config, operationName('ship')).retry;
 
-  it('is stored by the same function if the table works again while it has time', async () => {
+  it('is stored by the same invocation if the table recovers', async () => {
     const batchId = await sealed(2);
     await handleBatch(without('tasks', ['finish'], NOW + 4_000), { kind: 'due', batchId }, invocation());
     expect(kit.calls).toHaveLength(1);
@@ -63,7 +63,7 @@ suite('an attempt whose results cannot be stored', () => {
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', countedAttempts: 1 });
   });
 
-  it('says so in a message that is repeated while SQS fails, where no row can be written', async () => {
+  it('marks its message, and repeats that while SQS fails', async () => {
     const batchId = await sealed(2);
     const broken = without('batches', ['postpone', 'finish']);
     let refused = 0;
@@ -76,7 +76,7 @@ suite('an attempt whose results cannot be stored', () => {
     expect(kit.sent.batch).toMatchObject([{ batchId, uncounted: 1 }]);
   });
 
-  it('does not count, and is not called again before a write has succeeded', async () => {
+  it('does not count; the next call waits for a successful write', async () => {
     const batchId = await sealed(2);
     const broken = without('tasks', ['finish', 'touch']);
     await handleBatch(broken, { kind: 'due', batchId }, invocation());
@@ -98,21 +98,21 @@ suite('an attempt whose results cannot be stored', () => {
     expect(await kit.batches.get(batchId)).not.toHaveProperty('uncounted');
   });
 
-  it('does not count where its row could not be written either: its message says so', async () => {
+  it('does not count without its row either, as a message says so', async () => {
     const batchId = await sealed(1);
     await handleBatch(without('batches', ['postpone', 'finish']), { kind: 'due', batchId }, invocation());
     expect(kit.sent.batch.at(-1)).toMatchObject({ batchId, uncounted: 1 });
-    // The attempt still counts as running: the message keeps its mark until that is over.
+    // The attempt still counts as running, so the message keeps its mark until the attempt is over.
     await handleBatch(kit, next(), invocation());
     expect(kit.sent.batch.at(-1)).toMatchObject({ batchId, uncounted: 1 });
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     await handleBatch(kit, next(), invocation());
-    // All members had ended: it took no call to finish it.
+    // All members had ended, so finishing the batch took no call.
     expect(kit.calls).toHaveLength(1);
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', countedAttempts: 1, attempt: 2 });
   });
 
-  it('does not count though it was the last one that was left', async () => {
+  it('does not count even if it was the last one allowed', async () => {
     const batchId = await sealed(1);
     kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
     for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
@@ -125,9 +125,9 @@ suite('an attempt whose results cannot be stored', () => {
     expect(await outcome()).toBe('succeeded');
   });
 
-  it('counts after so many in a row, so that an end comes to calls', async () => {
+  it('counts after several in a row, so that the calls end', async () => {
     const batchId = await sealed(1);
-    // The write that is tried first works, and those of results do not.
+    // The first write succeeds, and the writes of results fail.
     const broken = without('tasks', ['finish']);
     await handleBatch(broken, { kind: 'due', batchId }, invocation());
     for (let n = 1; n <= MOST_UNCOUNTED; n += 1) {
@@ -146,32 +146,29 @@ suite('an attempt whose results cannot be stored', () => {
     ['tasks', ['finish', 'touch']],
     ['batches', ['postpone', 'finish']],
     ['tasks and batches', ['finish', 'touch', 'postpone']],
-  ])(
-    'does not count where writes to %s are not answered: the function says so before its time is over',
-    async (of, calls) => {
-      const batchId = await sealed(1);
-      const silent = async (): Promise<never> => {
-        kit.now += kit.limit;
-        throw new TimeIsUp(kit.limit);
-      };
-      const silenced = Object.fromEntries(calls.map((call) => [call, silent]));
-      const broken = {
-        ...kit,
-        tasks: { ...kit.tasks, ...(of.includes('tasks') ? silenced : {}) },
-        batches: { ...kit.batches, ...(of.includes('batches') ? silenced : {}) },
-      };
-      const run = invocation();
-      await handleBatch(broken, { kind: 'due', batchId }, run);
-      expect(run.timeLeft()).toBeGreaterThanOrEqual(SECOND);
-      const { uncounted, countedAttempts } = (await kit.batches.get(batchId)) ?? {};
-      expect([uncounted, countedAttempts, next().uncounted]).toEqual(
-        of.includes('batches') ? [undefined, 1, 1] : [1, 0, undefined],
-      );
-      expect(kit.events.at(-1)).toMatchObject({ event: 'not-stored', cause: expect.stringMatching(/^TimeIsUp/) });
-    },
-  );
+  ])('does not count if writes to %s hang; it ends in time', async (of, calls) => {
+    const batchId = await sealed(1);
+    const silent = async (): Promise<never> => {
+      kit.now += kit.limit;
+      throw new TimeIsUp(kit.limit);
+    };
+    const silenced = Object.fromEntries(calls.map((call) => [call, silent]));
+    const broken = {
+      ...kit,
+      tasks: { ...kit.tasks, ...(of.includes('tasks') ? silenced : {}) },
+      batches: { ...kit.batches, ...(of.includes('batches') ? silenced : {}) },
+    };
+    const run = invocation();
+    await handleBatch(broken, { kind: 'due', batchId }, run);
+    expect(run.timeLeft()).toBeGreaterThanOrEqual(SECOND);
+    const { uncounted, countedAttempts } = (await kit.batches.get(batchId)) ?? {};
+    expect([uncounted, countedAttempts, next().uncounted]).toEqual(
+      of.includes('batches') ? [undefined, 1, 1] : [1, 0, undefined],
+    );
+    expect(kit.events.at(-1)).toMatchObject({ event: 'not-stored', cause: expect.stringMatching(/^TimeIsUp/) });
+  });
 
-  it('is not made again after one whose function died, before a write has succeeded', async () => {
+  it('delays the next call until a write succeeds, after a crash', async () => {
     const batchId = await sealed(1);
     const dies: StepKit['tasks']['finish'] = () => new Promise(() => {});
     handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { kind: 'due', batchId }, invocation());
@@ -185,7 +182,7 @@ suite('an attempt whose results cannot be stored', () => {
     expect(await kit.batches.get(batchId)).toMatchObject({ countedAttempts: 1, attempt: 1 });
   });
 
-  it('counts where the function died: nothing says that it was not the payload', async () => {
+  it('counts if its function died, as the payload may be the cause', async () => {
     const batchId = await sealed(1);
     const dies: StepKit['tasks']['finish'] = () => new Promise(() => {});
     handleBatch({ ...kit, tasks: { ...kit.tasks, finish: dies } }, { kind: 'due', batchId }, invocation());

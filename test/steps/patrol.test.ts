@@ -12,7 +12,7 @@ import { type StepKit, stepKit } from './step-kit.ts';
 describe('the patrol', () => {
   let kit: StepKit;
   const depot = (n: number): Target => target(`ship/depot=D${n}`);
-  /** Targets whose tasks wait, and nobody leads. */
+  /** Targets with waiting tasks and without a leader. */
   const stranded = async (count: number): Promise<void> => {
     const messages = Array.from({ length: count }, (_, n) => ({
       messageId: `message-${n}`,
@@ -22,7 +22,7 @@ describe('the patrol', () => {
     kit.now += 3_600_000;
     kit.sent.elect.length = 0;
   };
-  /** One minute's sweep, and how it failed. */
+  /** Runs one minute's sweep and returns its error, if any. */
   const minute = async (deps: StepKit = kit): Promise<unknown> => {
     kit.sent.elect.length = 0;
     return sweep(deps, { timeLeft: () => 50_000 }).catch((cause: unknown) => cause);
@@ -32,11 +32,11 @@ describe('the patrol', () => {
     kit = stepKit(memoryStores());
   });
 
-  /** What fails at two of the Targets, and where. */
+  /** Two Targets whose calls fail. */
   const fails = (at: Target | undefined): boolean => at === depot(112) || at === depot(130);
   it.each([
     [
-      'looked at',
+      'scanned',
       (): StepKit => ({
         ...kit,
         locks: {
@@ -61,20 +61,20 @@ describe('the patrol', () => {
         },
       }),
     ],
-  ])('goes on with the other Targets where one cannot be %s, names it, and goes on behind it', async (_, broken) => {
+  ])('goes on with other Targets if some cannot be %s, and names them', async (_, broken) => {
     await stranded(150);
     const failure = await minute(broken());
     expect(String(failure)).toContain(`${depot(112)}: Error: throttled; ${depot(130)}: Error: throttled`);
-    // A slice of 100, without the two that failed.
+    // A slice of 100 without the two that failed.
     expect(elected().size).toBe(98);
-    // The rest of the round: nothing is looked at twice.
+    // The next slice scans the rest of the round, and no Target twice.
     expect(await minute(broken())).toBeUndefined();
     expect([...elected()]).toEqual(Array.from({ length: 50 }, (_, n) => depot(200 + n)));
   });
 
   const DAY = 24 * 3_600_000;
   const PAUSE = { id: 'p', by: 'person', since: 0 } as const;
-  /** The Targets whose rows got more time in a minute; each row has so much left. */
+  /** The Targets whose rows were kept longer in one minute, if each row has `left` milliseconds before it expires. */
   const keptWith = async (left: number, lock: Partial<Lock> = {}, first?: Waiting): Promise<readonly Target[]> => {
     const kept: Target[] = [];
     const locks: StepKit['locks'] = {
@@ -93,21 +93,21 @@ describe('the patrol', () => {
 
   it.each<[string, Partial<Lock>]>([
     ['is paused', { paused: PAUSE }],
-    ['waits for room', { blocked: 0 }],
+    ['waits for a slot', { blocked: 0 }],
     ['has batches in flight', { inFlight: [batchId('ship/depot=1#1#1')] }],
-  ])('gives the row of a Target that %s more time, 50 days before it expires and not sooner', async (_, lock) => {
+  ])('extends the row of a Target that %s, 50 days before it expires', async (_, lock) => {
     expect(await keptWith(50 * DAY, lock)).toEqual([]);
     expect(await keptWith(50 * DAY - 1, lock)).toEqual([depot(1)]);
   });
 
-  it('gives the row of a Target more time while tasks wait: the elect function may be away for longer than its messages last', async () => {
+  it('extends the row of a Target with waiting tasks', async () => {
     await stranded(1);
     const [first] = await kit.waiting.first(depot(100), 1);
-    if (!first) throw new Error('a task waits');
+    if (!first) throw new Error('no task waits');
     expect(await keptWith(50 * DAY - 1, {}, first)).toContain(depot(1));
   });
 
-  it('names no more failures than anybody reads', async () => {
+  it('names at most twenty failures', async () => {
     await stranded(30);
     const readEventually = () => Promise.reject(new Error('throttled'));
     const failure = await minute({ ...kit, locks: { ...kit.locks, readEventually } });
@@ -115,7 +115,7 @@ describe('the patrol', () => {
     expect(String(failure)).toContain('; and 10 more');
   });
 
-  it('keeps what it has seen when the list cannot be read any further', async () => {
+  it('keeps its progress if it cannot read the rest of the list of Targets', async () => {
     await stranded(50);
     const locks: StepKit['locks'] = {
       ...kit.locks,
@@ -130,7 +130,7 @@ describe('the patrol', () => {
     expect(elected()).toEqual(new Set(Array.from({ length: 25 }, (_, n) => depot(125 + n))));
   });
 
-  it('begins its operation anew where the mark that it kept leads nowhere, and says so once', async () => {
+  it('restarts an operation whose stored mark is invalid, and reports that once', async () => {
     await stranded(3);
     const locks: StepKit['locks'] = {
       ...kit.locks,

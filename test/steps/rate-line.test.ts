@@ -1,4 +1,4 @@
-/** Thousands of batches under a rate, in virtual time: pauses and changes of the rate leave nothing behind that delays them. */
+/** Thousands of batches under a rate, in virtual time: pauses and changes of the rate do not delay them afterwards. */
 import { describe, expect, it } from 'vitest';
 import type { BatchMessage } from '../../src/domain/batches/messages.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -18,7 +18,7 @@ const ship = operationName('ship');
 class Line {
   readonly scheduler = new Scheduler(NOW);
   readonly kit: StepKit;
-  /** When calls were made, in ms from the start, and about which batch. */
+  /** When calls were made, in milliseconds from the start, and for which batch. */
   readonly calls: { readonly at: Millis; readonly batch: BatchId }[] = [];
   config: Config;
   readonly #random = seeded(1);
@@ -62,7 +62,7 @@ class Line {
   }
 
   send(message: BatchMessage, delay: number): void {
-    // SQS is up to some 100 ms late, so that not all come at the same moment.
+    // SQS is up to 100 ms late, so that the messages do not all arrive at the same moment.
     this.scheduler.after(delay * SECOND + this.#random.int(0, 100), () => this.#handle(message));
   }
 
@@ -71,7 +71,7 @@ class Line {
     this.scheduler.skipTo(NOW + at);
   }
 
-  /** Calls from `from` on, until before `until`. */
+  /** The number of calls from `from` until before `until`. */
   between(from: Millis, until: Millis): number {
     return this.calls.filter(({ at }) => at >= from && at < until).length;
   }
@@ -104,8 +104,8 @@ const sealed = async (line: Line, count: number): Promise<void> => {
   for (let n = 0; n < count; n += 1) await line.seal();
 };
 
-describe('a line of batches under a rate', () => {
-  it('of 3,600 at 1/s and a pause of 16 minutes: when it is over, calls begin at once, at 1/s', async () => {
+describe('a line of batches', () => {
+  it('with 3,600 batches at 1/s resumes at once at 1/s after a pause', async () => {
     const line = new Line(1);
     await sealed(line, 3_600);
     await line.until(2 * MINUTE);
@@ -115,13 +115,13 @@ describe('a line of batches under a rate', () => {
     await line.operations.resume(ship, 'pause');
     await line.until(21 * MINUTE);
     expect(before).toBeGreaterThanOrEqual(118);
-    expect(line.between(2 * MINUTE + 2 * SECOND, 18 * MINUTE), 'calls while it is paused').toBe(0);
+    expect(line.between(2 * MINUTE + 2 * SECOND, 18 * MINUTE), 'calls during the pause').toBe(0);
     expect(line.between(18 * MINUTE, 18 * MINUTE + 4 * SECOND)).toBeGreaterThanOrEqual(2);
     expect(line.between(18 * MINUTE, 21 * MINUTE)).toBeGreaterThanOrEqual(175);
     expect(line.between(18 * MINUTE, 21 * MINUTE)).toBeLessThanOrEqual(181);
   });
 
-  it('whose rate is raised from 1/s to 100/s goes at 100/s within the horizon', async () => {
+  it('raised from 1/s to 100/s reaches the new rate within the horizon', async () => {
     const line = new Line(1);
     await sealed(line, 12_000);
     await line.until(2 * MINUTE);
@@ -130,23 +130,23 @@ describe('a line of batches under a rate', () => {
     expect(line.between(0, 2 * MINUTE)).toBeLessThanOrEqual(121);
     const second = 2 * MINUTE + LEAST_AHEAD;
     expect(line.between(second, second + 10 * SECOND)).toBeGreaterThanOrEqual(950);
-    // Those whose message was up to 100 ms late, as from the moments just before, are ten more.
+    // Messages from just before, which were up to 100 ms late, add up to ten calls.
     expect(line.between(second, second + 10 * SECOND)).toBeLessThanOrEqual(1_011);
   });
 
-  it('whose rate is lowered from 100/s to 1/s goes at 1/s at once, whatever was reserved', async () => {
+  it('lowered from 100/s to 1/s slows down at once despite reserved moments', async () => {
     const line = new Line(100);
     await sealed(line, 9_000);
     await line.until(20 * SECOND);
     expect(line.calls.length).toBeGreaterThanOrEqual(1_900);
     line.rate(1);
     await line.until(80 * SECOND);
-    // What naps towards its moment, which is at most a second away, has its call.
+    // A batch that sleeps until its reserved moment, at most one second away, is still called.
     expect(line.between(21 * SECOND, 80 * SECOND)).toBeLessThanOrEqual(60);
     expect(line.between(21 * SECOND, 80 * SECOND)).toBeGreaterThanOrEqual(57);
   });
 
-  it('that had no rate for a while and nobody waits in: the next batch waits for nobody', async () => {
+  it('without a rate for a while does not delay the next batch', async () => {
     const line = new Line(1);
     await sealed(line, 200);
     await line.until(10 * SECOND);
@@ -161,25 +161,22 @@ describe('a line of batches under a rate', () => {
 
   it.each([
     ['of another rate', { next: NOW + 18 * MINUTE, rate: 0.001, since: NOW }],
-    [
-      'that a clock which was hours ahead made',
-      { next: NOW + 6 * 60 * MINUTE, rate: 0.01, since: NOW + 6 * 60 * MINUTE },
-    ],
+    ['of a clock that is hours ahead', { next: NOW + 6 * 60 * MINUTE, rate: 0.01, since: NOW + 6 * 60 * MINUTE }],
     ['of release 0.2.0', { next: NOW + 300 * MINUTE }],
   ])('%s does not delay the calls of a slow rate', async (_, before) => {
     const line = new Line(0.01);
     await line.operations.reserveCall(ship, undefined, before);
     await sealed(line, 20);
     await line.until(10 * MINUTE);
-    // The first one has to be a gap away from a call that may just have been made.
+    // The first call must be one gap after a call that may just have been made.
     expect(line.between(0, 95 * SECOND)).toBe(0);
     expect(line.between(0, 10 * MINUTE)).toBeGreaterThanOrEqual(5);
     expect(line.between(0, 10 * MINUTE)).toBeLessThanOrEqual(6);
   });
 
-  it('whose batches come and are abandoned does not delay others for longer than the horizon', async () => {
+  it('with abandoned moments delays others no longer than the horizon', async () => {
     const line = new Line(1);
-    // Reserved, and then never called about.
+    // Reserved, but never called.
     const far = { next: NOW + MOST_AHEAD, rate: 1, since: NOW };
     await line.operations.reserveCall(ship, undefined, far);
     const batch = await line.seal();
@@ -189,7 +186,7 @@ describe('a line of batches under a rate', () => {
     expect(line.calls.map((call) => call.batch)).toEqual([batch]);
   });
 
-  it('has the older ones go first where more come than the rate takes', async () => {
+  it('serves older batches first if more arrive than the rate allows', async () => {
     const line = new Line(1);
     const old = new Set<BatchId>();
     for (let n = 0; n < 300; n += 1) old.add(await line.seal());
@@ -198,7 +195,7 @@ describe('a line of batches under a rate', () => {
     await line.until(7 * MINUTE);
     const first = line.calls.filter(({ batch }) => old.has(batch)).length;
     expect(line.calls.length).toBeGreaterThanOrEqual(410);
-    // All of the first 300; and what comes later is called about when few of these are left.
+    // Nearly all of the first 300 batches come first. A later batch is called only when few of these are left.
     expect(first).toBeGreaterThanOrEqual(290);
   });
 });

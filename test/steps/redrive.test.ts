@@ -11,7 +11,7 @@ import { depot, kit, message, registered, suite, where } from './step-suite.ts';
 
 const finishing = (batch: BatchId, at = NOW) => ({ id: batch, target: where, attempts: 1, at, keep: 3_600_000 });
 
-/** A task that failed in its run. */
+/** A task that failed in the given run. */
 const failedTask = async (run = 1): Promise<TaskId> => {
   const [task] = (await registered(1)) as [TaskId];
   const batch = batchId(`${where}#${run}#1`);
@@ -34,7 +34,7 @@ const asking = (task: string, run = 1) => ({
 const candidates = async () => (await kit.waiting.first(where, 9)).map((row) => row.candidate);
 
 suite('a redrive', () => {
-  it('lets a failed task wait again, from now on, and asks for a leader', async () => {
+  it('lets a failed task wait again and sends an elect message', async () => {
     const task = await failedTask();
     kit.now = NOW + 60_000;
     await register(kit, [asking(task)]);
@@ -43,7 +43,7 @@ suite('a redrive', () => {
     expect(kit.events).toContainEqual({ event: 'redriven', operation: 'ship', tasks: 1 });
   });
 
-  it('twice, late or with the task beside it is one', async () => {
+  it('that is repeated, late or sent with the task itself starts one run', async () => {
     const task = await failedTask();
     await register(kit, [asking(task), asking(task), message(0)]);
     await register(kit, [asking(task)]);
@@ -52,7 +52,7 @@ suite('a redrive', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('names a run as it is stored, or as people count it, and none of an earlier task with the id', async () => {
+  it("accepts the stored or the counted run number, but no earlier task's", async () => {
     const task = await failedTask();
     await register(kit, [asking(task, NOW - 1)]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW);
@@ -75,7 +75,7 @@ suite('a redrive', () => {
     ]);
   });
 
-  it('of a run that is over starts none, though the task has failed again', async () => {
+  it('of a past run starts none, even if the task has failed again', async () => {
     const task = await failedTask();
     await register(kit, [asking(task)]);
     await kit.tasks.claim([candidate(task, 2)], batchId(`${where}#2#1`));
@@ -93,7 +93,7 @@ suite('a redrive', () => {
     expect(await candidates()).toEqual([candidate(task, 3)]);
   });
 
-  describe('of a task whose end somebody wants to hear of', () => {
+  describe('of a task with callbacks', () => {
     const sentCallbacks = () => kit.sent.callbacks.map(({ event }) => (JSON.parse(event) as { id: string }).id);
     const listening = (): StepKit => ({
       ...kit,
@@ -103,13 +103,13 @@ suite('a redrive', () => {
       },
     });
 
-    it('tells first where the batch is not over: its handler could not tell of that run any more', async () => {
+    it('sends the callback first if its batch is not finished', async () => {
       const task = await failedTask();
       await register(listening(), [asking(task)]);
       expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
     });
 
-    it('says nothing where the batch is over: its handler has told', async () => {
+    it('sends no callback if its batch is finished', async () => {
       const task = await failedTask();
       const id = batchId(`${where}#1#1`);
       const batch = await kit.batches.form({
@@ -126,9 +126,9 @@ suite('a redrive', () => {
       expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);
     });
 
-    it('tells first of one that ended while it waited, and not twice in a run', async () => {
+    it('sends the callback of a settled task first, once a run', async () => {
       const [task] = (await registered(1)) as [TaskId];
-      const error = { code: 'cancelled', message: 'by somebody', retriable: true };
+      const error = { code: 'cancelled', message: 'by a person', retriable: true };
       await kit.tasks.settle([{ task: { id: task, run: NOW, target: where }, as: { status: 'failed', error } }], {
         at: NOW,
         keep: 3_600_000,
@@ -139,7 +139,7 @@ suite('a redrive', () => {
       expect(sentCallbacks()).toEqual([`${task}.${NOW}`]);
     });
 
-    it('starts no run that it cannot tell before', async () => {
+    it('starts no run if the callback cannot be sent', async () => {
       const task = await failedTask();
       const callbacks = async (): Promise<never> => {
         throw new Error('throttled');
@@ -152,7 +152,7 @@ suite('a redrive', () => {
     });
   });
 
-  it('is told by who began the run, and by nobody else', async () => {
+  it('is reported only by the function that began the run', async () => {
     const task = await failedTask();
     const redrive: typeof kit.tasks.redrive = async (failed, at) => {
       await kit.tasks.redrive(failed, at - 1);
@@ -163,14 +163,14 @@ suite('a redrive', () => {
     expect(kit.events.filter(({ event }) => event === 'redriven')).toEqual([]);
   });
 
-  it('that stopped before the task waits is completed when its message comes back', async () => {
+  it('that stopped before the task waits is completed by its repeated message', async () => {
     const task = await failedTask();
     await kit.tasks.redrive([(await kit.tasks.get(task)) as Task], NOW);
     await register(kit, [asking(task)]);
     expect(await candidates()).toEqual([candidate(task, 2)]);
   });
 
-  it('of a task that waits or is under way changes nothing', async () => {
+  it('of a waiting or batched task changes nothing', async () => {
     const [task] = (await registered(1)) as [TaskId];
     await register(kit, [asking(task)]);
     expect(await candidates()).toEqual([candidate(task)]);
@@ -180,13 +180,13 @@ suite('a redrive', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('of a task that is not there, of a run to come, or of an operation that is gone is refused with the reason', async () => {
+  it('of an unknown task, run or operation is rejected with the reason', async () => {
     const task = await failedTask();
     const [waiting] = (await registered(1)) as [TaskId];
     kit.sent.elect.length = 0;
     await register(kit, [asking(`${depot}-unknown`), asking(task, 2)]);
     await register({ ...kit, config: { ...kit.config, operations: {} } }, [asking(task), asking(waiting)]);
-    // Whoever would lead it could do nothing with it.
+    // No leader could group tasks of a removed operation.
     expect(kit.sent.elect).toEqual([]);
     expect(kit.sent.rejected.map(({ problems }) => problems[0])).toEqual([
       { path: 'id', reason: expect.stringMatching(/^there is no task/) },
@@ -198,8 +198,8 @@ suite('a redrive', () => {
   });
 });
 
-suite('asking for a redrive', () => {
-  it('sends a message for each task that failed, and says of the others why not', async () => {
+suite('a redrive request', () => {
+  it('sends a message for each failed task, and a reason for the others', async () => {
     const task = await failedTask();
     await register(
       kit,
@@ -224,7 +224,7 @@ suite('asking for a redrive', () => {
     expect(kit.sent.registered).toEqual([printRedrive({ id: task, run: NOW })]);
   });
 
-  it('asks for nothing where the operation is gone: the message would be refused', async () => {
+  it('sends no message if the operation is removed, since it would be rejected', async () => {
     const task = await failedTask();
     const bare = { ...kit, config: { ...kit.config, operations: {} } };
     const { asked, skipped } = await askRedrive(bare, [task], 'for real');
@@ -235,7 +235,7 @@ suite('asking for a redrive', () => {
     expect(kit.sent.registered).toEqual([]);
   });
 
-  it('goes through the failed tasks of a Target page by page, and overlooks those that are none any more', async () => {
+  it("pages through a Target's failed tasks and skips those no longer failed", async () => {
     const tasks = await registered(3);
     const batch = batchId(`${where}#1#1`);
     await kit.tasks.claim(
@@ -255,7 +255,7 @@ suite('asking for a redrive', () => {
     expect([third.asked.map((each) => each.id), third.skipped]).toEqual([tasks.slice(1), []]);
   });
 
-  it('twice gives a task one more run', async () => {
+  it('that is repeated gives a task one more run', async () => {
     const task = await failedTask();
     for (let times = 0; times < 2; times += 1) await askRedrive(kit, [task], 'for real');
     const bodies = kit.sent.registered.map((body, n) => ({ messageId: `${depot}-again-${n}`, body }));
@@ -266,13 +266,13 @@ suite('asking for a redrive', () => {
   });
 });
 
-describe('a message that asks for a redrive', () => {
+describe('a redrive message', () => {
   const redriveIn = (body: string) => {
     const parsed = parseRegisterBody(aConfig(), { messageId: 'm', body });
     return parsed.ok && parsed.value.kind === 'redrive' ? parsed.value.run : undefined;
   };
 
-  it('is told from a task by its run', () => {
+  it('differs from a task by its run', () => {
     expect(redriveIn('{"id":"t-1","run":3}')).toEqual({ id: 't-1', run: 3 });
     for (const body of [
       '{"id":"t-1"}',
@@ -284,7 +284,7 @@ describe('a message that asks for a redrive', () => {
       expect(redriveIn(body), body).toBeUndefined();
   });
 
-  it('is refused with what is wrong with it', () => {
+  it('is rejected with its problems', () => {
     const problemsOf = (body: string) => {
       const parsed = parseRegisterBody(aConfig(), { messageId: 'm', body });
       return parsed.ok ? [] : parsed.problems;

@@ -9,7 +9,7 @@ import { aStored, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { deadLetter, depot, kit, refused, suite } from './step-suite.ts';
 
-suite('refused messages that somebody asks for', () => {
+suite('a redrive of rejections', () => {
   const task = (fields: object = {}) => JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
   const redrive = (deps: Partial<StepKit> = {}) => {
     let looks = 0;
@@ -20,7 +20,7 @@ suite('refused messages that somebody asks for', () => {
     return redriveRefused({ ...kit, ...deps }, { began: NOW, mayGoOn });
   };
 
-  /** As if register were at work at once: what it refuses lies among the letters again. */
+  /** As if the register function worked at once: a message that it rejects lies in the rejected queue again. */
   const withRegister = (): Partial<StepKit> => {
     const reject: StepKit['queues']['reject'] = async (rejections) => {
       for (const each of rejections)
@@ -35,7 +35,7 @@ suite('refused messages that somebody asks for', () => {
     return { deadLetters: { ...kit.deadLetters, redrive: sendAndRegister } };
   };
 
-  it('go back to the register queue where they would not be refused any more, under the id that they had', async () => {
+  it('sends valid messages to the register queue with their original id', async () => {
     kit.letters.rejected = [refused(task()), refused(task({ id: 'its-own' }), 1), refused('{"id":"t","run":1}', 2)];
     expect(await redrive()).toEqual({ revived: 3, skipped: [], isDone: true });
     expect(kit.sent.revived.map(({ queue, deadLetter: { body } }) => [queue, body])).toEqual([
@@ -47,13 +47,13 @@ suite('refused messages that somebody asks for', () => {
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'revived', queue: 'rejected' }));
   });
 
-  it('go back to the callback queue if they are events from there, whose destination is configured now', async () => {
+  it('sends events whose destination is configured now again', async () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
     const eventTo = (to: string): string => printCallback({ to, event: eventOf(aStored(ended), ended) });
     const lying = (body: string, n: number, from: { readonly queue?: 'callback' } = { queue: 'callback' }) =>
       deadLetter(printRejection({ messageId: `m-${n}`, body, problems: [], at: NOW, ...from }), n);
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
-    // The last is what a producer sent to the register queue, to be told of in Groupage's name.
+    // A producer sent the last one to the register queue, to have a callback sent in Groupage's name.
     kit.letters.rejected = [lying(eventTo('ops'), 0), lying(eventTo('gone'), 1), lying(eventTo('ops'), 2, {})];
     const { revived, skipped } = await redrive({ config });
     expect([revived, kit.sent.revived]).toMatchObject([
@@ -67,7 +67,7 @@ suite('refused messages that somebody asks for', () => {
     expect(kit.letters.rejected.map(({ messageId }) => messageId)).toEqual(['letter-1', 'letter-2']);
   });
 
-  it('stay where they are where they would be refused again, or were not kept whole', async () => {
+  it('leaves messages that would be rejected again or were cut off', async () => {
     kit.letters.rejected = [
       refused('{"operation":"none","payload":{}}'),
       refused('x'.repeat(1_100_000), 1),
@@ -89,7 +89,7 @@ suite('refused messages that somebody asks for', () => {
     expect([kit.letters.rejected.length, kit.sent.revived, kit.sent.rejected]).toEqual([5, [], []]);
   });
 
-  it('that only the tables refuse are sent once, come back, and are named with their reasons', async () => {
+  it('lists messages that are rejected again because of stored data', async () => {
     const taken = `${depot}-taken`;
     await register(kit, [{ messageId: 'first', body: task({ id: taken }) }]);
     const other = task({ id: taken, payload: { depot, other: true } });
@@ -102,7 +102,7 @@ suite('refused messages that somebody asks for', () => {
     ]);
   });
 
-  it('are named with the first twenty of their reasons', async () => {
+  it('lists a message with its first twenty problems', async () => {
     const fields = Object.fromEntries(Array.from({ length: 45_000 }, (_, n) => [n.toString(36), 1]));
     kit.letters.rejected = [refused(task(fields))];
     const { skipped } = await redrive();

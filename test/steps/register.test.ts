@@ -16,8 +16,8 @@ import {
 import type { StepKit } from './step-kit.ts';
 import { depot, guard, kit, led, message, registered, suite, where } from './step-suite.ts';
 
-suite('register', () => {
-  it('R1–R3: stores tasks with their waiting rows and asks once per Target for a leader', async () => {
+suite('the register function', () => {
+  it('stores tasks and waiting rows, and sends one elect message (R1–R3)', async () => {
     const tasks = await registered(3);
     expect((await kit.waiting.first(where, 9)).map((row) => row.candidate)).toEqual(
       tasks.map((each) => candidate(each)),
@@ -26,7 +26,7 @@ suite('register', () => {
     expect(kit.events).toContainEqual({ event: 'registered', operation: 'ship', tasks: 3, duplicates: 0 });
   });
 
-  it('R1: is harmless again, also after a run that stopped in the middle', async () => {
+  it('is idempotent, also after a run that stopped halfway (R1)', async () => {
     await kit.tasks.insert([
       {
         ...aTask({
@@ -43,7 +43,7 @@ suite('register', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('R1: refuses a taken id in the same delivery too, whichever of the two was stored', async () => {
+  it('rejects a taken id in the same delivery, whichever was stored (R1)', async () => {
     const other = message(0, { payload: { depot, n: 'other' } });
     await register(kit, [message(0), other]);
     await register(kit, [other, message(0)]);
@@ -51,7 +51,7 @@ suite('register', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(1);
   });
 
-  it('R1: leaves alone what was batched already', async () => {
+  it('does not change a task that is already batched (R1)', async () => {
     const [task] = (await registered(1)) as [TaskId];
     await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
     await kit.waiting.remove(
@@ -62,7 +62,7 @@ suite('register', () => {
     expect(await kit.waiting.first(where, 9)).toEqual([]);
   });
 
-  it('R1: stores the payload of a task that is sent again only while it waits: of one that has ended it would never go', async () => {
+  it("stores a repeated task's payload only while the task waits (R1)", async () => {
     const payload = { depot, n: 0, s: 'x'.repeat(2_000) };
     const stored: string[] = [];
     const own: StepKit = {
@@ -90,7 +90,7 @@ suite('register', () => {
     expect(await send(), 'it has ended').toEqual([]);
   });
 
-  it('R1: says how many tasks are new, and how many messages were not', async () => {
+  it('reports how many tasks are new and how many are duplicates (R1)', async () => {
     await register(kit, [message(0), message(0), message(1)]);
     await register(kit, [message(1), message(2)]);
     expect(kit.events.filter(({ event }) => event === 'registered')).toEqual([
@@ -99,14 +99,14 @@ suite('register', () => {
     ]);
   });
 
-  it('R3: gives a new Target its row before anybody is asked to lead: the message may be lost', async () => {
+  it("inserts a new Target's row before it sends an elect message (R3)", async () => {
     await register(kit, [message(0)]);
     expect((await kit.locks.readAll([where]))[0]).toBeDefined();
   });
 
-  it('R3: gives a row that expires soon more time, or the Target another row, before it asks for a leader', async () => {
+  it('renews a row that expires soon before it sends an elect message (R3)', async () => {
     const DAY = 24 * 3_600_000;
-    /** The writes for a row that expires after `left`. @param isThere whether the row is still there then */
+    /** The writes for a row that expires after `left` milliseconds. @param isThere whether the row still exists then */
     const writtenWith = async (left: number, isThere: boolean): Promise<readonly string[]> => {
       const written: string[] = [];
       const locks: StepKit['locks'] = {
@@ -124,14 +124,14 @@ suite('register', () => {
     expect(await writtenWith(50 * DAY - 1, false)).toEqual(['kept', 'enlisted']);
   });
 
-  it('R3: asks for nobody where somebody leads', async () => {
+  it('sends no elect message if the Target has a leader (R3)', async () => {
     await led(1);
     kit.sent.elect.length = 0;
     await register(kit, [message(1)]);
     expect([kit.sent.elect, kit.sent.group.length]).toEqual([[], 1]);
   });
 
-  it('R4: wakes a leader that sleeps for long once a batch is full, and only then', async () => {
+  it('sends a hint to a sleeping leader only when a batch is full (R4)', async () => {
     await led(1);
     kit.sent.group.length = 0;
     kit.chance = 0;
@@ -141,7 +141,7 @@ suite('register', () => {
     expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
   });
 
-  it('R4: sees a batch that one invocation filled, though other reads are behind what it wrote', async () => {
+  it('detects a batch that one invocation filled, though reads lag (R4)', async () => {
     const page: StepKit['waiting']['page'] = async () => ({ items: [] });
     const large: StepKit = {
       ...kit,
@@ -157,7 +157,7 @@ suite('register', () => {
     expect(kit.sent.group).toEqual([{ ...guard(1, true), delay: 0 }]);
   });
 
-  it('R4: counts together what comes together: its tasks, its bytes and its weight, and the largest of it', async () => {
+  it('counts tasks, bytes and weight of one delivery together (R4)', async () => {
     let sent = 10;
     const looks = async (policy: Partial<BatchPolicy>, come: readonly object[]): Promise<number> => {
       let read = 0;
@@ -177,22 +177,22 @@ suite('register', () => {
       return read;
     };
     await led(1);
-    // The chance of a look is eight times the share of a batch that came: 8/30 and 16/30.
+    // The chance of a check is eight times the share of a batch that was registered: 8/30 and 16/30.
     expect(await looks({ maxWeight: 30 }, [{ weight: 1 }])).toBe(0);
     expect(await looks({ maxWeight: 30 }, [{ weight: 1 }, { weight: 1 }])).toBe(1);
-    // By number it is less for those that come together: 0.27 for one, and 0.61 for three.
+    // By number, the chance for tasks that are registered together is lower: 0.27 for one, and 0.61 for three.
     expect(await looks({ maxSize: 30 }, [{}])).toBe(0);
     expect(await looks({ maxSize: 30 }, [{}, {}, {}])).toBe(1);
     const large = { payload: { depot, s: 'x'.repeat(1_000) } };
     expect(await looks({ maxBytes: 25_000 }, [large])).toBe(0);
     expect(await looks({ maxBytes: 25_000 }, [large, large])).toBe(1);
-    // One that does not wait is enough, whatever comes with it.
+    // One task that bypasses the batch is enough, whatever is registered with it.
     expect(await looks({ bypass: 900 }, [{}, {}])).toBe(0);
     expect(await looks({ bypass: 900 }, [{}, large])).toBe(1);
     expect(await looks({ bypass: 900 }, [large, {}])).toBe(1);
   });
 
-  it('R4: does not look when the leader wakes soon anyway', async () => {
+  it('does not check for a full batch if the leader wakes soon (R4)', async () => {
     await led(1);
     kit.sent.group.length = 0;
     kit.chance = 0;
@@ -201,10 +201,10 @@ suite('register', () => {
     expect(kit.sent.group).toEqual([]);
   });
 
-  it('gives back only the message that cannot be stored', async () => {
+  it('returns only the message that cannot be stored', async () => {
     const failing: string[] = [];
     const insert: StepKit['tasks']['insert'] = async (tasks) => {
-      if (tasks.some((task) => task.id === `${depot}-1`)) throw new Error('the table does not like it');
+      if (tasks.some((task) => task.id === `${depot}-1`)) throw new Error('the table refuses the task');
       return kit.tasks.insert(tasks);
     };
     const failed = await registerAll(
@@ -217,7 +217,7 @@ suite('register', () => {
     expect(await kit.waiting.first(where, 9)).toHaveLength(2);
   });
 
-  it('refuses what the store does not take, with the reason, in the delivery in which the others are registered', async () => {
+  it('rejects unstorable tasks with the reason, and registers the others', async () => {
     const odd = new Map([
       [`${depot}-1`, { weight: 1e-200 }],
       [`${depot}-3`, { correlationId: 'c'.repeat(500_000) }],
@@ -240,11 +240,11 @@ suite('register', () => {
     expect(await kit.tasks.outlines([id(`${depot}-1`), id(`${depot}-3`)])).toEqual([undefined, undefined]);
   });
 
-  it('gives back only the message that cannot be stored of fifty, which were tried in tens before they were tried alone', async () => {
+  it('finds the failing message of fifty by tens, then single messages', async () => {
     const tried: number[] = [];
     const insert: StepKit['tasks']['insert'] = async (tasks) => {
       tried.push(tasks.length);
-      if (tasks.some((task) => task.id === `${depot}-17`)) throw new Error('the table does not like it');
+      if (tasks.some((task) => task.id === `${depot}-17`)) throw new Error('the table refuses the task');
       return kit.tasks.insert(tasks);
     };
     const messages = Array.from({ length: 50 }, (_, n) => message(n));
@@ -254,13 +254,13 @@ suite('register', () => {
     expect(tried.toSorted((a, b) => b - a)).toEqual([50, ...Array(5).fill(10), ...Array(10).fill(1)]);
   });
 
-  describe('notices Targets that may not begin a batch, and tasks that expire', () => {
+  describe('for a Target', () => {
     const capped = (perTarget: number | null = null): StepKit => ({
       ...kit,
       config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), concurrency: { perTarget, total: null } }),
     });
 
-    it('R3: asks for no leader of a Target that waits for room, is paused, or is full', async () => {
+    it('sends no elect message if blocked, paused or full (R3)', async () => {
       await led(1);
       await kit.locks.block(where, guard(), { round: 0, at: NOW });
       kit.sent.elect.length = 0;
@@ -280,7 +280,7 @@ suite('register', () => {
       expect(kit.sent.elect).toHaveLength(1);
     });
 
-    it('R4: nudges no leader of a paused Target, who could do nothing', async () => {
+    it('sends no hint to its leader during a pause (R4)', async () => {
       await led(1);
       await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
       kit.sent.group.length = 0;
@@ -291,7 +291,7 @@ suite('register', () => {
       expect(kit.sent.group).toEqual([]);
     });
 
-    it('R4: has a leader who sleeps for longer woken when a task expires', async () => {
+    it('sends a hint for an expiry before the wake (R4)', async () => {
       await led(1);
       kit.sent.group.length = 0;
       kit.chance = 1;

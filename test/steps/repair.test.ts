@@ -10,7 +10,7 @@ import { aConfig, batchId, NOW, operationName, token } from '../factories/factor
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { config, guard, kit, led, lock, registered, suite, where } from './step-suite.ts';
 
-/** Longer than anything may be left alone. */
+/** Longer than any state may last before it counts as stuck. */
 const LONG = batchVisibility(config) + GRACE + 60_000;
 
 const forget = (sent: StepKit['sent']): void => {
@@ -18,20 +18,20 @@ const forget = (sent: StepKit['sent']): void => {
 };
 const repaired = () => kit.events.filter(({ event }) => event === 'repaired');
 
-suite('a look at a Target, and its repair,', () => {
-  /** Looks, repairs what is found, and answers what that was. */
+suite('the repair of a Target', () => {
+  /** Scans the Target, repairs what it finds, and returns both. */
   const treat = async () => {
     forget(kit.sent);
     const finding = await lookAtTarget(kit, where, kit.now);
     return finding && { finding: finding.finding, remedy: await repair(kit, finding) };
   };
 
-  it('finds nothing wrong where everything goes on', async () => {
+  it('finds nothing if all is well', async () => {
     await led(2);
     expect(await treat()).toBeUndefined();
   });
 
-  it('gives tasks a leader that nobody leads', async () => {
+  it('sends an elect message if tasks have no leader', async () => {
     await registered(1);
     await kit.locks.skipFence(where, 1, 0, NOW);
     kit.now += LONG;
@@ -42,7 +42,7 @@ suite('a look at a Target, and its repair,', () => {
     ]);
   });
 
-  it('gives tasks a leader whose last one lost its guard', async () => {
+  it("sends an elect message if the leader's guard is lost", async () => {
     await led(1);
     kit.now += LONG;
     expect(await treat()).toEqual({ finding: 'expired-lock', remedy: 'elect-message' });
@@ -50,7 +50,7 @@ suite('a look at a Target, and its repair,', () => {
     expect((await lock()).holder).toBeDefined();
   });
 
-  it('wakes a Target that waits for room in an operation that does not know of it', async () => {
+  it('wakes a waiting Target that is missing in the slot queue', async () => {
     await led(1);
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     const waiting = { target: where, at: NOW, fence: 1 };
@@ -62,7 +62,7 @@ suite('a look at a Target, and its repair,', () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
-  it('leaves a Target alone that somebody paused', async () => {
+  it('ignores a paused Target', async () => {
     await registered(1);
     await kit.locks.pause(where, { id: 'pause', by: 'person', since: NOW });
     kit.now += LONG;
@@ -71,7 +71,7 @@ suite('a look at a Target, and its repair,', () => {
     expect(await treat()).toMatchObject({ finding: 'stranded' });
   });
 
-  it('gives a place in its Target back that a batch holds which is over', async () => {
+  it('releases a slot in the lock if its batch has finished', async () => {
     await led(1);
     const id = batchIdOf(where, 1, 1);
     const open = { batch: id, round: 1, by: token('turn'), until: NOW, perTarget: 1 };
@@ -86,7 +86,7 @@ suite('a look at a Target, and its repair,', () => {
     });
     await kit.locks.closeBatch(where, id);
     await kit.locks.release(where, guard());
-    // As long as it is under way, its Target is full rightly.
+    // While the batch is under way, the Target is rightly full.
     const capped = {
       ...kit,
       config: { ...config, operations: aConfig({ concurrency: { perTarget: 1, total: null } }).operations },
@@ -103,7 +103,7 @@ suite('a look at a Target, and its repair,', () => {
     expect([(await lock()).inFlight, kit.sent.elect]).toEqual([undefined, [{ kind: 'elect', target: where }]]);
   });
 
-  it('frees a slot on a page whose batch was never opened, or is over', async () => {
+  it('frees a slot on a page whose batch was never opened or has finished', async () => {
     await registered(1);
     const capped = {
       ...kit,
@@ -118,7 +118,7 @@ suite('a look at a Target, and its repair,', () => {
     expect(await slots()).toEqual([]);
   });
 
-  it('gives a lock back that its holder left, when nothing waits', async () => {
+  it('releases an abandoned lock if no task waits', async () => {
     await led(1);
     await kit.waiting.remove(
       where,
@@ -131,7 +131,7 @@ suite('a look at a Target, and its repair,', () => {
     expect(await treat()).toBeUndefined();
   });
 
-  it('leaves a lock alone that somebody took in between, and claims no repair', async () => {
+  it('does not release a lock that was taken meanwhile, or report it', async () => {
     await led(1);
     const [row] = await kit.waiting.first(where, 1);
     await kit.waiting.remove(where, [row?.entry ?? '']);
@@ -143,7 +143,7 @@ suite('a look at a Target, and its repair,', () => {
     expect([(await lock()).holder, repaired()]).toEqual(['next', []]);
   });
 
-  it('asks for a leader when a task came while the lock still looked held', async () => {
+  it('sends an elect message if a task is registered before the release', async () => {
     const [id] = await led(1);
     const task = await kit.tasks.get(id as NonNullable<typeof id>);
     const [row] = await kit.waiting.first(where, 1);
@@ -155,12 +155,12 @@ suite('a look at a Target, and its repair,', () => {
     expect(finding && (await repair(kit, finding))).toBe('elect-message');
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where }]);
     expect((await lock()).holder).toBeUndefined();
-    // Whoever gave it back in the meantime, a task that waits gets its leader, and that is what is told.
+    // A waiting task gets a leader, and the repair is reported, even if another function released the lock meanwhile.
     expect(finding && (await repair(kit, finding))).toBe('elect-message');
     expect(repaired()).toHaveLength(2);
   });
 
-  it('repairs nothing of an operation that is not configured any more: whoever led there could only fail', async () => {
+  it('throws if the operation is removed, since its leader would fail', async () => {
     await led(1);
     const finding = { target: where, since: NOW } as const;
     const bare = { ...kit, config: { ...config, operations: {} } };
@@ -170,7 +170,7 @@ suite('a look at a Target, and its repair,', () => {
     for (const each of [
       { ...finding, finding: 'stranded' },
       { ...finding, finding: 'expired-lock', holder, hasWork: true },
-      // It gives the lock back, and then sees that a task waits.
+      // The repair releases the lock, and then finds a waiting task.
       { ...finding, finding: 'expired-lock', holder, hasWork: false },
       { ...finding, finding: 'leaderless-batch', batchId: batch },
       { ...finding, finding: 'overdue-batch', batchId: batch },
@@ -179,7 +179,7 @@ suite('a look at a Target, and its repair,', () => {
     expect([kit.sent.elect, kit.sent.batch, repaired()]).toEqual([[], [], []]);
   });
 
-  it('finds a leader who finishes the batch that another one left', async () => {
+  it('sends an elect message for an open batch without a leader', async () => {
     await led(1);
     await kit.locks.openBatch(where, guard(), { batch: batchIdOf(where, 1, 1), round: 1, by: token('x'), until: NOW });
     kit.now += LONG;
@@ -189,8 +189,8 @@ suite('a look at a Target, and its repair,', () => {
   });
 });
 
-suite("a look at a Target's batches, and their repair,", () => {
-  /** Tasks in a batch that is sealed, its message lost. */
+suite('the repair of batches', () => {
+  /** A sealed batch whose message is lost. */
   const sealed = async () => {
     await led(1);
     kit.now += 5_000;
@@ -202,7 +202,7 @@ suite("a look at a Target's batches, and their repair,", () => {
   };
   const look = (limit = 10, cursor?: string) => lookAtBatches(kit, where, limit, cursor);
 
-  it('sends the message again of one that was never started', async () => {
+  it('sends the message again for a batch that was never started', async () => {
     const id = await sealed();
     expect(await look()).toEqual({ findings: [], skipped: [], batches: 1 });
     kit.now += LONG;
@@ -213,7 +213,7 @@ suite("a look at a Target's batches, and their repair,", () => {
     expect(repaired()).toMatchObject([{ finding: 'overdue-batch', operation: 'ship', target: where, batchId: id }]);
   });
 
-  it('finds none overdue while a pause holds it up, of its Target or of its operation', async () => {
+  it('finds no overdue batch while the Target or operation is paused', async () => {
     const id = await sealed();
     kit.now += LONG;
     const pause = { id: 'pause', by: 'person', since: kit.now } as const;
@@ -226,7 +226,7 @@ suite("a look at a Target's batches, and their repair,", () => {
     expect((await look()).findings).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
   });
 
-  it('sends the message again of one whose next attempt is missing, and twice is harmless', async () => {
+  it("sends a missing next attempt's message again; repeats are harmless", async () => {
     const id = await sealed();
     kit.answers = [{ kind: 'unavailable', reason: 'busy', mayRetryAtOnce: false }, { kind: 'all-succeeded' }];
     await handleBatch(kit, { kind: 'due', batchId: id }, PLENTY);
@@ -242,7 +242,7 @@ suite("a look at a Target's batches, and their repair,", () => {
     expect(await look()).toEqual({ findings: [], skipped: [], batches: 1 });
   });
 
-  it('goes page by page', async () => {
+  it('scans page by page', async () => {
     for (const n of [1, 2, 3]) {
       const batch = { id: batchId(`${where}#${n}#1`), target: where, sealedBy: 'full', candidates: [] } as const;
       const formed = await kit.batches.form({ ...batch, oldestAt: NOW, createdAt: NOW });

@@ -25,7 +25,7 @@ const fails = (what: string) => async (): Promise<never> => {
 };
 const state = async (task: TaskId) => (await kit.tasks.get(task))?.state;
 
-suite('settle', () => {
+suite('the settle step', () => {
   const settled = async (deps: StepKit, as: Settlement = EXPIRED) =>
     settle(
       deps,
@@ -33,7 +33,7 @@ suite('settle', () => {
       (await rows()).map((row) => ({ row, as })),
     );
 
-  it('ends waiting tasks, tells of them, and takes their rows away, in this order', async () => {
+  it('ends waiting tasks, sends callbacks, and deletes rows, in this order', async () => {
     const [task] = (await registered(2)) as [TaskId];
     await expect(settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } })).rejects.toThrow(
       'no queue',
@@ -49,7 +49,7 @@ suite('settle', () => {
     expect(sentCallbacks()).toHaveLength(4);
   });
 
-  it('reports each task once, by how it ended', async () => {
+  it('reports each task once, with the reason of its end', async () => {
     await registered(2);
     const all = await rows();
     const as: Settlement = { status: 'succeeded', supersededBy: id('newer') };
@@ -66,7 +66,7 @@ suite('settle', () => {
     ]);
   });
 
-  it('leaves a task alone that a batch has, or that is in another run, and says nothing of it', async () => {
+  it('ignores a task that a batch has or that is in another run', async () => {
     const [task] = (await registered(1)) as [TaskId];
     const old = await rows();
     await kit.tasks.claim([candidate(task)], batchId('b#1#1'));
@@ -82,7 +82,7 @@ suite('settle', () => {
         where,
         old.map((row) => ({ row, as: EXPIRED })),
       );
-    // Its batch's handler tells of that one.
+    // The handler of the task's batch sends that callback.
     await again();
     expect(sentCallbacks()).toEqual([]);
     const failed = await kit.tasks.get(task);
@@ -92,7 +92,7 @@ suite('settle', () => {
     expect(sentCallbacks()).toEqual([]);
   });
 
-  it('prefers the newest of a key; of two of one moment everybody prefers the same', async () => {
+  it('supersedes all but the newest task of a key, in any order', async () => {
     await register(
       kit,
       [2, 0, 1].map((n) => message(n, { coalesceKey: 'k' })),
@@ -106,7 +106,7 @@ suite('settle', () => {
       );
   });
 
-  it('prefers what was sent later, though it was registered, or redriven, earlier', async () => {
+  it('compares sent times, whatever the time of registration or redrive', async () => {
     const [old, late, newest] = [
       message(0, { coalesceKey: 'k' }),
       message(1, { coalesceKey: 'k' }),
@@ -119,7 +119,7 @@ suite('settle', () => {
     await kit.tasks.finish([{ id: id(`${depot}-0`), outcome: { status: 'failed', error } }], finishing);
     await register(kit, [{ ...newest, sentAt: NOW - 1_000 }]);
     kit.now += 5_000;
-    // Delivered late, and redriven.
+    // One task is delivered late, and the other one is redriven.
     await register(kit, [
       { ...late, sentAt: NOW - 2_000 },
       { messageId: 'again', body: printRedrive({ id: id(`${depot}-0`), run: 1 }), sentAt: NOW + 5_000 },
@@ -134,7 +134,7 @@ suite('settle', () => {
     );
   });
 
-  it('takes a row that an earlier run of a task left for the older one', async () => {
+  it('treats a row of an earlier run of a task as older', async () => {
     await register(kit, [{ ...message(0, { coalesceKey: 'k' }), sentAt: NOW - 3_000 }]);
     const [row] = (await rows()) as [Waiting];
     const later = { ...row, candidate: `${depot}-0#${NOW + 1}` as Waiting['candidate'], at: NOW + 1 };
@@ -145,7 +145,7 @@ suite('settle', () => {
       expect(settlementsOf(inAnyOrder, NOW).map((each) => each.row)).toEqual([row]);
   });
 
-  it('prefers the higher version, whatever was sent when; rows of the release before go by their time', async () => {
+  it('prefers the higher version; rows of the earlier release compare by time', async () => {
     await register(kit, [
       { ...message(0, { coalesceKey: 'k', version: 7 }), sentAt: NOW - 9_000 },
       { ...message(1, { coalesceKey: 'k', version: 6 }), sentAt: NOW },
@@ -160,7 +160,7 @@ suite('settle', () => {
     ]);
   });
 
-  it('ends at its time what expires, by that alone, and lets it replace no other one of its key', async () => {
+  it('ends expired tasks as expired; they supersede no other task', async () => {
     await register(kit, [
       message(0, { coalesceKey: 'k' }),
       message(1, { coalesceKey: 'k', expiresIn: '1s' }),
@@ -175,7 +175,7 @@ suite('settle', () => {
     ]);
   });
 
-  it('R1: is done again by a register that comes upon a task that ended while it waited', async () => {
+  it('is repeated by the register function for a settled task (R1)', async () => {
     await registered(1);
     await expect(
       settled({ ...listening(), queues: { ...kit.queues, callbacks: fails('no queue') } }),
@@ -187,8 +187,8 @@ suite('settle', () => {
   });
 });
 
-suite('cancel', () => {
-  it('ends a task that waits, tells of it, and takes its row away; again is the same', async () => {
+suite('a cancel', () => {
+  it('ends a waiting task, sends its callback and deletes its row; it is idempotent', async () => {
     const [task, other] = (await registered(2)) as [TaskId, TaskId];
     expect(await cancel(listening(), task)).toMatchObject({
       is: 'cancelled',
@@ -200,7 +200,7 @@ suite('cancel', () => {
     expect((await kit.tasks.get(other))?.state.status).toBe('created');
   });
 
-  it('finishes what somebody began who stopped amid it', async () => {
+  it('finishes an earlier cancel that stopped halfway', async () => {
     const [task] = (await registered(1)) as [TaskId];
     await expect(cancel({ ...kit, waiting: { ...kit.waiting, remove: fails('throttled') } }, task)).rejects.toThrow();
     expect(await rows()).toHaveLength(1);
@@ -208,7 +208,7 @@ suite('cancel', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('leaves one alone that a batch has, or has had, or that ended otherwise', async () => {
+  it('ignores a task that a batch has or had, or that ended otherwise', async () => {
     const [batched, expired] = (await registered(2)) as [TaskId, TaskId];
     await kit.tasks.claim([candidate(batched)], batchId('b#1#1'));
     await settle(
@@ -221,7 +221,7 @@ suite('cancel', () => {
     expect(await state(expired)).toMatchObject({ error: { code: 'expired' } });
   });
 
-  it('leaves one alone whose waiting row is not there yet: its payload may not be stored', async () => {
+  it('ignores a task without a waiting row, whose payload may not be stored', async () => {
     const [task] = (await registered(1)) as [TaskId];
     await kit.waiting.remove(
       where,
@@ -231,7 +231,7 @@ suite('cancel', () => {
     expect((await state(task))?.status).toBe('created');
   });
 
-  it('knows that there is no such task', async () => {
-    expect(await cancel(kit, id('nobody'))).toBeUndefined();
+  it('returns nothing for an unknown task', async () => {
+    expect(await cancel(kit, id('unknown'))).toBeUndefined();
   });
 });

@@ -31,13 +31,13 @@ describe('the pages of a cap', () => {
   });
 });
 
-describe('the cap that pages share out', () => {
+describe('the cap shared by pages', () => {
   const anyPages = fc
     .uniqueArray(fc.record({ page: fc.nat({ max: 12 }), count: fc.nat({ max: 14 }) }), { selector: ({ page }) => page })
     .map((all): SlotPage[] => all.map(({ page, count }) => ({ page, slots: slots(count, page * 100) })));
   const anyLayout = fc.record({ cap: fc.integer({ min: 1, max: 90 }), from: fc.nat({ max: 1 }) });
 
-  it('fills up the cap and never exceeds it, whatever an earlier cap left on the pages', () => {
+  it('is used up and never exceeded, whatever an earlier cap left', () => {
     fc.assert(
       fc.property(anyPages, anyLayout, (pages, { cap, from }) => {
         const layout: Layout = { cap, size: 10, from };
@@ -53,8 +53,8 @@ describe('the cap that pages share out', () => {
   });
 });
 
-describe('the place of a slot', () => {
-  it('is where it is already, also on a page that a lower cap has not any more', () => {
+describe('the page for a slot', () => {
+  it('is the one that has the slot, even if a lower cap no longer uses it', () => {
     const pages: SlotPage[] = [
       { page: 0, slots: slots(3) },
       { page: 7, slots: [slot(50)] },
@@ -63,7 +63,7 @@ describe('the place of a slot', () => {
     expect(placeFor(slot(1), pages, ofOperation(20))).toEqual({ is: 'held', page: 0 });
   });
 
-  it('is the only page with room', () => {
+  it('is the only page with a free slot', () => {
     const pages: SlotPage[] = [
       { page: 0, slots: slots(10) },
       { page: 1, slots: slots(9, 10) },
@@ -77,17 +77,17 @@ describe('the place of a slot', () => {
     });
   });
 
-  it('is none where the cap is reached, also on other pages than those of the cap', () => {
+  it('does not exist if the cap is reached, also by slots on other pages', () => {
     const full: SlotPage[] = [
       { page: 0, slots: slots(10) },
       { page: 1, slots: slots(5, 10) },
     ];
     expect(placeFor(slot(99), full, ofOperation(15))).toEqual({ is: 'full' });
-    // A cap that was lowered: its pages have room, and as many batches as may be are under way.
+    // The cap was lowered: its own pages have free slots, but as many batches as allowed are under way.
     expect(placeFor(slot(99), [{ page: 9, slots: slots(10) }], ofOperation(10))).toEqual({ is: 'full' });
   });
 
-  it('is the same for whoever asks, and spread over the pages', () => {
+  it('is the same for every function, and varies over all pages', () => {
     const places = slots(200).map((each) => placeFor(each, [], ofOperation(100)));
     expect(slots(200).map((each) => placeFor(each, [{ page: 0, slots: [] }], ofOperation(100)))).toEqual(places);
     const pages = new Set(places.map((each) => (each.is === 'free' ? each.page : undefined)));

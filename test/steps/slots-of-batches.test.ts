@@ -1,4 +1,4 @@
-/** Slots that batches hold: lent while a Target is paused, left behind by leaders that died, swept when there is little time. */
+/** Slots that batches hold: lent during a pause of the Target, left by dead leaders, or swept with little time. */
 import { beforeEach, expect, it } from 'vitest';
 import type { DueMessage } from '../../src/domain/batches/messages.ts';
 import { type BatchId, batchIdOf, parseCandidate } from '../../src/domain/ids.ts';
@@ -26,7 +26,7 @@ const state = () => kit.operations.read(SHIP);
 const batch = (round = 1): BatchId => batchIdOf(where, 1, round);
 const slot = (round = 1, fence = 1): Slot => slotOf(where, fence, round);
 
-suite('the slot of a batch whose Target is paused', () => {
+suite("a paused batch's slot", () => {
   beforeEach(clean);
   const sealed = async (deps: StepKit): Promise<void> => {
     await led(1);
@@ -36,7 +36,7 @@ suite('the slot of a batch whose Target is paused', () => {
     kit.sent.elect.length = 0;
   };
 
-  it('is lent to a Target that waits, and its batch waits for one before it is called about', async () => {
+  it('is lent to a waiting Target; the batch waits for a slot to be called', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
@@ -53,7 +53,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect([kit.calls.length, (await state()).inFlight]).toEqual([0, [others]]);
     expect(await kit.operations.waiting(SHIP, 9)).toEqual([expect.objectContaining({ target: where, batch: batch() })]);
-    // The other batch ends: this one is signalled, takes the slot, and is called about.
+    // The other batch ends. This one is woken, takes the slot, and is called.
     kit.sent.batch.length = 0;
     await releaseSlots(deps, { id: batchIdOf(elsewhere(1), 3, 1), target: elsewhere(1), operation: SHIP });
     expect(kit.sent.batch).toEqual([expect.objectContaining({ kind: 'due', batchId: batch(), woken: true })]);
@@ -65,7 +65,7 @@ suite('the slot of a batch whose Target is paused', () => {
     ]);
   });
 
-  it('is lent to a Target that waits, though the operation was still paused when the look began', async () => {
+  it('is lent though the operation is paused when the handler begins', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
@@ -86,7 +86,7 @@ suite('the slot of a batch whose Target is paused', () => {
     ]);
   });
 
-  it('is not taken for its own where only a read that is behind still shows it', async () => {
+  it('is not reused if only an eventually consistent read still shows it', async () => {
     const deps = capped({ total: 12 });
     const other = slotOf(elsewhere(1), 3, 1);
     const { operations } = kit;
@@ -101,7 +101,7 @@ suite('the slot of a batch whose Target is paused', () => {
     for (const each of await operations.slotPage(SHIP, 1)) await operations.freeSlot(SHIP, each, 1);
   });
 
-  it('is kept while the pause is new: a copy of its message may have seen none yet', async () => {
+  it('is kept while the pause is new, as a copy may have seen no pause', async () => {
     const deps = capped({ total: 12 });
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
@@ -113,7 +113,7 @@ suite('the slot of a batch whose Target is paused', () => {
       [1, []],
     ] as const) {
       kit.now += after;
-      // At its first look after that time it looks on every page.
+      // The first invocation after that time looks on every page.
       await handleBatch(deps, { kind: 'due', batchId: batch(), held }, PLENTY);
       expect(await kit.operations.slotPage(SHIP, 1)).toEqual(slots);
     }
@@ -148,14 +148,14 @@ suite('the slot of a batch whose Target is paused', () => {
     expect((await state()).inFlight).toEqual([]);
   });
 
-  it('is waited for with one message, however often the batch is woken in vain', async () => {
+  it('is awaited with one message, however often it is woken in vain', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(1), 3, 1), 1);
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(kit.sent.batch).toMatchObject([{ batchId: batch(), delay: 60 }]);
-    // Others were faster; then it is paused again; then another delivery runs.
+    // Other batches are faster, then the Target is paused again, then another delivery runs.
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     await kit.locks.pause(where, A_PAUSE);
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
@@ -165,14 +165,14 @@ suite('the slot of a batch whose Target is paused', () => {
     expect(kit.sent.batch.filter((each) => !('woken' in each))).toHaveLength(1);
   });
 
-  it('is lent again, on whichever page it was taken again', async () => {
+  it('is lent again from whichever page it was taken on again', async () => {
     const deps = capped({ total: 12 });
     await sealed(deps);
     await kit.locks.pause(where, A_PAUSE);
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     for (let n = 1; n <= 10; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 10);
     await kit.locks.resume(where, A_PAUSE.id, NOW);
-    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
+    kit.answers = [{ kind: 'unavailable', reason: 'the downstream is down', mayRetryAtOnce: false }];
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(await kit.operations.slotPage(SHIP, 1)).toEqual([slot()]);
     kit.now += 3_600_000;
@@ -181,7 +181,7 @@ suite('the slot of a batch whose Target is paused', () => {
     expect(await kit.operations.slotPage(SHIP, 1)).toEqual([]);
   });
 
-  it('leaves the line when it is taken, whichever look of the batch put it there', async () => {
+  it('leaves the slot queue once taken, whichever message queued it', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
@@ -189,30 +189,30 @@ suite('the slot of a batch whose Target is paused', () => {
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect(await kit.operations.waiting(SHIP, 9)).toHaveLength(1);
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
-    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
+    kit.answers = [{ kind: 'unavailable', reason: 'the downstream is down', mayRetryAtOnce: false }];
     await handleBatch(deps, { kind: 'due', batchId: batch() }, PLENTY);
     expect([kit.calls.length, await kit.operations.waiting(SHIP, 9)]).toEqual([1, []]);
   });
 
-  it('is signalled to the next one by a batch that has one by then', async () => {
+  it('makes a woken batch that already has one wake the next Target', async () => {
     const deps = capped({ total: 12 });
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
     await kit.operations.takeSlot(SHIP, slot(), 2, 1);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
-    kit.answers = [{ kind: 'unavailable', reason: 'it is down', mayRetryAtOnce: false }];
+    kit.answers = [{ kind: 'unavailable', reason: 'the downstream is down', mayRetryAtOnce: false }];
     await handleBatch(deps, { kind: 'due', batchId: batch(), woken: true }, PLENTY);
     expect([kit.calls.length, kit.sent.elect]).toEqual([1, [{ kind: 'elect', target: elsewhere(1), wake: 3 }]]);
     await kit.operations.freeSlot(SHIP, slot(), 1);
   });
 
-  it('is signalled to the next one where the batch is not stored any more', async () => {
+  it('makes the handler wake the next Target if the woken batch is gone', async () => {
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
     await handleBatch(capped({ total: 1 }), { kind: 'due', batchId: batch(9), woken: true }, PLENTY);
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
   });
 
-  it('is waited for with few messages, however often they come twice', async () => {
+  it('is awaited with few messages, however often they are repeated', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);
     await kit.operations.freeSlot(SHIP, slot());
@@ -230,7 +230,7 @@ suite('the slot of a batch whose Target is paused', () => {
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(1), 3, 1));
   });
 
-  it('stays where the operation has no cap', async () => {
+  it('is kept if the operation has no cap', async () => {
     await sealed(kit);
     await kit.locks.pause(where, A_PAUSE);
     await handleBatch(kit, { kind: 'due', batchId: batch() }, PLENTY);
@@ -238,7 +238,7 @@ suite('the slot of a batch whose Target is paused', () => {
   });
 });
 
-suite('slots of a Target on pages', () => {
+suite("a Target's slots on pages", () => {
   const deps = () => capped({ perTarget: 12 });
   const layout = () => {
     const pages = pagesOfTarget(deps(), where, {});
@@ -254,21 +254,21 @@ suite('slots of a Target on pages', () => {
   const leads = (fence: number) =>
     kit.locks.acquire(where, { ...guard(fence), seen: { fence: fence - 1 }, now: kit.now, until: kit.now });
 
-  it('are as many as the cap, and are in the lock where the cap fits one page', async () => {
+  it('are as many as the cap; a cap of one page is kept in the lock', async () => {
     await registered(1);
     for (let round = 1; round <= 12; round += 1) {
       expect(await take(round)).toBeDefined();
       await formed(round);
     }
     expect(await take(13)).toBeUndefined();
-    // Again is harmless.
+    // Taking the same slot again is harmless.
     expect(await take(7)).toBeDefined();
     expect((await kit.locks.slotPages(where, 12)).flatMap((page) => page.slots)).toHaveLength(12);
     expect(pagesOfTarget(capped({ perTarget: 10 }), where, {})).toBeUndefined();
     expect(pagesOfTarget(capped({ perTarget: null }), where, {})).toBeUndefined();
   });
 
-  it('stay taken while another delivery of the same guard has opened the batch, though there is no room for it any more', async () => {
+  it('stay taken if another delivery of the guard opened the batch', async () => {
     await led(4);
     const { operations, locks } = kit;
     let isOpened = false;
@@ -296,7 +296,7 @@ suite('slots of a Target on pages', () => {
     expect((await locks.slotPages(where, 12)).flatMap(({ slots }) => slots)).toEqual([slot(1)]);
   });
 
-  it('of a leader that died before it opened its batch are taken by the next one', async () => {
+  it('of a leader that died before it opened its batch are reused', async () => {
     await registered(1);
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
     expect(await leads(1)).toBe(true);
@@ -310,7 +310,7 @@ suite('slots of a Target on pages', () => {
     expect(slots).toContain(slot(1, 2));
   });
 
-  it('of leaders that died do not keep a blocked Target waiting for a batch that would signal it', async () => {
+  it('of dead leaders do not keep a blocked Target waiting', async () => {
     await registered(1);
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1, 0), 10, n < 10 ? 1 : 2);
     await leads(1);
@@ -321,7 +321,7 @@ suite('slots of a Target on pages', () => {
     expect(kit.sent.group).toMatchObject([{ target: where, fence: 2 }]);
   });
 
-  it('that are freed signal a Target that is blocked: whatever its leader found full', async () => {
+  it('wake a blocked Target when they are freed', async () => {
     await registered(1);
     await leads(1);
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
@@ -330,7 +330,7 @@ suite('slots of a Target on pages', () => {
     const releaseSlot = (round: number, targetPage: number) =>
       releaseSlots(deps(), { id: batch(round), target: where, operation: SHIP, targetPage });
     for (let signals = 1; signals <= 3; signals += 1) {
-      // The last is free already: the function that freed it may have died before it signalled.
+      // The last one is already free: the function that freed it may have died before it woke the Target.
       await releaseSlot(Math.min(signals, 2), 1);
       expect(kit.sent.elect).toEqual(
         Array.from({ length: signals }, () => ({ kind: 'elect', target: where, wake: 1 })),
@@ -338,10 +338,10 @@ suite('slots of a Target on pages', () => {
     }
   });
 
-  it('signal a Target that is blocked from a page with room, too, while a larger cap left others too full', async () => {
+  it('wake a blocked Target from a page with free slots too', async () => {
     await registered(1);
     await leads(1);
-    // As many as the cap, and more than one on a page that only a larger cap has.
+    // As many as the cap, some of them on a page that only a larger cap uses.
     for (let n = 0; n < 12; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 5 ? 1 : 5);
     await kit.locks.block(where, guard(), { round: 0, at: NOW });
     kit.sent.elect.length = 0;
@@ -349,7 +349,7 @@ suite('slots of a Target on pages', () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
-  it('are free once that of a dead leader was freed, though the request was repeated and had nothing left to free', async () => {
+  it("are free after a dead leader's was freed by a repeated write", async () => {
     await led(1);
     await kit.locks.takeSlot(where, slot(7), 1, 1);
     const freeSlot: StepKit['locks']['freeSlot'] = async (...args) => {
@@ -362,7 +362,7 @@ suite('slots of a Target on pages', () => {
     expect(await kit.locks.slotPages(where, 1)).toEqual([expect.objectContaining({ slots: [] })]);
   });
 
-  it('that are all taken block the Target, and nothing of it is sealed', async () => {
+  it('that are all taken block the Target, and no batch is sealed', async () => {
     await registered(4);
     for (let n = 0; n < 12; n += 1) {
       await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
@@ -374,7 +374,7 @@ suite('slots of a Target on pages', () => {
   });
 });
 
-suite('a Target whose cap was changed', () => {
+suite('a Target with a changed cap', () => {
   beforeEach(clean);
   const places = async () => (await kit.locks.slotPages(where, 12)).flatMap(({ slots }) => slots);
   const ends = (deps: StepKit, round: number, targetPage?: number) =>
@@ -384,7 +384,7 @@ suite('a Target whose cap was changed', () => {
       operation: SHIP,
       ...(targetPage === undefined ? {} : { targetPage }),
     });
-  /** Full, with tasks that wait, and nobody who leads. */
+  /** A full Target with waiting tasks and without a leader. */
   const fullInLock = async (cap: number) => {
     await led(4);
     for (let round = 1; round <= cap; round += 1) {
@@ -401,14 +401,14 @@ suite('a Target whose cap was changed', () => {
     kit.sent.elect.length = 0;
   };
 
-  it('from one in its lock to one on pages is led when a batch ends', async () => {
+  it('from slots in the lock to pages is led when a batch ends', async () => {
     await fullInLock(10);
     await ends(capped({ perTarget: 11 }), 1);
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     expect((await lock()).inFlight).not.toContain(batch(1));
   });
 
-  it('is signalled by a function that finds the place given back already: the one before crashed then', async () => {
+  it('is woken if its slot is already free after an earlier crash', async () => {
     await fullInLock(10);
     const deps = capped({ perTarget: 11 });
     const crash = async (): Promise<never> => {
@@ -420,7 +420,7 @@ suite('a Target whose cap was changed', () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
   });
 
-  it('counts those in its lock for certain: pages that are read a moment late give no place away', async () => {
+  it('counts slots in its lock for certain, whatever pages show', async () => {
     await fullInLock(10);
     const deps = capped({ perTarget: 11 });
     await kit.locks.takeSlot(where, slot(11), 10, 1);
@@ -429,7 +429,7 @@ suite('a Target whose cap was changed', () => {
     expect(await takeTargetSlot(late, where, await lock(), slot(12), layout)).toBeUndefined();
   });
 
-  it('counts those on all pages for certain while some are in its lock', async () => {
+  it('counts slots on all pages for certain while its lock has some', async () => {
     for (const n of [6, 7, 8, 9, 10]) await kit.locks.takeSlot(where, slot(n), 10, 1);
     for (const n of [11, 12]) await kit.locks.takeSlot(where, slot(n), 10, 2);
     const firstPageOnly = async () => (await kit.locks.slotPages(where, 12)).filter(({ page }) => page === 1);
@@ -440,7 +440,7 @@ suite('a Target whose cap was changed', () => {
     expect(await takeOnPages(late, where, slot(13), layout, first)).toBeUndefined();
   });
 
-  it('is signalled, while some are in its lock, by a batch whose page was not full', async () => {
+  it('is woken by a batch on a page that was not full', async () => {
     await fullInLock(10);
     const deps = capped({ perTarget: 11 });
     await kit.locks.takeSlot(where, slot(11), 10, 1);
@@ -450,24 +450,21 @@ suite('a Target whose cap was changed', () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 2 }]);
   });
 
-  it.each([5, null])(
-    'from one on pages to %s has its places back, and is signalled, when a batch ends',
-    async (perTarget) => {
-      await led(4);
-      for (let n = 0; n < 11; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
-      await kit.locks.block(where, guard(), { round: 0, at: NOW });
-      kit.sent.elect.length = 0;
-      await ends(capped({ perTarget }), 1, 1);
-      expect(await places()).toHaveLength(10);
-      expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
-    },
-  );
+  it.each([5, null])('from pages to %s frees slots and is woken when a batch ends', async (perTarget) => {
+    await led(4);
+    for (let n = 0; n < 11; n += 1) await kit.locks.takeSlot(where, slot(n + 1), 10, n < 10 ? 1 : 2);
+    await kit.locks.block(where, guard(), { round: 0, at: NOW });
+    kit.sent.elect.length = 0;
+    await ends(capped({ perTarget }), 1, 1);
+    expect(await places()).toHaveLength(10);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
+  });
 });
 
-suite('the sweep of slots that has little time', () => {
+suite('a short sweep of slots', () => {
   beforeEach(clean);
 
-  it('begins with any of them, and says how many are left', async () => {
+  it('begins with a random slot, and reports how many are left', async () => {
     const deps = capped({ total: 9 });
     for (let n = 0; n < 8; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 9);
     const order = [...(await state()).inFlight];
@@ -482,7 +479,7 @@ suite('the sweep of slots that has little time', () => {
     expect(kit.events).toContainEqual({ event: 'sweep-cut', part: 'slots', left: 5 });
   });
 
-  it('leaves the patrol its share', async () => {
+  it('leaves time for the patrol', async () => {
     const deps = capped({ total: 900 });
     for (let n = 0; n < 200; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 999, 1);
     let time = 50_000;
@@ -503,10 +500,10 @@ suite('the sweep of slots that has little time', () => {
   });
 });
 
-suite('a Target that was forgotten', () => {
+suite('a forgotten Target', () => {
   beforeEach(clean);
 
-  it('is found also while a hundred others wait for room', async () => {
+  it('is found though a hundred others wait for a slot', async () => {
     await registered(1);
     await kit.locks.acquire(where, { ...guard(), seen: { fence: 0 }, now: NOW, until: NOW });
     await kit.locks.block(where, guard(), { round: 0, at: NOW });

@@ -1,4 +1,4 @@
-/** Room in an operation: who takes it, gives it back, waits for it, and is waked for it. */
+/** Slots of an operation: how they are taken, released, waited for, and how waiting Targets are woken. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CircuitPolicy, Concurrency } from '../../src/domain/config/policies.ts';
 import { type BatchId, batchIdOf, type Target, type Token } from '../../src/domain/ids.ts';
@@ -30,7 +30,7 @@ const capped = (concurrency: Partial<Concurrency>, circuit: CircuitPolicy | null
   }),
 });
 
-/** The operation's rows are shared by the tests of a file. */
+/** The tests of a file share the operation's rows. */
 const clean = async (): Promise<void> => {
   const { inFlight, paused } = await state();
   for (const slot of inFlight) await kit.operations.freeSlot(SHIP, slot);
@@ -39,7 +39,7 @@ const clean = async (): Promise<void> => {
   for (const each of await waiting()) await kit.operations.dequeue(SHIP, each);
 };
 
-suite('room', () => {
+suite('a slot of an operation', () => {
   beforeEach(clean);
 
   it('is taken once for a batch, and not while the operation is paused', async () => {
@@ -51,7 +51,7 @@ suite('room', () => {
     expect([await take(1), await take(2, null)]).toEqual([undefined, undefined]);
   });
 
-  it('is waited for in a row that is there before anybody looks whether there is some', async () => {
+  it('is queued for in a row that is stored before the next check', async () => {
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 1);
     const seen: number[] = [];
     const read: StepKit['operations']['read'] = async (operation) => {
@@ -63,15 +63,15 @@ suite('room', () => {
     expect(seen).toEqual([1]);
     await kit.operations.freeSlot(SHIP, slotOf(elsewhere(9), 1, 1));
     expect(await waitForOperationSlot(deps, waits(1))).toBe(true);
-    // It goes once somebody leads.
+    // The row is deleted once the Target is led.
     expect(await waiting()).toEqual([waits(1)]);
   });
 });
 
-suite('wake', () => {
+suite('the wake step', () => {
   beforeEach(clean);
 
-  it('W1–W3: wakes one of the ten oldest by a message, and only then takes its row', async () => {
+  it('sends a message to one of the ten oldest Targets, then dequeues it (W1–W3)', async () => {
     for (let n = 0; n < 12; n += 1) await kit.operations.enqueue(SHIP, waits(n, n));
     kit.chance = 0.9999;
     const rowsAtMessage: number[] = [];
@@ -88,7 +88,7 @@ suite('wake', () => {
     expect(await waiting()).toHaveLength(10);
   });
 
-  it('W3: sends one signal, though somebody else takes the row meanwhile: the second signal to one Target is passed on', async () => {
+  it('sends one message though the row is taken; a second wakes the next (W3)', async () => {
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     kit.chance = 0;
     const elect: StepKit['queues']['elect'] = async (messages) => {
@@ -97,14 +97,14 @@ suite('wake', () => {
     };
     expect(await wake({ ...kit, queues: { ...kit.queues, elect } }, SHIP)).toBe(true);
     expect(woken()).toEqual([elsewhere(1)]);
-    // The first signal had it led.
+    // The first message led to a new leader.
     await kit.locks.acquire(elsewhere(1), { ...guard(2), seen: { fence: 0 }, now: NOW, until: NOW });
     await electLeader(capped({ total: 1 }), { kind: 'elect', target: elsewhere(1), wake: 1 });
     expect(woken()).toEqual([elsewhere(1), elsewhere(2)]);
     expect(await wake(kit, SHIP)).toBe(false);
   });
 
-  it('wakes as many as there is room for, the oldest first; one only while a circuit is half open', async () => {
+  it('wakes as many Targets as slots are free; one while half-open', async () => {
     for (const n of [3, 1, 2]) await kit.operations.enqueue(SHIP, waits(n));
     await kit.operations.takeSlot(SHIP, slotOf(elsewhere(9), 1, 1), 9);
     await wakeForFreeSlot(capped({ total: 3 }), SHIP);
@@ -122,10 +122,10 @@ suite('wake', () => {
   });
 });
 
-suite('a resume of an operation', () => {
+suite('the resume of an operation', () => {
   beforeEach(clean);
 
-  it('ends the pause of its name, wakes who waits, and may be repeated', async () => {
+  it('ends the pause with its id and wakes waiting Targets each time', async () => {
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await kit.operations.enqueue(SHIP, waits(1));
     await resumeOperation(kit, { kind: 'resume', operation: SHIP, resume: 'another' });
@@ -138,7 +138,7 @@ suite('a resume of an operation', () => {
   });
 });
 
-suite('the tail of a batch', () => {
+suite('the end of a batch', () => {
   beforeEach(clean);
   const batch = () => ({ id: batchIdOf(where, 1, 1), target: where, operation: SHIP });
   /** `count` batches of the Target are under way, and tasks wait behind them. */
@@ -154,7 +154,7 @@ suite('the tail of a batch', () => {
     kit.sent.elect.length = 0;
   };
 
-  it('H7: asks for a leader of a Target that was full, again where it may have stopped before that', async () => {
+  it('sends an elect message for a full Target, also if it is repeated (H7)', async () => {
     await inFlight(1, 1);
     const deps = capped({ perTarget: 1 });
     await releaseSlots(deps, batch());
@@ -166,19 +166,19 @@ suite('the tail of a batch', () => {
     ]);
   });
 
-  it('H7: asks for a leader though there was room by the cap as it is now: its leader may have known a smaller one', async () => {
+  it('sends an elect message though the cap has free slots now (H7)', async () => {
     await inFlight(1, 2);
     await releaseSlots(capped({ perTarget: 3 }), batch());
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     kit.sent.elect.length = 0;
-    // There is no cap any more; the batch shows that it is in the lock.
+    // The configuration has no cap any more. The batch shows that its slot is in the lock.
     await releaseSlots(kit, { ...batch(), targetPage: 0 });
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: where, wake: 1 }]);
     await releaseSlots(kit, batch());
     expect(kit.sent.elect).toHaveLength(1);
   });
 
-  it('H7: asks for none where nobody waits, or somebody leads', async () => {
+  it('sends no elect message if no task waits or the Target has a leader (H7)', async () => {
     await inFlight(1, 2);
     await kit.locks.acquire(where, { ...guard(2), seen: { fence: 1 }, now: NOW, until: NOW + 9 });
     await releaseSlots(capped({ perTarget: 1 }), batch());
@@ -192,7 +192,7 @@ suite('the tail of a batch', () => {
     expect(kit.sent.elect).toEqual([]);
   });
 
-  describe('of which others wait for the slot', () => {
+  describe('with a slot queue', () => {
     const deps = () => capped({ perTarget: 1, total: 1 });
     beforeEach(async () => {
       await inFlight(1, 1);
@@ -206,32 +206,35 @@ suite('the tail of a batch', () => {
       expect(await waiting()).toEqual([{ target: where, at: first?.at, fence: 1, by: expect.any(String) }]);
     };
 
-    it('H7: lets its Target wait behind them', async () => {
+    it('queues its Target behind the others (H7)', async () => {
       await releaseSlots(deps(), batch());
       expect(woken()).toEqual([elsewhere(-1)]);
       await isInLine();
-      // A task more does not let it pass them.
+      // A new task does not let the Target overtake the others.
       await electLeader(deps(), { kind: 'elect', target: where });
       expect((await lock()).holder).toBeUndefined();
     });
 
-    it.each(['waiting', 'enqueue', 'freeSlot'] as const)('H7: does so again where it stopped at %s', async (at) => {
-      const stops = {
-        ...deps(),
-        operations: { ...kit.operations, [at]: () => Promise.reject(new Error('throttled')) },
-      };
-      await expect(releaseSlots(stops, batch())).rejects.toThrow('throttled');
-      await releaseSlots(deps(), batch());
-      expect(woken()).toEqual([elsewhere(-1)]);
-      await isInLine();
-    });
+    it.each(['waiting', 'enqueue', 'freeSlot'] as const)(
+      'queues its Target again after a stop at %s (H7)',
+      async (at) => {
+        const stops = {
+          ...deps(),
+          operations: { ...kit.operations, [at]: () => Promise.reject(new Error('throttled')) },
+        };
+        await expect(releaseSlots(stops, batch())).rejects.toThrow('throttled');
+        await releaseSlots(deps(), batch());
+        expect(woken()).toEqual([elsewhere(-1)]);
+        await isInLine();
+      },
+    );
 
-    it('W3: still waits if it came back before the row of its earlier wait was removed', async () => {
+    it('keeps its Target queued if it returned early (W3)', async () => {
       const at = (await kit.waiting.first(where, 1))[0]?.at ?? 0;
       await clean();
       await kit.operations.enqueue(SHIP, { target: where, at, fence: 1, by: token('before') });
       const dequeue: StepKit['operations']['dequeue'] = async (operation, each) => {
-        // Woken while it was full: that is over now, and its batch ends.
+        // The Target was woken while it was full. That is over now, and its batch ends.
         if (each.by === 'before') {
           kit.sent.elect.length = 0;
           await kit.operations.enqueue(SHIP, waits(-1));
@@ -244,7 +247,7 @@ suite('the tail of a batch', () => {
       expect(await waiting()).toEqual([{ target: where, at, fence: 1, by: expect.any(String) }]);
     });
 
-    it('H7: has it led where somebody led it meanwhile, and leaves it where it has no work', async () => {
+    it('wakes its Target if led meanwhile and not empty (H7)', async () => {
       const blockUnled = async () => false;
       await releaseSlots({ ...deps(), locks: { ...kit.locks, blockUnled } }, batch());
       expect(woken()).toEqual([where, elsewhere(-1)]);
@@ -258,7 +261,7 @@ suite('the tail of a batch', () => {
       expect((await lock()).blocked).toBeUndefined();
     });
 
-    it('H7: has it led where another function of the same batch blocked it meanwhile, and crashed', async () => {
+    it('wakes its Target if another function blocked it (H7)', async () => {
       const enqueue = () => Promise.reject(new Error('crash'));
       let isFirst = true;
       const first: StepKit['waiting']['first'] = async (...asked) => {
@@ -276,7 +279,7 @@ suite('the tail of a batch', () => {
       expect(await lock()).toMatchObject({ fence: 2, holder: expect.any(String) });
     });
 
-    it('H7: has it led where a leader crashed while it was blocked, and puts no row in line that names its fence', async () => {
+    it('wakes its Target if a leader of it crashed (H7)', async () => {
       const capTwo = capped({ perTarget: 2, total: 1 });
       await kit.locks.blockUnled(where, { fence: 1, at: NOW });
       await electLeader(capTwo, { kind: 'elect', target: where, wake: 1 });
@@ -288,9 +291,9 @@ suite('the tail of a batch', () => {
       expect(await waiting()).toEqual([]);
     });
 
-    it('H7: has it led once nobody else waits', async () => {
+    it('wakes its Target if no other Target waits (H7)', async () => {
       await kit.operations.dequeue(SHIP, waits(-1));
-      // A row of its own that is left over.
+      // A leftover row of the Target itself.
       await kit.operations.enqueue(SHIP, { target: where, at: NOW, fence: 0 });
       await releaseSlots(deps(), batch());
       expect(kit.sent.elect).toEqual([
@@ -301,7 +304,7 @@ suite('the tail of a batch', () => {
     });
   });
 
-  it('H7: gives its slot back and wakes one who waits, full or not, but not while the operation is paused', async () => {
+  it('releases its slot and wakes a waiting Target unless paused (H7)', async () => {
     const deps = capped({ total: 3 });
     await kit.operations.takeSlot(SHIP, slotOf(where, 1, 1), 3);
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
@@ -335,7 +338,7 @@ suite('the sweep of slots', () => {
     return !(await state()).inFlight.includes(mine());
   };
 
-  it('leaves a slot to a leader who may open its batch yet, however long he stood still', async () => {
+  it('keeps the slot of a leader that may still open its batch', async () => {
     await took();
     kit.now += 3_600_000;
     expect(await swept()).toBe(false);
@@ -346,7 +349,7 @@ suite('the sweep of slots', () => {
     expect(await swept()).toBe(false);
   });
 
-  it('gives a slot back whose batch is over, and says so', async () => {
+  it('frees the slot of a finished batch, and reports it', async () => {
     await took();
     await open();
     await kit.batches.seal(await form(), [], NOW, 1_000);
@@ -354,7 +357,7 @@ suite('the sweep of slots', () => {
     expect(kit.events).toContainEqual({ event: 'slot-freed', operation: 'ship', slot: mine() });
   });
 
-  it('gives a slot back whose batch was never opened by who took it', async () => {
+  it('frees a slot whose batch was never opened by the leader that took it', async () => {
     await took();
     await kit.locks.release(where, guard());
     expect(await swept()).toBe(true);
@@ -363,7 +366,7 @@ suite('the sweep of slots', () => {
     expect(await swept()).toBe(true);
   });
 
-  it('wakes who waits as far as there is room then, and nobody while the operation is paused', async () => {
+  it('wakes as many Targets as slots are free, and none while paused', async () => {
     await took();
     await kit.locks.release(where, guard());
     for (const n of [1, 2]) await kit.operations.enqueue(SHIP, waits(n));
@@ -375,13 +378,13 @@ suite('the sweep of slots', () => {
     expect(woken()).toEqual([elsewhere(1)]);
   });
 
-  it('wakes all who wait once the operation has no cap any more', async () => {
+  it('wakes all waiting Targets once the operation has no cap', async () => {
     for (const n of [1, 2, 3]) await kit.operations.enqueue(SHIP, waits(n));
     await sweepSlots(capped({ total: null }), always);
     expect(woken()).toEqual([elsewhere(1), elsewhere(2), elsewhere(3)]);
   });
 
-  it('asks again for the end of a pause that should have ended by itself', async () => {
+  it('sends a resume message for a pause that should have ended', async () => {
     const circuit = { id: 'circuit', by: 'circuit', since: NOW, until: NOW + 30_000 } as const;
     await kit.operations.pause(SHIP, circuit);
     kit.now = circuit.until + 60_000;
@@ -392,7 +395,7 @@ suite('the sweep of slots', () => {
     expect(kit.sent.resume).toEqual([{ kind: 'resume', operation: 'ship', resume: 'circuit', delay: 0 }]);
   });
 
-  it('goes on with the other operations where one fails, and then says so', async () => {
+  it('goes on with other operations if one fails, and then throws', async () => {
     const two = { ...kit, config: aConfig({ operation: operationName('broken') }, {}) };
     await kit.operations.enqueue(SHIP, waits(1));
     const read: StepKit['operations']['read'] = async (operation) => {

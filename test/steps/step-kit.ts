@@ -1,4 +1,4 @@
-/** What a step is given in a test: real stores, queues that remember, a clock that stands still. */
+/** What a step receives in a test: real stores, queues that record what is sent, and a clock that stands still. */
 
 import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../../src/domain/batches/messages.ts';
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
@@ -19,12 +19,12 @@ import type { Stores } from '../ports/stores.ts';
 type Delayed<Message> = Message & { readonly delay: number };
 
 export interface StepKit extends Deps {
-  /** No step needs them: the API does. */
+  /** A step does not need these; the API does. */
   readonly fleets: Fleets;
   readonly backlogs: Backlogs;
   readonly backlog: Record<SourceQueue, Backlog>;
   now: number;
-  /** How long the work may take that was begun last under a limit. */
+  /** The time limit, in milliseconds, that was given to the latest piece of limited work. */
   limit: number;
   readonly sent: {
     readonly registered: string[];
@@ -40,9 +40,9 @@ export interface StepKit extends Deps {
   readonly letters: Record<DeadLetterQueue, DeadLetter[]>;
   readonly calls: Call[];
   readonly events: FlowEvent[];
-  /** What the downstream answers, call by call; the last for the rest. */
+  /** The downstream's answers, call by call. The last one answers all further calls. */
   answers: Answer[];
-  /** What chance gives. */
+  /** The value that the machine's `random` returns. */
   chance: number;
 }
 

@@ -1,4 +1,4 @@
-/** The steps' tests: each on the stores in memory and on the embedded engine, on a Target of its own. */
+/** Runs the tests of the steps on the stores in memory and on the embedded engine. */
 import { beforeEach } from 'vitest';
 import type { Target, TaskId } from '../../src/domain/ids.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
@@ -10,7 +10,7 @@ import { describeEach } from '../ports/describe-each.ts';
 import { storeKinds } from '../ports/stores.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
 
-/** The engines are shared by the tests of a file: each test works on a Target of its own. */
+/** The tests of a file share the engines, so each test works on a Target of its own. */
 let made = 0;
 export let depot: string;
 export let where: Target;
@@ -48,7 +48,7 @@ export const led = async (count: number): Promise<TaskId[]> => {
   await electLeader(kit, { kind: 'elect', target: where });
   return tasks;
 };
-/** Sent again `n` times so far. */
+/** A dead letter that was sent again `n` times. */
 export const deadLetter = (body: string, n = 0): DeadLetter => ({
   messageId: `letter-${n}`,
   body,
@@ -57,7 +57,7 @@ export const deadLetter = (body: string, n = 0): DeadLetter => ({
   firstSentAt: NOW,
   receipt: `receipt-${n}`,
 });
-/** Refused once, with the body that it had. */
+/** A rejected message that was refused once, with its original body. */
 export const refused = (body: string, n = 0): DeadLetter =>
   deadLetter(printRejection({ messageId: `refused-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW }), n);
 export const guard = (fence = 1, hint?: true) => ({

@@ -6,7 +6,7 @@ import { aStored, electedIn, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { kit, registered, suite, where } from './step-suite.ts';
 
-suite('sweep', () => {
+suite('the sweep', () => {
   const deadLetter = (body: string, revivals = 0) => ({
     messageId: `letter-${body.length}-${revivals}`,
     body,
@@ -16,7 +16,7 @@ suite('sweep', () => {
     receipt: `receipt-${body}-${revivals}`,
   });
   const invocation = { timeLeft: () => 50_000 };
-  /** Each look at the clock takes 100 ms. */
+  /** Each read of the remaining time takes 100 ms. */
   const timeRunning = (left: number) => {
     let rest = left;
     return () => {
@@ -25,7 +25,7 @@ suite('sweep', () => {
     };
   };
 
-  it('sends dead letters again, later and later, and then deletes them', async () => {
+  it('sends dead letters again with growing delays, and then deletes them', async () => {
     const body = `{"target":"${where}"}`;
     kit.letters.elect = [0, 1, 5, 9, 20].map((revivals) => deadLetter(body, revivals));
     await sweep(kit, invocation);
@@ -33,7 +33,7 @@ suite('sweep', () => {
     expect(kit.letters.elect).toEqual([]);
   });
 
-  it('sends events again for three days, and moves older ones to a queue of their own', async () => {
+  it('sends events again for three days, then moves them to the given-up queue', async () => {
     const eventAt = (finishedAt: number) =>
       printCallback({ to: 'ops', event: eventOf(aStored(ended, {}), { ...ended, finishedAt }) });
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
@@ -48,13 +48,13 @@ suite('sweep', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('comes to a fresh event behind thousands that a release before has given up and left there', async () => {
+  it('reaches a new event behind thousands that an earlier release gave up', async () => {
     const endedAt = (finishedAt: number) => ({ status: 'succeeded', attempts: 1, finishedAt }) as const;
     const eventAt = (at: number) => printCallback({ to: 'ops', event: eventOf(aStored(endedAt(at)), endedAt(at)) });
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
     const old = deadLetter(eventAt(NOW - 80 * 3_600_000));
     const lying = Array.from({ length: 1_200 }, (_, n) => ({ ...old, messageId: `${n}`, receipt: `${n}` }));
-    // As SQS does, it shows each letter once within a visibility timeout.
+    // SQS shows each dead letter once within a visibility timeout.
     const receive: StepKit['deadLetters']['receive'] = async (queue) =>
       queue === 'callback' ? lying.splice(0, 10) : [];
     lying.push(deadLetter(eventAt(NOW - 60_000)));
@@ -63,7 +63,7 @@ suite('sweep', () => {
     expect(kit.sent.givenUp).toHaveLength(1_200);
   });
 
-  it('keeps an event that it could not move', async () => {
+  it('keeps an event that it cannot move', async () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW - 80 * 3_600_000 } as const;
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
     kit.letters.callback = [deadLetter(printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) }))];
@@ -73,13 +73,13 @@ suite('sweep', () => {
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-revived', cause: 'Error: throttled' }));
   });
 
-  it('has no callback queue to look into where there are no destinations', async () => {
+  it('reads no callback dead letters if no destination is configured', async () => {
     kit.letters.callback = [deadLetter('never looked at')];
     await sweep(kit, invocation);
     expect([kit.letters.callback.length, kit.sent.rejected]).toEqual([1, []]);
   });
 
-  it('names a register message after itself, so that it stays one task', async () => {
+  it('gives a register message its message id as task id, so it stays one task', async () => {
     kit.letters.register = [deadLetter('{"operation":"ship","payload":{"depot":"MUC"}}')];
     await sweep(kit, invocation);
     expect(kit.sent.revived[0]?.deadLetter.body).toBe(
@@ -87,7 +87,7 @@ suite('sweep', () => {
     );
   });
 
-  it('puts what none of the λs wrote into the rejected queue, with the reason', async () => {
+  it('moves unreadable messages to the rejected queue with the reason', async () => {
     kit.letters.group = [deadLetter('junk')];
     await sweep(kit, invocation);
     expect(kit.sent.revived).toEqual([]);
@@ -97,11 +97,11 @@ suite('sweep', () => {
     expect(kit.letters.group).toEqual([]);
   });
 
-  it('leaves a letter that cannot be sent, and keeps no other one waiting for it', async () => {
+  it('leaves a dead letter that it cannot send, and sends the others', async () => {
     kit.letters.elect = [deadLetter('{"target":"ship/depot=broken"}'), deadLetter(`{"target":"${where}"}`)];
     kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
     const redrive: StepKit['deadLetters']['redrive'] = async (queue, sent, delay) => {
-      if (sent.body.includes('broken')) throw new Error('SQS does not like it');
+      if (sent.body.includes('broken')) throw new Error('SQS refuses the message');
       return kit.deadLetters.redrive(queue, sent, delay);
     };
     await sweep({ ...kit, deadLetters: { ...kit.deadLetters, redrive } }, { timeLeft: timeRunning(50_000) });
@@ -113,7 +113,7 @@ suite('sweep', () => {
     expect(kit.events.find(({ event }) => event === 'not-revived')).toMatchObject({ queue: 'elect' });
   });
 
-  it('goes on with the other queues and the patrol when one cannot be read, and fails in the end', async () => {
+  it('goes on with other queues and the patrol if one fails, and then throws', async () => {
     kit.letters.register = [deadLetter('{"operation":"ship","payload":{}}')];
     const receive: StepKit['deadLetters']['receive'] = async (queue) => {
       if (queue === 'elect') throw new Error('AccessDenied');
@@ -130,7 +130,7 @@ suite('sweep', () => {
     expect(write).toHaveBeenCalled();
   });
 
-  it('gives every queue its turn, however many letters one has', async () => {
+  it('serves every queue, however many dead letters one has', async () => {
     const receive: StepKit['deadLetters']['receive'] = async (queue) =>
       queue === 'elect' ? [deadLetter(`{"target":"${where}"}`)] : kit.letters[queue];
     kit.letters.register = [deadLetter('{"operation":"ship","payload":{}}')];
@@ -138,7 +138,7 @@ suite('sweep', () => {
     expect(kit.sent.revived.map(({ queue }) => queue)).toEqual(expect.arrayContaining(['elect', 'register']));
   });
 
-  it('refuses a register message that would not fit into a message any more', async () => {
+  it('rejects a register message that no longer fits into a message', async () => {
     kit.letters.register = [deadLetter(`{"operation":"ship",${' '.repeat(1_000_000)}"payload":{}}`)];
     await sweep(kit, invocation);
     expect(kit.sent.rejected).toMatchObject([
@@ -147,7 +147,7 @@ suite('sweep', () => {
     expect(kit.letters.register).toEqual([]);
   });
 
-  it('finds, on its patrol, tasks that nobody leads, after a while and not before', async () => {
+  it('finds tasks without a leader after some time, and not before', async () => {
     await registered(1);
     await kit.locks.skipFence(where, 1, 0, NOW);
     await kit.locks.flush(where, 0);

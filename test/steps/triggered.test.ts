@@ -17,7 +17,7 @@ const DOWN = async (): Promise<never> => {
   throw new Error('DynamoDB is down');
 };
 
-suite('jobs of a deferred list that are triggered', () => {
+suite('triggered jobs', () => {
   let list: ListId;
   beforeEach(() => {
     list = listId(`l-${depot}`) as ListId;
@@ -31,12 +31,12 @@ suite('jobs of a deferred list that are triggered', () => {
       expect(await append(kit, name, payloads, token(`add-${first}`))).toMatchObject({ kind: 'appended', first });
     }
   };
-  /** Triggers, and takes the message that was sent. */
+  /** Triggers jobs, and returns the message that was sent. */
   const triggered = async (count: number, name = list): Promise<string> => {
     await trigger(kit, name, { count }, token('t'));
     return kit.sent.registered.splice(0).join();
   };
-  /** What one delivery of the register queue's messages comes to; what they go on with stays in `sent`. */
+  /** Delivers messages of the register queue once. The messages that it sends stay in `sent`. */
   const deliver = (...bodies: readonly string[]): Promise<void> =>
     register(
       kit,
@@ -46,7 +46,7 @@ suite('jobs of a deferred list that are triggered', () => {
   const slots = async (count: number) =>
     (await kit.fanOuts.node(trackerOf(list), { level: 0, n: 0 }))?.slots.slice(0, count);
 
-  it('become tasks with their payloads as they were sent, each an item of the list; again is harmless', async () => {
+  it('become tasks with their payloads, as items of the list, only once', async () => {
     await opened(3);
     const body = await triggered(2);
     await deliver(body);
@@ -60,7 +60,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect([kit.sent.rejected, kit.sent.registered, kit.sent.elect.length]).toEqual([[], [], 1]);
   });
 
-  it('of many triggers that come together are no more at once than those of one, so that a function has time for them', async () => {
+  it('of many triggers in one delivery are limited to those of one trigger', async () => {
     await opened(900);
     const bodies: string[] = [];
     for (let n = 0; n < 10; n += 1) {
@@ -75,7 +75,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await tasks(900)).toHaveLength(900);
   });
 
-  it('are rejected with their reasons where they do not fit, and count as failed; the others go on', async () => {
+  it('that are invalid are rejected with reasons, and count as failed', async () => {
     await opened(4, (n) => (n % 2 === 0 ? { depot, n } : { depto: depot, n }));
     await seal(kit, trackerOf(list));
     await deliver(await triggered(4));
@@ -86,14 +86,14 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await slots(4)).toEqual([null, false, null, false]);
   });
 
-  it('complete their list if all of them are refused: nobody else would', async () => {
+  it('complete their list if all of them are rejected', async () => {
     await opened(2, () => ({}));
     await seal(kit, trackerOf(list));
     await deliver(await triggered(2));
     expect(await kit.lists.read(list)).toMatchObject({ status: 'complete', ended: { failed: 2 } });
   });
 
-  it('count as failed where another task has their id, which stays as it is', async () => {
+  it('count as failed if another task has their id; that task stays as it is', async () => {
     await opened(2);
     await register(kit, [message(0, { id: taskOf(list, 1), payload: { depot, mine: true } })]);
     await deliver(await triggered(2));
@@ -102,7 +102,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await kit.tasks.payload(taskOf(list, 1))).toBe(JSON.stringify({ depot, mine: true }));
   });
 
-  it('start 500 at a time, and the next message goes once those before are tasks, with what waits', async () => {
+  it('start 500 at a time; the next message is sent when all of these wait', async () => {
     await opened(1_100);
     let body = await triggered(1_100);
     const waiting = { ...kit.waiting, put: DOWN };
@@ -118,7 +118,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect([kit.sent.registered, (await tasks(1_100)).length]).toEqual([[], 1_100]);
   });
 
-  it('of a large trigger do not hold up those of a small one behind it', async () => {
+  it('of a large trigger do not delay those of a small trigger', async () => {
     const small = listId(`small-${depot}`) as ListId;
     await opened(3_000);
     await opened(10, undefined, small);
@@ -136,7 +136,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await tasks(3_000)).toHaveLength(3_000);
   });
 
-  it('are taken by the message where whoever asked stopped before; of a list that was cancelled nothing is', async () => {
+  it('are taken by the message if the caller stopped; none after a cancel', async () => {
     await opened(10);
     await expect(
       trigger({ ...kit, lists: { ...kit.lists, take: DOWN } }, list, { count: 4 }, token('t')),
@@ -152,7 +152,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect([kit.sent.rejected, kit.sent.registered]).toEqual([[], []]);
   });
 
-  it('are not taken by a message that nobody of ours sent: one amid a trigger that was never begun, or for a list of workers', async () => {
+  it('are not taken by a forged message or for a list with claims', async () => {
     const pulled = listId(`pulled-${depot}`) as ListId;
     await opened(10);
     await kit.lists.open({ id: trackerOf(pulled), createdAt: NOW }, NOW + 120_000);
@@ -164,7 +164,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(kit.sent.registered).toEqual([]);
   });
 
-  it('are ended by their own tasks: no message that somebody sends can be one of a list', async () => {
+  it('are ended by their own tasks only', async () => {
     await opened(2);
     await register(kit, [message(0, { fanOutItem: `~${list}:0:0` }), message(1, { fanOutItem: `${list}:0:0` })]);
     expect(kit.sent.rejected.map(({ problems }) => problems)).toEqual([
@@ -174,7 +174,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect(await slots(2)).toBeUndefined();
   });
 
-  it('that are done start no task any more', async () => {
+  it('that are done start no task', async () => {
     await opened(3);
     const body = await triggered(3);
     await kit.fanOuts.putNode(trackerOf(list), { level: 0, n: 0 }, { slots: new Map([[1, true]]), failed: 0, at: NOW });
@@ -182,7 +182,7 @@ suite('jobs of a deferred list that are triggered', () => {
     expect((await tasks(3)).map(({ id: name }) => name)).toEqual([`${list}:0`, `${list}:2`]);
   });
 
-  it('go on by a dead letter as it is; one that cannot be meant is rejected with every reason', async () => {
+  it('start from a redriven dead letter; an invalid message is rejected', async () => {
     await opened(2);
     const body = await triggered(2);
     kit.letters.register = [deadLetter(body)];
@@ -198,7 +198,7 @@ suite('jobs of a deferred list that are triggered', () => {
     ]);
   });
 
-  it('are each sent again from the rejected queue, where they fit now; a trigger that never will stays', async () => {
+  it('that are valid now are sent again from the rejected queue one by one', async () => {
     await opened(12);
     const without: StepKit = { ...kit, config: { ...kit.config, operations: {} } };
     await register(without, [{ messageId: 'm', body: await triggered(12) }]);

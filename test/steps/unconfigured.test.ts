@@ -15,10 +15,10 @@ const capped = aConfig({
   concurrency: { perTarget: 1, total: 1 },
 });
 
-suite('a message of an operation that is not configured any more', () => {
+suite('a message of a removed operation', () => {
   const removed = (): StepKit => ({ ...kit, config: { ...kit.config, operations: {} } });
   const guardOf = () => kit.sent.group.findLast(({ target }) => target === where) as StepKit['sent']['group'][number];
-  /** A batch that is over, and whether it has given back its slots. */
+  /** A finished batch, which has released its slots if `hasTail`. */
   const done = async (hasTail: boolean): Promise<BatchId> => {
     const batchId = batchIdOf(where, 1, 1);
     const deps = { ...kit, config: capped };
@@ -36,13 +36,13 @@ suite('a message of an operation that is not configured any more', () => {
     return batchId;
   };
 
-  it('about a batch that is over ends, once its slots are free', async () => {
+  it('ends if its batch has finished and released its slots', async () => {
     await handleBatch(removed(), { kind: 'due', batchId: await done(true) }, PLENTY);
     await handleBatch(removed(), { kind: 'completion', batchId: batchIdOf(where, 1, 1), results: null }, PLENTY);
     expect((await kit.operations.read(operationOf(where))).inFlight).not.toContain(`${where}#1#1`);
   });
 
-  it('about a batch that holds slots comes back', async () => {
+  it('comes back if its batch holds slots', async () => {
     const batchId = await done(false);
     await expect(handleBatch(removed(), { kind: 'due', batchId }, PLENTY)).rejects.toThrow(UnknownOperation);
     await kit.operations.freeSlot(operationOf(where), slotOf(where, 1, 1));
@@ -53,7 +53,7 @@ suite('a message of an operation that is not configured any more', () => {
     await handleBatch(removed(), { kind: 'due', batchId }, PLENTY);
   });
 
-  it('about a Target without tasks ends, and gives its lock back', async () => {
+  it('ends and releases the lock if its Target has no tasks', async () => {
     await electLeader(removed(), { kind: 'elect', target: where });
     const rows = await led(1);
     const guard = guardOf();
@@ -69,7 +69,7 @@ suite('a message of an operation that is not configured any more', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('about a Target that has an open batch, or waits for a slot, comes back', async () => {
+  it('comes back if its Target has an open batch or is blocked', async () => {
     await led(1);
     const guard = guardOf();
     const open = { batch: batchIdOf(where, 1, 1), round: 1, by: token('by'), until: kit.now + LEASE };
@@ -82,7 +82,7 @@ suite('a message of an operation that is not configured any more', () => {
     await expect(group(removed(), guard, PLENTY)).rejects.toThrow(UnknownOperation);
   });
 
-  it('about a Target with tasks comes back', async () => {
+  it('comes back if its Target has tasks', async () => {
     await registered(1);
     await expect(electLeader(removed(), { kind: 'elect', target: where })).rejects.toThrow(UnknownOperation);
     await electLeader(kit, { kind: 'elect', target: where });

@@ -1,4 +1,4 @@
-/** Waking many Targets at once: at a steady pace, by one invocation after the other, and never by two. */
+/** Wakes many Targets at a steady pace, by one invocation after the other, and never by two at once. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseElect, printElect, type ResumeMessage } from '../../src/domain/batches/messages.ts';
 import type { Target } from '../../src/domain/ids.ts';
@@ -23,17 +23,17 @@ const capped = (total: number | null, circuit: { failures: number; coolDown: num
   ...kit,
   config: aConfig({ batch: aPolicy({ maxSize: 4 }), concurrency: { perTarget: null, total }, circuit }),
 });
-/** As it comes from the queue. */
+/** Handles a resume message as it comes from the queue. */
 const resume = (message: Partial<ResumeMessage>, deps: StepKit = kit) =>
   electLeader(deps, parseElect(printElect({ kind: 'resume', operation: SHIP, resume: 'pause', ...message })));
 const sentOn = () => kit.sent.resume.map(({ delay: _, ...message }) => message);
 
-describe('waking many', () => {
+describe('the wake step', () => {
   beforeEach(() => {
     kit = stepKit(memoryStores());
   });
 
-  it('fifty are woken at once; of one more a message sees to all', async () => {
+  it('wakes up to fifty Targets at once, and sends a message for more', async () => {
     await enqueue(50);
     await wakeForFreeSlot(kit, SHIP);
     expect([woken(), await waiting(), kit.sent.resume]).toEqual([targets(50), [], []]);
@@ -46,7 +46,7 @@ describe('waking many', () => {
     ]);
   });
 
-  it('takes some hundred a second, the oldest first, and no row before its message; then a message goes on', async () => {
+  it('wakes some hundred a second, the oldest first; then a message goes on', async () => {
     await enqueue(6 * PACE);
     const left: number[] = [];
     const at: number[] = [];
@@ -67,12 +67,12 @@ describe('waking many', () => {
     expect([await waiting(), (await state()).waking, kit.sent.resume.length]).toEqual([[], undefined, 1]);
   });
 
-  it('goes on for as many as there is room for', async () => {
+  it('goes on for as many Targets as slots are free', async () => {
     await enqueue(6 * PACE);
     const total = 5 * PACE + 60;
     await resume({}, capped(total));
     expect([woken().length, sentOn()[0]?.waking?.left]).toEqual([5 * PACE, 60]);
-    // All but some that were woken have their slots.
+    // Only some of the woken Targets have taken their slots.
     for (let n = 0; n < 8; n += 1) await kit.operations.takeSlot(SHIP, slotOf(elsewhere(n), 1, 1), 10);
     const first = sentOn()[0] ?? {};
     kit.sent.resume.length = 0;
@@ -80,14 +80,14 @@ describe('waking many', () => {
     expect(woken().length).toBe(5 * PACE + 60);
   });
 
-  it('gives those that were woken a moment to take their slots, before it looks for room again', async () => {
+  it('waits a second before it counts free slots again', async () => {
     await enqueue(1_000);
     await resume({}, capped(100));
     expect([woken().length, kit.sent.resume.length]).toEqual([100, 1]);
     expect(kit.now).toBe(NOW + 1_000);
   });
 
-  it('is left to whoever does it: a second message, and one that comes again, wake nobody', async () => {
+  it('leaves the work to one message; a second or repeated one wakes no Target', async () => {
     await enqueue(6 * PACE);
     await resume({});
     const before = woken().length;
@@ -97,7 +97,7 @@ describe('waking many', () => {
     expect([woken().length, kit.sent.resume.length]).toEqual([before, 1]);
   });
 
-  it('is taken over ten seconds after its last sign, whoever died', async () => {
+  it('takes over ten seconds after the last mark of another invocation', async () => {
     await enqueue(6 * PACE);
     await resume({});
     const { at = 0 } = (await state()).waking ?? {};
@@ -109,7 +109,7 @@ describe('waking many', () => {
     expect(woken()).toHaveLength(6 * PACE);
   });
 
-  it('of two that see the same, one wakes', async () => {
+  it('runs in one of two concurrent invocations', async () => {
     await enqueue(60);
     const read: StepKit['operations']['read'] = async (operation) => {
       const seen = await kit.operations.read(operation);
@@ -120,7 +120,7 @@ describe('waking many', () => {
     expect([woken(), (await state()).waking?.id]).toEqual([[], 'another']);
   });
 
-  it('ends with a pause amid it, and looks once more for what came meanwhile', async () => {
+  it('ends with a pause, and checks for newly queued Targets at its end', async () => {
     await enqueue(6 * PACE);
     await resume({});
     await kit.operations.pause(SHIP, { id: 'next', by: 'person', since: NOW });
@@ -128,7 +128,7 @@ describe('waking many', () => {
     await resume(sentOn()[0] ?? {});
     expect([woken().length, (await state()).waking, kit.sent.resume.length]).toEqual([before, undefined, 1]);
     await kit.operations.resume(SHIP, 'next');
-    // Somebody else's message came to nothing just before the end.
+    // Another message woke no Target just before the end.
     const markWaking: StepKit['operations']['markWaking'] = async (operation, seen, next) => {
       if (!next) await enqueue(2, 9_000);
       return kit.operations.markWaking(operation, seen, next);
@@ -137,7 +137,7 @@ describe('waking many', () => {
     expect([woken().slice(-2), await waiting()]).toEqual([[elsewhere(9_000), elsewhere(9_001)], []]);
   });
 
-  it('wakes one while a circuit is half open, though many wait', async () => {
+  it('wakes one Target while a circuit is half-open, though many wait', async () => {
     await enqueue(60);
     await kit.operations.addFailure(SHIP, 2);
     await resume({}, capped(null, { failures: 2, coolDown: 1_000 }));

@@ -1,6 +1,6 @@
 /**
- * Which reads each step makes, in their order: an eventually consistent one is half as dear and may be seconds behind. A
- * step that decides by one where it needs the other goes wrong only where a replica is behind, which no engine here shows.
+ * Which reads each step makes, in order. An eventually consistent read costs half as much and may be seconds behind. A step that uses one
+ * where it needs a strongly consistent read fails only if a replica lags, which no engine here shows.
  */
 import { expect, it } from 'vitest';
 import type { Answer } from '../../src/domain/downstream/downstream.ts';
@@ -17,7 +17,7 @@ import { aConfig, aPolicy, aRetry, id, NOW, target } from '../factories/factorie
 import { memoryStores } from '../ports/stores.ts';
 import { PLENTY, type StepKit, stepKit } from './step-kit.ts';
 
-/** All calls that read without writing anything. */
+/** All calls that only read. */
 const READS = {
   tasks: ['members', 'readEventually', 'get', 'all', 'outlines', 'payload', 'failed', 'failedAnywhere', 'failures'],
   waiting: ['first', 'has', 'page', 'count'],
@@ -36,7 +36,7 @@ const body = (n: number): string =>
     payload: { depot: 'MUC', n, s: n === 2 ? 'x'.repeat(2_000) : '' },
   });
 
-/** A kit that notes the reads of a step. */
+/** A kit that records the reads of a step. */
 const watched = (concurrency = { perTarget: null as number | null, total: null as number | null }) => {
   const config = aConfig({
     ...{ concurrency, circuit: { failures: 5, coolDown: 30_000 } },
@@ -63,7 +63,7 @@ const watched = (concurrency = { perTarget: null as number | null, total: null a
   return { kit, during };
 };
 
-/** Registers two tasks and seals their batch; each step with the reads that it made. */
+/** Registers two tasks and seals their batch. Returns the reads of each step. */
 const toBatch = async ({ kit, during }: ReturnType<typeof watched>) => ({
   register: await during(() => register(kit, [message(1), message(2)])),
   elect: await during(() => electLeader(kit, { kind: 'elect', target: WHERE })),
@@ -79,7 +79,7 @@ const handled = ({ kit, during }: ReturnType<typeof watched>, answer: Answer) =>
 };
 const UNAVAILABLE: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };
 
-it('tasks on their way: whoever decides reads consistently, but for the first look at new members', async () => {
+it('steps read a new task strongly consistently, except for the first read of members', async () => {
   const own = watched();
   expect(await toBatch(own)).toMatchInlineSnapshot(`
     {
@@ -95,10 +95,10 @@ it('tasks on their way: whoever decides reads consistently, but for the first lo
   expect(await handled(own, { kind: 'all-succeeded' }), 'later attempts').toMatchInlineSnapshot(
     `"batches.get, operations.read, locks.read, tasks.members, operations.read"`,
   );
-  expect(await handled(own, UNAVAILABLE), 'of what is finished').toMatchInlineSnapshot(`"batches.get"`);
+  expect(await handled(own, UNAVAILABLE), 'of a finished batch').toMatchInlineSnapshot(`"batches.get"`);
 });
 
-it('under caps', async () => {
+it('steps make these reads under caps', async () => {
   const own = watched({ perTarget: 2, total: 2 });
   expect(await toBatch(own)).toMatchInlineSnapshot(`
     {
@@ -112,7 +112,7 @@ it('under caps', async () => {
   );
 });
 
-it('what is registered again, redriven or cancelled', async () => {
+it('register, redrive and cancel make these reads for known tasks', async () => {
   const own = watched();
   const { kit, during } = own;
   await toBatch(own);
@@ -130,7 +130,7 @@ it('what is registered again, redriven or cancelled', async () => {
   );
 });
 
-it('the sweep looks at many Targets eventually consistently, and consistently at what it repairs', async () => {
+it('the sweep scans Targets eventually consistently', async () => {
   const own = watched();
   await register(own.kit, [message(1)]);
   own.kit.now = NOW + 600_000;
