@@ -10,7 +10,7 @@ interface Halved {
   readonly called: readonly (readonly number[])[];
 }
 
-/** Calls until nothing is left. @param refuses whether a call about these items is refused, and for what. */
+/** Calls until no part is left. @param refuses returns why a call with these items is refused, if it is. */
 const halve = (
   items: readonly number[],
   refuses: (part: readonly number[]) => Suspect | 'not now' | undefined,
@@ -34,7 +34,7 @@ const halve = (
 };
 
 describe('halving', () => {
-  it('finds one item at fault among n with at most 1 + 2·log2(n) calls, wherever it is, and fails no other', () => {
+  it('finds one bad item of n in at most 1 + 2·log2(n) calls, and fails no other item', () => {
     for (let n = 1; n <= 1_000; n += 1) {
       const items = range(n);
       const most = 1 + 2 * Math.log2(n);
@@ -48,7 +48,7 @@ describe('halving', () => {
     }
   });
 
-  it('finds any number of items at fault, and fails no other', () => {
+  it('finds any number of bad items, and fails no other item', () => {
     for (let mask = 0; mask < 2 ** 10; mask += 1) {
       const poisoned = range(10).filter((n) => mask & (1 << n));
       const { failed } = halve(range(10), (part) => (part.some((n) => poisoned.includes(n)) ? 'an-item' : undefined));
@@ -56,7 +56,7 @@ describe('halving', () => {
     }
   });
 
-  it('of a call that is too large calls about every item in parts that are not, whatever their first halves said', () => {
+  it('of a call that is too large includes every item in calls that are not too large', () => {
     for (const most of [1, 2, 3, 7]) {
       const { called, failed } = halve(range(20), (part) => (part.length > most ? 'its-size' : undefined));
       expect(failed).toEqual([]);
@@ -64,8 +64,8 @@ describe('halving', () => {
     }
   });
 
-  it('concludes nothing from a first half that nobody could take, and calls about a single item before it fails', () => {
-    // The downstream refuses what holds both 0 and 3, and neither of them alone.
+  it('draws no conclusion from an unavailable half, and calls an item before it fails', () => {
+    // The downstream refuses a call with both 0 and 3, and accepts each of them alone.
     const { failed, called } = halve(range(4), (part) =>
       part.includes(0) && part.includes(3) ? 'an-item' : undefined,
     );
@@ -79,13 +79,13 @@ describe('halving', () => {
     ]);
   });
 
-  it('goes on in parts of a size', () => {
+  it('continues in parts of a given size', () => {
     expect(halve(range(5), () => undefined, 2).called).toEqual([[0, 1], [2, 3], [4]]);
     expect(inParts([], 3)).toEqual([]);
   });
 });
 
-it('a half that is not too large says nothing about the other one', () => {
+it('halving draws no conclusion about the second half if the call was only too large', () => {
   const halves = refused(inParts(range(4)), 'its-size');
   expect(toCall(accepted(halves)).map(({ items }) => items)).toEqual([[2, 3]]);
   const guilty = refused(inParts(range(4)), 'an-item');

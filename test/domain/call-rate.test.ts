@@ -16,8 +16,8 @@ import { NOW, operationName } from '../factories/factories.ts';
 
 const since = NOW - 5_000;
 
-describe('the next moment of a line', () => {
-  it('is now, or when those before it leave room', () => {
+describe('the next moment', () => {
+  it('is now, or after the moments that are already reserved', () => {
     expect(nextMoment(undefined, NOW, 4)).toEqual({ at: NOW, line: { next: NOW + 250, rate: 4, since: NOW } });
     expect(nextMoment({ next: NOW - 600, rate: 4, since }, NOW, 4)).toEqual({
       at: NOW,
@@ -29,7 +29,7 @@ describe('the next moment of a line', () => {
     });
   });
 
-  it('begins a line where the rate is another: at most a gap away from the last call, and from now', () => {
+  it('starts a new line under another rate, at most one gap after the last', () => {
     const far = { next: NOW + 50_000, rate: 1, since };
     expect(nextMoment(far, NOW, 100)).toEqual({ at: NOW + 10, line: { next: NOW + 20, rate: 100, since: NOW } });
     const near = { next: NOW + 7, rate: 100, since };
@@ -38,7 +38,7 @@ describe('the next moment of a line', () => {
     expect(nextMoment(over, NOW, 1)).toEqual({ at: NOW, line: { next: NOW + 1_000, rate: 1, since: NOW } });
   });
 
-  it('begins a line where release 0.2.0 made the one that is there, or lengthened it', () => {
+  it('starts a new line if release 0.2.0 made or lengthened the old one', () => {
     expect(nextMoment({ next: NOW + 2_600_000 }, NOW, 1).at).toBe(NOW + 1_000);
     const longest = NOW + MOST_AHEAD + 1_000 + 2 * CLOCK_SKEW;
     const long = (next: number) => nextMoment({ next, rate: 1, since }, NOW, 1);
@@ -46,7 +46,7 @@ describe('the next moment of a line', () => {
     expect(long(longest + 1)).toEqual({ at: NOW + 1_000, line: { next: NOW + 2_000, rate: 1, since: NOW } });
   });
 
-  it('never allows more calls than the rate: what is left of a millisecond is waited for', () => {
+  it('never exceeds the rate; gaps are rounded up to milliseconds', () => {
     for (const [rate, gap] of [
       [3, 334],
       [7, 143],
@@ -57,9 +57,9 @@ describe('the next moment of a line', () => {
   });
 });
 
-describe('a moment that was reserved', () => {
+describe('a reserved moment', () => {
   const line = { next: NOW + 60_000, rate: 1, since };
-  it('is void once it is past for a while', () => {
+  it('is void some time after it has passed', () => {
     expect(
       [undefined, NOW + 9_000, NOW - VOID_AFTER, NOW - VOID_AFTER - 1].map((at) =>
         reservedIn({ ...(at === undefined ? {} : { at }), line: since }, line, 1, NOW),
@@ -67,7 +67,7 @@ describe('a moment that was reserved', () => {
     ).toEqual([undefined, NOW + 9_000, NOW - VOID_AFTER, undefined]);
   });
 
-  it('is void in another line, under another rate, and where release 0.2.0 reserved it', () => {
+  it('is void in another line, under another rate, or from release 0.2.0', () => {
     expect(reservedIn({ at: NOW, line: since }, line, 1, NOW)).toBe(NOW);
     expect(reservedIn({ at: NOW, line: since - 1 }, line, 1, NOW)).toBeUndefined();
     expect(reservedIn({ at: NOW, line: since }, line, 2, NOW)).toBeUndefined();
@@ -76,14 +76,14 @@ describe('a moment that was reserved', () => {
   });
 });
 
-it('a batch reaches the further the longer it is in line, and wakes before the line ends that it saw', () => {
+it('a batch reserves further ahead the longer it waits, and wakes before its line ends', () => {
   expect([-1, 0, 600_000].map(reachOf)).toEqual([LEAST_AHEAD, LEAST_AHEAD, (LEAST_AHEAD + MOST_AHEAD) / 2]);
   expect(reachOf(86_400_000)).toBeLessThan(MOST_AHEAD);
   expect(reachOf(3_600_000)).toBeGreaterThan(reachOf(3_500_000));
   expect([0, 1].map(sleepSeconds)).toEqual([45, 60]);
 });
 
-it('is reserved again where the write of its reservation took so long that it has passed', async () => {
+it('a moment is reserved again if it passes while its reservation is written', async () => {
   let now = NOW;
   let line: CallLine | undefined;
   const lines: (CallLine | undefined)[] = [];

@@ -10,45 +10,45 @@ const held: Lock = { fence: 3, round: 2, holder: token('leader'), lockedUntil: N
 const { holder: _, ...released } = held;
 const open = { openBatch: batchId('ship/depot=MUC#3#2') };
 const row = aRow({ at: NOW });
-/** Long after what happened at NOW. */
+/** Long after the events at NOW. */
 const later = NOW + GRACE;
 
-describe("what is stuck in a Target's queue", () => {
+describe('a finding about a Target', () => {
   const found = (lock: Lock, first?: typeof row, now = later): Finding | undefined =>
     findingOf(T, lock, first, now, GRACE);
 
-  it('is a task that waits while nobody leads', () => {
+  it('is a waiting task without a leader', () => {
     const stranded = { finding: 'stranded', target: T, since: NOW };
     expect(found(released, row)).toEqual(stranded);
     expect(found(NO_LOCK, row)).toEqual(stranded);
   });
 
-  it('is a lock whose lease is over, with work or without', () => {
+  it('is a lock whose lease has ended, with or without waiting tasks', () => {
     const expired = { finding: 'expired-lock', target: T, since: NOW, holder: { fence: 3, token: 'leader' } };
     expect(found(held)).toEqual({ ...expired, hasWork: false });
     expect(found(held, row)).toEqual({ ...expired, hasWork: true });
   });
 
-  it('is a batch that was begun, whether anything waits behind it or not', () => {
+  it('is an open batch without a leader, with or without waiting tasks', () => {
     const leaderless = { finding: 'leaderless-batch', target: T, since: NOW, batchId: open.openBatch };
     for (const lock of [held, released])
       for (const first of [undefined, row]) expect(found({ ...lock, ...open }, first)).toEqual(leaderless);
   });
 
-  it('is nothing that somebody leads, for however long', () => {
+  it('is never about a Target that has a leader', () => {
     const leading = { ...held, lockedUntil: later };
     for (const lock of [leading, { ...leading, ...open }])
       for (const first of [undefined, row]) expect(found(lock, first)).toBeUndefined();
   });
 
-  it('is nothing whose message may be on its way still', () => {
+  it('does not exist while a message may still be on its way', () => {
     for (const lock of [held, released, { ...held, ...open }])
       expect(found(lock, row, later - 1), JSON.stringify(lock)).toBeUndefined();
     expect(found(released)).toBeUndefined();
     expect(found(NO_LOCK)).toBeUndefined();
   });
 
-  it('is no lock for which a task just came, that brings a leader along', () => {
+  it('is not a lock for which a new task will soon bring a leader', () => {
     const late = aRow({ at: NOW + 1 });
     expect(found(held, late)).toBeUndefined();
     expect(found(held, late, later + 1)).toMatchObject({ finding: 'expired-lock', since: NOW + 1 });
@@ -73,7 +73,7 @@ describe('an overdue batch', () => {
   };
   const running: Batch = { ...batch, status: 'in-progress', attempt: 1, runUntil: NOW + 50 };
 
-  it('was sealed and never started, or could have had its next attempt long ago', () => {
+  it('was sealed but never started, or its next attempt was due long ago', () => {
     expect(overdue(batch, NOW + 100, 100)).toEqual({
       finding: 'overdue-batch',
       target: T,
@@ -83,7 +83,7 @@ describe('an overdue batch', () => {
     expect(overdue(running, NOW + 150, 100)).toMatchObject({ since: NOW + 50 });
   });
 
-  it('is none that is in time, forming or finished', () => {
+  it('is not in time, forming or finished', () => {
     expect(overdue(batch, NOW + 99, 100)).toBeUndefined();
     expect(overdue(running, NOW + 149, 100)).toBeUndefined();
     for (const status of ['forming', 'succeeded', 'partly-failed', 'failed'] as const)

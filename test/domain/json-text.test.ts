@@ -9,7 +9,7 @@ describe('raw JSON', () => {
     );
   });
 
-  it('is not misled by brackets, quotes and escapes inside strings', () => {
+  it('treats brackets, quotes and escapes inside strings as text', () => {
     const text = String.raw`{"a":"}\"]\\","b\u0063":[{"x":"]"}], "c":{}}`;
     expect(Object.fromEntries(rawMembers(text))).toEqual({ a: String.raw`"}\"]\\"`, bc: '[{"x":"]"}]', c: '{}' });
   });
@@ -18,7 +18,7 @@ describe('raw JSON', () => {
     expect(rawMembers('{"a":1,"a":2}').get('a')).toBe('2');
   });
 
-  it('gives slices that parse to what the whole parses to', () => {
+  it('gives slices that parse to the same values as the whole text', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 2, '\t'), (object, space) => {
         const text = JSON.stringify(object, null, space);
@@ -36,7 +36,7 @@ describe('raw JSON', () => {
     );
   });
 
-  it('walks deep nesting and long strings without recursion', () => {
+  it('reads deep nesting and long strings without recursion', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const long = JSON.stringify('\\"'.repeat(200_000));
     const members = rawMembers(`{"deep":${deep},"long":${long}}`);
@@ -45,13 +45,13 @@ describe('raw JSON', () => {
   });
 });
 
-describe('a text that cannot be parsed', () => {
+describe('an unparsable text', () => {
   const reasonFor = (text: string): string => {
     const parsed = parseJson(text);
     return parsed.ok ? '' : (parsed.problems[0]?.reason ?? '');
   };
 
-  it('is refused without being quoted: reasons are logged, and it may be a payload', () => {
+  it('is refused without a quotation, as reasons are logged', () => {
     const odd = [
       '{"password":hunter2}',
       '{"password":"hunter2",}',
@@ -74,7 +74,7 @@ describe('a text that cannot be parsed', () => {
     }
   });
 
-  it("is refused before it takes a function's memory, by what it is made of and not by its length", () => {
+  it('is refused for too many brackets and commas, not for its length', () => {
     const tooMany = /more than 1000000 brackets and commas/;
     expect(reasonFor(`[${'[],'.repeat(1_000_000)}[]]`)).toMatch(tooMany);
     expect(reasonFor(`${'['.repeat(1_000_001)}${']'.repeat(1_000_001)}`)).toMatch(tooMany);

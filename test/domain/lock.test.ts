@@ -17,29 +17,29 @@ describe('a lock', () => {
 });
 
 describe('a group message', () => {
-  it('leads while lock shows its fence and token, even when the lease is over: nobody else took it', () => {
+  it('leads while the lock has its fence and token, even after the lease', () => {
     expect(status(held, 5)).toBe('leader');
     expect(status(expired, 5)).toBe('leader');
     expect(status({ ...held, openBatch: batchId('b') }, 5)).toBe('leader-with-open-batch');
   });
 
-  it('is superseded by a later fence, or by another holder of its own', () => {
+  it('is superseded by a later fence, or by another holder of its fence', () => {
     expect(status({ ...held, fence: 6 }, 5)).toBe('superseded');
     expect(status({ ...held, holder: token('other') }, 5)).toBe('superseded');
     expect(status({ ...expired, holder: token('other') }, 5)).toBe('superseded');
   });
 
-  it('is early while the leader before it holds the lock', () => {
+  it('is early while the previous leader holds the lock', () => {
     expect(status(held, 6, 'next')).toBe('early');
   });
 
-  it('is next when that one is gone, and also when fences were skipped', () => {
+  it('is next when the previous leader is gone, also if fences were skipped', () => {
     expect(status(expired, 6, 'next')).toBe('next');
     expect(status(released, 6, 'next')).toBe('next');
     expect(status(NO_LOCK, 6, 'next')).toBe('next');
   });
 
-  it('is foreign where no leader can have come so far, even by a backup that was restored', () => {
+  it("is foreign if its fence is higher than any leader's, even after a restore", () => {
     expect(status(released, 5 + 1_000_000_000)).toBe('next');
     expect(status(released, 6 + 1_000_000_000)).toBe('foreign');
     expect(status(held, Number.MAX_SAFE_INTEGER)).toBe('foreign');
@@ -47,11 +47,11 @@ describe('a group message', () => {
     expect(status(held, -5)).toBe('superseded');
   });
 
-  it('finds its lock released', () => {
+  it('can find its lock released', () => {
     expect(status(released, 5)).toBe('released');
   });
 
-  it('that is a hint wakes the leader it names, or looks after a Target that he gave up, and does nothing else', () => {
+  it('that is a hint affects only its own leader, or the lock released by it', () => {
     expect(status(held, 5, 'mine', true)).toBe('leader');
     expect(status(released, 5, 'mine', true)).toBe('released');
     expect(status(released, 6, 'next', true)).toBe('superseded');

@@ -1,4 +1,4 @@
-/** What holds of the policy whatever is configured and waits: all options combined. */
+/** Properties that hold for every policy and all waiting tasks, with all options combined. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Due, due, type Waiting, waitEnd, waitingRow } from '../../src/domain/batches/policy.ts';
@@ -42,7 +42,7 @@ const anyPart: fc.Arbitrary<Part> = fc.record({
 
 const byTurn = (rows: readonly Waiting[]): Waiting[] => rows.toSorted((a, b) => (a.entry < b.entry ? -1 : 1));
 
-/** Rows in their turns, as their tasks make them. */
+/** The rows of tasks, in the order in which they are due. */
 const rowsOf = (parts: readonly Part[]): Waiting[] =>
   byTurn(
     parts.map(({ coalesceKey, startBy, ...part }, n) =>
@@ -61,15 +61,15 @@ const anyRows = (most = 12): fc.Arbitrary<Waiting[]> =>
 
 const anyFlush = fc.option(around(-10_000, 1_000), { nil: undefined });
 
-/** As a leader decides: over as many rows as a batch may hold. */
+/** Decides as a leader does, over as many rows as a batch may hold. */
 const decide = (rows: readonly Waiting[], policy: BatchPolicy, now: number, flushedAt?: number): Due =>
   due(rows.slice(0, policy.maxSize), policy, now, flushedAt);
 
 const sum = (rows: readonly Waiting[], of: 'bytes' | 'weight'): number => rows.reduce((all, row) => all + row[of], 0);
 const isLarge = ({ bypass }: BatchPolicy, { bytes }: Waiting): boolean => bypass !== null && bytes >= bypass;
 
-describe('whatever the policy, and whatever waits,', () => {
-  it('a batch holds something, and no more than it may, unless one task alone is too much', () => {
+describe('under any policy,', () => {
+  it('a batch has members, and exceeds no limit unless a single task does', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, anyFlush, (rows, policy, flushedAt) => {
         const next = decide(rows, policy, NOW, flushedAt);
@@ -84,7 +84,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('a batch says truly why it was sealed', () => {
+  it('a batch states a true reason for its seal', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, anyFlush, (rows, policy, flushedAt = 0) => {
         const next = decide(rows, policy, NOW, flushedAt);
@@ -111,7 +111,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('a wait is for the future, and no longer than until the window ends, the Target is quiet, or a task expires', () => {
+  it('a wait ends in the future, at the window, quiet period or expiry at most', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, anyFlush, (rows, policy, flushedAt) => {
         const next = decide(rows, policy, NOW, flushedAt);
@@ -127,7 +127,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('who comes back at the moment that was named, with the same rows, seals, settles, or looks now and then for quiet', () => {
+  it('the leader seals, settles or checks for quiet when the wait is over', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, (rows, policy) => {
         const next = decide(rows, policy, NOW);
@@ -141,7 +141,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('a large task goes alone, and whatever waits beside it waits on', () => {
+  it('a large task goes alone, and the tasks beside it keep waiting', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, anyFlush, (rows, policy, flushedAt) => {
         const large = rows.slice(0, policy.maxSize).find((row) => isLarge(policy, row));
@@ -153,7 +153,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('a flush seals what waited at it, and changes nothing for what came later', () => {
+  it('a flush seals the tasks that waited then, and does not affect later ones', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, around(-10_000, 1_000), (rows, policy, flushedAt) => {
         const next = decide(rows, policy, NOW, flushedAt);
@@ -165,7 +165,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('minSize matters to quiet alone', () => {
+  it('minSize affects the quiet period only', () => {
     fc.assert(
       fc.property(anyRows(), anyPolicy, anyFlush, (rows, policy, flushedAt) => {
         const without = decide(rows, { ...policy, minSize: 1 }, NOW, flushedAt);
@@ -178,7 +178,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('windows end at the same moments for everybody, each within its own length', () => {
+  it('windows end at the same moments for all Targets, each within its length', () => {
     fc.assert(
       fc.property(around(-1e6, 1e6), fc.integer({ min: 1, max: 1e7 }), (at, window) => {
         const end = waitEnd(at, { maxWait: 7, window });
@@ -192,14 +192,14 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('batch after batch takes everything, in the order of turns but for what goes alone', () => {
+  it('successive batches take all tasks in order, except for large ones', () => {
     fc.assert(
       fc.property(anyRows(30), anyPolicy, (rows, policy) => {
         const inTurn: Waiting[] = [];
         let rest = rows;
         while (rest.length > 0) {
           const next = decide(rest, policy, Number.MAX_SAFE_INTEGER);
-          if (next.do === 'wait') throw new Error('waits for ever');
+          if (next.do === 'wait') throw new Error('the policy waits for ever');
           if (next.because !== 'bypass') inTurn.push(...next.rows);
           rest = rest.filter((row) => !next.rows.includes(row));
         }
@@ -209,7 +209,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('a task more makes nobody wait longer, unless the Target was to be quiet', () => {
+  it('one more task makes no task wait longer, except for a quiet period', () => {
     fc.assert(
       fc.property(anyRows(), anyPart, anyPolicy, anyFlush, (rows, part, policy, flushedAt) => {
         const quiet = policy.quietPeriod > 0;
@@ -224,7 +224,7 @@ describe('whatever the policy, and whatever waits,', () => {
     );
   });
 
-  it('nobody is overtaken by who came nine times maxWait later, however urgent', () => {
+  it('no task overtakes another that is older by more than nine times maxWait', () => {
     const priority = fc.integer({ min: 0, max: 9 });
     const maxWait = fc.integer({ min: 1_000, max: 7_200_000 });
     fc.assert(
@@ -233,7 +233,7 @@ describe('whatever the policy, and whatever waits,', () => {
           waitingRow({ id: id(name), run: 1, bytes: 1, createdAt, ahead: rank * wait }).entry;
         const first = turn('z', NOW, mine);
         expect(first < turn('a', NOW + 9 * wait + later, other)).toBe(true);
-        // And as urgent, or more: never by anybody later.
+        // A later task that is not more urgent never overtakes either.
         expect(first < turn('a', NOW + later, Math.min(mine, other))).toBe(true);
       }),
       RUNS,
@@ -241,8 +241,8 @@ describe('whatever the policy, and whatever waits,', () => {
   });
 });
 
-describe('what is settled before a look', () => {
-  it('is what has expired, and of each key all but the newest that has not: the rest has neither', () => {
+describe('settling', () => {
+  it('removes expired tasks, and all but the newest unexpired task of each key', () => {
     fc.assert(
       fc.property(anyRows(), fc.integer({ min: 0, max: 9_000 }), (rows, passed) => {
         const now = NOW + passed;

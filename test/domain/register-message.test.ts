@@ -25,19 +25,19 @@ describe('a register message', () => {
     });
   });
 
-  it('may bring its own id and a correlation id', () => {
+  it('may have its own id and a correlation id', () => {
     expect(parse({ ...good, id: 'mine', correlationId: 'c' })).toMatchObject({
       ok: true,
       value: { id: 'mine', correlationId: 'c' },
     });
   });
 
-  it('keeps its payload to the letter', () => {
+  it('keeps its payload unchanged', () => {
     const payload = '{ "depot":"MUC", "n":12345678901234567890.50 }';
     expect(parse(`{"operation":"ship","payload":${payload}}`)).toMatchObject({ ok: true, value: { payload } });
   });
 
-  it('is refused with every reason at once', () => {
+  it('is refused with all reasons at once', () => {
     expect(pathsOf('{')).toEqual(['']);
     expect(pathsOf('"text"')).toEqual(['']);
     expect(pathsOf([])).toEqual(['']);
@@ -58,7 +58,7 @@ describe('a register message', () => {
     expect(pathsOf('{"operation":"ship","payload":{"depot":"MUC"},"__proto__":{"id":"x"}}')).toEqual(['__proto__']);
   });
 
-  it('is refused when its payload is too large, for anyone or for a batch of its operation', () => {
+  it('is refused if its payload exceeds the limit, or `batch.maxBytes`', () => {
     const filled = (bytes: number) => ({ ...good, payload: { depot: 'MUC', text: 'x'.repeat(bytes) } });
     expect(pathsOf(filled(PAYLOAD_MAX_BYTES - 100))).toEqual([]);
     expect(parse(filled(PAYLOAD_MAX_BYTES))).toMatchObject({
@@ -72,7 +72,7 @@ describe('a register message', () => {
     });
   });
 
-  it('is refused when it has more than its payload and an id could want: it has to fit into a message once more', () => {
+  it('is refused if the rest of it is too large to be sent again', () => {
     const withSpace = (bytes: number) => `{"operation":"ship","payload":{"depot":"MUC"}${' '.repeat(bytes)}}`;
     expect(pathsOf(withSpace(400_000))).toEqual([]);
     expect(parse(withSpace(500_000))).toMatchObject({
@@ -82,18 +82,18 @@ describe('a register message', () => {
     expect(pathsOf(twice)).toEqual(['']);
   });
 
-  it('is not too large by the id that it gets when it is sent on, once or twice', () => {
+  it('is not refused for the size of the id that a redrive adds', () => {
     const start = '{"operation":"ship","payload":{"depot":"MUC"}';
     const largest = `${start}${' '.repeat(500_000 - start.length - 1)}}`;
     const named = withId(largest, '0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b');
     expect([largest, named, withId(named, 'another')].map(pathsOf)).toEqual([[], [], []]);
     const larger = `${start}${' '.repeat(500_000 - start.length)}}`;
     expect([larger, withId(larger, 'm-1')].map(pathsOf)).toEqual([[''], ['']]);
-    // Counted is what nobody but its sender wrote.
+    // Only bytes that the sender wrote are counted.
     expect(pathsOf(`${start},"id":"mine"${' '.repeat(500_000 - start.length)}}`)).toEqual(['']);
   });
 
-  it('is refused without inputs where its operation merges them', () => {
+  it('is refused without inputs if its operation merges them', () => {
     const merging = aConfig({ merge: { keys: 'inputs[].id' } });
     const problemsOf = (payload: object) => {
       const body = JSON.stringify({ ...good, payload: { depot: 'MUC', ...payload } });
@@ -113,7 +113,7 @@ describe('a register message', () => {
     expect(problemsOf({ inputs: Array.from({ length: 900 }, () => 0) })).toHaveLength(20);
   });
 
-  it('is refused with more inputs to be merged than one message may cause rows', () => {
+  it('is refused with more inputs than one message may write rows for', () => {
     const merging = aConfig({ merge: { keys: 'inputs[]' } });
     const problemsOf = (count: number) => {
       const inputs = Array.from({ length: count }, (_, n) => n);
@@ -127,7 +127,7 @@ describe('a register message', () => {
     ]);
   });
 
-  it('says which operations there are, and shortens a name that was meant to flood the reason', () => {
+  it('is refused with the configured operations, and a long name is cut off', () => {
     const parsed = parse({ ...good, operation: 'x'.repeat(10_000) });
     expect(parsed).toMatchObject({ problems: [{ reason: expect.stringMatching(/configured are ship$/) }] });
     if (!parsed.ok) expect(parsed.problems[0]?.reason.length).toBeLessThan(200);

@@ -30,8 +30,8 @@ const EXPIRES = 'expiresIn must be a duration from "1s" to "30d", such as "10m"'
 const ITEM = 'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
 const CALLBACK = 'callback must be the name of a configured destination';
 
-describe('what a producer wishes for', () => {
-  it('is taken at both ends of what is allowed', () => {
+describe('a task option', () => {
+  it('is accepted at both ends of its range', () => {
     expect(taken({ priority: 9, weight: 50, coalesceKey: 'k', expiresIn: '1s', callback: 'ops' })).toMatchObject({
       priority: 9,
       ahead: 18_000,
@@ -52,18 +52,18 @@ describe('what a producer wishes for', () => {
       expect(taken({ fanOutItem }).fanOutItem).toBe(fanOutItem);
   });
 
-  it('leaves no trace where it is as without asking', () => {
+  it('is not stored if it has its default value', () => {
     const plain = Object.keys(taken({})).toSorted();
     expect(plain).toEqual(['bytes', 'hasAge', 'id', 'operation', 'payload', 'payloadHash', 'target']);
     expect(Object.keys(taken({ priority: 0, weight: 1 })).toSorted()).toEqual(plain);
   });
 
-  it('goes ahead by a second a priority at least, however little an operation waits', () => {
+  it('`priority` counts at least one second a step, even if `maxWait` is 0', () => {
     const brisk = aConfig({ batch: aPolicy({ maxWait: 0 }) });
     expect(taken({ priority: 3 }, brisk).ahead).toBe(3_000);
   });
 
-  it('counts its time from the registration', () => {
+  it('`expiresIn` counts from the registration', () => {
     expect(registeredAt(taken({ expiresIn: '10m' }), {}, NOW)).toMatchObject({
       createdAt: NOW,
       startBy: NOW + 600_000,
@@ -103,23 +103,21 @@ describe('what a producer wishes for', () => {
     ].map((fanOutItem): [object, string] => [{ fanOutItem }, ITEM]),
     [{ ahead: 5 }, 'ahead is not a field of a register message'],
     [{ startBy: 5 }, 'startBy is not a field of a register message'],
-  ])('is refused in words where it cannot be meant, %#: %s', (fields, problem) =>
-    expect(problems(fields)).toEqual([problem]),
-  );
+  ])('is refused with a reason if invalid, %#: %s', (fields, problem) => expect(problems(fields)).toEqual([problem]));
 
-  it('is no number where JSON has one that is too large', () => {
+  it('is refused if JSON has a number that is too large', () => {
     const body = (field: string) => `{"operation":"ship","payload":{"depot":"MUC"},${field}}`;
     expect(problems(body('"priority":1e400'))).toEqual([PRIORITY]);
     expect(problems(body('"weight":1e400'))).toEqual([WEIGHT]);
     expect(problems(body('"weight":1e-400'))).toEqual([WEIGHT]);
   });
 
-  it('says that there is no destination where none is configured', () => {
+  it('`callback` is refused if no destination is configured', () => {
     const none = { ...config, destinations: {} };
     expect(problems({ callback: 'ops' }, none)).toEqual(['callback is unknown: "ops"; none is configured']);
   });
 
-  it('says what a task counts whose weight is left out', () => {
+  it('`weight` counts as 1 if it is left out, and may be refused then', () => {
     const light = aConfig({ batch: aPolicy({ maxWeight: 0.5 }) });
     expect(problems({}, light)).toEqual([
       'weight is 1 by default; a batch of this operation has at most 0.5 (batch.maxWeight)',
@@ -128,7 +126,7 @@ describe('what a producer wishes for', () => {
     expect(problems({ weight: 0.5 }, light)).toEqual([]);
   });
 
-  it('is refused with all that is wrong at once, by itself or by the configuration', () => {
+  it('is refused with all reasons at once, also those of the configuration', () => {
     const wrong = {
       priority: 10,
       weight: 99,

@@ -27,19 +27,19 @@ const tasks = fc
   .map((fields): WaitingTask => fields);
 
 describe('the waiting row of a task', () => {
-  it('is made of what is stored of its wait, and of nothing else', () => {
+  it('depends only on the stored fields of the wait', () => {
     fc.assert(
       fc.property(tasks, fc.boolean(), (task, isApart) => {
         const ended = { status: 'failed', error: { code: 'c', message: '', retriable: true } } as const;
         const state = { ...ended, attempts: 1, finishedAt: 2 };
-        // Whatever else its task shows.
+        // Other fields of the task.
         const more = stored({ payloadApart: isApart, state, priority: 7, correlationId: 'c', callback: 'ops' });
         expect(waitingRow({ ...more, ...task })).toEqual(waitingRow(task));
       }),
     );
   });
 
-  it('has thirteen digits of its turn, its id and its run, which sort by turn', () => {
+  it('has a key of 13 digits, id and run, which sorts by due order', () => {
     fc.assert(
       fc.property(tasks, tasks, (one, other) => {
         const rows = [waitingRow(one), waitingRow(other)] as const;
@@ -53,14 +53,14 @@ describe('the waiting row of a task', () => {
     );
   });
 
-  it('waits since it came, however early its turn is, and since its redrive when it was redriven', () => {
+  it('waits since the registration or redrive, whatever its priority', () => {
     expect(waitingRow(stored({ ahead: 9_000 }))).toMatchObject({ entry: `${NOW - 9_000}#task-1#1`, at: NOW });
     const redriven = stored({ ahead: 9_000, run: 2, redrivenAt: NOW + 60_000 });
     expect(waitingRow(redriven)).toMatchObject({ entry: `${NOW + 51_000}#task-1#2`, at: NOW + 60_000 });
     expect(waitingRow(stored({ ahead: 2 * NOW })).entry).toBe('0000000000000#task-1#1');
   });
 
-  it('weighs one, and has neither a key nor an hour, where nothing is said', () => {
+  it('has weight 1, no key and no expiry by default', () => {
     expect(waitingRow(stored())).toEqual({
       entry: `${NOW}#task-1#1`,
       candidate: candidate('task-1'),
