@@ -1,4 +1,4 @@
-/** What holds of every plan: of all fleets of 1 to 40 partitions and nodes, and of weights, pins and views of before. */
+/** Properties of every plan, for all fleets of 1 to 40 partitions and nodes, with weights, pins and older views. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { balance, type Placed } from '../../src/domain/fleets/balance.ts';
@@ -10,7 +10,7 @@ const SIDE = 40;
 const nodes = (count: number): NodeKey[] => Array.from({ length: count }, (_, n) => key(`n${n}`));
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** Where each partition is, by its number; nowhere. */
+/** The node that has each partition, by the partition's number, or undefined if it is free. */
 type Places = readonly (NodeKey | undefined)[];
 
 const placedAt = (places: Places, random?: Random): Placed[] =>
@@ -23,10 +23,10 @@ const placedAt = (places: Places, random?: Random): Placed[] =>
     since: random?.int(0, 5) ?? 0,
   }));
 
-/** Does what a plan says, as the nodes would: what is free is taken, what is asked for is handed over. */
+/** Executes a plan as the nodes would: free partitions are taken, and partitions that are asked for are handed over. */
 const applied = (placed: readonly Placed[], { deals, moves }: ReturnType<typeof balance>): Placed[] => {
   const to = new Map([...deals, ...moves].map((each) => [each.partition, each.to]));
-  expect(to.size, 'each partition is in a plan once').toBe(deals.length + moves.length);
+  expect(to.size, 'a plan contains each partition at most once').toBe(deals.length + moves.length);
   return placed.map((each) => ({ ...each, at: to.get(each.partition) ?? each.at }));
 };
 
@@ -34,7 +34,7 @@ interface Run {
   readonly end: readonly Placed[];
   readonly deals: number;
   readonly moves: number;
-  /** Plans until one was empty. */
+  /** The number of plans until one was empty. */
   readonly rounds: number;
 }
 
@@ -56,7 +56,10 @@ const settle = (members: readonly NodeKey[], start: readonly Placed[], most = 50
 const loads = (members: readonly NodeKey[], placed: readonly Placed[]): number[] =>
   members.map((member) => placed.reduce((sum, { at, weight }) => sum + (at === member ? weight : 0), 0));
 
-/** The fewest moves, with all that is free given where it is missing: what is above the quotas, the larger for the largest. */
+/**
+ * The fewest moves if free partitions go where they are missing: all partitions above a node's quota, where the nodes with the most have the
+ * larger quotas.
+ */
 const fewestMoves = (members: readonly NodeKey[], placed: readonly Placed[]): number => {
   const [floor, ceilings] = [Math.floor(placed.length / members.length), placed.length % members.length];
   return loads(members, placed)
@@ -69,11 +72,11 @@ const expectEven = (members: readonly NodeKey[], placed: readonly Placed[]): voi
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
   expect(
     counts.reduce((sum, count) => sum + count, 0),
-    'all are somebody’s',
+    'every partition has an owner',
   ).toBe(placed.length);
 };
 
-/** Even, after a fleet of so many has found its places. */
+/** The even places that a fleet of `count` nodes has settled on. */
 const evenly = (count: number, partitions: number): Places => range(partitions).map((n) => nodes(count)[n % count]);
 
 const STARTS: Readonly<Record<string, (count: number, partitions: number, random: Random) => Places>> = {
@@ -88,26 +91,23 @@ const STARTS: Readonly<Record<string, (count: number, partitions: number, random
     evenly(count + 1, partitions).map((at) => (at === key(`n${count}`) ? undefined : at)),
 };
 
-describe('of every fleet of 1 to 40 partitions and nodes', () => {
-  it.each(Object.entries(STARTS))(
-    '%s: one plan makes it even with the fewest moves, and the next is empty',
-    (_, start) => {
-      const random = seeded(9);
-      let plans = 0;
-      for (const partitions of range(SIDE).map((n) => n + 1))
-        for (const count of range(SIDE).map((n) => n + 1)) {
-          const members = nodes(count);
-          const placed = placedAt(start(count, partitions, random), random);
-          const run = settle(members, placed);
-          expectEven(members, run.end);
-          const isDone = run.deals + run.moves === 0;
-          if (run.rounds !== (isDone ? 0 : 1) || run.moves !== fewestMoves(members, placed))
-            expect({ partitions, count, ...run }).toMatchObject({ rounds: 1, moves: fewestMoves(members, placed) });
-          plans += 1;
-        }
-      expect(plans).toBe(SIDE * SIDE);
-    },
-  );
+describe('with up to 40 partitions and nodes,', () => {
+  it.each(Object.entries(STARTS))('%s: one plan evens the loads with the fewest moves', (_, start) => {
+    const random = seeded(9);
+    let plans = 0;
+    for (const partitions of range(SIDE).map((n) => n + 1))
+      for (const count of range(SIDE).map((n) => n + 1)) {
+        const members = nodes(count);
+        const placed = placedAt(start(count, partitions, random), random);
+        const run = settle(members, placed);
+        expectEven(members, run.end);
+        const isDone = run.deals + run.moves === 0;
+        if (run.rounds !== (isDone ? 0 : 1) || run.moves !== fewestMoves(members, placed))
+          expect({ partitions, count, ...run }).toMatchObject({ rounds: 1, moves: fewestMoves(members, placed) });
+        plans += 1;
+      }
+    expect(plans).toBe(SIDE * SIDE);
+  });
 });
 
 const anyWeighted = fc
@@ -126,7 +126,7 @@ const anyWeighted = fc
   })
   .map(({ count, parts }) => ({
     members: nodes(count),
-    // Those numbered from `count` on are no members: gone, leaving or draining.
+    // Keys numbered from `count` on are no members: those nodes are gone, leaving or draining.
     placed: parts.map(
       ({ at, pin, ...part }, n): Placed => ({
         ...part,
@@ -139,11 +139,11 @@ const anyWeighted = fc
 
 const RUNS = { numRuns: 800 };
 
-/** It may go: nothing is under way with it, and nobody wants it where it is. */
+/** The partition may move: no change of it is under way, and it is not pinned to its node. */
 const isLoose = ({ mayMove, pin, at }: Placed): boolean => mayMove && pin !== at;
 
-describe('of any fleet, with weights, pins and hand-overs under way', () => {
-  it('plans come to an end, and leave nothing that would make two nodes more even', () => {
+describe('for any fleet,', () => {
+  it('plans end, and no further move would make two nodes more even', () => {
     fc.assert(
       fc.property(anyWeighted, ({ members, placed }) => {
         const { end } = settle(members, placed);
@@ -151,7 +151,7 @@ describe('of any fleet, with weights, pins and hand-overs under way', () => {
           const its = end.filter((each) => each.at === member && isLoose(each));
           return Math.min(...its.map(({ weight }) => weight));
         });
-        // With nothing pinned or under way that is: no two loads differ by more than the lightest of who has more.
+        // Without pinned partitions or changes under way, no two loads differ by more than the lightest partition of the larger one.
         const all = loads(members, end);
         const tooMuch = all.filter((load, n) => load - Math.min(...all) > (loose[n] as number));
         expect(tooMuch).toEqual([]);
@@ -160,7 +160,7 @@ describe('of any fleet, with weights, pins and hand-overs under way', () => {
     );
   });
 
-  it('each plan moves a partition once at the most, and nothing that is under way, pinned there or not a member’s', () => {
+  it('a plan moves a partition at most once, if it may move and has an owner', () => {
     fc.assert(
       fc.property(anyWeighted, ({ members, placed }) => {
         const plan = balance(members, placed);
@@ -188,7 +188,7 @@ describe('of any fleet, with weights, pins and hand-overs under way', () => {
     );
   });
 
-  it('pinned partitions end at their nodes, unless something was under way with them', () => {
+  it('pinned partitions end at their nodes, unless a change is under way', () => {
     fc.assert(
       fc.property(anyWeighted, ({ members, placed }) => {
         for (const { at, pin, mayMove } of settle(members, placed).end)
@@ -198,7 +198,7 @@ describe('of any fleet, with weights, pins and hand-overs under way', () => {
     );
   });
 
-  it('the plan is the same in whatever order it was read', () => {
+  it('the plan does not depend on the order of the rows', () => {
     const shuffled = fc.tuple(anyWeighted, fc.infiniteStream(fc.nat({ max: 1_000 })));
     const inOrder = (plan: ReturnType<typeof balance>) => ({
       deals: plan.deals.map((each) => JSON.stringify(each)).sort(),

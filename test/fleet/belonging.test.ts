@@ -7,7 +7,7 @@ import { memoryFleets } from '../../src/memory/fleets.ts';
 const FLEET = 'f' as FleetName;
 
 it('a node that is evicted while it leaves does not wait to come back', async () => {
-  // Nothing but the store's answers passes: whoever sleeps for as long as a node stays away would never wake.
+  // The clock does not advance, so a node that sleeps for as long as an evicted node stays away would never wake.
   const slept: number[] = [];
   const clock: Clock = {
     now: () => 0,
@@ -21,7 +21,7 @@ it('a node that is evicted while it leaves does not wait to come back', async ()
   const joined = Promise.withResolvers<void>();
   const belonging = new Belonging(
     {
-      // It is taken for dead as soon as it says that it goes.
+      // Other nodes take the node for dead as soon as it starts to leave.
       fleets: { ...fleets, beat: async (_, { leaving }) => !leaving, read: () => new Promise(() => {}) },
       clock,
       work: { begin: () => {}, drain: () => {}, drop: () => {}, mayUntil: () => {}, silentFor: () => 0 },

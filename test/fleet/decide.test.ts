@@ -1,4 +1,4 @@
-/** What a node does next, in each state that a partition can be in for it, and each thing that can be read of it. */
+/** What a node decides in each state of a partition, and for each view of the fleet. */
 import { describe, expect, it } from 'vitest';
 import { type Action, decide, type Holding, type View } from '../../src/domain/fleets/decide.ts';
 import type { Lease, Node } from '../../src/domain/fleets/fleet.ts';
@@ -12,9 +12,9 @@ interface Situation {
   readonly leases?: readonly Lease[];
   /** How many partitions are shared. */
   readonly of?: number;
-  /** What `me` works on. */
+  /** The partitions that `me` works on. */
   readonly holdings?: readonly Partial<Holding>[];
-  /** How often it has read the fleet as it is. @default 3 */
+  /** How often it has read the fleet in this state. @default 3 */
   readonly looks?: number;
   readonly isLeaving?: boolean;
   readonly isBlocked?: boolean;
@@ -43,7 +43,7 @@ const viewOf = ({ nodes = ['me', 'you'], leases = [], of = leases.length, ...res
   };
 };
 
-/** Actions, a text each. */
+/** The actions, one text each. */
 const said = (situation: Situation): string[] =>
   decide(viewOf(situation)).map((action: Action) => {
     switch (action.do) {
@@ -56,7 +56,7 @@ const said = (situation: Situation): string[] =>
       case 'drop':
         return `drop ${action.partition}`;
       case 'drain':
-        return `drain ${action.lease.partition} for ${action.to ?? 'anybody'}`;
+        return `drain ${action.lease.partition} for ${action.to ?? 'any node'}`;
       default:
         return `${action.do} ${action.lease.partition}`;
     }
@@ -66,14 +66,14 @@ const mine = (name: number, fields: Parameters<typeof aLease>[1] = {}) => aLease
 const yours = (name: number, fields: Parameters<typeof aLease>[1] = {}) => aLease(name, { owner: 'you', ...fields });
 const holding = (name: number, fields: Partial<Holding> = {}) => ({ partition: partition(name), ...fields });
 
-describe('a partition, by what the table says (across) and what is in hand (down)', () => {
+describe('a partition', () => {
   const ROWS: Readonly<Record<string, Situation>> = {
-    'is mine': { leases: [mine(0), yours(1)] },
-    'is mine, under a later fence': { leases: [mine(0, { fence: 2 }), yours(1)] },
-    'is mine, and asked for': { leases: [mine(0, { next: 'you' }), mine(1)] },
-    'is another’s': { leases: [yours(0), mine(1)] },
-    'is nobody’s': { leases: [aLease(0), yours(1)] },
-    'is that of a node that is gone': { leases: [aLease(0, { owner: 'gone' }), yours(1)] },
+    'is owned': { leases: [mine(0), yours(1)] },
+    'is owned under a later fence': { leases: [mine(0, { fence: 2 }), yours(1)] },
+    'is owned, and asked for': { leases: [mine(0, { next: 'you' }), mine(1)] },
+    'is another node’s': { leases: [yours(0), mine(1)] },
+    'is free': { leases: [aLease(0), yours(1)] },
+    'is a gone node’s': { leases: [aLease(0, { owner: 'gone' }), yours(1)] },
     'has no row': { leases: [yours(1)] },
   };
   const HANDS: Readonly<Record<string, readonly Partial<Holding>[]>> = {
@@ -85,63 +85,60 @@ describe('a partition, by what the table says (across) and what is in hand (down
     leases.flatMap((each) => (each.partition === '1' && each.owner === 'me@1' ? [holding(1)] : []));
 
   it.each([
-    ['is mine', 'nothing', ['begin 0']],
-    ['is mine', 'working', []],
-    ['is mine', 'draining', []],
-    ['is mine, under a later fence', 'nothing', ['begin 0']],
-    ['is mine, under a later fence', 'working', ['drop 0', 'begin 0']],
-    ['is mine, under a later fence', 'draining', ['drop 0', 'begin 0']],
-    ['is mine, and asked for', 'nothing', ['begin 0', 'drain 0 for you@1']],
-    ['is mine, and asked for', 'working', ['drain 0 for you@1']],
-    ['is mine, and asked for', 'draining', []],
-    ['is another’s', 'nothing', []],
-    ['is another’s', 'working', ['drop 0']],
-    ['is another’s', 'draining', ['drop 0']],
-    ['is nobody’s', 'nothing', ['take 0']],
-    ['is nobody’s', 'working', ['drop 0', 'take 0']],
-    ['is nobody’s', 'draining', ['drop 0', 'take 0']],
-    ['is that of a node that is gone', 'nothing', ['take 0']],
-    ['is that of a node that is gone', 'working', ['drop 0', 'take 0']],
+    ['is owned', 'nothing', ['begin 0']],
+    ['is owned', 'working', []],
+    ['is owned', 'draining', []],
+    ['is owned under a later fence', 'nothing', ['begin 0']],
+    ['is owned under a later fence', 'working', ['drop 0', 'begin 0']],
+    ['is owned under a later fence', 'draining', ['drop 0', 'begin 0']],
+    ['is owned, and asked for', 'nothing', ['begin 0', 'drain 0 for you@1']],
+    ['is owned, and asked for', 'working', ['drain 0 for you@1']],
+    ['is owned, and asked for', 'draining', []],
+    ['is another node’s', 'nothing', []],
+    ['is another node’s', 'working', ['drop 0']],
+    ['is another node’s', 'draining', ['drop 0']],
+    ['is free', 'nothing', ['take 0']],
+    ['is free', 'working', ['drop 0', 'take 0']],
+    ['is free', 'draining', ['drop 0', 'take 0']],
+    ['is a gone node’s', 'nothing', ['take 0']],
+    ['is a gone node’s', 'working', ['drop 0', 'take 0']],
     ['has no row', 'nothing', ['take 0']],
     ['has no row', 'working', ['drop 0', 'take 0']],
-  ])('%s, %s in hand: %j', (row, hands, expected) => {
+  ])('%s; work: %s; actions: %j', (row, hands, expected) => {
     const situation = ROWS[row] as Situation;
     const holdings = [...(HANDS[hands] ?? []), ...rest(situation.leases)];
     expect(said({ ...situation, of: 2, holdings })).toEqual(expected);
   });
 });
 
-describe('a node that is to give all away', () => {
+describe('a node that gives all away', () => {
   const WHY: Readonly<Record<string, Situation>> = {
     leaving: { isLeaving: true },
     draining: { nodes: [aNode('me', { draining: true }), 'you'] },
   };
-  it.each(Object.entries(WHY))(
-    '%s: drains what it works on, gives what it has not begun, and takes nothing',
-    (_, why) => {
-      const leases = [mine(0), mine(1, { next: 'you' }), mine(2), aLease(3)];
-      const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
-      expect(said({ ...why, leases, holdings })).toEqual(['drain 0 for anybody', 'drain 1 for anybody']);
-      expect(said({ ...why, leases, holdings: [] })).toEqual([
-        'drain 0 for anybody',
-        'drain 1 for anybody',
-        'drain 2 for anybody',
-      ]);
-    },
-  );
+  it.each(Object.entries(WHY))('drains its work, gives unbegun partitions and takes none: %s', (_, why) => {
+    const leases = [mine(0), mine(1, { next: 'you' }), mine(2), aLease(3)];
+    const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
+    expect(said({ ...why, leases, holdings })).toEqual(['drain 0 for any node', 'drain 1 for any node']);
+    expect(said({ ...why, leases, holdings: [] })).toEqual([
+      'drain 0 for any node',
+      'drain 1 for any node',
+      'drain 2 for any node',
+    ]);
+  });
 
-  it.each(Object.entries(WHY))('%s: still drops what is another’s, and ends who is silent', (_, why) => {
+  it.each(Object.entries(WHY))('still drops lost partitions and evicts silent nodes: %s', (_, why) => {
     expect(said({ ...why, leases: [yours(0)], holdings: [holding(0)], looks: 9 })).toEqual(['drop 0', 'evict you@1 1']);
   });
 
-  it('and is not to any more takes its share again', () => {
+  it('takes its share again once it no longer drains', () => {
     const leases = [yours(0), yours(1), yours(2), yours(3)];
     const draining = { nodes: [aNode('me', { draining: true }), 'you'], leases };
     expect(said(draining)).toEqual([]);
     expect(said({ ...draining, nodes: ['me', 'you'] })).toEqual(['ask 3', 'ask 2']);
   });
 
-  it('gets nothing of others: who leaves, drains or was ended is dealt nothing and given nothing', () => {
+  it('gives nothing to nodes that leave, drain or were evicted', () => {
     for (const fields of [{ leaving: true }, { draining: true }, { evicted: true }] as const) {
       const nodes = ['me', aNode('you', fields)];
       expect(said({ nodes, of: 4 })).toEqual(['take 0', 'take 1', 'take 2', 'take 3']);
@@ -151,7 +148,7 @@ describe('a node that is to give all away', () => {
     }
   });
 
-  it('keeps what it still works on: others do not ask it, they wait until it gives', () => {
+  it('keeps its partitions until it gives them; other nodes wait', () => {
     const nodes = ['me', aNode('you', { draining: true })];
     expect(said({ nodes, leases: [yours(0), yours(1), yours(2), yours(3)] })).toEqual([]);
   });
@@ -160,7 +157,7 @@ describe('a node that is to give all away', () => {
 describe('a node that is asked', () => {
   const having = (names: readonly number[]) => names.map((name) => holding(name));
 
-  it('gives as many as makes it even, and declines the rest', () => {
+  it('gives as many as makes the loads even, and declines the rest', () => {
     const leases = [0, 1, 2, 3].map((name) => mine(name, { next: 'you' }));
     expect(said({ leases, holdings: having([0, 1, 2, 3]) })).toEqual([
       'decline 0',
@@ -170,27 +167,27 @@ describe('a node that is asked', () => {
     ]);
   });
 
-  it('declines where the asker has as much by now', () => {
+  it('declines if the asker has as much by now', () => {
     const leases = [mine(0, { next: 'you' }), mine(1), yours(2)];
     expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0']);
   });
 
-  it('declines where nobody asks any more: the asker is gone', () => {
+  it('declines if the asker is gone', () => {
     const leases = [mine(0, { next: 'gone' }), mine(1)];
     expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0']);
   });
 
-  it('counts what it declines to those that are gone as its own, and once', () => {
+  it('counts partitions that it declines as its own, once', () => {
     const leases = [mine(0, { next: 'gone' }), mine(1, { next: 'you' }), yours(2)];
     expect(said({ leases, holdings: having([0, 1]) })).toEqual(['decline 0', 'decline 1']);
   });
 
-  it('asks for nothing on account of what it declines: the other one would do the same', () => {
+  it('does not ask because of what it declines, as its peer declines too', () => {
     const leases = [mine(0, { next: 'you' }), mine(1, { next: 'you' }), mine(2), yours(3), yours(4), yours(5)];
     expect(said({ leases, holdings: having([0, 1, 2]) })).toEqual(['decline 0', 'decline 1']);
   });
 
-  it('does not ask back for what it gives', () => {
+  it('does not ask back for a partition that it gives', () => {
     const leases = [mine(0, { next: 'you' }), mine(1), mine(2)];
     expect(said({ leases, holdings: having([0, 1, 2]) })).toEqual(['drain 0 for you@1']);
   });
@@ -201,27 +198,27 @@ describe('a node that is asked', () => {
   });
 });
 
-describe('a partition that somebody wants elsewhere', () => {
-  it('is asked for by that node, even or not, and given to it', () => {
+describe('a pinned partition', () => {
+  it('is asked for by its node, even or not, and given to it', () => {
     const leases = [yours(0, { pin: 'me' }), mine(1), mine(2)];
     expect(said({ leases, holdings: [holding(1), holding(2)] })).toEqual(['ask 0']);
     const asked = [mine(0, { pin: 'you', next: 'you' }), yours(1), yours(2)];
     expect(said({ leases: asked, holdings: [holding(0)] })).toContain('drain 0 for you@1');
   });
 
-  it('is not given away by that node, whoever asked for it before', () => {
+  it('is not given away by its node, whichever node asked before', () => {
     const leases = [mine(0, { pin: 'me', next: 'you' }), mine(1), mine(2)];
     expect(said({ leases, holdings: [holding(0), holding(1), holding(2)] })).toContain('decline 0');
   });
 
-  it('is given to nobody but that node, whoever asked for it before', () => {
+  it('is given to its node only, whichever node asked before', () => {
     const nodes = ['me', 'you', 'third'];
     const leases = [mine(0, { pin: 'third', next: 'you' }), mine(1), mine(2)];
     const holdings = [holding(0), holding(1), holding(2)];
     expect(said({ nodes, leases, holdings })).toEqual(['decline 0']);
   });
 
-  it.each(['gone', 'drained'])('is anybody’s where that node is %s', (pin) => {
+  it.each(['gone', 'drained'])('may go to any node if its node is %s', (pin) => {
     const nodes = ['me', 'you', aNode('drained', { draining: true })];
     const leases = [mine(0, { pin, next: 'you' }), mine(1)];
     expect(said({ nodes, leases, holdings: [holding(0), holding(1)] })).toEqual(['drain 0 for you@1']);
@@ -229,8 +226,8 @@ describe('a partition that somebody wants elsewhere', () => {
   });
 });
 
-describe('a node that looks (P10)', () => {
-  it('takes and asks for nothing before its third look', () => {
+describe('a node', () => {
+  it('takes and asks for nothing before its third look (P10)', () => {
     for (const leases of [[], [yours(0), yours(1), yours(2)]]) {
       expect(said({ leases, of: 3, looks: 1 })).toEqual([]);
       expect(said({ leases, of: 3, looks: 2 })).toEqual([]);
@@ -238,13 +235,13 @@ describe('a node that looks (P10)', () => {
     }
   });
 
-  it('takes what lies there at its first look where others are at work, and asks for nothing before its third', () => {
+  it('takes free partitions at its first look if others work, and asks later', () => {
     const leases = [yours(0), yours(1), aLease(2)];
     expect(said({ leases, of: 3, looks: 1 })).toEqual(['take 2']);
     expect(said({ leases: [yours(0), yours(1), yours(2), aLease(3)], of: 4, looks: 1 })).toEqual(['take 3']);
   });
 
-  it('forgets a life that was ended long ago, if it is the first of the members', () => {
+  it('deletes the row of a long evicted life if it is the first member', () => {
     const gone = aNode('gone', { evicted: true });
     const forgets = (situation: Situation) => said(situation).filter((each) => each.startsWith('forget'));
     expect(forgets({ nodes: ['me', 'you', gone], leases: [], looks: 120 })).toEqual([]);
@@ -252,20 +249,20 @@ describe('a node that looks (P10)', () => {
     expect(forgets({ nodes: ['me', 'another', gone], leases: [], looks: 121 })).toEqual([]);
   });
 
-  it('takes and asks for nothing while whoever works on its partitions is blocked', () => {
+  it('takes and asks for nothing while its work is blocked', () => {
     for (const leases of [[], [yours(0), yours(1), yours(2)]]) {
       expect(said({ leases, of: 3, isBlocked: true })).toEqual([]);
       expect(said({ leases, of: 3 })).not.toEqual([]);
     }
   });
 
-  it('goes away when its row is gone, or says that others took it for dead, and does nothing else', () => {
+  it('stops and does nothing else if its row is gone or evicted', () => {
     const leases = [mine(0), aLease(1)];
     expect(said({ nodes: ['you'], leases })).toEqual(['go away']);
     expect(said({ nodes: [aNode('me', { evicted: true }), 'you'], leases, isLeaving: true })).toEqual(['go away']);
   });
 
-  it('ends who is silent for its Ttl, with the heartbeat that it saw, and never itself', () => {
+  it('evicts another node that is silent for its Ttl, with the heartbeat that it saw', () => {
     expect(said({ looks: 7 })).toEqual(['evict you@1 1']);
     expect(said({ looks: 6 })).toEqual([]);
     expect(said({ nodes: ['me', aNode('you', { evicted: true })], looks: 9 })).toEqual([]);
@@ -275,13 +272,13 @@ describe('a node that looks (P10)', () => {
   it.each([
     { kind: 'with a row', leases: [aLease(0), aLease(1), aLease(2), aLease(3)] },
     { kind: 'that never had a row', leases: [] },
-  ])('takes all that others left lying for five looks: partitions $kind', ({ leases }) => {
+  ])('takes all partitions that are free for five looks: $kind', ({ leases }) => {
     const before = { leases, of: 4, looks: 4 };
     expect(said(before)).toEqual(['take 0', 'take 2']);
     expect(said({ ...before, looks: 5 })).toEqual(['take 0', 'take 1', 'take 2', 'take 3']);
   });
 
-  it('takes nothing that it does not share', () => {
+  it('takes no partition that it does not share', () => {
     expect(said({ leases: [aLease(0), aLease(7)], of: 2, looks: 9, nodes: ['me'] })).toEqual(['take 0', 'take 1']);
   });
 });

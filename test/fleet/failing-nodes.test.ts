@@ -1,4 +1,4 @@
-/** Nodes that die, that are taken for dead, or that are blocked: real nodes over a table in memory. */
+/** Nodes that die, are evicted, or are blocked: real nodes over a table in memory. */
 import { describe, expect, it } from 'vitest';
 import { FLEET } from './records.ts';
 import { CYCLE, SimulatedFleet, type SimulatedNode, TTL } from './simulated-fleet.ts';
@@ -11,7 +11,7 @@ const settled = async (partitions: number, ...names: string[]) => {
   return { fleet, nodes: nodes as [SimulatedNode, ...SimulatedNode[]] };
 };
 
-/** Others take the newest life of a node for dead. */
+/** Other nodes evict the node's newest life. */
 const evict = async (fleet: SimulatedFleet, { life }: SimulatedNode): Promise<void> => {
   const row = fleet.rows.nodes.find(({ key }) => key === life);
   expect(await fleet.people.evict(FLEET, life, row?.beat ?? -1, 0)).toBe(true);
@@ -22,33 +22,30 @@ describe('a node that dies', () => {
     { partitions: 64, others: ['b', 'c', 'd'], lost: 16 },
     { partitions: 7, others: ['b', 'c'], lost: 2 },
     { partitions: 5, others: ['b'], lost: 2 },
-  ])(
-    'of $partitions partitions: those that were its own go to the others, and no other moves',
-    async ({ others, ...of }) => {
-      const { fleet, nodes } = await settled(of.partitions, ...others, 'dies');
-      const dies = nodes.at(-1) as SimulatedNode;
-      const [acquired, its, from] = [fleet.of('acquired').length, [...dies.working.keys()].sort(), fleet.scheduler.now];
-      expect(its).toHaveLength(of.lost);
-      dies.crash();
-      await fleet.until(() => fleet.isWhole);
-      expect(fleet.scheduler.now - from, 'its Ttl, and a few looks').toBeLessThanOrEqual(1.2 * TTL + 3 * CYCLE);
-      await fleet.pass(10 * CYCLE);
-      expect(
-        fleet
-          .of('acquired')
-          .slice(acquired)
-          .map(({ partition }) => partition)
-          .sort(),
-      ).toEqual(its);
-      expect([fleet.of('asked').length, fleet.of('handed-over').length]).toEqual([0, 0]);
-      expect(
-        fleet.of('evicted-another').map(({ other }) => other),
-        'by one of them',
-      ).toEqual([dies.life]);
-    },
-  );
+  ])('loses its share of $partitions partitions to the others; no other moves', async ({ others, ...of }) => {
+    const { fleet, nodes } = await settled(of.partitions, ...others, 'dies');
+    const dies = nodes.at(-1) as SimulatedNode;
+    const [acquired, its, from] = [fleet.of('acquired').length, [...dies.working.keys()].sort(), fleet.scheduler.now];
+    expect(its).toHaveLength(of.lost);
+    dies.crash();
+    await fleet.until(() => fleet.isWhole);
+    expect(fleet.scheduler.now - from, 'its Ttl and a few looks').toBeLessThanOrEqual(1.2 * TTL + 3 * CYCLE);
+    await fleet.pass(10 * CYCLE);
+    expect(
+      fleet
+        .of('acquired')
+        .slice(acquired)
+        .map(({ partition }) => partition)
+        .sort(),
+    ).toEqual(its);
+    expect([fleet.of('asked').length, fleet.of('handed-over').length]).toEqual([0, 0]);
+    expect(
+      fleet.of('evicted-another').map(({ other }) => other),
+      'by one node',
+    ).toEqual([dies.life]);
+  });
 
-  it('before it took what was asked for leaves that with whoever had it', async () => {
+  it('before it takes what it asked for leaves that with the owner', async () => {
     const { fleet, nodes } = await settled(4, 'a');
     const [a] = nodes;
     a.drainTakes = 20 * CYCLE;
@@ -60,7 +57,7 @@ describe('a node that dies', () => {
     expect([fleet.isWhole, fleet.counts]).toEqual([true, { a: 4 }]);
   });
 
-  it('with all others comes to nothing worse than waiting for the next one', async () => {
+  it('with all others leaves the partitions to the next node that joins', async () => {
     const { fleet, nodes } = await settled(12, 'a', 'b', 'c');
     for (const node of nodes) node.crash();
     await fleet.pass(3 * TTL);
@@ -76,8 +73,8 @@ describe('a node that dies', () => {
   });
 });
 
-describe('a node that others took for dead', () => {
-  it('drops all at its next heartbeat or look, and takes nothing of what it had', async () => {
+describe('an evicted node', () => {
+  it('drops all at its next heartbeat or look, and takes nothing back', async () => {
     const { fleet, nodes } = await settled(9, 'a', 'b', 'c');
     const [a] = nodes;
     await evict(fleet, a);
@@ -90,7 +87,7 @@ describe('a node that others took for dead', () => {
     expect(fleet.rows.nodes.map(({ key }) => key).sort()).toEqual(['b@1', 'c@1']);
   });
 
-  it('begins nothing of what it was about to take', async () => {
+  it('begins none of the partitions that it is about to take', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a', {
       gate: async (call, effects) => {
@@ -107,7 +104,7 @@ describe('a node that others took for dead', () => {
     expect(fleet.rows.leases.map(({ owner, fence }) => [owner, fence])).toEqual(Array(4).fill(['a@2', 2]));
   });
 
-  it('stays away 6 cycles, then 12, 24, …, and comes back as another one each time', async () => {
+  it('stays away 6 cycles, then 12, 24, …, and returns with a new epoch', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a] = nodes;
     const away: number[] = [];
@@ -124,7 +121,7 @@ describe('a node that others took for dead', () => {
     expect(fleet.of('evicted').map((each) => each.away / CYCLE)).toEqual(away);
   });
 
-  it('is forgiven after an hour: it stays away no longer than the first time', async () => {
+  it('stays away no longer than at first if an hour has passed', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     for (const pause of [0, 3_600_000]) {
       await fleet.pass(pause);
@@ -135,7 +132,7 @@ describe('a node that others took for dead', () => {
     expect(fleet.of('evicted').map(({ away }) => away)).toEqual([6 * CYCLE, 6 * CYCLE]);
   });
 
-  it('and is to leave while it stays away leaves at once', async () => {
+  it('that should leave while it stays away leaves at once', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a] = nodes;
     await evict(fleet, a);
@@ -148,43 +145,43 @@ describe('a node that others took for dead', () => {
   });
 });
 
-describe('a node whose work is blocked', () => {
+describe('a blocked node', () => {
   const block = ({ scheduler }: SimulatedFleet, node: SimulatedNode) => {
     node.blockedSince = scheduler.now;
   };
   const beats = ({ calls }: SimulatedFleet, by: string) =>
     calls.filter((each) => each.by === by && each.call === 'fleets.beat').length;
 
-  it('for less than it may be goes on as if nothing were', async () => {
+  it('that recovers within maxBlocked goes on as before', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
-    const told = fleet.told.length;
+    const reported = fleet.reported.length;
     block(fleet, nodes[0]);
     await fleet.pass(55_000);
     nodes[0].blockedSince = undefined;
     await fleet.pass(2 * TTL);
-    expect(fleet.told.slice(told)).toEqual([]);
+    expect(fleet.reported.slice(reported)).toEqual([]);
   });
 
-  it('for longer beats no more, tells that once, loses its deadline, and then its partitions', async () => {
+  it('for longer stops its heartbeats, reports that once, and loses all', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a] = nodes;
     block(fleet, a);
     await fleet.until(() => fleet.of('blocked').length === 1);
     const before = beats(fleet, 'a');
     await fleet.until(() => !a.mayWork);
-    expect(a.working.size, 'they are its own still').toBe(2);
+    expect(a.working.size, 'the partitions are still its own').toBe(2);
     await fleet.until(() => fleet.of('evicted').length === 1);
     await fleet.pass(5 * TTL);
     expect(beats(fleet, 'a')).toBe(before);
     expect(fleet.of('blocked')).toHaveLength(1);
     expect([fleet.isWhole, fleet.counts]).toEqual([true, { b: 4 }]);
-    expect(a.lives, 'it does not come back while it is').toEqual(['a@1']);
+    expect(a.lives, 'it does not come back while it is blocked').toEqual(['a@1']);
     a.blockedSince = undefined;
     await fleet.until(() => fleet.counts.a === 2);
     expect(a.lives).toEqual(['a@1', 'a@2']);
   });
 
-  it('and then is not any more, before others took it for dead, beats again and keeps all', async () => {
+  it('that recovers before it is evicted sends heartbeats again and keeps all', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a] = nodes;
     block(fleet, a);
@@ -197,7 +194,7 @@ describe('a node whose work is blocked', () => {
     expect([a.lives, fleet.counts, fleet.of('asked').length]).toEqual([['a@1'], { a: 2, b: 2 }, 0]);
   });
 
-  it('with nobody else there keeps all, whatever time that takes', async () => {
+  it('without other nodes keeps all, however long that takes', async () => {
     const { fleet, nodes } = await settled(4, 'a');
     const [a] = nodes;
     block(fleet, a);
@@ -208,8 +205,8 @@ describe('a node whose work is blocked', () => {
   });
 });
 
-describe('what people want', () => {
-  it('a node that is to be drained gives all away and stays; when it is not any more it gets its share', async () => {
+describe('a person', () => {
+  it('can drain a node, which gives all away and stays, and can undo that', async () => {
     const { fleet, nodes } = await settled(9, 'a', 'b', 'c');
     await fleet.people.drain(FLEET, nodes[0].life, true);
     await fleet.until(() => fleet.isWhole && fleet.counts.a === undefined);
@@ -221,14 +218,14 @@ describe('what people want', () => {
     expect(fleet.of('joined')).toHaveLength(3);
   });
 
-  it('a partition that is wanted at a node goes there and stays, until that node is gone', async () => {
+  it('can pin a partition to a node, which keeps it until that node is gone', async () => {
     const { fleet, nodes } = await settled(4, 'a', 'b');
     const [a, b] = nodes as [SimulatedNode, SimulatedNode];
     const [name] = [...a.working.keys()];
     await fleet.people.pin(FLEET, name as never, b.life);
     await fleet.until(() => fleet.isWhole && b.working.has(name as never));
     await fleet.pass(20 * CYCLE);
-    expect(fleet.counts, 'and another one went for it').toEqual({ a: 2, b: 2 });
+    expect(fleet.counts, 'another partition went back in exchange').toEqual({ a: 2, b: 2 });
     expect(b.working.has(name as never)).toBe(true);
     expect(fleet.of('handed-over')).toHaveLength(2);
     b.leave();

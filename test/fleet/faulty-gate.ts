@@ -5,19 +5,19 @@ class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
 
-/** `after`: the call has had its effect, and its answer is lost. */
+/** `after`: the call takes effect, and its answer is lost. */
 export type When = 'before' | 'after';
 
 interface Fault {
-  /** The call's name in the port; every call without one. */
+  /** The call's name in the port. Every call fails without it. */
   readonly call?: string;
   readonly when: When;
-  /** @default - for as long as `isOn` says so */
+  /** @default - while `isOn` returns true */
   readonly times?: number;
   readonly isOn?: () => boolean;
 }
 
-/** Lets calls fail, and counts those. */
+/** Lets calls fail, and counts the failed ones. */
 export const faulty = ({ call, when, times = Infinity, isOn = () => true }: Fault) => {
   let failed = 0;
   const gate: Gate = async (name, effects) => {

@@ -22,7 +22,7 @@ const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heartb
     { fleet: 'f' as FleetName, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 },
   );
 
-it('P7: a heartbeat whose answer is lost counts, from when it was sent, once a reading shows it', async () => {
+it('a heartbeat with a lost answer counts from its sending once a read shows it (P7)', async () => {
   let now = 0;
   const fleets = memoryFleets();
   const deadlines: number[] = [];
@@ -42,7 +42,7 @@ it('P7: a heartbeat whose answer is lost counts, from when it was sent, once a r
     now = at;
     expect(await heart.beat(false)).toBe('unknown');
   }
-  // Until then that of joining.
+  // Until then, the deadline of the join applies.
   expect(deadlines.at(-1)).toBe(20_000);
   heart.seen(1);
   expect(deadlines.at(-1)).toBe(25_000);
@@ -53,7 +53,7 @@ it('P7: a heartbeat whose answer is lost counts, from when it was sent, once a r
   expect(deadlines.at(-1)).toBe(30_000);
 });
 
-it('P7: after a long gap others wait longer for its heartbeats, for ten minutes', async () => {
+it('a long gap between heartbeats raises the Ttl for ten minutes (P7)', async () => {
   let now = 0;
   const ttls: number[] = [];
   const fleets = memoryFleets();
@@ -70,13 +70,13 @@ it('P7: after a long gap others wait longer for its heartbeats, for ten minutes'
   );
   await heart.join();
   for (now = 20_000; now <= 640_000; now += 5_000) await heart.beat(false);
-  // The gap of 20 s ended with the first of them, at 20 s. It counts for the heartbeats at 25 s to 620 s.
+  // The gap of 20 s ended with the first heartbeat, at 20 s. It counts for the heartbeats at 25 s to 620 s.
   const usual = 6 * 5_000;
   const long = 6 * 20_000;
   expect(ttls).toEqual([usual, ...Array.from({ length: 120 }, () => long), usual, usual, usual, usual]);
 });
 
-it('P7: who joins in a second try may have been seen since the first', async () => {
+it('the deadline of a repeated join counts from the first attempt (P7)', async () => {
   let now = 0;
   let tries = 0;
   const fleets = memoryFleets();

@@ -1,9 +1,9 @@
-/** Nodes that come and go as they should: real nodes over a table in memory. */
+/** Nodes that join and leave in order: real nodes over a table in memory. */
 import { describe, expect, it } from 'vitest';
 import { key, partition } from './records.ts';
 import { CYCLE, SimulatedFleet } from './simulated-fleet.ts';
 
-/** How many of each call a node made. */
+/** How often a node made a call. */
 const made = ({ calls }: SimulatedFleet, by: string, call: string, from = 0): number =>
   calls.slice(from).filter((each) => each.by === by && each.call === `fleets.${call}`).length;
 
@@ -13,7 +13,7 @@ const settled = async (fleet: SimulatedFleet): Promise<void> => {
 };
 
 describe('a node that joins', () => {
-  it('looks three times before it takes what nobody has, and then takes all at once', async () => {
+  it('looks three times before it takes free partitions, then takes all', async () => {
     const fleet = new SimulatedFleet(64);
     fleet.start('a');
     await fleet.until(() => fleet.of('acquired').length > 0);
@@ -23,7 +23,7 @@ describe('a node that joins', () => {
     expect(fleet.counts).toEqual({ a: 64 });
   });
 
-  it('with others at the same time takes its share, and nothing has to move afterwards', async () => {
+  it('together with others takes its share, and no partition moves afterwards', async () => {
     const fleet = new SimulatedFleet(64);
     for (const name of ['a', 'b', 'c', 'd', 'e']) fleet.start(name);
     await settled(fleet);
@@ -38,7 +38,7 @@ describe('a node that joins', () => {
     { partitions: 7, before: 2, moves: 2 },
     { partitions: 3, before: 3, moves: 0 },
     { partitions: 1, before: 4, moves: 0 },
-  ])('asks $before others for exactly $moves of $partitions, and no other is moved', async ({ before, ...of }) => {
+  ])('asks $before others for exactly $moves of $partitions, no more', async ({ before, ...of }) => {
     const fleet = new SimulatedFleet(of.partitions);
     for (let n = 0; n < before; n += 1) fleet.start(`n${n}`);
     await settled(fleet);
@@ -52,7 +52,7 @@ describe('a node that joins', () => {
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
   });
 
-  it('gets a partition once the work on it has ended, and not before', async () => {
+  it('gets a partition only after the work on it has ended', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
     a.drainTakes = 7 * CYCLE;
@@ -61,7 +61,7 @@ describe('a node that joins', () => {
     await fleet.until(() => a.draining.size === 1);
     const [name] = a.draining.keys();
     await fleet.pass(6 * CYCLE);
-    expect([a.working.size, b.working.size], 'it is still at work').toEqual([2, 0]);
+    expect([a.working.size, b.working.size], 'the first node is still at work').toEqual([2, 0]);
     await settled(fleet);
     expect([[...a.working.keys()], [...b.working.keys()]]).toEqual([
       [partition(0), partition(1)].filter((each) => each !== name),
@@ -70,7 +70,7 @@ describe('a node that joins', () => {
     expect(fleet.of('draining')).toHaveLength(1);
   });
 
-  it('looks more often for what it asked for, and no longer once that takes long', async () => {
+  it('reads more often while it waits for a partition, but not for long', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
     a.drainTakes = 1_000 * CYCLE;
@@ -87,7 +87,7 @@ describe('a node that joins', () => {
     expect(await readsWithin(20 * CYCLE)).toBeLessThan(25);
   });
 
-  it('goes on with what the one before it has stored', async () => {
+  it('continues from the checkpoint of the owner before it', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
     await settled(fleet);
@@ -99,7 +99,7 @@ describe('a node that joins', () => {
     expect(b.checkpoints.get(name as never)).toBe(`of ${name}`);
   });
 
-  it('is named again after a call that failed before it could join', async () => {
+  it('reports each join that fails, and joins when the table is back', async () => {
     const fleet = new SimulatedFleet(4);
     let isDown = true;
     fleet.start('a', {
@@ -118,9 +118,9 @@ describe('a node that joins', () => {
   });
 });
 
-describe('a node whose reading takes its time', () => {
+describe('a node with slow reads', () => {
   it.each([1_000, 3_500, 4_500, 6_000])(
-    'begins nothing again that it handed over meanwhile: work that ends after %i ms',
+    'begins no handed-over partition again: work that ends after %i ms',
     async (span) => {
       const fleet = new SimulatedFleet(8);
       const a = fleet.start('a', {
@@ -145,14 +145,14 @@ describe('a node whose reading takes its time', () => {
 });
 
 describe('a node that stays', () => {
-  it('moves nothing, asks for nothing, and writes one heartbeat a cycle and nothing else', async () => {
+  it('moves and asks for nothing, and only writes one heartbeat a cycle', async () => {
     const fleet = new SimulatedFleet(64);
     for (const name of ['a', 'b', 'c', 'd']) fleet.start(name);
     await settled(fleet);
-    const [told, calls] = [fleet.told.length, fleet.calls.length];
+    const [reported, calls] = [fleet.reported.length, fleet.calls.length];
     const cycles = 360;
     await fleet.pass(cycles * CYCLE);
-    expect(fleet.told.length - told, 'events').toBe(0);
+    expect(fleet.reported.length - reported, 'events').toBe(0);
     for (const name of ['a', 'b', 'c', 'd']) {
       const beats = made(fleet, name, 'beat', calls);
       expect(beats / cycles).toBeGreaterThan(0.97);
@@ -161,7 +161,7 @@ describe('a node that stays', () => {
     expect(new Set(fleet.calls.slice(calls).map(({ call }) => call))).toEqual(new Set(['fleets.read', 'fleets.beat']));
   });
 
-  it('beats no more often for having much to hand over', async () => {
+  it('sends heartbeats no more often if it has much to hand over', async () => {
     const fleet = new SimulatedFleet(256);
     fleet.start('a').drainTakes = 300;
     await settled(fleet);
@@ -174,7 +174,7 @@ describe('a node that stays', () => {
 });
 
 describe('a node that leaves', () => {
-  it('gives all away, each to nobody in particular, and its row goes', async () => {
+  it('gives all its partitions away as free ones, and its row is deleted', async () => {
     const fleet = new SimulatedFleet(9);
     const [a] = ['a', 'b', 'c'].map((name) => fleet.start(name));
     await settled(fleet);
@@ -183,27 +183,27 @@ describe('a node that leaves', () => {
     await fleet.until(() => a?.hasLeft === true);
     expect(fleet.rows.nodes.map((node) => node.key).sort()).toEqual([key('b'), key('c')]);
     expect(fleet.of('handed-over').map(({ by, to }) => [by, to])).toEqual(Array(3).fill(['a@1', undefined]));
-    expect(made(fleet, 'a', 'beat', calls), 'that it leaves is told by one more heartbeat').toBeLessThanOrEqual(2);
+    expect(made(fleet, 'a', 'beat', calls), 'one more heartbeat reports that it leaves').toBeLessThanOrEqual(2);
     await settled(fleet);
     expect(fleet.counts).toEqual({ b: 5, c: 4 });
     expect(fleet.of('asked')).toEqual([]);
     expect(fleet.of('evicted-another')).toEqual([]);
   });
 
-  it('while a heartbeat is under way tells it with the next one, which does not wait for a cycle', async () => {
+  it('during a heartbeat reports that at once with another one', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
     a.drainTakes = 20_000;
     await settled(fleet);
     const beats = made(fleet, 'a', 'beat');
     await fleet.until(() => made(fleet, 'a', 'beat') === beats + 1);
-    expect(fleet.rows.nodes[0]?.beat, 'it has not come to the table').toBe(beats);
+    expect(fleet.rows.nodes[0]?.beat, 'the heartbeat has not reached the table').toBe(beats);
     a.leave();
     await fleet.pass(CYCLE / 5);
     expect([made(fleet, 'a', 'beat'), fleet.rows.nodes[0]?.leaving]).toEqual([beats + 2, true]);
   });
 
-  it('tells that it has left, once', async () => {
+  it('reports once that it has left', async () => {
     const fleet = new SimulatedFleet(2);
     const a = fleet.start('a');
     await settled(fleet);
@@ -214,7 +214,7 @@ describe('a node that leaves', () => {
     expect(fleet.of('evicted')).toEqual([]);
   });
 
-  it('before it has taken anything goes at once, and nobody finds its row', async () => {
+  it('before it takes a partition leaves at once, and its row is deleted', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a');
     await fleet.until(() => fleet.of('joined').length === 1);
@@ -224,7 +224,7 @@ describe('a node that leaves', () => {
     expect(fleet.of('acquired')).toEqual([]);
   });
 
-  it('before it could join ends without a row', async () => {
+  it('before it can join ends without a row', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a');
     a.leave();
@@ -232,7 +232,7 @@ describe('a node that leaves', () => {
     expect([a.hasLeft, fleet.rows.nodes]).toEqual([true, []]);
   });
 
-  it('while it joins goes as soon as it has joined', async () => {
+  it('while it joins leaves as soon as it has joined', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a');
     await fleet.until(() => fleet.calls.length === 1);
@@ -241,23 +241,23 @@ describe('a node that leaves', () => {
     expect([fleet.of('joined').length, fleet.of('left').length, fleet.rows.nodes.length]).toEqual([1, 1, 0]);
   });
 
-  it('waits for work that takes its time, and drops what has not ended within the time there is', async () => {
+  it('waits for its work, and drops what has not ended in time', async () => {
     const fleet = new SimulatedFleet(4);
     const [a, b] = [fleet.start('a'), fleet.start('b')];
     await settled(fleet);
     a.drainTakes = Infinity;
     a.leave();
     await fleet.pass(25_000);
-    expect([a.hasLeft, a.working.size, b.working.size], 'it still has some seconds').toEqual([false, 2, 2]);
+    expect([a.hasLeft, a.working.size, b.working.size], 'some seconds are left').toEqual([false, 2, 2]);
     await fleet.until(() => a.hasLeft);
     expect(a.dropped.map(({ reason }) => reason)).toEqual(['drain-timeout', 'drain-timeout']);
     expect(a.working.size).toBe(0);
     await settled(fleet);
-    expect(fleet.counts, 'once it was silent').toEqual({ b: 4 });
+    expect(fleet.counts, 'once the node is silent').toEqual({ b: 4 });
     expect(fleet.of('evicted-another').map(({ other }) => other)).toEqual(['a@1']);
   });
 
-  it('all at once leave nothing behind, and whoever comes next finds all free', async () => {
+  it('with all others leaves only free partitions for the next node', async () => {
     const fleet = new SimulatedFleet(16);
     const nodes = ['a', 'b', 'c', 'd'].map((name) => fleet.start(name));
     await settled(fleet);

@@ -1,10 +1,10 @@
-/** A store that fails: before a call has its effect, or after it, when only its answer is lost. */
+/** A store that fails before a call takes effect, or after it, when only its answer is lost. */
 import { describe, expect, it } from 'vitest';
 import { faulty, type When } from './faulty-gate.ts';
 import { FLEET } from './records.ts';
 import { CYCLE, SimulatedFleet, TTL } from './simulated-fleet.ts';
 
-/** Runs on, and says of how many moments two nodes could have worked on one partition. */
+/** Lets time pass, and returns in how many moments two nodes could have worked on one partition. */
 const watched = async (fleet: SimulatedFleet, span: number): Promise<number> => {
   let twice = 0;
   for (const until = fleet.scheduler.now + span; fleet.scheduler.now < until; ) {
@@ -21,8 +21,8 @@ const even = (fleet: SimulatedFleet): boolean => {
 
 const CALLS = ['join', 'beat', 'read', 'take', 'ask', 'decline', 'handOver', 'evict', 'leave'] as const;
 
-describe.each(['before', 'after'] as const)('a call that fails %s its effect', (when: When) => {
-  it.each(CALLS)('%s: three times of each node; all is worked on again, by one each', async (call) => {
+describe.each(['before', 'after'] as const)('a call that fails %s its effect,', (when: When) => {
+  it.each(CALLS)('%s: later all is worked on again, by one node each', async (call) => {
     const fleet = new SimulatedFleet(12);
     const faults = ['a', 'b', 'c', 'd'].map((name) => {
       const fault = faulty({ call, when, times: 3 });
@@ -31,7 +31,7 @@ describe.each(['before', 'after'] as const)('a call that fails %s its effect', (
     });
     const [a, b] = [...fleet.nodes.values()];
     let twice = await watched(fleet, 10 * CYCLE);
-    // Somebody leaves, somebody comes, somebody dies, and somebody asks for what is not to be had.
+    // A node leaves, one joins, one dies, and nodes ask for partitions that are not given.
     a?.leave();
     twice += await watched(fleet, 6 * CYCLE);
     const late = faulty({ call, when, times: 3 });
@@ -44,20 +44,20 @@ describe.each(['before', 'after'] as const)('a call that fails %s its effect', (
     await fleet.until(() => even(fleet));
     expect(fleet.of('store-failed').filter((each) => each.call !== call)).toEqual([]);
     expect([...faults, late].reduce((sum, { failed }) => sum + failed(), 0)).toBeGreaterThan(0);
-    expect(twice, 'moments in which two could work on one').toBe(0);
+    expect(twice, 'moments in which two nodes could work on one partition').toBe(0);
     await fleet.until(() => a?.hasLeft === true);
     expect(
       fleet.of('evicted').map(({ by }) => by),
-      'nobody else was taken for dead',
+      'no other node was evicted',
     ).toEqual(['b@1']);
     await fleet.pass(TTL);
-    const told = fleet.of('acquired').length;
+    const reported = fleet.of('acquired').length;
     await fleet.pass(20 * CYCLE);
-    expect(fleet.of('acquired'), 'it is calm').toHaveLength(told);
+    expect(fleet.of('acquired'), 'no partition moves any more').toHaveLength(reported);
   });
 });
 
-/** Everybody is asked for one of theirs by whoever has most. */
+/** The node with the most partitions asks every other node for one. */
 const askInVain = async (fleet: SimulatedFleet): Promise<void> => {
   const { leases, nodes } = fleet.rows;
   const count = (of: string | undefined) => leases.filter(({ owner }) => owner === of).length;
@@ -68,8 +68,8 @@ const askInVain = async (fleet: SimulatedFleet): Promise<void> => {
   }
 };
 
-describe('a store that fails for a while', () => {
-  it('for less than two thirds of a Ttl: nobody stops, and nothing moves', async () => {
+describe('a store that fails', () => {
+  it('for less than two thirds of a Ttl stops no node and moves no partition', async () => {
     const fleet = new SimulatedFleet(16);
     let isDown = false;
     const { gate } = faulty({ when: 'before', isOn: () => isDown });
@@ -88,7 +88,7 @@ describe('a store that fails for a while', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'for ten minutes, calls failing %s their effect: all stop, and go on where they were',
+    'for ten minutes (%s the effect) stops all nodes, which then resume',
     async (when) => {
       const fleet = new SimulatedFleet(16);
       let isDown = false;
@@ -101,7 +101,7 @@ describe('a store that fails for a while', () => {
       await fleet.pass(600_000);
       expect(
         nodes.map(({ mayWork }) => mayWork),
-        'past its deadline',
+        'past the deadline',
       ).toEqual([false, false, false]);
       isDown = false;
       await fleet.until(() => nodes.every(({ mayWork }) => mayWork));
@@ -111,7 +111,7 @@ describe('a store that fails for a while', () => {
     },
   );
 
-  it('for one node alone: the others take over, and it comes back', async () => {
+  it('for one node lets the others take over, until that node comes back', async () => {
     const fleet = new SimulatedFleet(12);
     let isDown = false;
     const { gate } = faulty({ when: 'before', isOn: () => isDown });
@@ -130,7 +130,7 @@ describe('a store that fails for a while', () => {
 });
 
 describe('a node that leaves', () => {
-  it('and does not hear that its row is gone has left all the same', async () => {
+  it('has left even if the answer to the deletion of its row is lost', async () => {
     const fleet = new SimulatedFleet(4);
     const { gate } = faulty({ call: 'leave', when: 'after' });
     const a = fleet.start('a', { gate });
@@ -138,11 +138,11 @@ describe('a node that leaves', () => {
     const from = fleet.scheduler.now;
     a.leave();
     await fleet.until(() => a.hasLeft);
-    expect(fleet.scheduler.now - from, 'at its next look').toBeLessThan(2 * CYCLE);
+    expect(fleet.scheduler.now - from, 'at the next look').toBeLessThan(2 * CYCLE);
     expect([fleet.of('left').length, fleet.of('evicted').length]).toEqual([1, 0]);
   });
 
-  it('and cannot give away what it never began goes when its time is over all the same', async () => {
+  it('leaves in time even if it cannot give away what it never began', async () => {
     const fleet = new SimulatedFleet(2);
     const { gate } = faulty({ call: 'handOver', when: 'before' });
     fleet.start('a');
@@ -153,12 +153,12 @@ describe('a node that leaves', () => {
     const from = fleet.scheduler.now;
     b.leave();
     await fleet.until(() => b.hasLeft);
-    expect(fleet.scheduler.now - from, '30 s, and a look').toBeLessThan(30_000 + 2 * CYCLE);
+    expect(fleet.scheduler.now - from, '30 s and a look').toBeLessThan(30_000 + 2 * CYCLE);
     expect([b.working.size, fleet.of('acquired').filter(({ by }) => by === b.life)]).toEqual([0, []]);
     await fleet.until(() => fleet.isWhole);
   });
 
-  it('and is taken for dead meanwhile does not wait for its return', async () => {
+  it('and is evicted meanwhile does not wait for its return', async () => {
     const fleet = new SimulatedFleet(4);
     const a = fleet.start('a');
     await fleet.until(() => fleet.isWhole);
@@ -173,7 +173,7 @@ describe('a node that leaves', () => {
     expect(a.dropped.map(({ reason }) => reason)).toEqual(Array(4).fill('evicted'));
     expect(
       fleet.rows.nodes.map(({ evicted }) => evicted),
-      'nobody looks at that any more',
+      'no node reads that row any more',
     ).toEqual([true]);
   });
 });

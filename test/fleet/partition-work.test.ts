@@ -4,15 +4,15 @@ import { CheckpointTooLarge, PartitionDraining, PartitionLost } from '../../src/
 import { partition } from './records.ts';
 import { aborted, begun, lost, P0, Thread } from './working-thread.ts';
 
-describe('a partition that is worked on', () => {
-  it('comes with its name, its fence and what was stored last', async () => {
+describe('the work on a partition', () => {
+  it("begins with the partition's name, fence and latest checkpoint", async () => {
     const { last } = await begun(undefined, 'so far');
     expect(last.partition).toMatchObject({ id: partition(0), fence: 1, from: 'so far' });
     expect([last.partition.signal.aborted, last.partition.lost.aborted]).toEqual([false, false]);
     expect(() => last.partition.assertOwned()).not.toThrow();
   });
 
-  it('stays when its work has nothing more to do, which is told; it is not called again, and given away when asked for', async () => {
+  it('may return; the partition is kept, and given away when asked for', async () => {
     const thread = await begun(async () => {});
     await thread.pass(600_000);
     expect([thread.calls.length, thread.events, thread.drained]).toEqual([1, ['finished'], []]);
@@ -21,17 +21,17 @@ describe('a partition that is worked on', () => {
     expect(thread.drained).toEqual([P0]);
   });
 
-  it('is called again after it threw: after 1, 2, 4, … 60 s', async () => {
+  it('is called again after an error: after 1, 2, 4, … 60 s', async () => {
     const thread = await begun(async () => {
       throw new Error('broken');
     });
     thread.extend(Number.MAX_SAFE_INTEGER);
     await thread.pass(400_000);
-    const pauses = thread.told.flatMap((each) => (each.event === 'work-failed' ? [each.pause] : []));
+    const pauses = thread.reported.flatMap((each) => (each.event === 'work-failed' ? [each.pause] : []));
     expect(pauses.slice(0, 9)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000));
     const at = thread.calls.map((call) => call.at);
     expect(at.slice(1).map((each, n) => each - (at[n] ?? 0))).toEqual(pauses.slice(0, at.length - 1));
-    expect(thread.told[0]).toMatchObject({
+    expect(thread.reported[0]).toMatchObject({
       event: 'work-failed',
       partition: '0',
       fence: 1,
@@ -39,7 +39,7 @@ describe('a partition that is worked on', () => {
     });
   });
 
-  it('is called again also when it throws before it waits for anything', async () => {
+  it('is called again also after a synchronous error', async () => {
     const thread = await begun(() => {
       throw new Error('at once');
     });
@@ -47,7 +47,7 @@ describe('a partition that is worked on', () => {
     expect([thread.calls.length, thread.events]).toEqual([2, ['work-failed', 'work-failed']]);
   });
 
-  it('goes on from its newest checkpoint after it threw', async () => {
+  it('goes on from its newest checkpoint after an error', async () => {
     const thread = await begun(async (given) => {
       await given.checkpoint(`after ${given.from}`);
       throw new Error('broken');
@@ -58,7 +58,7 @@ describe('a partition that is worked on', () => {
 });
 
 describe('a checkpoint', () => {
-  it('that is answered after a later one is not where to go on from', async () => {
+  it('that is answered after a later one is not used to continue', async () => {
     const answers = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()] as const;
     const thread = new Thread();
     thread.stores = () => (answers[thread.stored.length - 1] as (typeof answers)[0]).promise;
@@ -77,7 +77,7 @@ describe('a checkpoint', () => {
     expect([thread.calls.length, thread.last.partition.from]).toEqual([2, 'second']);
   });
 
-  it('that is refused loses the partition, and the work on it is not called again', async () => {
+  it('that is refused loses the partition, and its work is not called again', async () => {
     let failed: unknown;
     const thread = new Thread();
     thread.stores = async () => false;
@@ -94,15 +94,15 @@ describe('a checkpoint', () => {
     expect([thread.calls.length, thread.events, thread.drained]).toEqual([1, [], []]);
   });
 
-  it('of 4,096 bytes is stored, and a longer one is refused before it is sent', async () => {
+  it('of 4,096 bytes is stored; a longer one is refused before it is sent', async () => {
     const thread = await begun();
     await thread.last.partition.checkpoint('é'.repeat(2_048));
     await expect(thread.last.partition.checkpoint('é'.repeat(2_048).concat('!'))).rejects.toThrow(CheckpointTooLarge);
     expect(thread.stored).toHaveLength(1);
-    expect(() => thread.last.partition.assertOwned(), 'it is its own all the same').not.toThrow();
+    expect(() => thread.last.partition.assertOwned(), 'the partition is still its own').not.toThrow();
   });
 
-  it('that fails is the worker’s to try again: nobody knows whether it is stored', async () => {
+  it("that fails is the worker's to retry, since it may be stored", async () => {
     const thread = await begun();
     thread.stores = async () => {
       throw new Error('no answer');
@@ -111,7 +111,7 @@ describe('a checkpoint', () => {
     expect(thread.last.partition.signal.aborted).toBe(false);
   });
 
-  it('is asked of the table also past the deadline: that knows whose it is', async () => {
+  it('is sent to the table also past the deadline, which decides by the fence', async () => {
     const thread = await begun(({ signal }) => aborted(signal).then(() => new Promise(() => {})));
     await thread.passDeadline();
     await thread.last.partition.checkpoint('still mine');
@@ -119,8 +119,8 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a partition whose deadline has passed', () => {
-  it('is not to be worked on: assertOwned says so before anybody has looked', async () => {
+describe('a partition past its deadline', () => {
+  it('is not to be worked on: assertOwned throws before any check', async () => {
     const thread = await begun();
     await thread.pass(1_000_000 - 1);
     expect(() => thread.last.partition.assertOwned()).not.toThrow();
@@ -129,7 +129,7 @@ describe('a partition whose deadline has passed', () => {
     expect(thread.last.partition.signal.reason).toEqual(lost('deadline'));
   });
 
-  it('has its signals aborted, and is begun again once there is a later one, with its newest checkpoint', async () => {
+  it('has aborted signals, and resumes later with its checkpoint', async () => {
     const thread = await begun();
     await thread.last.partition.checkpoint('here');
     await thread.passDeadline();
@@ -148,7 +148,7 @@ describe('a partition whose deadline has passed', () => {
     ]);
   });
 
-  it('is not begun again by a later one that has passed, too', async () => {
+  it('does not resume at a later deadline that has passed, too', async () => {
     const thread = await begun();
     await thread.passDeadline();
     await thread.pass(10_000);
@@ -160,20 +160,20 @@ describe('a partition whose deadline has passed', () => {
     expect(thread.calls).toHaveLength(2);
   });
 
-  it('is not begun again before the last call has ended', async () => {
+  it('does not resume before the last call has ended', async () => {
     const hanging = Promise.withResolvers<void>();
     const thread = await begun(() => hanging.promise);
     await thread.passDeadline();
     thread.extend(2_000_000);
     await thread.pass(60_000);
     expect(thread.calls).toHaveLength(1);
-    expect(() => thread.last.partition.assertOwned(), 'what was told to stop stays stopped').toThrow(PartitionLost);
+    expect(() => thread.last.partition.assertOwned(), 'a stopped call stays stopped').toThrow(PartitionLost);
     hanging.resolve();
     await thread.pass(0);
     expect(thread.calls).toHaveLength(2);
   });
 
-  it('is begun late where its work was given to a node past its deadline', async () => {
+  it('begins late if its work was assigned past the deadline', async () => {
     const thread = new Thread();
     thread.extend(0);
     thread.workers.begin(P0, undefined);
@@ -184,7 +184,7 @@ describe('a partition whose deadline has passed', () => {
     expect(thread.calls).toHaveLength(1);
   });
 
-  it('is given away at once when it is asked for, and never begun again', async () => {
+  it('is given away at once when asked for, and never resumed', async () => {
     const thread = await begun();
     await thread.passDeadline();
     thread.workers.drain(P0);
@@ -193,7 +193,7 @@ describe('a partition whose deadline has passed', () => {
     expect([thread.calls.length, thread.drained]).toEqual([1, [P0]]);
   });
 
-  it('and that is dropped then is never begun again', async () => {
+  it('that is dropped is never resumed', async () => {
     const thread = await begun();
     await thread.passDeadline();
     thread.workers.drop(P0, 'taken');
@@ -203,8 +203,8 @@ describe('a partition whose deadline has passed', () => {
   });
 });
 
-describe('a partition that is drained', () => {
-  it('ends in its own time, may be worked on and stored until then, and is given away once', async () => {
+describe('a draining partition', () => {
+  it('may be worked on and stored until its work ends; it is given once', async () => {
     const ending = Promise.withResolvers<void>();
     const thread = await begun(() => ending.promise);
     thread.workers.drain(P0);
@@ -220,7 +220,7 @@ describe('a partition that is drained', () => {
     expect([thread.drained, thread.events, thread.calls.length]).toEqual([[P0], [], 1]);
   });
 
-  it('before it was begun, or in the pause after it threw, is given away at once', async () => {
+  it('without running work is given away at once', async () => {
     const unbegun = new Thread();
     unbegun.workers.begin(P0, undefined);
     unbegun.workers.drain(P0);
@@ -234,7 +234,7 @@ describe('a partition that is drained', () => {
     expect([pausing.calls.length, pausing.drained]).toEqual([1, [P0]]);
   });
 
-  it('is given away also if its work throws what it was told', async () => {
+  it("is given away also if its work throws the signal's reason", async () => {
     const thread = await begun(async ({ signal }) => {
       await aborted(signal);
       throw signal.reason;
@@ -244,7 +244,7 @@ describe('a partition that is drained', () => {
     expect([thread.drained, thread.events]).toEqual([[P0], []]);
   });
 
-  it('tells of what its work throws that nobody told it, and is given away all the same', async () => {
+  it('reports an unexpected error of its work, and is given away too', async () => {
     const thread = await begun(async ({ signal }) => {
       await aborted(signal);
       throw new Error('the disk is full');
@@ -254,7 +254,7 @@ describe('a partition that is drained', () => {
     expect([thread.drained, thread.events]).toEqual([[P0], ['work-failed']]);
   });
 
-  it('and dropped meanwhile is another’s: it is not given away', async () => {
+  it('that is dropped meanwhile is not given away, as another node has it', async () => {
     const thread = await begun(({ lost: gone }) => aborted(gone));
     thread.workers.drain(P0);
     thread.workers.drop(P0, 'evicted');

@@ -1,4 +1,4 @@
-/** Real processes, killed, stopped and blocked: a small version of `npm run bench:fleet-processes`. */
+/** Real processes that are killed, stopped and blocked: a small version of `npm run bench:fleet-processes`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Crew } from '../../bench/fleet-processes/crew.ts';
 import { type Logged, readEntries } from '../../bench/fleet-processes/log.ts';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { type DynamoDBEngine, startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 
-describe('four processes that share 16 partitions', () => {
+describe('four processes', () => {
   let engine: DynamoDBEngine;
   let crew: Crew | undefined;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('four processes that share 16 partitions', () => {
     await engine?.stop();
   });
 
-  it('work on each by one at a time, through a busy loop, SIGKILL, SIGSTOP and SIGTERM', async () => {
+  it('work on each partition one at a time despite a busy loop, kills and stops', async () => {
     const cycle = 600;
     const table = await makeFleetTable(engine.endpoint, 'Fleet');
     const folder = temporaryFolder('fleet-processes');
@@ -32,9 +32,9 @@ describe('four processes that share 16 partitions', () => {
     expect(busy).toBe(0);
     expect(killed).toBeGreaterThanOrEqual(4);
     expect(stopped).toBeGreaterThanOrEqual(4);
-    // It tried to store how far it had come, when it went on.
+    // The stopped process tried to store a checkpoint when it continued.
     expect(whole.refused).toBeGreaterThan(0);
-    // All of the others were told to stop, and have given all away.
+    // All other processes received SIGTERM, and have given all away.
     const { nodes, leases } = await crew.read();
     expect(nodes.filter(({ evicted }) => !evicted)).toEqual([]);
     expect(leases.filter(({ owner }) => owner !== undefined)).toEqual([]);
@@ -65,7 +65,7 @@ describe('a log of workers', () => {
       100,
     );
 
-  it('shows nothing wrong where one goes on after the other, whether or not it was killed', () => {
+  it('is correct if one goes on after the other, killed or not', () => {
     const verdict = judge(
       [call('killed', 1, 0, 0), checkpoint('killed', 1, 12, 1), call('b', 2, 20, 1), checkpoint('b', 2, 50, 2)],
       unit('killed', 1, 1, 11),
@@ -75,7 +75,7 @@ describe('a log of workers', () => {
     expect(verdict).toMatchObject({ violations: [], units: 3, moves: 1, overlaps: 0, longestPause: 16, accepted: 2 });
   });
 
-  it('shows a unit that overlaps: wrong if it is short, and no more than told if its process stood still', () => {
+  it('with an overlap is wrong if the process ran, and not if it stood still', () => {
     expect(judge(unit('a', 1, 0, 50), unit('b', 2, 40, 60)).violations).toEqual([expect.stringMatching(/^4/)]);
     expect(judge(unit('a', 1, 0, 150), unit('b', 2, 40, 60), unit('b', 2, 70, 80))).toMatchObject({
       violations: [],

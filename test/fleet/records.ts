@@ -1,11 +1,11 @@
-/** The rows of a fleet, of which a test says only what matters to it. */
+/** Factories for the rows of a fleet. */
 import type { Fleet, Lease, Node, Share } from '../../src/domain/fleets/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import type { Held } from '../../src/ports/fleets.ts';
 
 export const FLEET = 'flights' as FleetName;
 
-/** A life of a node, by its node's name: the first one, unless it says which. */
+/** A life of a node, from the node's name. The first life unless the name states another one. */
 export const key = (name: string): NodeKey => (name.includes('@') ? name : `${name}@1`) as NodeKey;
 export const partition = (name: string | number): PartitionId => `${name}` as PartitionId;
 
@@ -38,7 +38,7 @@ export const aFleet = (nodes: readonly (string | Node)[], leases: readonly Lease
   leases,
 });
 
-/** So many partitions that weigh the same, or these. */
+/** That many partitions of equal weight, or the given ones. */
 export const shares = (what: number | readonly (string | number)[]): readonly Share[] =>
   (typeof what === 'number' ? Array.from({ length: what }, (_, index) => index) : what).map((name) => ({
     partition: partition(name),

@@ -1,4 +1,4 @@
-/** One or two nodes on a real table: what `runFleet` promises to whoever calls it. */
+/** One or two nodes on a real table: the promises of `runFleet` to its caller. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -37,7 +37,7 @@ const untilAborted = (signal: AbortSignal): Promise<unknown> =>
     else signal.addEventListener('abort', resolve, { once: true });
   });
 
-/** A node in a fleet of its own, unless it is told which. Works on nothing, until it is told to stop. */
+/** A node in a fleet of its own, unless a fleet is given. Its work waits until its signal aborts. */
 const start = (options: Partial<FleetOptions> = {}) => {
   const events: FleetEvent[] = [];
   const stop = new AbortController();
@@ -48,7 +48,7 @@ const start = (options: Partial<FleetOptions> = {}) => {
     table,
     partitions: 2,
     node: `node-${fleets}`,
-    // Six of them let a busy machine be late.
+    // Six cycles allow for delays on a busy machine.
     cycle: 400,
     stopOn: [],
     signal: stop.signal,
@@ -56,23 +56,23 @@ const start = (options: Partial<FleetOptions> = {}) => {
     onEvent: (event) => events.push(event),
     ...options,
   });
-  // Whoever waits for it sees it later.
+  // The test that awaits `done` handles the rejection later.
   done.catch(() => {});
   const rows = () => fleetsAt(options.table === undefined ? table : (options.table as TableAt)).read(fleet);
   const owned = async (): Promise<number> => (await rows()).leases.filter(({ owner }) => owner !== undefined).length;
-  const told = (name: FleetEvent['event']) => events.filter(({ event }) => event === name);
+  const reported = (name: FleetEvent['event']) => events.filter(({ event }) => event === name);
   const checkpointOf = (id: string) => fleetsAt(table).checkpointOf(fleet, partition(id));
-  return { fleet, done, stop: () => stop.abort(), events, told, rows, owned, checkpointOf };
+  return { fleet, done, stop: () => stop.abort(), events, reported, rows, owned, checkpointOf };
 };
 
 const rejection = async (promise: Promise<unknown>): Promise<Error> => {
   const [outcome] = await Promise.allSettled([promise]);
-  if (outcome.status === 'fulfilled') throw new Error('it did not fail');
+  if (outcome.status === 'fulfilled') throw new Error('the promise did not fail');
   return outcome.reason;
 };
 
-describe('options', () => {
-  it('name each problem that they have', async () => {
+describe('runFleet', () => {
+  it('reports every problem of its options', async () => {
     const wrong = {
       fleet: 'no spaces',
       table: '',
@@ -104,18 +104,18 @@ describe('options', () => {
     for (const problem of error.problems) expect(error.message).toContain(problem);
   });
 
-  it.for([0, 4_097, 1.5, [], null, '3', [null]])('partitions can not be %j', async (partitions) => {
+  it.for([0, 4_097, 1.5, [], null, '3', [null]])('refuses %j as partitions (case %#)', async (partitions) => {
     const options = { fleet: 'f', table, onPartition: async () => {}, partitions: partitions as number };
     expect(await rejection(runFleet(options))).toBeInstanceOf(InvalidFleetOptions);
   });
 
-  it('a table that is not there is named at once', async () => {
+  it('reports a missing table at once', async () => {
     const error = await rejection(start({ table: { ...table, table: 'Nowhere' } }).done);
     expect(error).toMatchObject({ name: 'FleetTableUnreadable', table: 'Nowhere' });
     expect(error.message).toMatch(/Nowhere.*ResourceNotFoundException/);
   });
 
-  it('a table that it may not read is named at once, with what DynamoDB said', async () => {
+  it("reports a table that it may not read at once, with DynamoDB's message", async () => {
     const answer = JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized to perform Query' });
     const server = createServer((_, outgoing) => void outgoing.writeHead(400).end(answer));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -127,13 +127,13 @@ describe('options', () => {
 });
 
 describe.concurrent('a node that ends', () => {
-  it('has given all away and is gone, when its signal aborts', async () => {
+  it('because its signal aborts has given all away and is gone', async () => {
     const reasons: unknown[] = [];
     const node = start({
       onPartition: async (partition) => {
         await untilAborted(partition.signal);
         reasons.push(partition.signal.reason, partition.lost.aborted);
-        // It may still work, and say how far it came.
+        // The work may still continue, and store a checkpoint.
         partition.assertOwned();
         await partition.checkpoint(`the end of ${partition.id}`);
       },
@@ -148,25 +148,25 @@ describe.concurrent('a node that ends', () => {
       checkpointsApart: true,
     });
     for (const id of ['0', '1']) expect(await node.checkpointOf(id)).toBe(`the end of ${id}`);
-    expect(node.told('handed-over')).toHaveLength(2);
+    expect(node.reported('handed-over')).toHaveLength(2);
     expect(node.events.at(-1)?.event).toBe('left');
   });
 
-  it('had its signal aborted before it began', async () => {
+  it('because its signal was aborted before it began never joins', async () => {
     const node = start({ signal: AbortSignal.abort() });
     await node.done;
     expect(await node.rows()).toEqual({ nodes: [], leases: [] });
-    expect(node.events, 'it does not even join').toEqual([]);
+    expect(node.events, 'the node does not even join').toEqual([]);
   });
 
-  it('is told to stop twice in a moment, by whoever passes a signal on: that is once', async () => {
+  it('after two signals in a moment handles them as one', async () => {
     const node = start({ stopOn: ['SIGUSR2'] });
     await eventually(async () => (await node.owned()) === 2);
     process.emit('SIGUSR2');
-    expect(process.listenerCount('SIGUSR2'), 'without one it would end the process').toBe(1);
+    expect(process.listenerCount('SIGUSR2'), 'without a listener the signal would end the process').toBe(1);
     process.emit('SIGUSR2');
     await node.done;
-    expect(node.told('handed-over')).toHaveLength(2);
+    expect(node.reported('handed-over')).toHaveLength(2);
     expect(process.listenerCount('SIGUSR2')).toBe(0);
   });
 
@@ -176,7 +176,7 @@ describe.concurrent('a node that ends', () => {
     const stubborn = Promise.withResolvers<void>();
     const node = start({
       drainTimeout,
-      // Two of them are there for giving it away, however busy the machine is.
+      // Two cycles remain for giving the partitions away, however busy the machine is.
       cycle: 3_000,
       onPartition: async (partition) => {
         partition.lost.addEventListener('abort', () => lost.push(partition.lost.reason));
@@ -189,7 +189,7 @@ describe.concurrent('a node that ends', () => {
     await node.done;
     expect(lost).toHaveLength(2);
     for (const reason of lost) expect(reason).toMatchObject({ name: 'PartitionLost', reason: 'drain-timeout' });
-    // Others need not wait until it is taken for dead.
+    // Other nodes need not wait until they may evict this one.
     expect(await node.rows()).toEqual({
       nodes: [],
       leases: ['0', '1'].map((partition) => ({ partition, fence: 1, checkpointApart: true })),
@@ -199,8 +199,8 @@ describe.concurrent('a node that ends', () => {
   });
 });
 
-describe.concurrent('what works on a partition', () => {
-  it('is called again when it throws, with growing pauses, from the last checkpoint', async () => {
+describe.concurrent('the work on a partition', () => {
+  it('is called again after an error, with pauses, from its checkpoint', async () => {
     const froms: unknown[] = [];
     const calls: Partition[] = [];
     const node = start({
@@ -215,25 +215,25 @@ describe.concurrent('what works on a partition', () => {
     });
     await eventually(() => calls.length === 3);
     expect(froms).toEqual([undefined, 'so far', 'so far']);
-    expect(node.told('work-failed')).toMatchObject([
+    expect(node.reported('work-failed')).toMatchObject([
       { partition: '0', fence: 1, pause: 1_000, cause: new Error('for the 1. time') },
       { partition: '0', fence: 1, pause: 2_000, cause: new Error('for the 2. time') },
     ]);
-    // What a call has left running must not go on beside the next one.
+    // Work that an earlier call has left running must not continue beside the next call.
     expect(() => calls[0]?.assertOwned()).toThrow(/has ended/);
     expect(() => calls[2]?.assertOwned()).not.toThrow();
     node.stop();
     await node.done;
   });
 
-  it('keeps its partition when it returns, and is not called again', async () => {
+  it('that returns keeps its partition, and is not called again', async () => {
     let calls = 0;
     const node = start({
       onPartition: async () => {
         calls += 1;
       },
     });
-    await eventually(() => node.told('finished').length === 2);
+    await eventually(() => node.reported('finished').length === 2);
     const beats = async () => (await node.rows()).nodes[0]?.beat ?? 0;
     const before = await beats();
     await eventually(async () => (await beats()) > before + 3);
@@ -244,12 +244,12 @@ describe.concurrent('what works on a partition', () => {
     expect((await node.rows()).nodes).toEqual([]);
   });
 
-  it('is refused a checkpoint that is too large, and goes on', async () => {
+  it('whose checkpoint is too large gets an error, and goes on', async () => {
     const refused = Promise.withResolvers<unknown>();
     const node = start({
       partitions: 1,
       onPartition: async (partition) => {
-        // In bytes, not in characters.
+        // The limit counts bytes, not characters.
         await partition.checkpoint('ö'.repeat(2_049)).catch(refused.resolve);
         await partition.checkpoint('ö'.repeat(2_048));
         await untilAborted(partition.signal);
@@ -259,10 +259,10 @@ describe.concurrent('what works on a partition', () => {
     await eventually(async () => (await node.checkpointOf('0'))?.length === 2_048);
     node.stop();
     await node.done;
-    expect(node.told('work-failed')).toEqual([]);
+    expect(node.reported('work-failed')).toEqual([]);
   });
 
-  it('goes over to a second node, in its own time and with its checkpoint', async () => {
+  it('goes over to a second node when it has ended, with its checkpoint', async () => {
     const reasons: unknown[] = [];
     const first = start({
       partitions: 4,
@@ -294,7 +294,7 @@ describe.concurrent('what works on a partition', () => {
     await first.done;
   });
 
-  it('is told that its partition is another’s, by the first checkpoint that is refused', async () => {
+  it('learns from a refused checkpoint that another node has it', async () => {
     const caught = Promise.withResolvers<PartitionLost>();
     let fleet = '' as FleetName;
     const node = start({
@@ -303,8 +303,8 @@ describe.concurrent('what works on a partition', () => {
         if (partition.fence > 1) return;
         const fleets = fleetsAt(table);
         const [lease] = (await fleets.read(fleet)).leases;
-        if (!lease?.owner) throw new Error('it has no lease');
-        // A node that does not keep to the rules.
+        if (!lease?.owner) throw new Error('the partition has no owner');
+        // A node that breaks the rules.
         const intruder = { ...lease, owner: nodeOf('intruder'), fence: 2 };
         await fleets.handOver(fleet, { ...lease, owner: lease.owner }, intruder.owner, 0);
         await fleets.open(fleet, intruder);
@@ -315,24 +315,24 @@ describe.concurrent('what works on a partition', () => {
     });
     fleet = node.fleet;
     expect(await caught.promise).toMatchObject({ name: 'PartitionLost', reason: 'taken', partition: '0' });
-    // The intruder is no node, so that the partition is taken again, under another fence.
-    await eventually(() => node.told('acquired').length === 2);
+    // The intruder is not a node, so the partition is taken again, under another fence.
+    await eventually(() => node.reported('acquired').length === 2);
     expect(await node.checkpointOf('0')).toBeUndefined();
-    expect(node.told('work-failed')).toEqual([]);
+    expect(node.reported('work-failed')).toEqual([]);
     node.stop();
     await node.done;
   });
 });
 
-describe('what goes wrong', () => {
-  it('a listener throws while more is on its way to this thread: nothing of that is begun any more', async () => {
+describe('a failure', () => {
+  it('of a listener ends all work, also on partitions that just arrive', async () => {
     const lost: AbortSignal[] = [];
     const node = start({
       partitions: 20,
       cycle: 200,
       onPartition: async (partition) => void lost.push(partition.lost),
       onEvent: ({ event }) => {
-        // Blocked, so that what the other thread says meanwhile comes all at once.
+        // Blocked, so that all messages of the other thread arrive at once.
         if (event === 'joined') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
         if (event === 'finished') throw new Error('of the listener');
       },
@@ -342,7 +342,7 @@ describe('what goes wrong', () => {
   });
 
   it.for(['joined', 'finished', 'work-failed'] as const)(
-    'a listener that throws at `%s` ends it with that',
+    "of a listener at `%s` ends runFleet with the listener's error",
     async (at) => {
       const lost: AbortSignal[] = [];
       const node = start({
@@ -359,7 +359,7 @@ describe('what goes wrong', () => {
     },
   );
 
-  it('the thread of the heartbeats dies: nothing is worked on without it', async () => {
+  it('of the heartbeat thread ends all work on partitions', async () => {
     const threads: Worker[] = [];
     const seen = (thread: Worker): number => threads.push(thread);
     process.on('worker', seen);
@@ -381,7 +381,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  it('the table is away for longer than the deadline: work stops, and goes on at the same place afterwards', async () => {
+  it('of the table beyond the deadline stops the work, which resumes afterwards', async () => {
     let door = await startGuardedProxy(0, engine.endpoint);
     try {
       const calls: Partition[] = [];
@@ -407,9 +407,9 @@ describe('what goes wrong', () => {
       door = await startGuardedProxy(Number(new URL(door.endpoint).port), engine.endpoint);
       await eventually(() => calls.length === 4);
       expect(calls.map(({ id, fence }) => `${id}/${fence}`).sort()).toEqual(['0/1', '0/1', '1/1', '1/1']);
-      expect(node.told('acquired')).toHaveLength(2);
-      expect(node.told('store-failed').length).toBeGreaterThan(0);
-      expect(node.told('work-failed')).toEqual([]);
+      expect(node.reported('acquired')).toHaveLength(2);
+      expect(node.reported('store-failed').length).toBeGreaterThan(0);
+      expect(node.reported('work-failed')).toEqual([]);
       expect((await fleetsAt(table).read(node.fleet)).nodes.map(({ key }) => key)).toEqual([before?.key]);
       node.stop();
       await node.done;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { monotonic, Shared } from '../../src/fleet/shared.ts';
 
-it('P7: what was begun in a life that is over has no deadline ahead, whatever the next life has', () => {
+it('work of an earlier life has no deadline ahead, whatever the next life has (P7)', () => {
   const [heartbeats, work] = [new Shared(), (buffer: SharedArrayBuffer) => new Shared(buffer)];
   const seen = work(heartbeats.buffer);
   heartbeats.nextLife();
@@ -13,7 +13,7 @@ it('P7: what was begun in a life that is over has no deadline ahead, whatever th
   expect([seen.deadlineOf(1), seen.deadlineOf(2)]).toEqual([0, 2_000]);
 });
 
-it('who extends a deadline learns whether somebody may have found it passed', () => {
+it('extending a deadline returns whether a reader may have found it passed', () => {
   const shared = new Shared();
   const ahead = monotonic() + 60_000;
   expect(shared.extend(ahead)).toBe(true);

@@ -1,4 +1,4 @@
-/** Who is dead, as others see it (P2), and that nobody is who may still work (P7). */
+/** When other nodes take a node for dead (P2), and that they never do while it may still work (P7). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Node } from '../../src/domain/fleets/fleet.ts';
@@ -10,14 +10,14 @@ import { aFleet, aLease, aNode, FLEET, key, partition, shares } from './records.
 
 const CYCLE = 5_000;
 
-/** Reads the node at these moments, as it is by then. */
+/** Reads the node at these moments, in its state at that time. */
 const observed = (moments: readonly number[], nodeAt: (moment: number) => Node = () => aNode('n')): Memory =>
   moments.reduce((memory, at) => remember(memory, aFleet([nodeAt(at)]), [], { from: at, to: at }, CYCLE), NOTHING_SEEN);
 
 const every = (span: number, count: number): number[] => Array.from({ length: count }, (_, n) => n * span);
 
-describe('a node whose heartbeat stands still (P2)', () => {
-  it('is silent once that was for its own Ttl, and not a cycle earlier', () => {
+describe('a node without new heartbeats', () => {
+  it('is silent after its own Ttl, and not a cycle earlier (P2)', () => {
     expect(isSilent(observed(every(CYCLE, 6)), aNode('n'))).toBe(false);
     expect(isSilent(observed(every(CYCLE, 7)), aNode('n'))).toBe(true);
     const patient = () => aNode('n', { ttl: 120_000 });
@@ -25,13 +25,13 @@ describe('a node whose heartbeat stands still (P2)', () => {
     expect(isSilent(observed(every(CYCLE, 25), patient), patient())).toBe(true);
   });
 
-  it('is not, however long ago it was seen first, by fewer than four more reads', () => {
+  it('is not silent before four more reads, however old it is', () => {
     const hasty = () => aNode('n', { ttl: 1_000 });
     expect(isSilent(observed(every(CYCLE, 4), hasty), hasty())).toBe(false);
     expect(isSilent(observed(every(CYCLE, 5), hasty), hasty())).toBe(true);
   });
 
-  it('is not while it beats, however slowly', () => {
+  it('is not silent while it sends heartbeats, however slowly', () => {
     const slow = (moment: number) => aNode('n', { beat: Math.floor(moment / 29_000) });
     for (let count = 1; count < 200; count += 1) {
       const moments = every(CYCLE, count);
@@ -39,32 +39,32 @@ describe('a node whose heartbeat stands still (P2)', () => {
     }
   });
 
-  it('begins anew with each heartbeat', () => {
+  it('starts its silence again with each heartbeat', () => {
     const once = (moment: number) => aNode('n', { beat: moment < 30_000 ? 1 : 2 });
     expect(isSilent(observed(every(CYCLE, 12), once), once(55_000))).toBe(false);
     expect(isSilent(observed(every(CYCLE, 13), once), once(60_000))).toBe(true);
   });
 
-  it('is judged by what was read last: not by another heartbeat, not when it was ended already', () => {
+  it('is not judged by another heartbeat, nor if it was evicted', () => {
     const memory = observed(every(CYCLE, 20));
     expect(isSilent(memory, aNode('n', { beat: 2 }))).toBe(false);
     expect(isSilent(memory, aNode('n', { evicted: true }))).toBe(false);
     expect(isSilent(memory, aNode('other'))).toBe(false);
   });
 
-  it('is judged by its new Ttl, be that longer or shorter', () => {
+  it('is judged by its new Ttl, longer or shorter', () => {
     const memory = observed(every(CYCLE, 9));
     expect(isSilent(memory, aNode('n', { ttl: 40_000 }))).toBe(true);
     expect(isSilent(memory, aNode('n', { ttl: 40_001 }))).toBe(false);
   });
 
-  it('is forgiven what an observer did not see: that was late itself, for hours', () => {
+  it('is not silent for the time in which the observer was late', () => {
     const late = [0, 3_600_000, 7_200_000, 10_800_000, 14_400_000, 18_000_000];
     expect(isSilent(observed(late), aNode('n')), 'five gaps count as 5.5 s each').toBe(false);
     expect(isSilent(observed([...late, 21_600_000]), aNode('n'))).toBe(true);
   });
 
-  it('is forgiven the time that reading takes', () => {
+  it('is not silent for the time that a read takes', () => {
     const slow = every(CYCLE, 10).reduce(
       (memory, at) => remember(memory, aFleet(['n']), [], { from: at, to: at + 4_000 }, CYCLE),
       NOTHING_SEEN,
@@ -72,17 +72,17 @@ describe('a node whose heartbeat stands still (P2)', () => {
     expect(slow.sightings.get(key('n'))?.silence).toBe(9_000);
   });
 
-  it('is forgotten once its row is gone', () => {
+  it('is removed from the memory once its row is gone', () => {
     const memory = remember(observed(every(CYCLE, 20)), aFleet([]), [], { from: 100_000, to: 100_000 }, CYCLE);
     expect([memory.sightings.size, isSilent(memory, aNode('n'))]).toEqual([0, false]);
   });
 });
 
-describe('a partition that nobody has (P11)', () => {
+describe('a free partition (P11)', () => {
   const look = (memory: Memory, fleet: ReturnType<typeof aFleet>): Memory =>
     remember(memory, fleet, shares(4), { from: 0, to: 0 }, CYCLE);
 
-  it('is counted from its last owner on: free, its owner gone or ended, or without a row', () => {
+  it('is counted from its last owner on: free, owner gone, or no row', () => {
     const leases = [aLease(0), aLease(1, { owner: 'gone' }), aLease(2, { owner: 'n' })];
     const twice = look(look(NOTHING_SEEN, aFleet(['n'], leases)), aFleet(['n'], leases));
     expect([...twice.free]).toEqual([0, 1, 3].map((name) => [partition(name), 2]));
@@ -93,12 +93,12 @@ describe('a partition that nobody has (P11)', () => {
   });
 });
 
-/** What becomes of a heartbeat. */
+/** What happens to a heartbeat. */
 interface Sent {
   readonly after: number;
-  /** How long until it is in the table, if it ever is. */
+  /** How long until it is in the table, if it ever is, in milliseconds. */
   readonly lands: number;
-  /** How long until it is answered. */
+  /** How long until it is answered, in milliseconds. */
   readonly takes: number;
   readonly is: 'answered' | 'unanswered' | 'lost';
 }
@@ -114,12 +114,12 @@ const anySent: fc.Arbitrary<Sent> = fc
 
 interface Moment {
   readonly at: number;
-  /** Once it is there. */
+  /** Undefined until its row exists. */
   readonly node: Node | undefined;
   readonly deadline: number;
 }
 
-/** A real heart, and what of it was in the table when, with the deadline of that moment. */
+/** A real heartbeat loop. Returns its row in the table at each moment, with the deadline of that moment. */
 const beaten = async (all: readonly Sent[]): Promise<readonly Moment[]> => {
   let [now, deadline] = [0, 0];
   let node: Node | undefined;
@@ -172,15 +172,15 @@ const beaten = async (all: readonly Sent[]): Promise<readonly Moment[]> => {
   return moments;
 };
 
-describe('an observer, whenever it reads and however its reads take', () => {
-  it('never ends a node that may still work, by its own deadline', async () => {
+describe('an observer', () => {
+  it('never evicts a node that may still work, whenever and however slowly it reads', async () => {
     const reads = (after: number, takes: number, maxLength: number) =>
       fc.array(fc.record({ after: fc.integer({ min: 1, max: after }), takes: fc.nat({ max: takes }) }), {
         minLength: 20,
         maxLength,
         size: 'max',
       });
-    // As it may be, and one that misses nothing.
+    // A usual observer, and one that misses nothing.
     const anyReads = fc.oneof(reads(9_000, 4_000, 80), reads(900, 0, 300));
     let ended = 0;
     await fc.assert(
@@ -199,7 +199,7 @@ describe('an observer, whenever it reads and however its reads take', () => {
             if (!seen?.node) continue;
             memory = remember(memory, aFleet([seen.node]), [], { from, to: now }, CYCLE);
             const latest = asOf(now);
-            // It is ended unless it has beaten since, which its row shows.
+            // The node is evicted unless it has sent another heartbeat since, which its row shows.
             if (!isSilent(memory, seen.node) || latest?.node?.beat !== seen.node.beat) continue;
             ended += 1;
             expect(latest.deadline).toBeLessThanOrEqual(now);
@@ -209,6 +209,6 @@ describe('an observer, whenever it reads and however its reads take', () => {
       ),
       { numRuns: 1_000 },
     );
-    expect(ended, 'often enough to mean something').toBeGreaterThan(100);
+    expect(ended, 'the property is tested often enough').toBeGreaterThan(100);
   });
 });

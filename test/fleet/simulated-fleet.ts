@@ -1,4 +1,4 @@
-/** A fleet of real nodes over a table in memory, in virtual time: who works on what, and what each of them told. */
+/** A fleet of real nodes over a table in memory, in virtual time, with what each node works on and reports. */
 
 import type { DropReason, LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
@@ -15,10 +15,10 @@ import { FLEET, shares } from './records.ts';
 export const CYCLE = 5_000;
 export const TTL = 6 * CYCLE;
 
-export type Told = LifeEvent & { readonly at: number; readonly by: NodeKey };
+export type Reported = LifeEvent & { readonly at: number; readonly by: NodeKey };
 
 interface NodeOptions {
-  /** Between it and the table. */
+  /** The gate between the node and the table. */
   readonly gate?: Gate;
   readonly shares?: readonly Share[];
   readonly setting?: Partial<Setting>;
@@ -26,7 +26,7 @@ interface NodeOptions {
 
 const NEVER = new Promise<never>(() => {});
 
-/** How long a call takes, and how much of it before it has its effect. */
+/** The latency of a call in milliseconds, before and after its effect. */
 const LATENCY: readonly [number, number] = [2, 12];
 
 export class SimulatedFleet {
@@ -34,8 +34,8 @@ export class SimulatedFleet {
   readonly #tables = new Map<typeof FLEET, FleetRows>();
   readonly #random: Random;
   readonly shares: readonly Share[];
-  readonly told: Told[] = [];
-  /** Each call on the table, by its writer's name. */
+  readonly reported: Reported[] = [];
+  /** Each call on the table, by its caller's name. */
   readonly calls: { readonly by: string; readonly call: string }[] = [];
   readonly nodes = new Map<string, SimulatedNode>();
 
@@ -49,7 +49,7 @@ export class SimulatedFleet {
     return { nodes: [...nodes.values()], leases: [...leases.values()] };
   }
 
-  /** Whoever is no node: people, and other tools. */
+  /** Access for callers that are not nodes: people and other tools. */
   get people(): Fleets {
     return memoryFleets(this.#tables);
   }
@@ -76,7 +76,7 @@ export class SimulatedFleet {
     return node;
   }
 
-  /** Lets so many ms pass. */
+  /** Lets `span` milliseconds pass. */
   async pass(span: number): Promise<void> {
     const until = this.scheduler.now + span;
     let isOver = false;
@@ -86,24 +86,25 @@ export class SimulatedFleet {
     await this.scheduler.run(() => isOver, until);
   }
 
-  /** Waits until something is so. @throws when it is not within an hour of virtual time */
+  /** Waits until a condition holds. @throws if it does not hold within an hour of virtual time */
   async until(done: () => boolean): Promise<void> {
-    if (!(await this.scheduler.run(done, this.scheduler.now + 3_600_000))) throw new Error('it never came to that');
+    if (!(await this.scheduler.run(done, this.scheduler.now + 3_600_000)))
+      throw new Error('the condition did not hold within an hour');
   }
 
-  /** How many partitions each node works on, by its name; those that have none left out. */
+  /** How many partitions each node works on, by name, without nodes that have none. */
   get counts(): Record<string, number> {
     return Object.fromEntries(
       [...this.nodes.values()].filter(({ working }) => working.size > 0).map(({ id, working }) => [id, working.size]),
     );
   }
 
-  /** What was told of one kind. */
-  of<Name extends LifeEvent['event']>(name: Name): Extract<Told, { event: Name }>[] {
-    return this.told.filter((each): each is Extract<Told, { event: Name }> => each.event === name);
+  /** The events of one kind. */
+  of<Name extends LifeEvent['event']>(name: Name): Extract<Reported, { event: Name }>[] {
+    return this.reported.filter((each): each is Extract<Reported, { event: Name }> => each.event === name);
   }
 
-  /** All is worked on, and by one node each: the one whose it is in the table. */
+  /** Whether every partition is worked on by exactly one node, its owner in the table. */
   get isWhole(): boolean {
     const owners = new Map(
       this.rows.leases.map(({ partition, owner, fence, next }) => [partition, { owner, fence, next }]),
@@ -118,7 +119,7 @@ export class SimulatedFleet {
     );
   }
 
-  /** Two nodes may work on these at this moment, by what each of them knows. */
+  /** The partitions on which two nodes may work at this moment, by their own deadlines. */
   get workedTwice(): PartitionId[] {
     const worked = [...this.nodes.values()].flatMap((node) => (node.mayWork ? [...node.working.keys()] : []));
     return worked.filter((partition, index) => worked.indexOf(partition) !== index);
@@ -135,9 +136,9 @@ export class SimulatedNode {
   readonly checkpoints = new Map<PartitionId, string | undefined>();
   readonly lives: NodeKey[] = [];
   deadline = 0;
-  /** How long what is drained takes to end; `Infinity`: it never does. */
+  /** How long draining work takes to end, in milliseconds. `Infinity`: it never ends. */
   drainTakes = 0;
-  /** Since when it has been blocked. */
+  /** When its work was blocked, if it is. */
   blockedSince: number | undefined;
   hasLeft = false;
   isDead = false;
@@ -159,7 +160,7 @@ export class SimulatedNode {
         clock,
         work: this.#work(),
         report: (event) => {
-          fleet.told.push({ ...event, at: scheduler.now, by: this.life } as Told);
+          fleet.reported.push({ ...event, at: scheduler.now, by: this.life } as Reported);
         },
         id,
         epoch: () => `${++epoch}`,
@@ -172,12 +173,12 @@ export class SimulatedNode {
     });
   }
 
-  /** The newest of its lives. */
+  /** Its newest life. */
   get life(): NodeKey {
     return this.lives.at(-1) as NodeKey;
   }
 
-  /** P7. */
+  /** Whether its deadline is ahead (P7). */
   get mayWork(): boolean {
     return this.#fleet.scheduler.now < this.deadline;
   }
@@ -186,7 +187,7 @@ export class SimulatedNode {
     this.#belonging.leave();
   }
 
-  /** It ends without a word. */
+  /** Ends the node without any write. */
   crash(): void {
     this.isDead = true;
     this.working.clear();

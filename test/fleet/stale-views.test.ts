@@ -1,4 +1,4 @@
-/** Nodes that decide from what they read a while ago, each from something else, and all at once. */
+/** Nodes that act at once on old reads, each on another one. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/domain/fleets/decide.ts';
 import type { Fleet, Share } from '../../src/domain/fleets/fleet.ts';
@@ -13,7 +13,7 @@ import { CYCLE } from './simulated-fleet.ts';
 
 const CLOCK: Clock = { now: () => 0, wall: () => 0, sleep: async () => {}, random: () => 0.5 };
 
-/** Nodes without a clock: each reads when it is told to, and acts from what it read last. */
+/** Nodes without a clock: each reads when the test says so, and acts on its latest read. */
 class Stale {
   readonly rows: FleetRows = { nodes: new Map(), leases: new Map(), checkpoints: new Map() };
   readonly fleets = memoryFleets(new Map([[FLEET, this.rows]]));
@@ -56,7 +56,7 @@ class Stale {
     this.seen.set(me, await this.fleets.read(FLEET));
   }
 
-  /** @returns how much it had to do */
+  /** @returns the number of its actions */
   async act(me: NodeKey): Promise<number> {
     const [hands, fleet] = [this.hands.get(me) as HeldPartitions, this.seen.get(me) as Fleet];
     const memory = { ...NOTHING_SEEN, looks: 3 };
@@ -66,7 +66,7 @@ class Stale {
     return actions.length;
   }
 
-  /** Each reads and acts in turn until nobody has anything to do. @returns how many rounds that took */
+  /** Each node reads and acts in turn until no node has anything to do. @returns the number of rounds */
   async settle(most: number): Promise<number> {
     for (let round = 0; ; round += 1) {
       let done = 0;
@@ -100,7 +100,7 @@ const WEIGHTS: Readonly<Record<'equal' | 'any' | 'far apart', Weigh>> = {
 const anyShares = (random: Random, weigh: Weigh): Share[] =>
   Array.from({ length: random.int(1, 24) }, (_, n) => ({ partition: partition(n), weight: weigh(random) }));
 
-/** For a while any of them reads, or acts from what it read before, in any order; two at once now and then. */
+/** In each step a node reads, or acts on its latest read, in random order, sometimes two at once. */
 const muddle = async (fleet: Stale, random: Random, steps: number): Promise<void> => {
   const all = [...fleet.hands.keys()];
   for (let step = 0; step < steps; step += 1) {
@@ -109,9 +109,9 @@ const muddle = async (fleet: Stale, random: Random, steps: number): Promise<void
   }
 };
 
-describe('nodes that act from stale views', () => {
+describe('nodes with stale views', () => {
   it.each(['equal', 'any'] as const)(
-    'never undo each other for ever: all is even a few rounds later, weights %s',
+    'never undo each other for ever: loads are even soon, weights %s',
     async (weights) => {
       for (let seed = 0; seed < 30; seed += 1) {
         const random = seeded(seed);
@@ -129,8 +129,8 @@ describe('nodes that act from stale views', () => {
     },
   );
 
-  it('settle also with weights far apart, some of them wanted where they are not', async () => {
-    // In these two, nodes asked for what they would have given on if others had first given them something.
+  it('settle also with very different weights and with pins', async () => {
+    // In the first two seeds, nodes asked for partitions that they would have given on if other nodes had first given them something.
     for (const seed of [2_029, 2_369, ...Array(30).keys()]) {
       const random = seeded(seed);
       const fleet = new Stale(random.int(2, 6), anyShares(random, WEIGHTS['far apart']));
@@ -150,7 +150,7 @@ describe('nodes that act from stale views', () => {
       const random = seeded(seed);
       const fleet = new Stale(random.int(2, 6), anyShares(random, WEIGHTS.equal));
       const all = [...fleet.hands.keys()];
-      // All read the same, then all act; and so on: nobody sees what the others of its round do.
+      // All nodes read the same state, then all act, so no node sees the actions of its round.
       for (let round = 0; round < 10; round += 1) {
         for (const me of all) await fleet.read(me);
         await Promise.all(all.map((me) => fleet.act(me)));

@@ -1,4 +1,4 @@
-/** For how long a node is trusted: P1, P7, P9. */
+/** How long a node is trusted: P1, P7, P9. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -26,7 +26,7 @@ describe('a node’s Ttl (P1)', () => {
     expect(ttlOf(gaps(...spans), CYCLE)).toBe(ttl);
   });
 
-  it('is 6 to 24 cycles, whatever was', () => {
+  it('is 6 to 24 cycles after any gaps', () => {
     fc.assert(
       fc.property(fc.array(fc.nat()), fc.integer({ min: 200, max: 60_000 }), (spans, cycle) => {
         const ttl = ttlOf(gaps(...spans), cycle);
@@ -49,16 +49,16 @@ describe('a node’s Ttl (P1)', () => {
 });
 
 describe('a node’s deadline (P7)', () => {
-  it('is two thirds of its Ttl after its last heartbeat was sent', () => {
+  it('is two thirds of its Ttl after it sent its last heartbeat', () => {
     expect(deadlineOf({ sentAt: 1_000, ttl: 30_000 }, [])).toBe(21_000);
   });
 
-  it('is found also after days in which nothing was answered', () => {
+  it('is found also after days without an answer', () => {
     const unknown = Array.from({ length: 500_000 }, (_, index) => ({ sentAt: 5_000 * (index + 1), ttl: 30_000 }));
     expect(deadlineOf({ sentAt: 0, ttl: 30_000 }, unknown)).toBe(20_000);
   });
 
-  it('is the earliest of those that others may have seen', () => {
+  it('is the earliest deadline that other nodes may have seen', () => {
     const beat = fc.record({ sentAt: fc.nat(), ttl: fc.integer({ min: 1, max: 120_000 }) });
     fc.assert(
       fc.property(beat, fc.array(beat), (written: Beat, unknown: Beat[]) => {
@@ -76,6 +76,6 @@ it('an evicted node stays away 6 cycles, then twice as long each time, up to 180
   ]);
 });
 
-it('who works shows life four times a second, and is not blocked between two of these, however short a cycle is', () => {
+it('work reports four times a second, and is not blocked between two reports', () => {
   expect([200, 1_000, CYCLE].map(blockedAfter)).toEqual([1_000, 1_000, CYCLE]);
 });

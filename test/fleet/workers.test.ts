@@ -1,12 +1,12 @@
-/** The work on many partitions, which come and go and come back. */
+/** The work on many partitions, which are assigned, dropped and assigned again. */
 import { describe, expect, it } from 'vitest';
 import { PartitionLost } from '../../src/fleet/partition.ts';
 import { held } from './records.ts';
 import { begun, lost, P0, Thread } from './working-thread.ts';
 
-describe('a partition that is dropped', () => {
+describe('a dropped partition', () => {
   it.each(['evicted', 'taken', 'drain-timeout'] as const)(
-    'for %s has both its signals aborted, and is not called again',
+    'for %s has both signals aborted, and its work is not called again',
     async (why) => {
       const thread = await begun();
       thread.workers.drop(P0, why);
@@ -18,7 +18,7 @@ describe('a partition that is dropped', () => {
     },
   );
 
-  it('and comes back is begun once the last call has ended: never twice at a time', async () => {
+  it('that comes back begins after its last call has ended, never twice', async () => {
     const hanging = Promise.withResolvers<void>();
     const thread = await begun(() => hanging.promise);
     thread.workers.drop(P0, 'evicted');
@@ -28,7 +28,7 @@ describe('a partition that is dropped', () => {
     await thread.pass(60_000);
     expect(
       thread.calls.map((call) => call.partition.id),
-      'no other one waits for it',
+      'no other partition waits for it',
     ).toEqual(['0', '1']);
     hanging.resolve();
     await thread.pass(0);
@@ -40,7 +40,7 @@ describe('a partition that is dropped', () => {
     expect(thread.last.partition.from).toBe('of another one');
   });
 
-  it('while it waits for its last call to end is not begun at all, and neither holds up the next', async () => {
+  it('that waits for its last call never begins, and delays no other', async () => {
     const hanging = Promise.withResolvers<void>();
     const thread = await begun(() => hanging.promise);
     thread.workers.drop(P0, 'taken');
@@ -52,7 +52,7 @@ describe('a partition that is dropped', () => {
     expect(thread.calls.map((call) => call.partition.fence)).toEqual([1, 5]);
   });
 
-  it('and comes back beside a call that never ends is given away when it is asked for', async () => {
+  it('that comes back beside an endless call is given away when asked for', async () => {
     const thread = await begun(() => new Promise(() => {}));
     thread.workers.drop(P0, 'taken');
     const back = held(0, 'a', 3);
@@ -64,7 +64,7 @@ describe('a partition that is dropped', () => {
     expect([thread.calls.length, thread.drained]).toEqual([1, [back]]);
   });
 
-  it('by its name only under that fence', async () => {
+  it('is dropped only under the fence that it has', async () => {
     const thread = await begun();
     thread.workers.drop(held(0, 'a', 2), 'taken');
     thread.workers.drain(held(0, 'b', 1));
@@ -73,7 +73,7 @@ describe('a partition that is dropped', () => {
   });
 });
 
-describe('all at once', () => {
+describe('workers', () => {
   const three = async (work?: Thread['work']): Promise<Thread> => {
     const thread = new Thread();
     if (work) thread.work = work;
@@ -82,7 +82,7 @@ describe('all at once', () => {
     return thread;
   };
 
-  it('what has no more time is told to stop, and given away whether it does or not', async () => {
+  it('that give up stop all work and give it away, whether it ends or not', async () => {
     const thread = await three(() => new Promise(() => {}));
     for (const name of [0, 1]) thread.workers.drain(held(name, 'a'));
     thread.workers.giveUp();
@@ -93,7 +93,7 @@ describe('all at once', () => {
     expect(thread.drained.map((each) => each.partition).sort()).toEqual(['0', '1', '2']);
   });
 
-  it('what comes after that is given away, and not begun', async () => {
+  it('that gave up give away later partitions without beginning them', async () => {
     const thread = await three();
     thread.workers.giveUp();
     thread.workers.begin(held(3, 'a'), undefined);
@@ -102,7 +102,7 @@ describe('all at once', () => {
     expect(thread.drained.map((each) => each.partition).sort()).toEqual(['0', '1', '2', '3']);
   });
 
-  it('what has ended before is not given away a second time', async () => {
+  it('that give up do not give away again what has ended', async () => {
     const thread = await three();
     for (const name of [0, 1, 2]) thread.workers.drain(held(name, 'a'));
     await thread.pass(0);
@@ -110,16 +110,16 @@ describe('all at once', () => {
     expect(thread.drained).toHaveLength(3);
   });
 
-  it('what was dropped before is told of once, also if it never ends', async () => {
+  it('that give up report a dropped partition once, even if its work never ends', async () => {
     const thread = await three(() => new Promise(() => {}));
     thread.workers.drop(held(0, 'a'), 'taken');
     thread.workers.giveUp();
     await thread.pass(0);
-    expect(thread.told.flatMap((each) => (each.event === 'dropped' ? [each.partition] : []))).toEqual(['1', '2']);
+    expect(thread.reported.flatMap((each) => (each.event === 'dropped' ? [each.partition] : []))).toEqual(['1', '2']);
     expect(thread.drained.map((each) => each.partition)).toEqual(['1', '2']);
   });
 
-  it('without heartbeats nothing may be worked on, and nothing is begun again', async () => {
+  it('without heartbeats drop all work, and never resume it', async () => {
     const thread = await three();
     thread.workers.dropAll();
     thread.extend(2_000_000);

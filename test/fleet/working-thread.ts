@@ -1,4 +1,4 @@
-/** The thread that works on partitions, in virtual time: its deadline and its table are what a test says. */
+/** The thread that works on partitions, in virtual time, with a deadline and a table that the test controls. */
 import { expect } from 'vitest';
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Partition } from '../../src/fleet/partition.ts';
@@ -26,11 +26,11 @@ export class Thread {
   readonly scheduler = new Scheduler(0);
   readonly calls: Call[] = [];
   readonly drained: Held[] = [];
-  readonly told: LifeEvent[] = [];
+  readonly reported: LifeEvent[] = [];
   readonly stored: string[] = [];
-  /** What the table answers to a checkpoint. */
+  /** The table's answer to a checkpoint. */
   stores: () => Promise<boolean> = async () => true;
-  /** What works on a partition; it ends well when that is asked for, unless a test says otherwise. */
+  /** The work on a partition. By default it ends when its signal aborts. */
   work: (partition: Partition) => Promise<void> = ({ signal }) => aborted(signal);
   #deadline = 1_000_000;
   #later = Promise.withResolvers<void>();
@@ -51,10 +51,10 @@ export class Thread {
       return this.stores();
     },
     drained: (which) => this.drained.push(which),
-    report: (event) => this.told.push(event),
+    report: (event) => this.reported.push(event),
   });
 
-  /** As when a heartbeat was written. */
+  /** Extends the deadline, as a written heartbeat does. */
   extend(deadline: number): void {
     this.#deadline = deadline;
     this.#later.resolve();
@@ -69,7 +69,7 @@ export class Thread {
     await this.scheduler.run(() => isOver, this.scheduler.now + span);
   }
 
-  /** The deadline passes, and is looked for. */
+  /** Lets the deadline pass, and lets the workers check it. */
   async passDeadline(): Promise<void> {
     await this.pass(this.#deadline - this.scheduler.now);
     this.workers.suspendLate();
@@ -81,7 +81,7 @@ export class Thread {
   }
 
   get events(): string[] {
-    return this.told.map(({ event }) => event);
+    return this.reported.map(({ event }) => event);
   }
 }
 
