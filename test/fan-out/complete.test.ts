@@ -12,9 +12,9 @@ const shuffled = <T>(all: readonly T[], seed: number): T[] =>
     .map(({ each }) => each);
 
 describe('a fan-out', () => {
-  // Of groups of three: one, a full one, some, and trees of two, three and four levels.
+  // In groups of three: one item, a full group, several groups, and trees of two, three and four levels.
   for (const count of [1, 2, 3, 4, 9, 10, 27, 28, 60, 100])
-    it(`of ${count} items completes with the last of them, whatever their order`, async () => {
+    it(`of ${count} items completes with its last item, in any order`, async () => {
       for (const seed of [1, 2, 3]) {
         const kit = fanOutKit();
         await kit.open({ userKey: 'catalog-7' });
@@ -39,16 +39,16 @@ describe('a fan-out', () => {
     });
 
   for (const count of [1, 3, 5, 9, 12, 40])
-    it(`of ${count} items completes when it is sealed after all of them are done`, async () => {
+    it(`of ${count} items completes when it is sealed after all are done`, async () => {
       const kit = fanOutKit();
       await kit.open();
-      // In two calls, so that the last group of each may be a small one.
+      // Two calls, so that the last group of each may be smaller.
       const items = [...itemsOf(await kit.add(count)), ...itemsOf(await kit.add(2))];
       const { fanOuts } = await kit.ack(shuffled(items, count));
       expect(fanOuts).toEqual([{ id: FAN_OUT, complete: false }]);
       expect(await seal(kit, FAN_OUT)).toMatchObject({ complete: true });
       expect(kit.sentCallbacks()).toMatchObject([{ data: { total: count + 2, succeeded: count + 2, failed: 0 } }]);
-      expect(await seal(kit, FAN_OUT), 'again').toMatchObject({ complete: true });
+      expect(await seal(kit, FAN_OUT), 'repeated').toMatchObject({ complete: true });
       expect(kit.sentCallbacks()).toHaveLength(1);
     });
 
@@ -61,7 +61,7 @@ describe('a fan-out', () => {
     ]);
   });
 
-  it('answers a repeated ack as the first, and counts it once', async () => {
+  it('answers a repeated ack like the first, and counts it once', async () => {
     const kit = fanOutKit();
     await kit.open();
     const items = itemsOf(await kit.add(10));
@@ -85,7 +85,7 @@ describe('a fan-out', () => {
     expect(await failedItems(kit.fanOuts, fanOut, 0)).toEqual({ items: [itemId('0:1')] });
   });
 
-  it('keeps the first outcome of an item that one ack names twice', async () => {
+  it('keeps the first outcome of an item that one ack has twice', async () => {
     for (const [first, second] of [
       ['succeeded', 'failed'],
       ['failed', 'succeeded'],
@@ -102,7 +102,7 @@ describe('a fan-out', () => {
     }
   });
 
-  it('tells how far it is', async () => {
+  it('returns its progress', async () => {
     const kit = fanOutKit();
     await kit.open();
     const items = itemsOf(await kit.add(20));
@@ -114,7 +114,7 @@ describe('a fan-out', () => {
     expect(await progressOf(kit.fanOuts, await kit.read())).toEqual({ succeeded: 17, failed: 3, pending: 0 });
   });
 
-  it('knows nothing of items that it does not have', async () => {
+  it('reports unknown items and ignores them', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.add(4);
@@ -122,7 +122,7 @@ describe('a fan-out', () => {
     expect(answer.unknown.toSorted()).toEqual([itemId('0:3'), itemId('1:1'), itemId('7:0')]);
     expect(answer.fanOuts).toEqual([{ id: FAN_OUT, complete: false }]);
     expect(await progressOf(kit.fanOuts, await kit.read())).toMatchObject({ pending: 3 });
-    // It is not said of a fan-out how it is by whoever knows none of its items.
+    // The answer does not contain a fan-out of which all given items are unknown.
     expect(await kit.ack(['0:9', '1:1'])).toEqual({ fanOuts: [], unknown: [itemId('0:9'), itemId('1:1')] });
   });
 });

@@ -1,4 +1,4 @@
-/** What is known of a fan-out from its header alone. */
+/** What the header of a fan-out shows. */
 import { describe, expect, it } from 'vitest';
 import { completionOf, type FanOut, isGoing, SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
 import { NOW } from '../factories/factories.ts';
@@ -11,21 +11,21 @@ const aFanOut = (fields: Partial<FanOut>): FanOut => ({
 const ended = { at: NOW, because: 'all-done', failed: 0 } as const;
 
 describe('a fan-out', () => {
-  // Nobody may put a row that nobody removes: a function that sees it now may write until SETTLED later.
+  // No row may be written that would not be deleted: a function that reads the header now may write until SETTLED later.
   it.each<[string, Partial<FanOut>, boolean]>([
-    ['under way', { checkAt: NOW }, false],
+    ['open', { checkAt: NOW }, false],
     ['expired', { status: 'expired', ended, checkAt: NOW + 2 * SETTLED }, true],
-    ['ended, whose rows go now', { status: 'complete', ended, checkAt: NOW }, true],
-    ['ended, whose rows go within that time', { status: 'complete', ended, checkAt: NOW + SETTLED }, true],
-    ['ended, whose rows go after that time', { status: 'complete', ended, checkAt: NOW + SETTLED + 1 }, false],
-    ['cancelled, whose rows go within that time', { status: 'cancelled', ended, checkAt: NOW + SETTLED }, true],
-    ['ended and not due any more', { status: 'complete', ended }, true],
+    ['ended with rows due for deletion', { status: 'complete', ended, checkAt: NOW }, true],
+    ['ended with rows due within SETTLED', { status: 'complete', ended, checkAt: NOW + SETTLED }, true],
+    ['ended with rows due after SETTLED', { status: 'complete', ended, checkAt: NOW + SETTLED + 1 }, false],
+    ['cancelled with rows due within SETTLED', { status: 'cancelled', ended, checkAt: NOW + SETTLED }, true],
+    ['ended and no longer due', { status: 'complete', ended }, true],
     [
-      'ended, whose event has to be sent before',
+      'ended with an event to send',
       { status: 'complete', ended, checkAt: NOW, event: { to: 'ops', event: '{}' } as never },
       false,
     ],
-  ])('%s is going: %s', (_, fields, isIt) => expect(isGoing(aFanOut(fields), NOW)).toBe(isIt));
+  ])('soon loses its rows if %s: %s', (_, fields, isIt) => expect(isGoing(aFanOut(fields), NOW)).toBe(isIt));
 
   it.each<[FanOut | undefined, object]>([
     [undefined, { isUnknown: true, isComplete: false }],
@@ -34,5 +34,7 @@ describe('a fan-out', () => {
     [aFanOut({ status: 'sealed' }), { isComplete: false }],
     [aFanOut({ status: 'cancelled', ended }), { isComplete: false }],
     [aFanOut({ status: 'complete', ended }), { isComplete: true }],
-  ])('%#: stands as it says', (fanOut, completion) => expect(completionOf(fanOut)).toMatchObject(completion));
+  ])('has a completion that follows from its status (%#)', (fanOut, completion) =>
+    expect(completionOf(fanOut)).toMatchObject(completion),
+  );
 });

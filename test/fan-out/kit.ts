@@ -1,4 +1,4 @@
-/** Fan-outs with small nodes, so that a tree of some levels needs few items, and all that surrounds them. */
+/** Fan-outs with small nodes, so that a tree of several levels needs few items, with their stores and queues. */
 
 import type { Config, FanOutPolicy } from '../../src/domain/config/resolved.ts';
 import { type FanOutId, fanOutId, type ItemId, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
@@ -19,7 +19,7 @@ export const FAN_OUT = fanOutId('f') as FanOutId;
 export const token = (text: string): Token => text as Token;
 
 export interface FanOutKit extends StepKit {
-  /** The store, in which a test may put something in between. */
+  /** The store, whose calls a test may replace. */
   fanOuts: FanOuts;
   open(fields?: Partial<NewFanOut>): Promise<FanOut>;
   add(count: number, name?: string): Promise<Added>;
@@ -30,13 +30,13 @@ export interface FanOutKit extends StepKit {
   sentCallbacks(): readonly { readonly id: string; readonly type: string; readonly data: Record<string, unknown> }[];
 }
 
-/** All items of the groups that were added. */
+/** All items of the added groups. */
 export const itemsOf = (added: Added): string[] => {
   if (added.kind !== 'added') throw new Error(`not added: ${JSON.stringify(added)}`);
   return added.groups.flatMap(({ n, size }) => Array.from({ length: size }, (_, index) => `${n}:${index}`));
 };
 
-/** A configuration that tells `ops` of every fan-out's end. */
+/** A configuration that sends the end of every fan-out to `ops`. */
 export const reportingOps = (policy: Partial<FanOutPolicy> = {}): Config => {
   const config = aConfig();
   return {
@@ -71,7 +71,7 @@ export const fanOutKit = (config: Config = reportingOps(), width = WIDTH): FanOu
       ),
     read: async () => {
       const fanOut = await kit.fanOuts.read(FAN_OUT);
-      if (!fanOut) throw new Error('there is no fan-out');
+      if (!fanOut) throw new Error('the fan-out does not exist');
       return fanOut;
     },
     sentCallbacks: () => kit.sent.callbacks.map(({ event }) => JSON.parse(event)),

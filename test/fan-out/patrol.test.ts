@@ -8,11 +8,11 @@ import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, reportingOps } from './kit
 const MINUTE = 60_000;
 const [HOUR, DAY] = [60 * MINUTE, 24 * 60 * MINUTE];
 const patrol = (kit: FanOutKit): Promise<void> => patrolFanOuts(kit, () => true);
-/** Looks each minute for so long. */
+/** Runs the patrol each minute for this time. */
 const patrolFor = async (kit: FanOutKit, span: number): Promise<void> => {
   for (const until = kit.now + span; kit.now < until; kit.now += MINUTE) await patrol(kit);
 };
-/** The store fails this call from now on, in the way of a process that is gone. */
+/** Lets these calls of the store fail from now on, as if the process had died. */
 const dead = (kit: FanOutKit, ...names: (keyof FanOutKit['fanOuts'])[]): (() => void) => {
   const inner = kit.fanOuts;
   const gone = Object.fromEntries(names.map((name) => [name, () => Promise.reject(new Error('gone'))]));
@@ -23,7 +23,7 @@ const dead = (kit: FanOutKit, ...names: (keyof FanOutKit['fanOuts'])[]): (() => 
 };
 
 describe('the patrol', () => {
-  it('completes what stopped between the last ack and the roll-up, at every level', async () => {
+  it('completes a fan-out that stopped between the last ack and the roll-up', async () => {
     for (const count of [2, 11, 40]) {
       const kit = fanOutKit();
       await kit.open();
@@ -44,7 +44,7 @@ describe('the patrol', () => {
     }
   });
 
-  it('sends the event of whoever stopped before he had sent it', async () => {
+  it('sends the event of a function that stopped before it sent the event', async () => {
     const kit = fanOutKit();
     await kit.open();
     const { queues } = kit;
@@ -57,7 +57,7 @@ describe('the patrol', () => {
     expect(await kit.read()).not.toHaveProperty('event');
   });
 
-  it('completes what failed too often, though nobody noted it', async () => {
+  it('completes a fan-out with too many failures that were not noted', async () => {
     const kit = fanOutKit();
     await kit.open({ failFast: { count: 1 } });
     await kit.add(20);
@@ -68,7 +68,7 @@ describe('the patrol', () => {
     expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 2 } });
   });
 
-  it('lets an open one go two hours after the last sign of it, and a sealed one after seven days', async () => {
+  it('expires an open fan-out after two idle hours, and a sealed one after a week', async () => {
     for (const [isSealed, idle] of [
       [false, 2 * HOUR],
       [true, 7 * DAY],
@@ -93,7 +93,7 @@ describe('the patrol', () => {
     }
   });
 
-  it('spares one that is added to between its look and its write', async () => {
+  it('spares a fan-out that gets items between its read and its write', async () => {
     const kit = fanOutKit();
     await kit.open();
     kit.now += 3 * HOUR;
@@ -110,7 +110,7 @@ describe('the patrol', () => {
     expect(await kit.read()).toMatchObject({ status: 'open', total: 1 });
   });
 
-  it('looks at a fan-out less and less often, once an hour in the end', async () => {
+  it('checks a fan-out at growing intervals, up to one hour', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.add(1);
@@ -125,7 +125,7 @@ describe('the patrol', () => {
     expect(looks.size).toBeGreaterThanOrEqual(9);
   });
 
-  it('clears the rows of one that is complete when its time is over, and answers acks until then', async () => {
+  it('deletes the rows of a complete fan-out when `keep` is over, and not before', async () => {
     const kit = fanOutKit(reportingOps({ keep: DAY }));
     await kit.open();
     const items = itemsOf(await kit.add(11));
@@ -142,10 +142,10 @@ describe('the patrol', () => {
     ])
       expect(await kit.fanOuts.node(FAN_OUT, position)).toBeUndefined();
     expect(await kit.fanOuts.due(kit.now + 99 * DAY, 10)).toEqual([]);
-    expect(await kit.read(), 'its header stays for whoever looks').toMatchObject({ status: 'complete' });
+    expect(await kit.read(), 'its header remains readable').toMatchObject({ status: 'complete' });
   });
 
-  it('goes on where its time was over', async () => {
+  it('continues in the next minute if its time is over', async () => {
     const kit = fanOutKit();
     await kit.open();
     const items = itemsOf(await kit.add(60));
@@ -163,7 +163,7 @@ describe('the patrol', () => {
     expect(minutes).toBeGreaterThan(1);
   });
 
-  it('tells what failed, and looks after the others all the same', async () => {
+  it('throws if one fan-out fails, after it has handled the others', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.fanOuts.open({ id: 'g' as typeof FAN_OUT, createdAt: NOW }, NOW);
@@ -178,8 +178,8 @@ describe('the patrol', () => {
   });
 });
 
-describe('a fan-out that is deleted', () => {
-  it('is unknown to late acks, and tells nobody', async () => {
+describe('a deleted fan-out', () => {
+  it('is unknown to late acks, and sends no event', async () => {
     const kit = fanOutKit();
     const fanOut = await kit.open();
     await kit.add(4);
@@ -191,8 +191,8 @@ describe('a fan-out that is deleted', () => {
   });
 });
 
-describe('without anybody to tell', () => {
-  it('there is no event, and the fan-out completes all the same', async () => {
+describe('a fan-out without a callback', () => {
+  it('completes without an event', async () => {
     const kit = fanOutKit(reportingOps({ callback: null }));
     await kit.open();
     await seal(kit, FAN_OUT);
@@ -201,7 +201,7 @@ describe('without anybody to tell', () => {
     expect(kit.sentCallbacks()).toEqual([]);
   });
 
-  it('one whose destination was taken out says so', async () => {
+  it('reports that its destination is no longer configured', async () => {
     const kit = fanOutKit({ ...reportingOps({ callback: null }), destinations: {} });
     await kit.open({ callback: 'gone' });
     await seal(kit, FAN_OUT);

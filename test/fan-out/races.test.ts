@@ -6,7 +6,7 @@ import { failedItems, progressOf } from '../../src/steps/fan-outs/progress.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, type FanOutKit, fanOutKit, itemId, itemsOf, token } from './kit.ts';
 
-/** Has something happen once, just before or after a call on the store. */
+/** Runs `then` once, just before or after a call on the store. */
 const once = <Name extends keyof FanOuts>(
   kit: FanOutKit,
   name: Name,
@@ -27,11 +27,11 @@ const once = <Name extends keyof FanOuts>(
   };
 };
 
-/** The call happens, and nobody hears of it. */
+/** The call takes effect, and its answer is lost. */
 const lost = () => Promise.reject(new Error('reply lost'));
 
 describe('an add', () => {
-  it('takes groups of its own each time, the last of them as small as it has to be', async () => {
+  it('takes groups of its own, the last one only as large as needed', async () => {
     const kit = fanOutKit();
     await kit.open();
     expect(await kit.add(7)).toEqual({
@@ -46,19 +46,19 @@ describe('an add', () => {
     expect(await kit.read()).toMatchObject({ groups: 4, total: 8 });
   });
 
-  it('again with its token adds nothing, and answers the same', async () => {
+  it('that is repeated with its token adds nothing, and returns the same answer', async () => {
     const kit = fanOutKit();
     await kit.open();
     const first = await kit.add(4, 'a');
     await kit.ack(['0:0']);
     expect(await kit.add(4, 'a')).toEqual(first);
     expect(await kit.read()).toMatchObject({ total: 4 });
-    expect(await progressOf(kit.fanOuts, await kit.read()), 'what was acked stays so').toMatchObject({ succeeded: 1 });
+    expect(await progressOf(kit.fanOuts, await kit.read()), 'acked items stay acked').toMatchObject({ succeeded: 1 });
     expect(await kit.add(5, 'a')).toEqual({ kind: 'other-count', count: 4 });
   });
 
   for (const call of ['reserve', 'putGroups'] as const)
-    it(`whose reply is lost after ${call} invents no items when it is asked for again`, async () => {
+    it(`whose reply is lost after ${call} adds no items when it is repeated`, async () => {
       const kit = fanOutKit();
       await kit.open();
       once(kit, call, 'after', lost);
@@ -69,7 +69,7 @@ describe('an add', () => {
       expect((await kit.ack(items)).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
     });
 
-  it('that a seal overtakes is refused, and counts nothing', async () => {
+  it('after a concurrent seal is refused and adds nothing', async () => {
     const kit = fanOutKit();
     await kit.open();
     once(kit, 'reserve', 'before', () => seal(kit, FAN_OUT));
@@ -78,7 +78,7 @@ describe('an add', () => {
     expect(await kit.fanOuts.reservation(FAN_OUT, token('add-1'))).toBeUndefined();
   });
 
-  it('that overtakes a seal is counted', async () => {
+  it('before a concurrent seal counts', async () => {
     const kit = fanOutKit();
     await kit.open();
     let items: string[] = [];
@@ -89,7 +89,7 @@ describe('an add', () => {
     expect((await kit.ack(items)).fanOuts).toEqual([{ id: FAN_OUT, complete: true }]);
   });
 
-  it('that was counted before the seal says so, though it hears of it between its reads', async () => {
+  it('that was counted before the seal reports that, even if it reads after the seal', async () => {
     const kit = fanOutKit();
     await kit.open();
     once(kit, 'reservation', 'after', async () => {
@@ -100,7 +100,7 @@ describe('an add', () => {
     expect(await kit.read()).toMatchObject({ total: 4 });
   });
 
-  it('races others for the next groups, and each gets its own', async () => {
+  it('that races others for the next groups gets its own', async () => {
     const kit = fanOutKit();
     await kit.open();
     const added = await Promise.all(Array.from({ length: 10 }, () => kit.add(4)));
@@ -109,7 +109,7 @@ describe('an add', () => {
     expect(await kit.read()).toMatchObject({ total: 40, groups: 20 });
   });
 
-  it('to a fan-out that nobody knows, or that expired, adds nothing', async () => {
+  it('to an unknown or expired fan-out adds nothing', async () => {
     const kit = fanOutKit();
     expect(await kit.add(4)).toEqual({ kind: 'unknown' });
     await kit.open();
@@ -118,7 +118,7 @@ describe('an add', () => {
     expect(await kit.add(4)).toEqual({ kind: 'closed', status: 'expired' });
   });
 
-  it('that an expiry overtakes leaves no rows behind', async () => {
+  it('after a concurrent expiry leaves no rows behind', async () => {
     const kit = fanOutKit();
     await kit.open();
     const end = { status: 'expired', from: ['open'], because: 'idle', failed: 0, at: NOW, checkAt: NOW } as const;
@@ -137,16 +137,16 @@ describe('the last ack', () => {
     return kit;
   };
 
-  // The seal comes just before, or just after, the look at the header that follows the write of a node.
+  // The seal happens just before or after the read of the header that follows the write of a node.
   for (const when of ['before', 'after'] as const)
     for (const call of ['ack', 'read'] as const)
-      it(`completes although it races the seal (${when} ${call})`, async () => {
+      it(`completes the fan-out although it races the seal (${when} ${call})`, async () => {
         const kit = await nearlyDone();
         const sealed: unknown[] = [];
         once(kit, call, when, async () => sealed.push(await seal(kit, FAN_OUT)));
         const { fanOuts } = await kit.ack(['3:1']);
         expect(await kit.read()).toMatchObject({ status: 'complete' });
-        expect([...fanOuts, ...sealed], 'one of the two heard of it').toContainEqual(
+        expect([...fanOuts, ...sealed], 'one of the two answers shows the completion').toContainEqual(
           expect.objectContaining({ complete: true }),
         );
         expect(kit.sentCallbacks()).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('the last ack', () => {
       expect(await kit.read()).toMatchObject({ status: 'complete', ended: { failed: 0 } });
     });
 
-  it('of two that come at once completes it once', async () => {
+  it('completes the fan-out once if it arrives twice at the same time', async () => {
     const kit = await nearlyDone();
     await seal(kit, FAN_OUT);
     const answers = await Promise.all([kit.ack(['3:1']), kit.ack(['3:1'], 'failed'), kit.ack(['3:1'])]);
@@ -173,7 +173,7 @@ describe('the last ack', () => {
 });
 
 describe('fail fast', () => {
-  it('completes when one more failed than is tolerated, open or sealed', async () => {
+  it('completes after one failure more than tolerated, open or sealed', async () => {
     for (const isSealed of [false, true]) {
       const kit = fanOutKit();
       await kit.open({ failFast: { count: 2 }, userKey: 'u' });
@@ -193,7 +193,7 @@ describe('fail fast', () => {
     }
   });
 
-  it('tolerates as many as a row can note, and not one more, however many fail at once', async () => {
+  it('tolerates as many failures as a row can hold, and no more', async () => {
     for (const [failed, status] of [
       [TOLERATED_MAX, 'open'],
       [TOLERATED_MAX + 1, 'complete'],
@@ -209,7 +209,7 @@ describe('fail fast', () => {
       }
   });
 
-  it('that stopped before it noted the items is done by a repeated ack', async () => {
+  it('that stopped before it noted the items is completed by a repeated ack', async () => {
     const kit = fanOutKit();
     await kit.open({ failFast: { count: 0 } });
     await kit.add(10);
@@ -218,7 +218,7 @@ describe('fail fast', () => {
     expect((await kit.ack(['0:0'])).fanOuts).toMatchObject([{ complete: true }]);
   });
 
-  it('of a share waits for the seal, which shows what a share is', async () => {
+  it('by share waits for the seal, which fixes the number of items', async () => {
     const kit = fanOutKit();
     await kit.open({ failFast: { share: 0.25 } });
     await kit.add(8);
@@ -228,7 +228,7 @@ describe('fail fast', () => {
     expect(kit.sentCallbacks()).toMatchObject([{ data: { because: 'too-many-failed', failed: 3 } }]);
   });
 
-  it('of a share tolerates exactly that of all items, whatever the share is in binary', () => {
+  it('by share tolerates exactly that share of all items', () => {
     const [id, fails] = [FAN_OUT, []];
     for (let percent = 0; percent <= 100; percent += 1)
       for (const total of [0, 1, 50, 100, 700, 45_000]) {
@@ -244,20 +244,20 @@ describe('fail fast', () => {
       }
   });
 
-  it('of a share that no row can note is known when groups are done', async () => {
+  it('by a share that no row can hold is detected when groups are done', async () => {
     const kit = fanOutKit(undefined, 10);
     await kit.open({ failFast: { share: 0.1 } });
     const items = itemsOf(await kit.add(1_500));
     await seal(kit, FAN_OUT);
     await kit.ack(items.slice(0, 150), 'failed');
-    expect(await kit.read(), 'tolerated').toMatchObject({ status: 'sealed', fails: [] });
+    expect(await kit.read(), 'still tolerated').toMatchObject({ status: 'sealed', fails: [] });
     await kit.ack(items.slice(150, 159), 'failed');
-    expect(await kit.read(), 'no group more is done').toMatchObject({ status: 'sealed' });
+    expect(await kit.read(), 'no further group is done').toMatchObject({ status: 'sealed' });
     await kit.ack(items.slice(159, 160), 'failed');
     expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 160 } });
   });
 
-  it('of a share that no row can note is summed where something failed: groups without it read none of the others', async () => {
+  it('by such a share sums counts only for groups with failures', async () => {
     const kit = fanOutKit(undefined, 10);
     await kit.open({ failFast: { share: 0.1 } });
     const items = itemsOf(await kit.add(1_500));
@@ -275,7 +275,7 @@ describe('fail fast', () => {
     expect(sums).toBe(1);
   });
 
-  it('lists what failed, group by group', async () => {
+  it('lists failed items, group by group', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.add(1_600);

@@ -7,7 +7,7 @@ import { expectWhole, LIST, listKit, MINUTE } from './kit.ts';
 const TRACKER = `~${LIST}` as never;
 
 describe('an append', () => {
-  it('numbers jobs in the order in which they were added', async () => {
+  it('numbers jobs in the order in which they are added', async () => {
     const kit = listKit();
     await kit.open();
     expect(await kit.add(4)).toEqual({ kind: 'appended', first: 0, count: 4, total: 4 });
@@ -15,7 +15,7 @@ describe('an append', () => {
     expectWhole(kit);
   });
 
-  it('adds the jobs of a token once, however often it is asked for, and says the same', async () => {
+  it('adds the jobs of a token once, and always gives the same answer', async () => {
     const kit = listKit();
     await kit.open();
     const first = await kit.add(4, 'a');
@@ -25,7 +25,7 @@ describe('an append', () => {
     expectWhole(kit);
   });
 
-  it('refuses other jobs under a token, as many or not, and adds nothing', async () => {
+  it('refuses other jobs under a known token, and adds none', async () => {
     const kit = listKit();
     await kit.open();
     await kit.add(['x', 'y'], 'a');
@@ -35,7 +35,7 @@ describe('an append', () => {
     expectWhole(kit);
   });
 
-  it('refuses other jobs also under a token whose first ones were never added', async () => {
+  it('refuses other jobs also under a token whose first jobs were never added', async () => {
     const kit = listKit();
     await kit.open();
     await expect(kit.behind(dyingAt(5, 'before').gate).add(['x'], 'a')).rejects.toThrow();
@@ -46,7 +46,7 @@ describe('an append', () => {
   });
 
   for (const when of ['before', 'after'] as const)
-    it(`that died ${when} any of its calls is done by asking again, once`, async () => {
+    it(`that died ${when} any of its calls is done once by a repeat`, async () => {
       const cuts = await atEachCut(async (n) => {
         const kit = listKit();
         await kit.open();
@@ -64,7 +64,7 @@ describe('an append', () => {
       expect(cuts).toBe(5);
     });
 
-  it('that died and is asked for again once the list is closed says whether it was done', async () => {
+  it('that died and is repeated on a closed list reports whether it was done', async () => {
     let wasDone = 0;
     const cuts = await atEachCut(async (n) => {
       const kit = listKit();
@@ -86,7 +86,7 @@ describe('an append', () => {
     expect([cuts, wasDone], 'its last call, and without any cut').toEqual([5, 2]);
   });
 
-  it('by two at once under one token adds the jobs once, and both hear the same', async () => {
+  it('by two processes under one token adds the jobs once, with one answer', async () => {
     const cuts = await atEachCut(async (n) => {
       const kit = listKit();
       await kit.open();
@@ -103,7 +103,7 @@ describe('an append', () => {
     expect(cuts).toBeGreaterThanOrEqual(5);
   });
 
-  it('that sees the list closed looks again whether another try of its own was first', async () => {
+  it('on a closed list reads again whether another attempt of its token was first', async () => {
     const kit = listKit();
     await kit.open();
     const { gate } = gateAt(2, 'before', async (call) => {
@@ -114,7 +114,7 @@ describe('an append', () => {
     expect(await kit.behind(gate).add(4, 'a')).toEqual({ kind: 'appended', first: 0, count: 4, total: 4 });
   });
 
-  it('that sees the list closed is refused where the token had other jobs meanwhile', async () => {
+  it('on a closed list is refused if its token has other jobs by then', async () => {
     const kit = listKit();
     await kit.open();
     const { gate } = gateAt(2, 'before', async () => {
@@ -124,7 +124,7 @@ describe('an append', () => {
     expect(await kit.behind(gate).add(5, 'a')).toEqual({ kind: 'other-jobs' });
   });
 
-  it('by many at once under tokens of their own gets each his numbers', async () => {
+  it('by many processes under their own tokens gives each its own numbers', async () => {
     const kit = listKit();
     await kit.open();
     const sizes = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -134,7 +134,7 @@ describe('an append', () => {
     expectWhole(kit);
   });
 
-  it('to a list that is sealed, cancelled or complete adds nothing', async () => {
+  it('to a sealed, cancelled or complete list adds nothing', async () => {
     for (const close of ['sealed', 'cancelled', 'complete'] as const) {
       const kit = listKit();
       const list = await kit.open();
@@ -142,12 +142,12 @@ describe('an append', () => {
       if (close === 'cancelled') await cancelRest(kit, list);
       else await seal(kit, list.id);
       expect(await kit.add(3, 'late')).toEqual({ kind: 'closed', status: close });
-      expect(kit.tables.listJobs.size, 'not even for a while').toBe(close === 'complete' ? 0 : 1);
+      expect(kit.tables.listJobs.size, 'no row, not even for a while').toBe(close === 'complete' ? 0 : 1);
       expectWhole(kit);
     }
   });
 
-  it('to a list that was deleted is closed, also for a token that had its jobs', async () => {
+  it('to a deleted list is closed, also for a token that had its jobs', async () => {
     const kit = listKit();
     const list = await kit.open();
     await kit.add(3, 'a');
@@ -158,11 +158,11 @@ describe('an append', () => {
     expect(await kit.add(3, 'a')).toEqual({ kind: 'closed', status: 'expired' });
   });
 
-  it('to no list is unknown', async () => {
+  it('to an unknown list is unknown', async () => {
     expect(await listKit().add(1)).toEqual({ kind: 'unknown' });
   });
 
-  it('says that too many add at once when it never gets through', async () => {
+  it('throws ListBusy if other appends always win', async () => {
     const kit = listKit();
     await kit.open();
     kit.lists = { ...kit.lists, publish: async () => false };

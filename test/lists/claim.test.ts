@@ -15,11 +15,11 @@ const holding = async (count: number, size = {}): Promise<ListKit> => {
   if (count > 0) await kit.add(count, 'add');
   return kit;
 };
-/** From when on others may have what was claimed now for a minute. */
+/** When other workers may get jobs that were claimed now for a minute. */
 const OVER = MINUTE + 2 * CLOCK_SKEW;
 
 describe('a claim', () => {
-  it('gets the first jobs as they were sent, for as long as it said, in whole seconds', async () => {
+  it('gets the first jobs unchanged, for its lease in whole seconds', async () => {
     const kit = await holding(5);
     kit.now += 1;
     const got = await kit.got('a', 2, 1_500);
@@ -37,7 +37,7 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('that is asked for again gets the same jobs, whatever it asks for', async () => {
+  it('that is repeated gets the same jobs, whatever it asks for', async () => {
     const kit = await holding(5);
     const first = await kit.got('a', 2);
     kit.now += 30_000;
@@ -46,7 +46,7 @@ describe('a claim', () => {
   });
 
   for (const when of ['before', 'after'] as const)
-    it(`that died ${when} any of its calls gets its jobs when it is asked for again`, async () => {
+    it(`that died ${when} any of its calls gets its jobs when it is repeated`, async () => {
       const cuts = await atEachCut(async (n) => {
         const kit = await holding(5);
         const { gate, isReached } = dyingAt(n, when);
@@ -62,7 +62,7 @@ describe('a claim', () => {
       expect(cuts).toBeGreaterThanOrEqual(3);
     });
 
-  it('by two at once under one name gets the same jobs', async () => {
+  it('by two processes under one name gets the same jobs', async () => {
     await atEachCut(async (n) => {
       const kit = await holding(5);
       let other: unknown;
@@ -77,7 +77,7 @@ describe('a claim', () => {
     });
   });
 
-  it('that is over is renewed where nobody took the jobs, also after a cancel', async () => {
+  it('with an ended lease is renewed if no worker took the jobs, also after a cancel', async () => {
     for (const isCancelled of [false, true]) {
       const kit = await holding(5);
       const first = await kit.got('a', 2);
@@ -88,7 +88,7 @@ describe('a claim', () => {
     }
   });
 
-  it('is taken over once its time and twice what clocks may differ are over, and not a moment before', async () => {
+  it('is taken over only after its lease and twice the clock skew', async () => {
     const kit = await holding(2);
     const { handle } = await kit.got('a', 2);
     kit.now += OVER;
@@ -112,18 +112,18 @@ describe('a claim', () => {
     expect(await kit.claim('b', 2)).toMatchObject({ kind: 'none' });
   });
 
-  it('takes a part of what is free: the rest stays so', async () => {
+  it('takes a part of the free jobs, and the rest stays free', async () => {
     const kit = await holding(9);
     await kit.got('a', 6);
     kit.now += OVER + 1;
     expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
     expect(tokensIn(await kit.claim('c', 3))).toEqual([2, 3, 4]);
-    expect(tokensIn(await kit.claim('d', 3)), 'what is free before what is fresh').toEqual([5]);
+    expect(tokensIn(await kit.claim('d', 3)), 'free jobs before fresh jobs').toEqual([5]);
     expect(tokensIn(await kit.claim('e', 3))).toEqual([6, 7, 8]);
     expectWhole(kit);
   });
 
-  it('takes free ranges that follow each other together', async () => {
+  it('takes adjacent free ranges together', async () => {
     const kit = await holding(9);
     const all = [await kit.got('a', 3), await kit.got('b', 3), await kit.got('c', 3)];
     for (const { handle } of all) await kit.release(handle);
@@ -132,11 +132,11 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('leaves out the jobs that are done, by whomever', async () => {
+  it('leaves out jobs that are done, by any worker', async () => {
     const kit = await holding(6);
     const { handle } = await kit.got('a', 5);
     await kit.complete(handle, [result(1), result(4, { outcome: 'failed' })]);
-    expect(tokensIn(await kit.claim('a', 5)), 'once more').toEqual([0, 2, 3]);
+    expect(tokensIn(await kit.claim('a', 5)), 'repeated').toEqual([0, 2, 3]);
     kit.now += OVER + 1;
     const over = await kit.got('b', 5);
     expect(over.handle).toMatch(/^b\.0\.5\./);
@@ -144,7 +144,7 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('lets go of ranges of which all is done, and gets the next jobs', async () => {
+  it('removes ranges whose jobs are all done, and gets the next jobs', async () => {
     const kit = await holding(9);
     const [a, b] = [await kit.got('a', 2), await kit.got('b', 3)];
     for (const { handle } of [a, b])
@@ -154,7 +154,7 @@ describe('a claim', () => {
         .catch(() => {});
     expect(kit.done().size).toBe(5);
     expect(await kit.read()).toMatchObject({ leases: [{}, {}] });
-    expect(tokensIn(await kit.claim('a', 4)), 'its own').toEqual([5, 6, 7, 8]);
+    expect(tokensIn(await kit.claim('a', 4)), 'its own range is done').toEqual([5, 6, 7, 8]);
     kit.now += OVER + 1;
     await kit.complete((await kit.got('a', 4)).handle);
     expect(await kit.claim('c', 4)).toEqual({ kind: 'none', status: 'open' });
@@ -162,7 +162,7 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('gives back what is too large for one answer', async () => {
+  it('gives back jobs that are too large for one answer', async () => {
     const size = bytesInString('{"depot":"MUC","job":"add0"}');
     const kit = await holding(6, { pageBytes: 2 * size });
     const got = await kit.got('a', 5);
@@ -174,7 +174,7 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('of which the first part that fits into an answer is done gets the next one', async () => {
+  it('whose first part is done gets the next part', async () => {
     const size = bytesInString('{"depot":"MUC","job":"add0"}');
     const kit = await holding(6, { pageBytes: 2 * size });
     const { handle } = await kit.got('dead', 6);
@@ -188,34 +188,34 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('waits while as many have claimed something as can', async () => {
+  it('throws ListBusy while the maximum number of claims exists', async () => {
     const kit = await holding(CLAIMS_MAX + 1);
     const all = await Promise.all(Array.from({ length: CLAIMS_MAX }, (_, n) => kit.got(`c-${n}`, 1)));
     expect(new Set(all.flatMap(tokensIn)).size).toBe(CLAIMS_MAX);
     await expect(kit.claim('late', 1)).rejects.toMatchObject({ name: 'ListBusy' });
-    expect(tokensIn(await kit.claim('c-7', 1)), 'not for whoever has his already').toHaveLength(1);
+    expect(tokensIn(await kit.claim('c-7', 1)), 'a claim that has its jobs gets them').toHaveLength(1);
     await kit.release((all[9] as (typeof all)[0]).handle);
     expect(tokensIn(await kit.claim('late', 1))).toEqual(tokensIn(all[9] as (typeof all)[0]));
     expectWhole(kit);
   });
 
-  it('that was made before a cancel is handed out once more after it, also where its lease changes', async () => {
+  it('from before a cancel gets its jobs again, also if its lease changes', async () => {
     const size = bytesInString('{"depot":"MUC","job":"add0"}');
     const dies = (kit: ListKit) => kit.behind(dyingBefore('lists.change'));
     const tooLarge = await holding(6, { pageBytes: 2 * size });
     await expect(dies(tooLarge).claim('a', 5)).rejects.toThrow('gone');
     await cancelRest(tooLarge, await tooLarge.read());
-    expect(tokensIn(await tooLarge.claim('a', 5)), 'of which a part fits into an answer').toEqual([0, 1]);
+    expect(tokensIn(await tooLarge.claim('a', 5)), 'a part that fits into an answer').toEqual([0, 1]);
     expectWhole(tooLarge);
     const done = await holding(6);
     const { handle } = await done.got('a', 2);
     await expect(dies(done).complete(handle)).rejects.toThrow('gone');
     await cancelRest(done, await done.read());
-    expect(await done.claim('a', 2), 'all of which is done').toEqual({ kind: 'closed', status: 'cancelled' });
+    expect(await done.claim('a', 2), 'all jobs are done').toEqual({ kind: 'closed', status: 'cancelled' });
     expect((await done.read()).leases).toEqual([]);
   });
 
-  it('gets nothing of a list that is cancelled before it has taken something, free or fresh', async () => {
+  it('gets no free or fresh job if the list is cancelled before it takes one', async () => {
     for (const isFree of [true, false]) {
       const kit = await holding(4);
       if (isFree) await kit.release((await kit.got('early', 4)).handle);
@@ -227,7 +227,7 @@ describe('a claim', () => {
     }
   });
 
-  it('of a list that is closed gets nothing', async () => {
+  it('on a closed list gets nothing', async () => {
     const kit = await holding(0);
     await seal(kit, `~${LIST}` as never);
     expect(await kit.claim('a', 1)).toEqual({ kind: 'none', status: 'complete' });
@@ -239,7 +239,7 @@ describe('a claim', () => {
     expect(await listKit().claim('a', 1)).toEqual({ kind: 'unknown' });
   });
 
-  it('of a list that ended long ago gets nothing, though its rows may still be there', async () => {
+  it('on a list that ended long ago gets nothing, though rows may remain', async () => {
     const kit = await holding(3);
     await cancelRest(kit, await kit.read());
     const { checkAt = 0, event } = await kit.read();
@@ -251,7 +251,7 @@ describe('a claim', () => {
   });
 });
 
-/** Dies before the first call of a name. */
+/** Dies before the first call with this name. */
 const dyingBefore =
   (name: string) =>
   async <T>(call: string, effects: readonly (() => T)[]): Promise<T[]> => {

@@ -16,8 +16,8 @@ const holding = async (count: number): Promise<ListKit> => {
 const results = (kit: ListKit) => kit.lists.results(LIST, { first: 0, count: 99 });
 const late = (job: number, text = '"late"') => result(job, { result: text });
 
-describe('a claim that is completed', () => {
-  it('is over, and all of its jobs are done as was said', async () => {
+describe('a completed claim', () => {
+  it('is over, and all its jobs have the given outcome', async () => {
     const kit = await holding(5);
     const { handle } = await kit.got('a', 2);
     expect(await kit.complete(handle, 'failed')).toEqual({ kind: 'done', complete: false });
@@ -26,12 +26,12 @@ describe('a claim that is completed', () => {
       [1, false],
     ]);
     expect(await kit.read()).toMatchObject({ leases: [], head: 2 });
-    expect(await kit.complete(handle), 'twice').toEqual({ kind: 'done', complete: false });
-    expect(kit.done().get(0), 'the first word stands').toBe(false);
+    expect(await kit.complete(handle), 'repeated').toEqual({ kind: 'done', complete: false });
+    expect(kit.done().get(0), 'the first outcome stands').toBe(false);
     expectWhole(kit);
   });
 
-  it('in parts ends with its last job, whoever does that', async () => {
+  it('in parts ends with its last job, whichever worker does it', async () => {
     const kit = await holding(5);
     const { handle } = await kit.got('a', 4);
     await kit.complete(handle, [result(2), result(0, { outcome: 'failed' })]);
@@ -44,7 +44,7 @@ describe('a claim that is completed', () => {
     expectWhole(kit);
   });
 
-  it('tells that the list is complete with the last job of a sealed one, and so again', async () => {
+  it('reports that the list is complete with its last job, also when repeated', async () => {
     const kit = await holding(5);
     const [a, b] = [await kit.got('a', 3), await kit.got('b', 2)];
     await seal(kit, TRACKER);
@@ -62,7 +62,7 @@ describe('a claim that is completed', () => {
     expect(await results(kit), 'a job without one has no row').toEqual(all);
   });
 
-  it('while it is renewed is over all the same', async () => {
+  it('is over even if it is renewed meanwhile', async () => {
     await atEachCut(async (n) => {
       const kit = await holding(3);
       const { handle } = await kit.got('a', 2);
@@ -73,7 +73,7 @@ describe('a claim that is completed', () => {
     });
   });
 
-  it('late, once another one has done the jobs, hears that they are done; otherwise that they are not his', async () => {
+  it('that is late is done if its jobs are done, and otherwise lost', async () => {
     const kit = await holding(3);
     const a = await kit.got('a', 3);
     kit.now += OVER + 1;
@@ -88,7 +88,7 @@ describe('a claim that is completed', () => {
     expectWhole(kit);
   });
 
-  it('over, but not taken by anybody, is done all the same', async () => {
+  it('with an ended lease is done if no worker took it over', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 3);
     kit.now += 99 * MINUTE;
@@ -96,7 +96,7 @@ describe('a claim that is completed', () => {
     expect(kit.done().size).toBe(3);
   });
 
-  it('is done by the tracker for jobs that were done otherwise', async () => {
+  it('is over also by jobs that were done otherwise', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 3);
     await kit.end([`~${LIST}:0:0`, `~${LIST}:0:2`]);
@@ -105,10 +105,10 @@ describe('a claim that is completed', () => {
     expectWhole(kit);
   });
 
-  it('keeps the result that came first, and the outcome that goes with it', async () => {
+  it('keeps the first result of a job, and the outcome that belongs to it', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 3);
-    // Somebody stopped between its result and its ack.
+    // A worker stopped between its result and its ack.
     await kit.lists.putResults(LIST, [result(1, { outcome: 'failed', error: { code: 'x', message: 'y' } })]);
     await kit.complete(handle, [late(0), late(1), late(2)]);
     expect(kit.done().get(1)).toBe(false);
@@ -116,7 +116,7 @@ describe('a claim that is completed', () => {
     expect(await kit.read()).toMatchObject({ leases: [] });
   });
 
-  it('gives no job a result that was done before without one', async () => {
+  it('stores no result for a job that was done without one', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 3);
     await kit.complete(handle, [result(0, { outcome: 'failed' }), result(1)]);
@@ -126,7 +126,7 @@ describe('a claim that is completed', () => {
   });
 
   for (const when of ['before', 'after'] as const)
-    it(`by somebody who died ${when} any of his calls is done by asking again, with one result for each job`, async () => {
+    it(`whose worker died ${when} any call is done once by a repeat`, async () => {
       const cuts = await atEachCut(async (n) => {
         const kit = await holding(5);
         await kit.got('first', 1);
@@ -148,7 +148,7 @@ describe('a claim that is completed', () => {
           kind: 'done',
           complete: kit.done().size === 5 && (await kit.read()).status === 'complete',
         });
-        // What nobody asks for again is done by the patrol.
+        // The patrol completes a list whose workers do not repeat their calls.
         await kit.patrolFor(5 * MINUTE);
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
         expect(new Set(kit.sentCallbacks().map(({ id }) => id)).size).toBe(1);
@@ -160,7 +160,7 @@ describe('a claim that is completed', () => {
       expect(cuts).toBeGreaterThan(6);
     });
 
-  it('by two at once with other words has one word for each job, with the result that goes with it', async () => {
+  it('by two workers with different outcomes has one outcome and its result', async () => {
     for (const [mine, theirs] of [
       [late(0), result(0, { outcome: 'failed', error: { code: 'x', message: 'y' } })],
       [result(0, { outcome: 'failed', error: { code: 'x', message: 'y' } }), late(0)],
@@ -179,7 +179,7 @@ describe('a claim that is completed', () => {
     }
   });
 
-  it('of a list that was deleted, or of none, is unknown', async () => {
+  it('of a deleted or unknown list is unknown', async () => {
     const kit = await holding(2);
     const { handle } = await kit.got('a', 2);
     await discard(kit, await kit.read());
@@ -191,7 +191,7 @@ describe('a claim that is completed', () => {
       expect(await listKit()[step](handle)).toEqual({ kind: 'unknown' });
   });
 
-  it('of a list that was cancelled is done', async () => {
+  it('of a cancelled list is done', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 2);
     await cancelRest(kit, await kit.read());
@@ -202,8 +202,8 @@ describe('a claim that is completed', () => {
   });
 });
 
-describe('a claim that is released', () => {
-  it('has its jobs go to the next one, and again does nothing', async () => {
+describe('a released claim', () => {
+  it('gives its jobs to the next claim; a repeat does nothing', async () => {
     const kit = await holding(3);
     const { handle } = await kit.got('a', 2);
     expect(await kit.release(handle)).toEqual({ kind: 'released', count: 2 });
@@ -214,7 +214,7 @@ describe('a claim that is released', () => {
     expectWhole(kit);
   });
 
-  it('and claimed anew under its name is another one, though it begins with the same job', async () => {
+  it('is another one when claimed again, even with the same first job', async () => {
     const kit = await holding(5);
     const first = await kit.got('a', 4);
     await kit.release(first.handle);
@@ -227,7 +227,7 @@ describe('a claim that is released', () => {
     expectWhole(kit);
   });
 
-  it('gives back what is not done, and counts that', async () => {
+  it('gives back the jobs that are not done, and counts them', async () => {
     const kit = await holding(5);
     const { handle } = await kit.got('a', 4);
     await kit.complete(handle, [result(1), result(3)]);
@@ -236,7 +236,7 @@ describe('a claim that is released', () => {
     expectWhole(kit);
   });
 
-  it('with all of its jobs done leaves nothing behind', async () => {
+  it('whose jobs are all done leaves no row', async () => {
     const kit = await holding(2);
     const { handle } = await kit.got('a', 2);
     await kit.end([`~${LIST}:0:0`, `~${LIST}:0:1`]);

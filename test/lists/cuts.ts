@@ -1,12 +1,12 @@
-/** Stops a process before each of its calls in turn, and lets something else happen there. */
+/** Stops a process before or after each of its calls in turn, and runs something else at that point. */
 import type { Gate } from '../../src/virtual/gate.ts';
 
-/** The process is gone. */
+/** The error of a process that died. */
 class Gone extends Error {
   override readonly name = 'Gone';
 }
 
-/** A gate that has something happen around its `n`th call, from 1; whether it got so far shows then. */
+/** A gate that runs `cut` around its `n`th call, counted from 1, and reports whether that call was reached. */
 export const gateAt = (n: number, when: 'before' | 'after', cut: (call: string) => Promise<void>) => {
   let calls = 0;
   const gate: Gate = async (call, effects) => {
@@ -20,7 +20,7 @@ export const gateAt = (n: number, when: 'before' | 'after', cut: (call: string) 
   return { gate, isReached: () => calls >= n };
 };
 
-/** Dies there; what it did with its last call is done (`after`), or not. */
+/** A gate at which the process dies, before (`before`) or after (`after`) its `n`th call takes effect. */
 export const dyingAt = (n: number, when: 'before' | 'after') => {
   const at = gateAt(n, when, () => Promise.reject(new Gone()));
   let isDead = false;
@@ -36,7 +36,7 @@ export const dyingAt = (n: number, when: 'before' | 'after') => {
   return { gate, isReached: at.isReached };
 };
 
-/** @param scene is run with cut 1, 2, 3, … and answers whether it got so far. @returns how many cuts there were */
+/** @param scene is run with cut 1, 2, 3, … and returns whether the cut was reached. @returns the number of cuts */
 export const atEachCut = async (scene: (n: number) => Promise<boolean>): Promise<number> => {
   let n = 1;
   while (await scene(n)) n += 1;

@@ -41,15 +41,15 @@ const seen = async ({ lists }: Process) => {
 };
 const looks = async (kit: ListKit) => listProgress(kit.fanOuts, await seen(kit), kit.now);
 
-describe('a list that is sealed', () => {
-  it('is complete with its last job, and says so once', async () => {
+describe('a sealed list', () => {
+  it('is complete with its last job, and reports that once', async () => {
     const kit = await holding(7);
     await kit.trigger(3);
     await kit.end(await kit.start(), 'failed');
     const { handle } = await kit.got('a', 2);
     expect(await seal(kit, TRACKER)).toMatchObject({ complete: false });
     await kit.complete(handle);
-    expect(await kit.read(), 'two are fresh').toMatchObject({ status: 'sealed' });
+    expect(await kit.read(), 'two jobs are fresh').toMatchObject({ status: 'sealed' });
     const last = await kit.got('b', 9);
     expect(tokensIn(last)).toEqual([5, 6]);
     expect(await kit.complete(last.handle)).toEqual({ kind: 'done', complete: true });
@@ -61,7 +61,7 @@ describe('a list that is sealed', () => {
     expectWhole(kit);
   });
 
-  it('once all is done is complete, also where it has none (T9)', async () => {
+  it('is complete if all jobs are done before the seal, or without jobs (T9)', async () => {
     for (const count of [0, 1, 2, 3, 4, 9, 10, 28]) {
       const kit = await holding(count);
       await kit.end(items(kit, 0, count));
@@ -71,7 +71,7 @@ describe('a list that is sealed', () => {
     }
   });
 
-  it('is complete with its last job, however many there are, done in any order (T9)', async () => {
+  it('is complete with its last job, for any number and order of jobs (T9)', async () => {
     for (const count of [1, 449, 450, 451, 899, 900, 901, 1_350])
       for (const order of ['first to last', 'last to first', 'before the seal'] as const) {
         const kit = await holding(count, FULL);
@@ -88,7 +88,7 @@ describe('a list that is sealed', () => {
       }
   });
 
-  it('waits for what was added after all of its last group was done (T9)', async () => {
+  it('waits for jobs that were added after the last group was done (T9)', async () => {
     for (const [before, more] of [
       [1, 1],
       [2, 1],
@@ -110,7 +110,7 @@ describe('a list that is sealed', () => {
     }
   });
 
-  it('is completed by the patrol where whoever did its last jobs died, with one event', async () => {
+  it('is completed once by the patrol if the worker of the last jobs died', async () => {
     for (const count of [2, 3, 7, 28]) {
       const cuts = await atEachCut(async (n) => {
         const kit = await holding(count);
@@ -122,7 +122,7 @@ describe('a list that is sealed', () => {
           .complete(handle)
           .catch(() => {});
         await kit.patrolFor(5 * MINUTE);
-        // What he did not do is done by the next one.
+        // Another worker does the jobs that the dead one did not do.
         const next = await kit.claim('b', count);
         if (next.kind === 'claimed') await kit.complete(next.handle);
         expect(await kit.read()).toMatchObject({ status: 'complete', ended: { because: 'all-done', failed: 0 } });
@@ -143,8 +143,8 @@ describe('a list that is sealed', () => {
   });
 });
 
-describe('a list that is cancelled', () => {
-  it('hands out nothing more; what was handed out goes on', async () => {
+describe('a cancelled list', () => {
+  it('hands out nothing more, and claimed or triggered jobs go on', async () => {
     const kit = await holding(9);
     const { handle } = await kit.got('a', 2);
     const over = await kit.got('b', 1);
@@ -155,7 +155,7 @@ describe('a list that is cancelled', () => {
     expect(await kit.trigger(1, 'u')).toEqual({ kind: 'closed', status: 'cancelled' });
     expect(await kit.add(1)).toEqual({ kind: 'closed', status: 'cancelled' });
     expect(await seal(kit, TRACKER)).toMatchObject({ complete: false, fanOut: { status: 'cancelled' } });
-    expect(tokensIn(await kit.claim('a', 2)), 'for whoever has some').toEqual([0, 1]);
+    expect(tokensIn(await kit.claim('a', 2)), 'the claim keeps its jobs').toEqual([0, 1]);
     expect(await kit.renew(handle)).toMatchObject({ kind: 'renewed' });
     const tasks = await kit.start();
     expect(tasks).toHaveLength(3);
@@ -166,7 +166,7 @@ describe('a list that is cancelled', () => {
     expectWhole(kit);
   });
 
-  it('is cleared away when its time is over', async () => {
+  it('loses its rows when its time is over', async () => {
     const kit = await holding(9);
     await kit.end(items(kit, 0, 4));
     await cancel(kit);
@@ -175,10 +175,10 @@ describe('a list that is cancelled', () => {
     kit.now += 2 * MINUTE;
     await kit.patrol();
     expect(rowsLeft(kit)).toBe(0);
-    expect(await kit.read(), 'for whoever looks').toMatchObject({ status: 'cancelled' });
+    expect(await kit.read(), 'the header remains').toMatchObject({ status: 'cancelled' });
   });
 
-  it('gets no row from a task that ends when its rows are about to go, or are gone: nobody would remove it', async () => {
+  it('gets no ack row shortly before or after its rows are deleted', async () => {
     const kit = await holding(9);
     await kit.trigger(9);
     // Three groups, one task of each.
@@ -196,7 +196,7 @@ describe('a list that is cancelled', () => {
     expect(rowsLeft(kit)).toBe(0);
   });
 
-  it('is known no more to those who claim once its rows are gone, and says nothing of what it cannot count', async () => {
+  it('is unknown to claims once its rows are gone, and reports no stale counts', async () => {
     const kit = await holding(9);
     await kit.got('a', 3);
     await cancel(kit);
@@ -208,7 +208,7 @@ describe('a list that is cancelled', () => {
   });
 });
 
-describe('a list that is deleted', () => {
+describe('a deleted list', () => {
   const empty = async (kit: ListKit): Promise<void> => {
     await kit.patrol();
     kit.now += SETTLED + MINUTE;
@@ -245,7 +245,7 @@ describe('a list that is deleted', () => {
     'a seal': (by) => seal(by, TRACKER),
   };
   for (const [name, step] of Object.entries(amid))
-    it(`amid ${name} leaves no row behind, wherever that stands, and dead or alive`, async () => {
+    it(`leaves no row if deleted during ${name}, which may go on or die`, async () => {
       let cuts = 0;
       for (const then of ['goes on', 'dies', 'died before the patrol']) {
         cuts = await atEachCut(async (n) => {
@@ -266,7 +266,7 @@ describe('a list that is deleted', () => {
       }
     });
 
-  it('goes after it was complete, and its event with it was sent', async () => {
+  it('is cleared after completion, with its event sent once', async () => {
     const kit = await holding(3);
     await seal(kit, TRACKER);
     await kit.complete((await kit.got('a', 3)).handle);
@@ -279,7 +279,7 @@ describe('a list that is deleted', () => {
     expect(kit.sentCallbacks()).toHaveLength(1);
   });
 
-  it('is cleared away a part at a time where there is no time for all', async () => {
+  it('is cleared in parts if time is short', async () => {
     const kit = await holding(30);
     await kit.end(items(kit, 0, 30));
     await remove(kit);
@@ -297,7 +297,7 @@ describe('a list that is deleted', () => {
     expect((await kit.read()).checkAt).toBeUndefined();
   });
 
-  it('is cleared away in a number of sweeps that grows with its length alone, however little time each has', async () => {
+  it('is cleared in a number of sweeps that only grows with its length', async () => {
     const kit = await holding(120, { width: 3, acksAtOnce: 2 });
     for (const worker of ['a', 'b', 'c']) {
       const { handle, jobs } = await kit.got(worker, 40);
@@ -316,12 +316,12 @@ describe('a list that is deleted', () => {
         return looks > 0;
       });
     }
-    // Each comes some groups farther, of 40.
+    // Each sweep clears some of the 40 groups.
     expect(sweeps).toBeLessThan(30);
     expect(rowsLeft(kit)).toBe(0);
   });
 
-  it('leaves no row behind where clearing goes on past the moment after which nobody writes any more', async () => {
+  it('leaves no row behind even if clearing lasts until late writes end', async () => {
     for (const isDoneAtOnce of [true, false]) {
       const kit = await holding(9);
       await discard(kit, await kit.read());
@@ -332,7 +332,7 @@ describe('a list that is deleted', () => {
         clear: async (id, groups, from, how) => {
           asked += 1;
           if (asked > 1) return clear(id, groups, from, how);
-          // Somebody who saw it before it ended is amid an ack.
+          // A function that read the list before its end is writing an ack.
           await kit.fanOuts.putNode(trackerOf(id), { level: 0, n: 1 }, { slots: new Map(), failed: 0, at: kit.now });
           const rest = await clear(id, groups, from, how);
           kit.now += SETTLED;
@@ -346,7 +346,7 @@ describe('a list that is deleted', () => {
   });
 });
 
-describe('the id of a list that has ended', () => {
+describe('the id of an ended list', () => {
   const freeAt = async (end: (kit: ListKit) => Promise<unknown>, keepTasks: number): Promise<number | undefined> => {
     const config = reportingOps();
     const operations = Object.entries(config.operations).map(([name, each]) => [name, { ...each, keepTasks }]);
@@ -365,18 +365,18 @@ describe('the id of a list that has ended', () => {
     return free;
   };
 
-  it('is taken for as long as tasks are known that are named after it: those of another one would be taken for them', async () => {
+  it('stays taken while tasks named after it are stored', async () => {
     for (const end of [remove, cancel, (kit: ListKit) => seal(kit, TRACKER)])
       expect(await freeAt(end, 30 * DAY)).toBe(NOW + 30 * DAY);
   });
 
-  it('is taken for as long as the list can be looked up, where that is longer', async () => {
+  it('stays taken while the list can be read, if that is longer', async () => {
     expect(await freeAt(cancel, MINUTE)).toBe(NOW + DAY + MINUTE);
   });
 });
 
-describe('how a list stands', () => {
-  it('adds up to its total, whoever has what', async () => {
+describe('the progress of a list', () => {
+  it('adds up to its total, whichever workers have jobs', async () => {
     const kit = await holding(20);
     const [a, b] = [await kit.got('a', 5), await kit.got('b', 3)];
     await kit.trigger(4);
@@ -385,7 +385,7 @@ describe('how a list stands', () => {
     await kit.end((await kit.start()).slice(0, 1));
     expect(await looks(kit)).toEqual({ available: 11, leased: 3, started: 3, succeeded: 2, failed: 1 });
     kit.now += 5 * MINUTE;
-    expect(await looks(kit), 'once the claim is over').toEqual({
+    expect(await looks(kit), 'once the lease has ended').toEqual({
       ...{ available: 14, leased: 0, started: 3, succeeded: 2, failed: 1 },
     });
   });

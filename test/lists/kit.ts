@@ -1,7 +1,4 @@
-/**
- * A deferred list with small groups, all that surrounds it, and other processes that see the same tables through gates
- * of their own.
- */
+/** A deferred list with small groups, its stores and queues, and other processes that use the same tables through gates of their own. */
 import { expect } from 'vitest';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { parseStoredItem } from '../../src/domain/fan-out-ids.ts';
@@ -45,19 +42,19 @@ const TRACKER = trackerOf(LIST);
 export const MINUTE = 60_000;
 export const token = (text: string): Token => text as Token;
 
-/** What a claim was answered. */
+/** The answer to a successful claim. */
 export type Got = Extract<Claimed, { kind: 'claimed' }>;
 
-/** All that somebody may ask of a list, by one process. */
+/** All calls on a list, made by one process. */
 export interface Process extends StepKit {
-  /** The stores, in which a test may put something in between. */
+  /** The stores, whose calls a test may replace. */
   lists: Lists;
   fanOuts: FanOuts;
   readonly tables: Tables;
-  /** @param what a number of jobs, or their names */
+  /** @param what a number of jobs, or the names of the jobs */
   add(what: number | readonly string[], name?: string): ReturnType<typeof append>;
   claim(claim: string, count: number, span?: number): Promise<Claimed>;
-  /** Fails where nothing is got. */
+  /** Throws if no job is claimed. */
   got(claim: string, count: number, span?: number): Promise<Got>;
   complete(handle: Handle, completion?: Completion): ReturnType<typeof complete>;
   renew(handle: Handle, span?: number): ReturnType<typeof renew>;
@@ -69,20 +66,20 @@ export interface Process extends StepKit {
 export interface ListKit extends Process {
   open(fields?: Partial<NewList>): Promise<List>;
   read(): Promise<List>;
-  /** Another process, each call of which goes through a gate. */
+  /** Another process, each of whose calls passes a gate. */
   behind(gate: Gate): Process;
-  /** What the messages of triggers make tasks of, until none goes on: the ids of their items. */
+  /** Handles trigger messages until none is sent, and returns the ids of the items that become tasks. */
   start(): Promise<readonly string[]>;
-  /** Tasks have ended. @param items as {@link ListKit.start} answers them */
+  /** Ends tasks. @param items as {@link ListKit.start} returns them */
   end(items: readonly string[], outcome?: 'succeeded' | 'failed'): Promise<void>;
-  /** Jobs that are done, and how. */
+  /** The jobs that are done, with true for success. */
   done(): ReadonlyMap<number, boolean>;
   sentCallbacks(): readonly { readonly id: string; readonly data: Record<string, unknown> }[];
-  /** Looks each minute for so long. */
+  /** Runs the patrol each minute for this time. */
   patrolFor(span: number): Promise<void>;
 }
 
-/** Tells `ops` of the list's end. */
+/** A configuration that sends the end of lists to `ops`. */
 export const reportingOps = (keep = 24 * 60 * MINUTE): Config => ({
   ...aConfig({ operation: operationName('ship') }),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
@@ -150,12 +147,12 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
         .stored,
     read: async () => {
       const list = await process.lists.read(LIST);
-      if (!list) throw new Error('there is no list');
+      if (!list) throw new Error('the list does not exist');
       return list;
     },
     behind: (gate: Gate) => {
       const { queues } = base;
-      // The clock, and what was sent, are those of all.
+      // All processes share the clock and the sent messages.
       return processOf({
         ...base,
         ...storesBehind(gate),
@@ -203,7 +200,7 @@ const doneOf = (tables: Tables, width: number): ReadonlyMap<number, boolean> => 
   return done;
 };
 
-/** What holds at every moment between two writes: no job is lost, and none is in two hands. */
+/** Holds between any two writes: no job is lost, and no job belongs to two holders. */
 export const expectWhole = (kit: ListKit): void => {
   const list = kit.tables.fanOuts.get(TRACKER) as List | undefined;
   if (list && list.status !== 'expired') expect([...faultsIn(kit, list), ...faultsInAdded(kit, list)]).toEqual([]);
@@ -228,7 +225,7 @@ const faultsIn = (kit: ListKit, { head, total, leases }: List): readonly string[
   return faults;
 };
 
-/** What was added stands behind one another, each once, with all of its jobs. */
+/** Appends follow each other without gaps, each stored once with all of its jobs. */
 const faultsInAdded = ({ tables }: ListKit, { total }: List): readonly string[] => {
   const faults: string[] = [];
   let next = 0;
@@ -245,7 +242,7 @@ const faultsInAdded = ({ tables }: ListKit, { total }: List): readonly string[] 
   return faults;
 };
 
-/** What a list holds beside its header. */
+/** The number of rows of a list besides its header. */
 export const rowsLeft = ({ tables }: ListKit): number =>
   [
     tables.fanOutNodes,

@@ -50,7 +50,7 @@ const aList = (fields: Partial<List> = {}): List => ({
   ...fields,
 });
 
-/** What may happen to a list, with all that was ever handed out to tasks, or done. */
+/** A list under random events, with all jobs that were ever triggered or done. */
 interface World {
   readonly list: List;
   readonly gone: ReadonlySet<number>;
@@ -96,7 +96,9 @@ const claim = (world: World, by: number, count: number): World => {
       expect(range.count).toBeLessThanOrEqual(count);
       expect(range.count).toBeGreaterThan(0);
       for (const lease of from) expect(isFree(lease, now)).toBe(true);
-      expect([range, ...(rest ? [rest] : [])].flatMap(tokensOf), 'what they had').toEqual(from.flatMap(tokensOf));
+      expect([range, ...(rest ? [rest] : [])].flatMap(tokensOf), 'the same jobs as before').toEqual(
+        from.flatMap(tokensOf),
+      );
       if (rest) expect(range.count).toBe(count);
       return {
         ...world,
@@ -104,7 +106,7 @@ const claim = (world: World, by: number, count: number): World => {
       };
     }
     case 'fresh': {
-      expect(isFreeThere, 'what is free goes first').toBe(false);
+      expect(isFreeThere, 'free jobs go first').toBe(false);
       expect(plan.count).toBe(Math.min(count, list.total - list.head));
       const lease = { key, first: list.head, count: plan.count, until };
       return { ...world, list: { ...list, head: list.head + plan.count, leases: inPlaceOf(list, [], [lease]) } };
@@ -125,8 +127,8 @@ const trigger = (world: World, count: number): World => {
   const free = freeToTrigger(list, now).map((lease) => ({ lease, open: without(lease, gone) }));
   const { ranges, from, rest, fresh } = planTrigger(list, count, free);
   const left = countOf(free.flatMap(({ open }) => open)) + list.total - list.head;
-  expect(countOf(ranges), 'as many as were wanted, or all').toBe(Math.min(count, left));
-  if (rest) expect(countOf(ranges), 'a rest only where it was enough').toBe(count);
+  expect(countOf(ranges), 'as many as requested, or all').toBe(Math.min(count, left));
+  if (rest) expect(countOf(ranges), 'a rest only if the range was large enough').toBe(count);
   for (const token of ranges.flatMap(tokensOf)) expect(gone.has(token), `job ${token}, again`).toBe(false);
   return {
     ...world,
@@ -135,7 +137,7 @@ const trigger = (world: World, count: number): World => {
   };
 };
 
-/** A claim's jobs are done: by numbers that are even only in part, and then it stays. */
+/** Completes or releases a claim. An even claim number completes only half of the jobs, so the claim remains. */
 const settle = (world: World, by: number, how: 'complete' | 'release'): World => {
   const { list, gone } = world;
   const mine = list.leases.find(({ key }) => key === keyOf(by));
@@ -166,7 +168,7 @@ const after = (world: World, event: Event): World => {
   }
 };
 
-/** Leases stay apart and below head, and nothing is lost. */
+/** Leases do not overlap and lie below head, and no job is lost. */
 const check = ({ list, gone }: World): void => {
   let end = 0;
   for (const lease of list.leases) {
@@ -178,11 +180,11 @@ const check = ({ list, gone }: World): void => {
   expect(list.head).toBeLessThanOrEqual(list.total);
   expect(new Set(list.leases.map(({ key }) => key)).size).toBe(list.leases.length);
   const known = new Set([...list.leases.flatMap(tokensOf), ...gone]);
-  expect(known.size, 'leased, or gone: all that was handed out').toBe(list.head);
+  expect(known.size, 'every job below head is leased, triggered or done').toBe(list.head);
 };
 
-describe('what a list hands out', () => {
-  it('is in one hand, never more than was asked for, free before fresh, and nothing is lost', () => {
+describe('the jobs a list hands out', () => {
+  it('have one holder, free ones go first, and none is lost', () => {
     fc.assert(
       fc.property(fc.array(events, { minLength: 5, maxLength: 120 }), (all) => {
         let world: World = { list: aList({ total: 20 }), gone: new Set(), now: NOW };
@@ -195,7 +197,7 @@ describe('what a list hands out', () => {
     );
   });
 
-  it('is free again for others when its time and twice what clocks may differ are over', () => {
+  it('are free for others after the lease plus twice the clock skew', () => {
     const until = leaseEnd(NOW, 1_001);
     expect(until).toBe(NOW + 2_000);
     const lease = { key: keyOf(1), first: 0, count: 3, until };
@@ -204,7 +206,7 @@ describe('what a list hands out', () => {
     expect(isFree(freed(lease), 0)).toBe(true);
   });
 
-  it('comes from as many ranges at once as a condition can look at', () => {
+  it('come from as many ranges at once as one condition can check', () => {
     const leases = Array.from({ length: CLAIMS_MAX }, (_, n) => freed({ first: n, count: 1 }));
     const list = aList({ total: 100, head: CLAIMS_MAX, leases });
     const plan = planClaim(list, keyOf(1), 99, NOW);
@@ -220,7 +222,7 @@ describe('what a list hands out', () => {
     ).toMatchObject({ fresh: 30 });
   });
 
-  it('stops with the list, but for whoever has something', () => {
+  it('end with the list, except for existing claims', () => {
     const lease = { key: keyOf(1), first: 0, count: 3, until: NOW };
     for (const status of ['complete', 'cancelled', 'expired'] as const) {
       const list = aList({ status, total: 9, head: 3, leases: [lease] });
@@ -242,7 +244,7 @@ const ranges = fc
   });
 
 describe('ranges', () => {
-  it('come in parts that make up the whole, none longer than asked for', () => {
+  it('are split into parts of at most a given size that make up the whole', () => {
     fc.assert(
       fc.property(ranges, fc.integer({ min: 1, max: 20 }), (all, size) => {
         const parts: number[] = [];
@@ -257,7 +259,7 @@ describe('ranges', () => {
     );
   });
 
-  it('without some jobs are those of the others, no two of them adjacent', () => {
+  it('without some jobs are the remaining ones, with no two ranges adjacent', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.integer({ min: 1, max: 40 }), fc.uniqueArray(fc.nat(100)), (first, count, done) => {
         const open = without({ first, count }, new Set(done));
@@ -273,8 +275,8 @@ const listIds = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/).map((tex
 const claimIds = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_@-]{0,63}$/);
 const handedOut = fc.record({ first: fc.nat(999_999_999_999), count: fc.integer({ min: 1, max: 1_000 }) });
 
-describe('names', () => {
-  it('of claims are read as they were written, in the list that they are of', () => {
+describe('a name', () => {
+  it('of a claim is read back, for its own list only', () => {
     fc.assert(
       fc.property(listIds, listIds, claimIds, handedOut, (list, other, text, range) => {
         const claim = claimId(text);
@@ -288,7 +290,7 @@ describe('names', () => {
     );
   });
 
-  it('of claims are nothing else', () => {
+  it('of a claim is refused in any other form', () => {
     const handle = handleOf(LIST, claimId('a') as never, { first: 0, count: 1 });
     const mark = handle.split('.').at(-1);
     for (const wrong of [
@@ -313,7 +315,7 @@ describe('names', () => {
     expect(parseHandle(LIST, `a.0.1.${'x'.repeat(6)}`)).toBe('of-another-list');
   });
 
-  it('of jobs are their places in the tracker, and the tasks that they become', () => {
+  it('of a job is its place in the tracker, and names its task', () => {
     fc.assert(
       fc.property(listIds, fc.nat(99_999_999), fc.integer({ min: 1, max: 450 }), (list, token, width) => {
         const item = itemOf(list, token, width);
@@ -322,12 +324,12 @@ describe('names', () => {
         expect(parseStoredItem(itemIdOf(item))).toEqual(item);
         expect(listOf(trackerOf(list))).toBe(list);
         expect(taskOf(list, token)).toBe(`${list}:${token}`);
-        expect(listId(trackerOf(list)), 'nobody can name the tracker').toBeUndefined();
+        expect(listId(trackerOf(list)), 'no caller can name the tracker').toBeUndefined();
       }),
     );
   });
 
-  it('of free ranges are by their first jobs', () => {
+  it('of a free range is its first job', () => {
     expect(freed({ first: 7, count: 3 })).toEqual({ key: freeKeyOf(7), first: 7, count: 3, until: 0 });
     expect(freeKeyOf(7)).toBe('@7');
   });
@@ -338,7 +340,7 @@ describe('the plan of a claim', () => {
   const held = (count: number): Lease[] =>
     Array.from({ length: count }, (_, n) => ({ key: `c-${n}` as LeaseKey, first: n, count: 1, until: NOW + 60_000 }));
 
-  it('waits where as many as can have claimed something, and not where one less has', () => {
+  it('waits if the maximum number of claims exists, and not with one less', () => {
     for (const [count, plan] of [
       [CLAIMS_MAX - 1, 'fresh'],
       [CLAIMS_MAX, 'wait'],

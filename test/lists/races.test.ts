@@ -10,7 +10,7 @@ import { expectWhole, type Got, LIST, type ListKit, listKit, MINUTE, type Proces
 const TRACKER = `~${LIST}` as never;
 const OVER = MINUTE + 2 * CLOCK_SKEW;
 
-/** Jobs 0 and 1 are somebody's, 2 and 3 were, 4 is free, 5 and 6 are of a task, 7 to 9 are fresh. */
+/** Jobs 0 and 1 are claimed, the claim of 2 and 3 has ended, 4 is free, 5 and 6 are triggered, 7 to 9 are fresh. */
 interface Scene {
   readonly kit: ListKit;
   readonly mine: Got;
@@ -31,7 +31,7 @@ const scene = async (): Promise<Scene> => {
   return { kit, mine, over };
 };
 
-/** The same, and nothing is free: whoever comes gets fresh jobs. */
+/** The same without free jobs, so that claims get fresh ones. */
 const withoutFree = async (): Promise<Scene> => {
   const on = await scene();
   await on.kit.trigger(3, 'free ones');
@@ -50,11 +50,11 @@ const STEPS: Readonly<Record<string, Step>> = {
   'a claim of fresh jobs': (by) => by.claim('a', 3),
   'another claim': (by) => by.claim('b', 9),
   'a claim of one job': (by) => by.claim('c', 1),
-  'a claim once more': (by) => by.claim('early', 2),
-  'a claim that is over, once more': (by) => by.claim('over', 2),
-  'its completion': (by, { mine }) => by.complete(mine.handle, [0, 1].map(resultOf('mine'))),
-  'its completion in part': (by, { mine }) => by.complete(mine.handle, [resultOf('part', 'failed')(1)]),
-  'its completion without a word': (by, { mine }) => by.complete(mine.handle),
+  'a repeated claim': (by) => by.claim('early', 2),
+  'a repeated claim with an ended lease': (by) => by.claim('over', 2),
+  'a completion': (by, { mine }) => by.complete(mine.handle, [0, 1].map(resultOf('mine'))),
+  'a completion in part': (by, { mine }) => by.complete(mine.handle, [resultOf('part', 'failed')(1)]),
+  'a completion without results': (by, { mine }) => by.complete(mine.handle),
   'a late completion': (by, { over }) => by.complete(over.handle, [2, 3].map(resultOf('late', 'failed'))),
   'a renewal': (by, { mine }) => by.renew(mine.handle),
   'a late renewal': (by, { over }) => by.renew(over.handle),
@@ -68,13 +68,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     await discard(by, (await by.fanOuts.read(TRACKER)) as never);
     await by.patrol();
   },
-  'a look': async (by) => listProgress(by.fanOuts, (await by.lists.read(LIST)) as never, by.now),
+  'a read of the progress': async (by) => listProgress(by.fanOuts, (await by.lists.read(LIST)) as never, by.now),
 };
 
-/**
- * Of two jobs that were handed out to two, whoever they are: nothing else is handed out twice while both have their
- * time.
- */
+/** While the leases of two workers last, no job is handed out to both, and no triggered job is handed out. */
 const expectApart = (kit: ListKit, answers: readonly unknown[]): void => {
   const claimed = answers.filter((each): each is Got => (each as Got | undefined)?.kind === 'claimed');
   const all = claimed.flatMap(({ handle, jobs }) => jobs.map((job) => ({ by: handle.split('.')[0], job: job.token })));
@@ -89,19 +86,18 @@ const expectApart = (kit: ListKit, answers: readonly unknown[]): void => {
 const resultsOf = (kit: ListKit) => kit.lists.results(LIST, { first: 0, count: 99 });
 
 /**
- * What is done has at most one result. It goes with how it ended, unless that is the word of somebody who told no
- * result: whoever shows it looks.
+ * A job has at most one result. The result belongs to the stored outcome, unless another worker's completion had no results; readers check
+ * that.
  */
-const expectResults = async (kit: ListKit, isToldByAll: boolean): Promise<void> => {
+const expectResults = async (kit: ListKit, hasAllResults: boolean): Promise<void> => {
   const done = kit.done();
   const stored = await resultsOf(kit);
   expect(new Set(stored.map((each) => each.token)).size).toBe(stored.length);
-  for (const { token: job, outcome } of isToldByAll ? stored : [])
-    if (done.has(job))
-      expect(done.get(job), `job ${job}, which is told to have ${outcome}`).toBe(outcome === 'succeeded');
+  for (const { token: job, outcome } of hasAllResults ? stored : [])
+    if (done.has(job)) expect(done.get(job), `job ${job}, whose result is ${outcome}`).toBe(outcome === 'succeeded');
 };
 
-/** All that is left is done, by claims and tasks: then the list is complete, once, with all of its jobs. */
+/** Does all remaining jobs, by claims and tasks. Then the list is complete once, with all of its jobs. */
 const finish = async ({ kit }: Scene): Promise<void> => {
   const before = await kit.read();
   if (before.status === 'expired') return expectNothingLeft(kit);
@@ -142,7 +138,7 @@ const run = (step: Step, by: Process, on: Scene): Promise<unknown> =>
     if (!(cause instanceof Error) || !['Gone', 'ListBusy'].includes(cause.name)) throw cause;
   });
 
-/** One step stops before each of its calls in turn, the other one runs there, and the first goes on. */
+/** One step stops before each of its calls in turn, the other step runs at that point, and the first one goes on. */
 const race = async (
   begin: () => Promise<Scene>,
   [name, step]: readonly [string, Step],
@@ -158,27 +154,30 @@ const race = async (
     answers.push(await run(step, on.kit.behind(gate), on));
     expectWhole(on.kit);
     if (name !== other) expectApart(on.kit, answers);
-    const isToldByAll = ![name, other].some((each) => each.endsWith('without a word'));
-    await expectResults(on.kit, isToldByAll);
+    const hasAllResults = ![name, other].some((each) => each.endsWith('without results'));
+    await expectResults(on.kit, hasAllResults);
     const before = await resultsOf(on.kit);
     await finish(on);
-    if ((await on.kit.read()).status !== 'expired') expect(await resultsOf(on.kit), 'for good').toEqual(before);
+    if ((await on.kit.read()).status !== 'expired')
+      expect(await resultsOf(on.kit), 'results never change afterwards').toEqual(before);
     return isReached();
   });
 };
 
 const TAKERS = Object.entries(STEPS).filter(([name]) => /claim of|another claim|trigger|append|cancel/.test(name));
 
-describe.each(TAKERS)('of a list of which nothing is free, %s', (name, step) => {
-  it.each(TAKERS)('that stops anywhere for %s', (other, between) => race(withoutFree, [name, step], [other, between]));
+describe.each(TAKERS)('without free jobs, %s', (name, step) => {
+  it.each(TAKERS)('that pauses at any call for %s stays correct', (other, between) =>
+    race(withoutFree, [name, step], [other, between]),
+  );
 });
 
 describe.each(Object.entries(STEPS))('%s', (name, step) => {
-  it.each(Object.entries(STEPS))('that stops anywhere for %s', (other, between) =>
+  it.each(Object.entries(STEPS))('that pauses at any call for %s stays correct', (other, between) =>
     race(scene, [name, step], [other, between]),
   );
 
-  it.each(['before', 'after'] as const)('that dies %s any of its calls loses nothing', async (when) => {
+  it.each(['before', 'after'] as const)('that dies %s any of its calls loses no job', async (when) => {
     await atEachCut(async (n) => {
       const on = await scene();
       const { gate, isReached } = dyingAt(n, when);

@@ -18,13 +18,13 @@ const holding = async (count: number, size = {}): Promise<ListKit> => {
 };
 const taken = (kit: ListKit, name = 't'): readonly Range[] | undefined =>
   kit.tables.listTriggers.get(`${LIST}#${name}`)?.ranges;
-/** What is sent to go on. */
+/** The position from which the next message goes on. */
 const nextOf = ({ reached, goesOn }: Awaited<ReturnType<typeof startJobs>>) => (goesOn ? reached : undefined);
 const items = (kit: ListKit, ...jobs: readonly number[]): string[] =>
   jobs.map((job) => `~${LIST}:${Math.floor(job / kit.fanOuts.width)}:${job % kit.fanOuts.width}`);
 
 describe('a trigger', () => {
-  it('makes tasks of the next jobs, and tells how many', async () => {
+  it('makes tasks of the next jobs, and returns their number', async () => {
     const kit = await holding(10);
     expect(await kit.trigger(4)).toEqual({ kind: 'triggered', count: 4 });
     expect(await kit.start()).toEqual(items(kit, 0, 1, 2, 3));
@@ -34,7 +34,7 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('takes jobs once for a token, however often it is asked for', async () => {
+  it('takes jobs once for a token, however often it is repeated', async () => {
     const kit = await holding(10);
     await kit.trigger(4);
     expect(await kit.trigger(4)).toEqual({ kind: 'triggered', count: 4 });
@@ -45,18 +45,18 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('of nothing that is left takes nothing, for good', async () => {
+  it('without jobs left takes none, also when it is repeated later', async () => {
     const kit = await holding(3);
     await kit.claim('a', 3);
     expect(await kit.trigger(2)).toEqual({ kind: 'triggered', count: 0 });
     await kit.add(5, 'more');
-    expect(await kit.trigger(2), 'the token has taken what there was').toEqual({ kind: 'triggered', count: 0 });
+    expect(await kit.trigger(2), 'the token keeps its first answer').toEqual({ kind: 'triggered', count: 0 });
     expect(await kit.start()).toEqual([]);
     expect(await kit.trigger(2, 'u')).toEqual({ kind: 'triggered', count: 2 });
     expectWhole(kit);
   });
 
-  it('rounds a share up: four times 25 percent are all, whatever they are in binary', async () => {
+  it('rounds a share up, exactly in decimals: four times 25 percent are all jobs', async () => {
     for (const [count, percent, each] of [
       [10, 25, 3],
       [100, 7, 7],
@@ -83,7 +83,7 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('takes what is free first, across gaps, and a part of the last', async () => {
+  it('takes free jobs first, across gaps, and a part of the last range', async () => {
     const kit = await holding(12);
     const [a, , c] = [await kit.got('a', 3), await kit.got('b', 3), await kit.got('c', 3)];
     await kit.release(a.handle);
@@ -103,7 +103,7 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('leaves alone what somebody has, until his time is over', async () => {
+  it('does not take claimed jobs until their lease has ended', async () => {
     const kit = await holding(4);
     const { handle } = await kit.got('a', 3);
     kit.now += OVER;
@@ -117,7 +117,7 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('passes over jobs that are done: what it counts are tasks', async () => {
+  it('skips jobs that are done, and counts tasks', async () => {
     const kit = await holding(12);
     const [a, b] = [await kit.got('a', 5), await kit.got('b', 2)];
     await kit.complete(a.handle, [result(0), result(2), result(3)]);
@@ -134,7 +134,7 @@ describe('a trigger', () => {
   });
 
   for (const when of ['before', 'after'] as const)
-    it(`that died ${when} any of its calls is done once by its message, or by asking again, or by both`, async () => {
+    it(`that died ${when} any call is done once by its message or a repeat`, async () => {
       for (const how of ['message', 'again', 'again and message', 'message and again'] as const) {
         const cuts = await atEachCut(async (n) => {
           const kit = await holding(7);
@@ -159,7 +159,7 @@ describe('a trigger', () => {
       }
     });
 
-  it('and its own message at once take the jobs once', async () => {
+  it('and its own message at the same time take the jobs once', async () => {
     await atEachCut(async (n) => {
       const kit = await holding(7);
       let started: readonly string[] = [];
@@ -174,7 +174,7 @@ describe('a trigger', () => {
     });
   });
 
-  it('that sees the list closed looks again whether its message was first', async () => {
+  it('on a closed list checks again whether its message was first', async () => {
     const kit = await holding(7);
     const { gate } = gateAt(5, 'before', async (call) => {
       expect(call).toBe('lists.read');
@@ -184,7 +184,7 @@ describe('a trigger', () => {
     expect(await kit.behind(gate).trigger(4)).toEqual({ kind: 'triggered', count: 4 });
   });
 
-  it('beside others at once takes jobs of its own', async () => {
+  it('beside others at the same time takes jobs of its own', async () => {
     const kit = await holding(40);
     const { handle } = await kit.got('a', 7);
     await kit.release(handle);
@@ -197,14 +197,14 @@ describe('a trigger', () => {
     expectWhole(kit);
   });
 
-  it('of a closed list takes nothing, but says what its token took before', async () => {
+  it('on a closed list takes nothing, but returns what its token took before', async () => {
     const kit = await holding(5);
     await kit.trigger(2);
     await cancelRest(kit, await kit.read());
     expect(await kit.trigger(2)).toEqual({ kind: 'triggered', count: 2 });
     expect(await kit.trigger(2, 'u')).toEqual({ kind: 'closed', status: 'cancelled' });
-    expect(kit.sent.registered, 'no message for nothing').toHaveLength(1);
-    expect(await kit.start(), 'what was taken goes on').toEqual(items(kit, 0, 1));
+    expect(kit.sent.registered, 'no message is sent').toHaveLength(1);
+    expect(await kit.start(), 'taken jobs become tasks').toEqual(items(kit, 0, 1));
     await discard(kit, await kit.read());
     expect(await kit.trigger(2)).toEqual({ kind: 'closed', status: 'expired' });
     const none = await holding(0);
@@ -213,7 +213,7 @@ describe('a trigger', () => {
     expect(await listKit().trigger(2)).toEqual({ kind: 'unknown' });
   });
 
-  it('of a list whose jobs are for workers is refused', async () => {
+  it('on a list without an operation is refused', async () => {
     const kit = listKit();
     const { operation: _, ...list } = await kit.open();
     kit.tables.fanOuts.set(list.id, list);
@@ -224,10 +224,10 @@ describe('a trigger', () => {
   });
 });
 
-describe('the message of a trigger', () => {
+describe('a trigger message', () => {
   const message = (from = 0, count = 9_999) => ({ list: LIST, token: token('t'), count, from });
 
-  it('makes some jobs into tasks and goes on with the next ones, until all are', async () => {
+  it('makes some jobs into tasks and goes on with the next, until all are', async () => {
     const kit = await holding(1_203, { width: 450, acksAtOnce: 150 });
     const { handle } = await kit.got('a', 700);
     await kit.release(handle);
@@ -245,7 +245,7 @@ describe('the message of a trigger', () => {
     expect(all).toEqual(items(kit, ...Array.from({ length: 1_203 }, (_, job) => job)));
   });
 
-  it('makes fewer where others are gone on with at once, and of jobs that lie far apart', async () => {
+  it('starts fewer jobs beside other messages, or if they are far apart', async () => {
     const kit = await holding(1_203, { width: 450, acksAtOnce: 150 });
     await kit.trigger(1_203);
     expect(nextOf(await startJobs(kit, message(), 10))).toEqual(message(JOBS_AT_ONCE / 10));
@@ -266,9 +266,9 @@ describe('the message of a trigger', () => {
     expect(nextOf(far)).toEqual({ ...message(reads), token: token('u') });
   });
 
-  it('goes on where the jobs were too large to be read at once', async () => {
+  it('goes on if the jobs are too large for one read', async () => {
     const kit = await holding(9, { pageBytes: 120 });
-    expect(tokensIn(await kit.claim('a', 7)), 'four go back').toEqual([0, 1, 2]);
+    expect(tokensIn(await kit.claim('a', 7)), 'four jobs are given back').toEqual([0, 1, 2]);
     await kit.trigger(9);
     const first = await startJobs(kit, message());
     expect(first.jobs).toHaveLength(3);
@@ -276,14 +276,14 @@ describe('the message of a trigger', () => {
     expect(await kit.start()).toEqual(items(kit, 3, 4, 5, 6, 7, 8));
   });
 
-  it('that comes twice makes no task again of what is done', async () => {
+  it('that is repeated makes no task of a job that is done', async () => {
     const kit = await holding(4);
     await kit.trigger(4);
     await kit.end(items(kit, 0, 3));
     expect((await startJobs(kit, message())).jobs.map(({ item }) => item)).toEqual(items(kit, 1, 2));
   });
 
-  it('that comes a second time goes on no more than once: those that come twice do not multiply', async () => {
+  it('that is repeated goes on only once, so that messages do not multiply', async () => {
     const kit = await holding(8, { pageBytes: 50 });
     await kit.trigger(8);
     const [first] = kit.sent.registered;
@@ -294,12 +294,12 @@ describe('the message of a trigger', () => {
     const amid = await holding(8, { pageBytes: 50 });
     await amid.trigger(8);
     const part = await startJobs(amid, message());
-    expect(nextOf(part), 'whoever died before it was noted does so again').toEqual(
+    expect(nextOf(part), 'a run that died before its note is repeated').toEqual(
       nextOf(await startJobs(amid, message())),
     );
   });
 
-  it('that comes once its list is gone makes none', async () => {
+  it('of a deleted list makes no task', async () => {
     const kit = await holding(4);
     await kit.trigger(4);
     await discard(kit, await kit.read());
@@ -309,7 +309,7 @@ describe('the message of a trigger', () => {
     expect(await startJobs(listKit(), message())).toEqual({ jobs: [], goesOn: false });
   });
 
-  it('hands the payload on as it was sent', async () => {
+  it('keeps the payload unchanged', async () => {
     const kit = await holding(0);
     await kit.add(['ü'], 'a');
     await kit.trigger(1);

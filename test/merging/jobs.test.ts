@@ -7,8 +7,8 @@ const request = (from: number, count: number) => ({
 const sizes = (requests: readonly { readonly payload: string }[]) =>
   inJobs(requests, 'inputs[]').map((job) => job.length);
 
-describe('requests of a batch', () => {
-  it('are one job up to the bound exactly, and the next job has what is beyond it', () => {
+describe('merged tasks', () => {
+  it('are one job up to the limit, and the next job has the rest', () => {
     const half = INPUTS_PER_JOB / 2;
     expect(sizes([request(0, half), request(half, half)])).toEqual([2]);
     expect(sizes([request(0, half), request(half, half + 1)])).toEqual([1, 1]);
@@ -17,19 +17,19 @@ describe('requests of a batch', () => {
     ]);
   });
 
-  it('count a key once, so that those which share their inputs are one job', () => {
+  it('count a key once, so tasks that share their inputs are one job', () => {
     expect(sizes(Array.from({ length: 1_000 }, () => request(0, INPUTS_PER_JOB)))).toEqual([1_000]);
     expect(sizes([request(0, INPUTS_PER_JOB), request(1, INPUTS_PER_JOB)])).toEqual([1, 1]);
   });
 
-  it('keep their order, and 50,000 inputs are twenty-five jobs', () => {
+  it('keep their order, and 50,000 inputs are 25 jobs', () => {
     const requests = Array.from({ length: 50 }, (_, n) => request(n * 1_000, 1_000));
     const jobs = inJobs(requests, 'inputs[]');
     expect(jobs.map((job) => job.length)).toEqual(Array.from({ length: 25 }, () => 2));
     expect(jobs.flat()).toEqual(requests);
   });
 
-  it('that cannot be read, or have no inputs, go with the others; one that has more goes alone', () => {
+  it('without readable inputs go with the others; one above the limit goes alone', () => {
     const odd = [{ payload: '{' }, { payload: '{}' }, request(0, 0)];
     expect(sizes([...odd, request(0, INPUTS_PER_JOB), ...odd])).toEqual([7]);
     expect(inJobs([request(0, 1), request(1, 9), request(0, 1)], 'inputs[]', 3).map((job) => job.length)).toEqual([

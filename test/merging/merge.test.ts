@@ -27,7 +27,7 @@ const request = (name: string, ...inputs: (string | [key: string, version: numbe
   }),
 });
 type Request = ReturnType<typeof request> & { readonly age?: Age };
-/** The same request, sent at a moment. */
+/** The same request with a sent time. */
 const sent = (sentAt: number, each: Request, version?: number): Request => ({
   ...each,
   age: { id: each.id, sentAt, ...(version === undefined ? {} : { version }) },
@@ -35,7 +35,7 @@ const sent = (sentAt: number, each: Request, version?: number): Request => ({
 const planOf = (requests: readonly Request[], known: [string, Known][] = []) =>
   skip(merge(requests, KEYS), new Map(known.map(([key, each]) => [JSON.stringify(key), each])), BATCH);
 const texts = ({ toDo }: Plan): unknown[] => toDo.map(({ text }) => JSON.parse(text));
-/** What became of each request, in a word. */
+/** The outcome of each request. */
 const outcomes = (plan: Plan, answer: Answer): Record<string, unknown> => {
   const answered = perRequest(plan, answer).answer;
   return answered.kind === 'results'
@@ -44,14 +44,14 @@ const outcomes = (plan: Plan, answer: Answer): Record<string, unknown> => {
 };
 const perKey = (...inputs: object[]): Answer => ({ kind: 'all-succeeded', inputs: JSON.stringify(inputs) });
 
-describe('the keys of inputs', () => {
-  it('lie where the configuration says, deep in elements or themselves the elements', () => {
+describe('input keys', () => {
+  it('are found where the configuration says, in elements or as elements', () => {
     const payload = { scene: { tiles: [{ meta: { id: 'a' } }, { meta: { id: 7 } }] }, names: ['x', 1] };
     expect(keysIn('scene.tiles[].meta.id', payload)).toEqual({ ok: true, value: ['"a"', '7'] });
     expect(keysIn('names[]', payload)).toEqual({ ok: true, value: ['"x"', '1'] });
   });
 
-  it('are the same however they were written, and their texts are to the letter', () => {
+  it('are equal however they are written, and input texts stay unchanged', () => {
     const payload = '{"inputs": [ {"id":"a",  "n":1.0} , {"id":"\\u0061"}, {"id":1.0}, {"id":1} ], "inputs2":[]}';
     expect(inputsIn(KEYS, payload)).toMatchObject({
       ok: true,
@@ -70,7 +70,7 @@ describe('the keys of inputs', () => {
     ['an object', { inputs: { id: 1 } }, 'payload.inputs must be a list'],
     ['an element without a key', { inputs: [{ id: 1 }, {}] }, 'payload.inputs[1].id must be a string'],
     ['a key that is an object', { inputs: [{ id: {} }] }, 'payload.inputs[0].id must be a string'],
-    ['a number that stands for others too', { inputs: [{ id: 2 ** 53 }] }, 'payload.inputs[0].id must be a string'],
+    ['a number that is not exact', { inputs: [{ id: 2 ** 53 }] }, 'payload.inputs[0].id must be a string'],
   ])('are not taken from %s', (_, payload, reason) => {
     const found = keysIn(KEYS, payload);
     expect(found.ok ? [] : found.problems.map((each) => `${each.path} ${each.reason}`)).toEqual([
@@ -79,7 +79,7 @@ describe('the keys of inputs', () => {
   });
 });
 
-it('an object that inherits a name has no key by it', () => {
+it('an object that inherits a property has no input key from it', () => {
   expect(keysIn('inputs[].constructor.name', { inputs: [{}] })).toMatchObject({
     problems: [{ path: 'payload.inputs[0].constructor.name' }],
   });
@@ -87,13 +87,13 @@ it('an object that inherits a name has no key by it', () => {
 });
 
 describe('merged requests', () => {
-  it('need each input once, at its first place', () => {
+  it('need each input once, at its first position', () => {
     expect(texts(planOf([request('r1', 'a', 'b'), request('r2', 'b', 'c', 'b')]))).toEqual(
       ['a', 'b', 'c'].map((key) => ({ id: key })),
     );
   });
 
-  it('get the later text of a key, also within one request', () => {
+  it('use the later text of a key, also within one request', () => {
     expect(texts(planOf([request('r1', ['a', 1], 'b'), request('r2', ['a', 2], ['c', 1], ['c', 2])]))).toEqual([
       { id: 'a', version: 2 },
       { id: 'b' },
@@ -101,7 +101,7 @@ describe('merged requests', () => {
     ]);
   });
 
-  it('get the text of the newer request, whichever has its turn first', () => {
+  it('use the text of the newer request, whichever is first in the batch', () => {
     const [older, newer] = [sent(1, request('z', ['a', 1])), sent(2, request('r', ['a', 2]))];
     for (const all of [
       [older, newer],
@@ -112,7 +112,7 @@ describe('merged requests', () => {
     expect(texts(planOf([versioned, newer, older]))).toEqual([{ id: 'a', version: 3 }]);
   });
 
-  it('skip a text that is older than the one that was done, and do one that may be newer', () => {
+  it('skip a text older than the processed one, but process a possibly newer one', () => {
     const [done] = planOf([sent(5, request('before', ['a', 2]))]).toDo;
     const known: [string, Known][] = [['a', doneWith(done as never, batchId('another'))]];
     const plan = planOf([sent(4, request('old', ['a', 1]))], known);
@@ -120,18 +120,18 @@ describe('merged requests', () => {
     expect(settledBy(plan).get(id('old'))).toEqual({ status: 'succeeded' });
     for (const other of [sent(5, request('same', ['a', 1])), sent(6, request('new', ['a', 1])), request('r', ['a', 1])])
       expect(texts(planOf([other], known)), other.id).toEqual([{ id: 'a', version: 1 }]);
-    // A producer that begins or ceases to send versions is not ignored.
+    // A task with a version is processed even if earlier ones had none, and the other way round.
     expect(texts(planOf([sent(4, request('r', ['a', 1]), 1)], known))).toEqual([{ id: 'a', version: 1 }]);
   });
 
-  it('skip a text that is older than one of a batch of which nobody knows which text was done', () => {
+  it('skip a text older than that of a batch whose processed text is unknown', () => {
     const [done] = planOf([sent(5, request('before', ['a', 2]))]).toDo;
     const known: [string, Known][] = [['a', doneSomehow(done as never, batchId('another'))]];
     expect(texts(planOf([sent(4, request('old', ['a', 1]))], known))).toEqual([]);
     expect(texts(planOf([sent(6, request('new', ['a', 1]))], known))).toEqual([{ id: 'a', version: 1 }]);
   });
 
-  it('are skipped together as they are alone, where one of those with an older text has no version', () => {
+  it('are skipped together as alone if one with an older text has no version', () => {
     const done = doneWith(planOf([sent(5, request('before', ['a', 2]), 3)]).toDo[0] as never, batchId('another'));
     const [old, unclear] = [sent(4, request('old', ['a', 1]), 1), sent(6, request('unclear', ['a', 1]))];
     expect(texts(planOf([unclear], [['a', done]]))).toEqual([{ id: 'a', version: 1 }]);
@@ -139,18 +139,18 @@ describe('merged requests', () => {
     expect(texts(together)).toEqual([]);
     const known: [string, Known][] = [['a', doneBefore(together.skipped[0] as never, BATCH) as Known]];
     expect(texts(planOf([unclear], known))).toEqual([]);
-    // The same text of a request that is newer than what was done, in another part of the batch.
+    // The same text from a request that is newer than the processed one, in another part of the batch.
     expect(texts(planOf([sent(6, request('newer', ['a', 1]), 4)], known))).toEqual([{ id: 'a', version: 1 }]);
   });
 
-  it('that superseded others in one part of their batch do not supersede a newer one in another', () => {
+  it('that superseded others in one part do not supersede newer ones in another', () => {
     const part = planOf([sent(1, request('r1', ['a', 1])), sent(2, request('r2', ['a', 2]))]);
     const known: [string, Known][] = [['a', doneWith(part.toDo[0] as never, BATCH)]];
     expect(texts(planOf([sent(1, request('r1', ['a', 1]))], known))).toEqual([]);
     expect(texts(planOf([sent(3, request('r3', ['a', 1]))], known))).toEqual([{ id: 'a', version: 1 }]);
   });
 
-  it('that find their text done make older those before them that they supersede', () => {
+  it('with a processed text make older requests outdated if they supersede them', () => {
     const done = doneWith(planOf([sent(1, request('before', ['a', 1]))]).toDo[0] as never, batchId('another'));
     const [older, newer] = [sent(2, request('older', ['a', 2])), sent(3, request('newer', ['a', 1]))];
     const plan = planOf([older, newer], [['a', done]]);
@@ -160,7 +160,7 @@ describe('merged requests', () => {
     expect(texts(planOf([older], known))).toEqual([]);
   });
 
-  it('are marked for their batch where their age does not say that they are older, and only there', () => {
+  it('are marked for their batch only if their age does not order them', () => {
     const newer = sent(2, request('newer', ['a', 2]), 3);
     const marksAfter = (other: Request, known: [string, Known][] = []): number =>
       doneWith(planOf([other, newer], known).toDo[0] as never, BATCH).marks.length - 1;
@@ -168,7 +168,7 @@ describe('merged requests', () => {
     expect(marksAfter(sent(2, request('at-once', ['a', 1]), 3))).toBe(1);
     const unclear = sent(5, request('unclear', ['a', 1]));
     expect(marksAfter(unclear)).toBe(1);
-    // In the next part of the batch an even newer one is done: the mark stays.
+    // In the next part of the batch an even newer one is processed. The mark remains.
     const known = doneWith(planOf([unclear, newer]).toDo[0] as never, BATCH);
     const next = planOf([sent(3, request('next', ['a', 3]), 4)], [['a', known]]);
     const then: [string, Known][] = [['a', doneWith(next.toDo[0] as never, BATCH)]];
@@ -176,7 +176,7 @@ describe('merged requests', () => {
     expect(doneBefore(planOf([unclear], then).skipped[0] as never, BATCH)).toBeUndefined();
   });
 
-  it('are skipped by the marks of 0.2.0, which are of texts, where no age is known', () => {
+  it('are skipped by the text marks of release 0.2.0 if no age is known', () => {
     const request0 = sent(1, request('r', ['a', 1]));
     const [input] = planOf([request0]).toDo;
     const marks = ['another', digest(`${BATCH} ${input?.fingerprint}`).slice(0, 22)];
@@ -184,7 +184,7 @@ describe('merged requests', () => {
     expect(texts(planOf([request0], [['a', { marks, age: { sentAt: 0 } }]]))).toEqual([{ id: 'a', version: 1 }]);
   });
 
-  it('cost the others nothing where one cannot be read', () => {
+  it('succeed even if one of them cannot be read', () => {
     const plan = planOf([request('good', 'a'), { id: id('bad'), payload: '{"inputs":[{}]}' }]);
     expect(texts(plan)).toEqual([{ id: 'a' }]);
     expect(outcomes(plan, { kind: 'all-succeeded' })).toEqual({ good: 'succeeded', bad: 'failed' });
@@ -193,14 +193,14 @@ describe('merged requests', () => {
     });
   });
 
-  it('skip what was done as it is now, and do anew what has changed', () => {
+  it('skip inputs that did not change, and process changed ones', () => {
     const [done] = planOf([request('before', ['a', 1])]).toDo;
     const known: [string, Known][] = [['a', doneWith(done as never, batchId('another'))]];
     expect(texts(planOf([request('r', ['a', 1], 'b')], known))).toEqual([{ id: 'b' }]);
     expect(texts(planOf([request('r', ['a', 2])], known))).toEqual([{ id: 'a', version: 2 }]);
   });
 
-  it('do not bring back a text that a later one of their batch superseded; another batch means what it says', () => {
+  it('do not bring back a superseded text in their batch; another batch may', () => {
     const both = planOf([request('r1', ['a', 1], 'b'), request('r2', ['a', 2])]);
     const known = doneWith(both.toDo[0] as never, BATCH);
     expect(texts(planOf([request('r1', ['a', 1], 'b')], [['a', known]]))).toEqual([{ id: 'b' }]);
@@ -209,14 +209,14 @@ describe('merged requests', () => {
   });
 });
 
-describe('an answer to a merged call', () => {
+describe('a merged answer', () => {
   const three = () => planOf([request('r1', 'a', 'b'), request('r2', 'b', 'c'), request('r3')]);
 
-  it('without results is a success of all', () => {
+  it('without results is a success of all requests', () => {
     expect(outcomes(three(), { kind: 'all-succeeded' })).toEqual({ r1: 'succeeded', r2: 'succeeded', r3: 'succeeded' });
   });
 
-  it('by inputs gives each request what its inputs got: the failure before the retry', () => {
+  it("by inputs gives each request its inputs' status, failure before retry", () => {
     const error = { code: 'cloudy', message: 'no sight', retriable: false };
     const answer = perKey({ key: 'a', status: 'succeeded' }, { key: 'b', status: 'retry' });
     expect(outcomes(three(), answer)).toEqual({ r1: 'retry', r2: 'retry', r3: 'succeeded' });
@@ -230,7 +230,7 @@ describe('an answer to a merged call', () => {
     });
   });
 
-  it('by inputs keeps the first result of a key: a retry, or one left out, makes way for a later one', () => {
+  it('by inputs keeps the first result of a key, except for a retry', () => {
     const error = { code: 'cloudy', message: 'no sight', retriable: false };
     const failed = { key: 'a', status: 'failed', error };
     for (const [said, status] of [
@@ -255,7 +255,7 @@ describe('an answer to a merged call', () => {
       expect(outcomes(planOf([request('r', 'a')]), perKey(...said)), JSON.stringify(said)).toEqual({ r: status });
   });
 
-  it('by inputs gives each request the results of its own', () => {
+  it('by inputs gives each request the results of its own inputs', () => {
     const answer: Answer = {
       kind: 'all-succeeded',
       inputs:
@@ -268,14 +268,14 @@ describe('an answer to a merged call', () => {
     ]);
   });
 
-  it('by requests stands as it is; the inputs of those that succeeded are done', () => {
+  it('by requests is kept; the inputs of successful requests are processed', () => {
     const items = new Map([[id('r1'), { status: 'succeeded' as const }]]);
     const { answer, done } = perRequest(three(), { kind: 'results', items, foreign: 0 });
     expect(done.map(({ key }) => key)).toEqual(['"a"', '"b"']);
     expect(answer.kind === 'results' && [...answer.items.keys()]).toEqual(['r1', 'r3']);
   });
 
-  it('that is none leaves everything undone, but for requests that need no job', () => {
+  it('that failed leaves all undone, except for requests that need no job', () => {
     const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true };
     for (const answer of [unavailable, { kind: 'all-succeeded', inputs: '{"a":1}' } as const]) {
       const { answer: answered, done } = perRequest(three(), answer);
@@ -299,8 +299,8 @@ const status = fc.constantFrom('succeeded', 'failed', 'retry', undefined);
 const keysOf = ({ payload }: { payload: string }): string[] =>
   (JSON.parse(payload) as { inputs: { id: string }[] }).inputs.map((each) => each.id);
 
-describe('whatever is requested, done and answered', () => {
-  it('the union has each key once, and covers with what is skipped every need', () =>
+describe('for any requests,', () => {
+  it('the union has each key once; with skipped ones it covers all needs', () =>
     fc.assert(
       fc.property(requests, knownOf, (all, known) => {
         const { toDo, skipped } = planOf(all, known);
@@ -313,7 +313,7 @@ describe('whatever is requested, done and answered', () => {
       }),
     ));
 
-  it('a request succeeds exactly when all its keys did, and what is done is what succeeded', () =>
+  it('a request succeeds exactly if all its keys did', () =>
     fc.assert(
       fc.property(requests, knownOf, fc.dictionary(aKey, status), (all, known, said) => {
         const plan = planOf(all, known);

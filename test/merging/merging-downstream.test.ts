@@ -32,7 +32,7 @@ const perKey = (inputs: Record<string, string>): Answer => ({
   inputs: JSON.stringify(Object.entries(inputs).map(([key, status]) => ({ key, status }))),
 });
 
-describe('a downstream that merges', () => {
+describe('a merging downstream', () => {
   let tables: ReturnType<typeof emptyTables>;
   let now: number;
   let calls: Call[];
@@ -72,7 +72,7 @@ describe('a downstream that merges', () => {
   const statuses = (said: Answer): Record<string, string> =>
     said.kind === 'results' ? Object.fromEntries([...said.items].map(([name, { status }]) => [name, status])) : {};
 
-  it('calls with the union, and about the requests that need it', async () => {
+  it('calls once with the union of inputs, for the requests that need it', async () => {
     const said = await call(aCall([request('r1', 'a', 'b'), request('r2', 'b', 'c'), request('r3')]));
     expect(called()).toEqual([['a0', 'b0', 'c0']]);
     expect(calls[0]?.items.map((item) => item.id)).toEqual(['r1', 'r2']);
@@ -82,7 +82,7 @@ describe('a downstream that merges', () => {
     ]);
   });
 
-  it('does not do again what was done, for as long as that is remembered', async () => {
+  it('does not repeat processed inputs while they are remembered', async () => {
     await call(aCall([request('r1', 'a', 'b')]));
     await call(aCall([request('r2', 'b', 'c')], 2));
     const said = await call(aCall([request('r3', 'a', 'c')], 3));
@@ -94,12 +94,12 @@ describe('a downstream that merges', () => {
     expect(called().at(-1)).toEqual(['a0']);
   });
 
-  it('does again what has changed, and what has changed back', async () => {
+  it('processes a changed input again, also if it changed back', async () => {
     for (const [n, version] of [1, 2, 1].entries()) await call(aCall([request('r', ['a', version])], n));
     expect(called()).toEqual([['a1'], ['a2'], ['a1']]);
   });
 
-  it('remembers what succeeded of a job that did not do all', async () => {
+  it('remembers the successful inputs of a partly successful job', async () => {
     answer = () => perKey({ a: 'succeeded', b: 'retry', c: 'failed' });
     const said = await call(aCall([request('r1', 'a'), request('r2', 'a', 'b'), request('r3', 'b', 'c')]));
     expect(statuses(said)).toEqual({ r1: 'succeeded', r2: 'retry', r3: 'failed' });
@@ -108,22 +108,22 @@ describe('a downstream that merges', () => {
     expect(called()).toEqual([['a0', 'b0', 'c0'], ['b0']]);
   });
 
-  it('never brings an older text back with a request that is tried again', async () => {
+  it('never brings an older text back with a retried request', async () => {
     answer = () => perKey({ a: 'succeeded', b: 'retry' });
     await call(aCall([request('old', ['a', 1], 'b'), request('new', ['a', 2])]));
     await call(aCall([request('old', ['a', 1], 'b')]));
     expect(called()).toEqual([['a2', 'b0'], ['b0']]);
-    // The same where an earlier job had done the newer text.
+    // The same if an earlier job has processed the newer text.
     answer = () => ({ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true });
     await call(aCall([request('r1', ['a', 1], 'c'), request('r2', ['a', 2])], 2));
     await call(aCall([request('r1', ['a', 1], 'c')], 2));
     expect(called().slice(2)).toEqual([['c0'], ['c0']]);
   });
 
-  it('does not take a text for done that was skipped only since another one of its batch superseded it', async () => {
+  it('does not record a text that was skipped only as superseded', async () => {
     await call(aCall([request('first', ['a', 1])]));
     answer = () => ({ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true });
-    // The parts of one batch: in the first one the done text is the latest, in the second it is not.
+    // The parts of one batch: the processed text is the latest in the first part, and not in the second.
     await call(aCall([request('p', ['a', 2], 'c'), request('q', ['a', 1])], 3));
     await call(aCall([request('q', ['a', 1], 'd'), request('p', ['a', 2], 'c')], 3));
     answer = () => ({ kind: 'all-succeeded' });
@@ -131,7 +131,7 @@ describe('a downstream that merges', () => {
     expect(called()).toEqual([['a1'], ['c0'], ['d0', 'c0'], ['a2']]);
   });
 
-  it('remembers nothing of a call that came to nothing', async () => {
+  it('remembers nothing of a failed call', async () => {
     for (const nothing of [
       { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true },
       { kind: 'refused', reason: 'answered 400' },
@@ -144,7 +144,7 @@ describe('a downstream that merges', () => {
     expect(events).toEqual([]);
   });
 
-  it('answers for requests whose job reports later, and remembers what it did', async () => {
+  it('answers for requests whose job reports later, and remembers inputs', async () => {
     await call(aCall([request('r0', 'a')]));
     const items = [request('r1', 'a', 'b'), request('r2', 'b', 'c'), request('r3')];
     const said = await completedRequests(merging(), aCall(items, 2), perKey({ b: 'succeeded', c: 'failed' }), false);
@@ -153,8 +153,8 @@ describe('a downstream that merges', () => {
     expect(called()).toEqual([['a0'], ['c0']]);
   });
 
-  it('remembers for its own batch alone what a job did with a text that may have been that of a request which has ended', async () => {
-    // Of version 2, of a request that failed: the job was asked for that.
+  it('remembers an unclear text of a reported job for its own batch only', async () => {
+    // The job processed version 2, of a request that failed.
     const left = [request('r1', ['a', 1]), request('r2', ['a', 0])];
     const results = new Map([[id('r1'), { status: 'succeeded' } as const]]);
     await completedRequests(merging(), aCall(left), { kind: 'results', items: results, foreign: 0 }, true);
@@ -165,7 +165,7 @@ describe('a downstream that merges', () => {
     expect(called()).toEqual([['a1']]);
   });
 
-  it('loses no input and repeats little, wherever it stops amid its stores', async () => {
+  it('loses no input and repeats few if it stops between its writes', async () => {
     for (let stop = 1; stop < 10; stop += 1) {
       tables = emptyTables();
       calls = [];
@@ -175,7 +175,7 @@ describe('a downstream that merges', () => {
         return { kind: 'all-succeeded' };
       };
       let effects = 0;
-      /** Dies after so many effects. */
+      /** Dies after `stop` effects. */
       const mortal: Gate = async (_, each) =>
         each.map((effect) => {
           effects += 1;
@@ -191,9 +191,9 @@ describe('a downstream that merges', () => {
       for (const key of remembered) expect([...did].some((text) => text.includes(key))).toBe(true);
       if (crashed) expect(statuses(await call(aCall(items)))).toEqual({ r1: 'succeeded', r2: 'succeeded' });
       expect(did.size).toBe(4);
-      // What was remembered before it died is not done again.
+      // Inputs that were remembered before the crash are not processed again.
       if (crashed && remembered.length > 0) expect(calls[1]?.inputs ?? []).toHaveLength(4 - remembered.length);
-      // A look, and a write for each of the four.
+      // One read, and one write for each of the four inputs.
       expect(crashed).toBe(stop < 5);
     }
   });
