@@ -1,9 +1,9 @@
-/** A real HTTP server that speaks the wire protocol of an AWS service: for the answers that an emulator never gives. */
+/** A real HTTP server with the wire protocol of an AWS service, for answers that an emulator never gives. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface AwsRequest {
-  /** Of a JSON service the operation, e.g. `AmazonSSM.GetParameter`. */
+  /** The operation of a JSON service, e.g. `AmazonSSM.GetParameter`. */
   readonly operation: string;
   readonly path: string;
   readonly headers: NodeJS.Dict<string | string[]>;
@@ -13,11 +13,11 @@ interface AwsRequest {
 export interface AwsReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, or text as it is. */
+  /** JSON, or a text that is sent unchanged. */
   readonly body?: unknown;
 }
 
-/** Nothing: the request stays without an answer, or `response` was given one. */
+/** Returns the reply, or undefined if the request gets no answer or the behaviour writes to `response` itself. */
 export type AwsBehaviour = (
   request: AwsRequest,
   response: ServerResponse,
@@ -25,7 +25,7 @@ export type AwsBehaviour = (
 
 export interface AwsService {
   readonly requests: AwsRequest[];
-  /** For a client of the SDK. */
+  /** Options for a client of the SDK. */
   readonly options: {
     readonly endpoint: string;
     readonly region: string;
@@ -35,7 +35,7 @@ export interface AwsService {
   stop(): Promise<void>;
 }
 
-/** An error as JSON services say it, the REST ones in a header too. */
+/** An error in the form of JSON services, and in the header that REST services use. */
 export const awsError = (status: number, name: string, message = 'no reason', more: object = {}): AwsReply => ({
   status,
   headers: { 'x-amzn-errortype': name },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The rows of the table in a document that has this head, cell by cell. */
+/** The cells of each row of the table with this head in a document. */
 export const tableUnder = (head: string, document = 'docs/how-to/test-groupage.md'): string[][] => {
   const lines = readFileSync(join(import.meta.dirname, '../..', document), 'utf8').split('\n');
   const from = lines.indexOf(head);

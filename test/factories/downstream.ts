@@ -1,4 +1,4 @@
-/** A real HTTP server as downstream, which remembers what it was called with and answers as a test says. */
+/** A real HTTP server as downstream, which records its calls and answers as the test says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 export interface ReceivedCall {
@@ -9,11 +9,11 @@ export interface ReceivedCall {
   readonly target: string;
   readonly attempt: number;
   readonly items: readonly { readonly id: string; readonly payload: Record<string, unknown> }[];
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
 }
 
-/** Answers a call; `respond` gives status and body, or does what it likes with the connection. */
+/** Answers a call: returns status and body, or uses the connection itself. */
 export type Behaviour = (
   call: ReceivedCall,
   response: ServerResponse,
@@ -33,9 +33,9 @@ export interface TestDownstream {
 }
 
 interface Options {
-  /** @default - any free one */
+  /** @default - any free port */
   readonly port?: number;
-  /** Looks at a call before it is read; true when it has dealt with it. */
+  /** Handles a request before its body is read. Returns true if it has handled it. */
   readonly refuses?: (request: IncomingMessage) => boolean;
 }
 

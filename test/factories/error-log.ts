@@ -1,6 +1,6 @@
 import type { Log } from '../../lambdas/log.ts';
 
-/** A log that keeps its errors, as text, and nothing else. */
+/** A log that keeps its errors as text and drops the rest. */
 export const errorLog = (errors: string[]): Log => ({
   info: () => {},
   warn: () => {},

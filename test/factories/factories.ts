@@ -1,4 +1,4 @@
-/** Makes the records of a test, which says only what matters to it. */
+/** Factories for records, so that a test states only the fields that matter to it. */
 
 import type { ElectMessage } from '../../src/domain/batches/messages.ts';
 import type { Waiting } from '../../src/domain/batches/policy.ts';
@@ -104,11 +104,11 @@ export const aCall = (fields: Partial<Call> = {}): Call => ({
   ...fields,
 });
 
-/** Secrets by the names of their parameters. */
+/** Secrets by parameter name. */
 export const someSecrets = (texts: Readonly<Record<string, string>> = {}): Secrets => ({
   read: async (ref) => {
     const text = texts['ssm' in ref ? ref.ssm : ref.secretsManager];
-    if (text === undefined) throw new SecretUnreadable(ref, 'it is not in this test');
+    if (text === undefined) throw new SecretUnreadable(ref, 'the test does not define it');
     return text;
   },
 });

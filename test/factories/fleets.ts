@@ -1,4 +1,4 @@
-/** Fleets for tests: a factory shows what matters to the test, the rest is usual. */
+/** Factories for rows of fleets, so that a test states only the fields that matter to it. */
 import type { Lease, Node } from '../../src/domain/fleets/fleet.ts';
 import {
   type FleetName,
@@ -12,7 +12,7 @@ import type { Held } from '../../src/ports/fleets.ts';
 import { NOW } from './factories.ts';
 
 const sure = <T>(value: T | undefined, text: string): T => {
-  if (value === undefined) throw new Error(`${JSON.stringify(text)} is no such name`);
+  if (value === undefined) throw new Error(`${JSON.stringify(text)} is not a valid name`);
   return value;
 };
 
@@ -30,5 +30,5 @@ export const aNode = (fields: Partial<Node> = {}): Node => ({
   ...fields,
 });
 
-/** What its owner shows of a lease. */
+/** The part of a lease that its owner needs for its calls. */
 export const held = ({ partition, fence, owner }: Lease): Held => ({ partition, fence, owner: sure(owner, partition) });

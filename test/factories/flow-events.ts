@@ -1,4 +1,4 @@
-/** One or more of each event that steps report: the list does not compile without one. */
+/** At least one example of each event that steps report. The list does not compile if an event is missing. */
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import { batchId, id, NOW, operationName, target } from './factories.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Three ports in a row that nobody listens on, below those that connections are given. */
+/** Three consecutive free ports, below the range that the system uses for connections. */
 export const freePorts = async (): Promise<number> => {
   const from = 20_000 + 3 * (process.pid % 3_000);
   for (let port = from; port < from + 3_000; port += 3) {

@@ -1,15 +1,15 @@
-/** Stands before a local engine, and never answers some of the requests: they are accepted, and their connection stays open. */
+/** A proxy before a local engine that never answers some requests: it accepts them and keeps the connection open. */
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface HangingEngine {
   readonly endpoint: string;
-  /** Bodies of requests that were left without an answer. */
+  /** The bodies of unanswered requests. */
   readonly left: readonly string[];
   stop(): Promise<void>;
 }
 
-/** @param hangs whether a request stays without an answer, by its body. Others are the engine's. */
+/** @param hangs decides by its body whether a request gets no answer. The engine answers the others. */
 export const startHanging = async (engine: string, hangs: (body: string) => boolean): Promise<HangingEngine> => {
   const left: string[] = [];
   const server = createServer((message, response) => {

@@ -12,13 +12,13 @@ const pagesIn = (folder: string): string[] =>
 /** All pages of the documentation, by their paths in the repository. */
 export const pagesOfRepository = (): readonly string[] => ['README.md', ...pagesIn('docs'), ...pagesIn('examples')];
 
-/** The text without its blocks of code, in which nothing is a heading or a link. */
+/** The text without code blocks, which contain no headings and links. */
 const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '');
 
 /** The anchors of a page's headings, as GitHub makes them. */
 export const anchorsOf = (markdown: string): ReadonlySet<string> => {
   const seen = new Map<string, number>();
-  // Rows of tables that say their own.
+  // Table rows with explicit anchors.
   const given = [...markdown.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id);
   const headings = withoutCode(markdown).match(/^#{1,6} .+$/gm) ?? [];
   return new Set([
@@ -33,7 +33,7 @@ export const anchorsOf = (markdown: string): ReadonlySet<string> => {
   ]);
 };
 
-/** Where a page links to within the repository: `page.md`, `page.md#anchor` or `#anchor`. */
+/** The links of a page within the repository: `page.md`, `page.md#anchor` or `#anchor`. */
 export const linksOf = (markdown: string): readonly string[] =>
   [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)]
     .map(([, link = '']) => link)

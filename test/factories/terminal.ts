@@ -1,6 +1,6 @@
 const from = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, n) => first + n);
 
-/** Every character that a terminal would act upon: C0, DEL and C1, the ends of lines, the directions of reading. */
+/** Every character that a terminal interprets: C0, DEL, C1, line ends and reading directions. */
 export const ACTED_UPON = String.fromCodePoint(
   ...from(0x00, 0x1f),
   ...from(0x7f, 0x9f),
@@ -9,6 +9,6 @@ export const ACTED_UPON = String.fromCodePoint(
   ...from(0x2066, 0x2069),
 );
 
-/** Those of them that a text has, but for what makes lines and columns. */
+/** The interpreted characters of a text, except those for lines and columns. */
 export const actedUponIn = (text: string): string[] =>
   [...text].filter((character) => ACTED_UPON.includes(character) && !'\n\r\t'.includes(character));

@@ -1,4 +1,4 @@
-/** A zip file with one file in it, as it is: what Lambda takes as a function's code. */
+/** A zip file with one uncompressed file: the form in which Lambda accepts a function's code. */
 import { crc32 } from 'node:zlib';
 
 const words = (...parts: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer =>
@@ -12,7 +12,7 @@ const words = (...parts: readonly (readonly [bytes: 2 | 4, value: number])[]): B
 
 export const zipOf = (name: string, text: string): Buffer => {
   const [file, content] = [Buffer.from(name), Buffer.from(text)];
-  // 1980-01-01, stored: its size is its size.
+  // Dated 1980-01-01 and uncompressed, so both sizes are equal.
   const described = words(
     [2, 20],
     [2, 0],
