@@ -194,7 +194,7 @@ suite('the elect function', (fresh) => {
     expect(kit.sent.group).toHaveLength(2);
   });
 
-  it('reads the lock again after a refused write, and leads if it is free (E3)', async () => {
+  it('reads a free lock again after a refused write, and leads (E3)', async () => {
     await registered(1);
     let hasLost = false;
     const acquire: typeof kit.locks.acquire = async (of, take) => {
