@@ -11,10 +11,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'a producer, or a message in the callback queue, redirects events or forges them': [
     ['test/callbacks/deliver.test.ts', '%s go to the rejected queue with the reason'],
-    [
-      'test/steps/refused-messages.test.ts',
-      'go back to the callback queue if they are events from there, whose destination is configured now',
-    ],
+    ['test/steps/refused-messages.test.ts', 'sends events whose destination is configured now again'],
   ],
   'an HTTP destination accepts forged, changed or repeated events': [
     [
@@ -37,35 +34,26 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/security/addresses.test.ts', 'keeps a place that its payload names as text'],
   ],
   'prototype pollution by names such as `__proto__` and `constructor`': [
-    ['test/domain/register-message.test.ts', 'is refused with every reason at once'],
+    ['test/domain/register-message.test.ts', 'is refused with all reasons at once'],
     ['test/end-to-end/bad-input.test.ts', 'are names and values like any other, all the way'],
   ],
   'nesting so deep that the stack overflows': [
-    ['test/domain/json-text.test.ts', 'walks deep nesting and long strings without recursion'],
+    ['test/domain/json-text.test.ts', 'reads deep nesting and long strings without recursion'],
     ['test/downstream/http-answer.test.ts', 'may nest as deeply as it likes, or hold half a surrogate pair'],
   ],
   'JSON that grows a hundredfold in memory': [
-    [
-      'test/domain/json-text.test.ts',
-      "is refused before it takes a function's memory, by what it is made of and not by its length",
-    ],
+    ['test/domain/json-text.test.ts', 'is refused for too many brackets and commas, not for its length'],
   ],
   'oversized ids, or ids that are paths, commands or markup': [
-    ['test/domain/small-parts.test.ts', 'accept what the contract allows as a task id and nothing else'],
+    ['test/domain/small-parts.test.ts', 'of a task accepts exactly what the contract allows'],
   ],
   'payloads and messages too large for a row, batch or queue': [
-    [
-      'test/domain/register-message.test.ts',
-      'is refused when its payload is too large, for anyone or for a batch of its operation',
-    ],
-    [
-      'test/domain/register-message.test.ts',
-      'is refused when it has more than its payload and an id could want: it has to fit into a message once more',
-    ],
+    ['test/domain/register-message.test.ts', 'is refused if its payload exceeds the limit, or `batch.maxBytes`'],
+    ['test/domain/register-message.test.ts', 'is refused if the rest of it is too large to be sent again'],
   ],
   'rounded numbers that make two Targets one': [
-    ['test/domain/target.test.ts', 'tells every value that is missing or cannot be grouped by'],
-    ['test/domain/register-message.test.ts', 'keeps its payload to the letter'],
+    ['test/domain/target.test.ts', 'reports every value that is missing or cannot be grouped by'],
+    ['test/domain/register-message.test.ts', 'keeps its payload unchanged'],
   ],
   'repeated keys, lone surrogates, byte order marks, broken UTF-8, which two parsers read differently': [
     ['test/api/bodies.test.ts', 'a body that is not UTF-8 is refused, and nothing of it is stored as something else'],
@@ -87,10 +75,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/security/long-texts.test.ts', 'JSON and its parts, and answers, broken or not'],
   ],
   'a message that causes many writes or log lines': [
-    [
-      'test/domain/register-message.test.ts',
-      'is refused with more inputs to be merged than one message may cause rows',
-    ],
+    ['test/domain/register-message.test.ts', 'is refused with more inputs than one message may write rows for'],
     [
       'test/security/cost.test.ts',
       'writes a task, its turn, and one message; a new Target one row more, a large payload another',
@@ -125,17 +110,11 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
       ['test/fuzz/api-lists.test.ts', 'a body about lists does what it says, or is refused in words and does nothing'],
     ],
   'a producer ends or loses jobs of a list, or gets jobs that are for workers': [
-    [
-      'test/steps/triggered.test.ts',
-      'are ended by their own tasks: no message that somebody sends can be one of a list',
-    ],
-    [
-      'test/steps/triggered.test.ts',
-      'are not taken by a message that nobody of ours sent: one amid a trigger that was never begun, or for a list of workers',
-    ],
+    ['test/steps/triggered.test.ts', 'are ended by their own tasks only'],
+    ['test/steps/triggered.test.ts', 'are not taken by a forged message or for a list with claims'],
   ],
   'a trigger or list of 100,000 jobs delays other lists': [
-    ['test/steps/triggered.test.ts', 'of a large trigger do not hold up those of a small one behind it'],
+    ['test/steps/triggered.test.ts', 'of a large trigger do not delay those of a small trigger'],
   ],
   'message attributes that only Groupage sets': [
     ['test/wire.test.ts', 'is a count, whatever somebody else wrote there: delays are made from it'],
@@ -145,39 +124,27 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
       'test/end-to-end/bad-input.test.ts',
       'lead nowhere: a Target is led from its first fence on, and its tasks are called about once',
     ],
-    ['test/steps/group.test.ts', 'leaves a Target alone about which it gets a message that no leader wrote'],
-    ['test/domain/small-parts.test.ts', 'name nothing that no row could hold, or that would make its row dear'],
+    ['test/steps/group.test.ts', 'ignores a message that no leader of the Target sent'],
+    ['test/domain/small-parts.test.ts', 'is refused if a row could not hold its names, or only at a high cost'],
     ['test/security/cost.test.ts', 'about a Target that there is not reads, and writes one row at the most'],
   ],
   'messages that are rejected each time they are redriven': [
-    [
-      'test/steps/refused-messages.test.ts',
-      'that only the tables refuse are sent once, come back, and are named with their reasons',
-    ],
-    [
-      'test/steps/dead-letters.test.ts',
-      'that were sent after somebody asked have their turn another time, but keep no older one waiting',
-    ],
+    ['test/steps/refused-messages.test.ts', 'lists messages that are rejected again because of stored data'],
+    ['test/steps/dead-letters.test.ts', 'skips dead letters that arrived after it began and reaches older ones'],
   ],
   'messages with more errors than an answer can hold': [
-    ['test/steps/refused-messages.test.ts', 'are named with the first twenty of their reasons'],
+    ['test/steps/refused-messages.test.ts', 'lists a message with its first twenty problems'],
     [
       'test/api/dead-letters.test.ts',
       'is answered within what an answer may have, whatever is wrong with them; the cursor goes on with the rest',
     ],
   ],
   'a Target that cannot be checked or repaired, or an invalid position, stops the patrol': [
-    [
-      'test/steps/patrol.test.ts',
-      'goes on with the other Targets where one cannot be %s, names it, and goes on behind it',
-    ],
-    [
-      'test/steps/patrol.test.ts',
-      'begins its operation anew where the mark that it kept leads nowhere, and says so once',
-    ],
+    ['test/steps/patrol.test.ts', 'goes on with other Targets if some cannot be %s, and names them'],
+    ['test/steps/patrol.test.ts', 'restarts an operation whose stored mark is invalid, and reports that once'],
   ],
   'messages that no function can read': [
-    ['test/steps/sweep.test.ts', 'puts what none of the λs wrote into the rejected queue, with the reason'],
+    ['test/steps/sweep.test.ts', 'moves unreadable messages to the rejected queue with the reason'],
   ],
   'a redirect takes the batch elsewhere': [
     ['test/downstream/http.test.ts', 'that leads elsewhere is not followed: nobody configured that place'],
@@ -290,7 +257,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
       'test/downstream/http-answer.test.ts',
       'is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload',
     ],
-    ['test/domain/json-text.test.ts', 'is refused without being quoted: reasons are logged, and it may be a payload'],
+    ['test/domain/json-text.test.ts', 'is refused without a quotation, as reasons are logged'],
   ],
   "secrets in the functions' environment, or in templates": [
     ['test/security/secrets.test.ts', 'tells functions the names of tables and queues by reference, and nothing else'],
