@@ -1,70 +1,73 @@
-/** What a producer may ask of a task: how the command line takes it, and how it and the console's page show it. */
+/** Options of a task: how the command line reads them, and how the command line and the console show them. */
 import type { TaskOptions } from '../src/domain/tasks/task.ts';
 
 interface TaskOption {
   readonly option: string;
   readonly help: string;
   readonly isNumber?: true;
-  /** A file's lines each bring their own: with one for all of them many tasks would be the same. */
+  /** Not allowed for a file, since one value for all lines would make their tasks the same. */
   readonly isForOne?: true;
-  /** Its name on the command line and on the page, and what is behind its value. */
+  /** Its label on the command line and in the console, and the unit after its value. */
   readonly shown?: { readonly cli: string; readonly page: string; readonly unit?: string };
 }
 
 const TABLE: Readonly<Record<keyof TaskOptions | 'expiresIn', TaskOption>> = {
   correlationId: {
     option: '--correlation-id <text>',
-    help: 'shown with the task, for who looks for it',
+    help: 'your own reference, e.g. an order number; shown with the task',
     shown: { cli: 'correlation', page: 'Correlation id' },
   },
   priority: {
     option: '--priority <n>',
-    help: '0 to 9, the most urgent',
+    help: '0 to 9; 9 is the most urgent (default: 0)',
     isNumber: true,
     shown: { cli: 'priority', page: 'Priority', unit: ' of 9' },
   },
   weight: {
     option: '--weight <n>',
-    help: "what it counts of its batch's weight",
+    help: 'weight of the task, which counts towards batch.maxWeight (default: 1)',
     isNumber: true,
     shown: { cli: 'weight', page: 'Weight' },
   },
   coalesceKey: {
     option: '--coalesce-key <text>',
-    help: 'of the waiting tasks with this key only the newest is done',
+    help: 'only the newest waiting task with this key runs; older ones are superseded',
     isForOne: true,
     shown: { cli: 'key', page: 'Coalesce key' },
   },
-  // `--version` is the command's own.
+  // `--version` prints the release.
   version: {
     option: '--task-version <n>',
-    help: 'which state the task brings: a higher one is newer, whenever it was sent',
+    help: 'with --coalesce-key: the task with the highest version is the newest, in any order of sending',
     isNumber: true,
     isForOne: true,
     shown: { cli: 'version', page: 'Version' },
   },
-  // A task shows the moment that it comes to.
-  expiresIn: { option: '--expires-in <duration>', help: 'fail if no batch has it by then, such as 10m' },
+  // A task shows its deadline instead (`startBy`).
+  expiresIn: {
+    option: '--expires-in <duration>',
+    help: 'the task fails if no batch claims it within this time, e.g. 10m',
+  },
   callback: {
     option: '--callback <destination>',
-    help: 'the configured destination that is told how it ended',
+    help: 'configured destination that receives an event when the task ends',
     shown: { cli: 'callback', page: 'Callback' },
   },
   fanOutItem: {
     option: '--fan-out-item <id>',
-    help: 'the item of a fan-out that is done when the task has ended',
+    help: 'item of a fan-out to ack when the task ends',
     isForOne: true,
     shown: { cli: 'fan-out item', page: 'Fan-out item' },
   },
 };
 
-/** Each, by the name of its field in a register message. */
+/** The options, by the name of their field in a register message. */
 export const TASK_OPTIONS = Object.entries(TABLE) as readonly (readonly [
   field: keyof typeof TABLE,
   taken: TaskOption,
 ])[];
 
-/** What was asked of a task, in the words of the command line or of the page. */
+/** The options of a task, with the labels of the command line or of the console. */
 export const shownOptions = (task: object, where: 'cli' | 'page') =>
   TASK_OPTIONS.flatMap(([field, { shown }]) => {
     const value = (task as Readonly<Partial<Record<string, string | number>>>)[field];

@@ -1,26 +1,26 @@
-/** What commands print: for people by default, JSON when asked. */
+/** Formats what commands print: text by default, JSON on request. */
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { type DownstreamTarget, serviceName } from '../src/domain/config/endpoints.ts';
 
-/** What could move a terminal's cursor, clear its screen, end a line or turn the reading direction. */
+/** Characters that could move the cursor, clear the screen, end a line or change the reading direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
-/** Text from elsewhere, for a terminal: what is more than text is shown as a replacement character. */
+/** Makes text from outside safe for a terminal: control characters become replacement characters. */
 export const printable = (text: string): string => text.replaceAll(UNPRINTABLE, '\ufffd');
 
-/** JSON for a program or a terminal: JSON allows these characters in its strings as they are, and also escaped. */
+/** Makes JSON safe for a terminal by escaping these characters, which does not change its meaning. */
 export const printJson = (json: string): string =>
   json.replaceAll(UNPRINTABLE, (character) =>
     /[\t\n\r]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A URL as far as anybody may read it: passwords and keys are in what surrounds origin and path. */
+/** Origin and path of a URL. The rest may contain passwords or keys. */
 export const withoutSecrets = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 };
 
-/** Where a downstream is, as far as anybody may read it. */
+/** Location of a downstream, without secrets. */
 export const whereIs = (target: DownstreamTarget): string =>
   target.kind === 'http' ? withoutSecrets(target.url) : serviceName(target);
 
@@ -28,7 +28,7 @@ export const whereIs = (target: DownstreamTarget): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
-/** Aligns rows under their headings; numbers to the right. */
+/** A table with aligned columns; numeric columns are aligned to the right. */
 export const table = (headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
   const cells = rows.map((row) =>
     row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : printable(cell))),
@@ -49,14 +49,14 @@ export const dim = (text: string): string => styleText('dim', text, { stream: pr
 export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
 export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
 
-/** A time as people say it: `3 s ago`. */
+/** Time since `iso`, such as `3 s`. */
 export const ago = (iso: string | undefined, now = Date.now()): string =>
   iso === undefined ? '' : span(Math.max(0, (now - Date.parse(iso)) / 1_000));
 
 /** A past time, and how long ago it was. */
 export const moment = (iso: string): string => `${printable(iso)} (${ago(iso)} ago)`;
 
-/** A time that is still to come: `in 3 s`; nothing for one that has come. */
+/** Time until `iso`, such as `3 s`; undefined if it has passed. */
 export const ahead = (iso: string, now = Date.now()): string | undefined => {
   const seconds = (Date.parse(iso) - now) / 1_000;
   return seconds > 0 ? span(seconds) : undefined;
@@ -68,21 +68,21 @@ const span = (seconds: number): string => {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
 };
 
-/** As many lines as anyone reads of what is wrong. */
+/** Error lines that are printed at most. */
 const COMPLAINTS_SHOWN = 20;
 
-/** What is wrong with some of many, on the standard error. */
+/** Prints errors about single items to standard error. */
 export const complain = (lines: readonly string[]): void => {
   for (const line of lines.slice(0, COMPLAINTS_SHOWN)) console.error(printable(line));
   if (lines.length > COMPLAINTS_SHOWN)
     console.error(`… and ${lines.length - COMPLAINTS_SHOWN} more (--json shows all)`);
 };
 
-/** A line that a terminal would break is cut, and loses its colours. */
+/** Cuts a line to a width. A cut line loses its colours. */
 export const cut = (text: string, width: number): string =>
   stripVTControlCharacters(text).length <= width ? text : stripVTControlCharacters(text).slice(0, width);
 
-/** A line per field, for one thing. */
+/** One line per field of an object. */
 export const fields = (entries: readonly (readonly [string, string | undefined])[]): string => {
   const shown = entries.filter(
     (entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== '',

@@ -1,6 +1,6 @@
 /**
- * The command line `groupage`: its commands, and what every one of them shares. Another command is a file of `commands`, named
- * as it is called, a line here, and a row in docs/reference/command-line.md.
+ * The `groupage` command: its subcommands, and the options that they share. A new subcommand needs a file in `commands`
+ * with its name, a line here, and a row in docs/reference/command-line.md.
  */
 import { Command, CommanderError } from 'commander';
 import { InvalidConfig } from '../../src/config/load.ts';
@@ -30,9 +30,9 @@ import { watchCommand } from './commands/watch.ts';
 /** All commands, with their options. */
 export const program = (): Command => {
   const groupage = new Command('groupage')
-    .description('Groups single tasks into full batches: send tasks, and see what becomes of them.')
-    .version(RELEASE, '--version', 'show which release this is')
-    .showHelpAfterError('(--help shows how)')
+    .description('Groups single tasks into full batches. Send tasks, follow them, and operate a stack.')
+    .version(RELEASE, '--version', 'show the release')
+    .showHelpAfterError(USAGE)
     .exitOverride();
   for (const command of [
     sendCommand(),
@@ -62,25 +62,33 @@ export const program = (): Command => {
   return groupage;
 };
 
-/** How wrong usage is answered. */
-const refusing = (command: Command): Command => command.showHelpAfterError('(--help shows how)').exitOverride();
+const USAGE = '(add --help to see the usage)';
+const OVERVIEW =
+  '(name the id of a task, or use `groupage tasks`, `groupage targets` or `groupage operations` for an overview)';
 
-/** They ask nobody. */
+/** Wrong usage throws a CommanderError, so that {@link run} decides the exit status. */
+const refusing = (command: Command): Command =>
+  command.showHelpAfterError(command.name() === 'status' ? OVERVIEW : USAGE).exitOverride();
+
+/** Commands that call no API. */
 const WITHOUT_STACK = ['check', 'simulate'];
 
-/** What every command takes, and how it is refused. */
+/** Adds the options that all commands share. */
 const withShared = (command: Command): Command => {
   if (!WITHOUT_STACK.includes(command.name()))
     command
       .option(
         '--stack <name>',
-        'talk to this CloudFormation stack (NAME, or NAME/ID), with the credentials and region of the environment',
+        'use this deployed stack (NAME or NAME/ID), with the AWS credentials and region of the environment',
       )
-      .option('--api <url>', "the HTTP API to talk to (default: the stack's, or that of this folder's local stack)");
-  return eachOnce(refusing(command.option('--json', 'print JSON')));
+      .option(
+        '--api <url>',
+        'use the HTTP API at this URL (default: that of --stack, or of the local stack in this folder)',
+      );
+  return eachOnce(refusing(command.option('--json', 'print JSON instead of text')));
 };
 
-/** Of two values of an option the last would count, without a word. */
+/** Refuses an option that is given twice: commander would silently use the last value. */
 const eachOnce = (command: Command): Command => {
   for (const option of command.options.filter(({ variadic }) => !variadic)) {
     let isGiven = false;
@@ -92,13 +100,13 @@ const eachOnce = (command: Command): Command => {
   return command;
 };
 
-/** Runs the command line. @returns the exit status: 0, 1 when it failed, 2 when it was used wrongly. */
+/** Runs a command. @returns the exit status: 0, 1 if the command failed, 2 if it was used wrongly. */
 export const run = async (args: readonly string[]): Promise<number> => {
   try {
     await program().parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (cause) {
-    // Commander has printed what is wrong, or the help that was asked for.
+    // Commander has already printed the error, or the help.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig)) throw cause;
     console.error(cause.message.split('\n').map(printable).join('\n'));

@@ -1,15 +1,15 @@
 /**
- * Who may use what listens here: those who are on this machine on purpose.
+ * Accepts only requests that a user of this machine sends on purpose.
  *
- * A page from elsewhere can send requests to this machine (cross-site), and a name that resolves to 127.0.0.1 can make
- * them look same-site (DNS rebinding). So the Host must be ours, and so must the Origin where there is one. A page's
- * `<img>` or `<script>` names no Origin: there the browser says itself that it is for another site.
+ * A page of another site can send requests to this machine, and with a name that resolves to 127.0.0.1 they look same-site
+ * (DNS rebinding). So the Host must be a local one, and so must the Origin, if present. Requests of `<img>` and `<script>`
+ * have no Origin; the browser marks these with `Sec-Fetch-Site`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
 type Headers = Pick<IncomingHttpHeaders, 'host' | 'origin' | 'sec-fetch-site'>;
 
-/** @param port where it listens. */
+/** @param port port of the server. */
 export const isOnPurpose = ({ host = '', origin, 'sec-fetch-site': site }: Headers, port: number): boolean => {
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
   return (
@@ -19,6 +19,6 @@ export const isOnPurpose = ({ host = '', origin, 'sec-fetch-site': site }: Heade
   );
 };
 
-/** What others get to hear. */
+/** Error detail for all other requests. */
 export const NOT_ON_PURPOSE =
-  'only callers on this machine are answered: use http://127.0.0.1 or http://localhost, and no page of another origin';
+  'only local requests are allowed: use http://127.0.0.1 or http://localhost, and not a page of another origin';

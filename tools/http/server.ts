@@ -1,4 +1,4 @@
-/** Serves the HTTP API, or what is around it, on the loopback address, and to callers that are on this machine on purpose only. */
+/** Serves an HTTP API on the loopback address, for local requests only. */
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../../src/api/shared/problem.ts';
@@ -10,14 +10,14 @@ export interface LocalServer {
   stop(): Promise<void>;
 }
 
-/** @throws StartFailure when the port is taken or not allowed. */
+/** @throws StartFailure if the port is in use or not permitted. */
 export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServer> => {
   let port = wanted;
   const app = new Hono();
   app.use(async (context, next) =>
     isOnPurpose(context.req.header(), port) ? next() : new HttpProblem(403, NOT_ON_PURPOSE).toResponse(),
   );
-  // Not `route`: that would leave the API's own answers to errors behind.
+  // Not `route`: that would lose the API's own error handler.
   app.all('*', (context) => api.fetch(context.req.raw));
   const server = await new Promise<ServerType>((resolve, reject) => {
     const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: wanted }, (info) => {
@@ -28,7 +28,7 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
       reject(
         new StartFailure(
           error.code === 'EADDRINUSE'
-            ? `port ${wanted} is in use: choose another with --port`
+            ? `port ${wanted} is in use. Choose another one with --port`
             : `could not listen on port ${wanted}: ${error.message}`,
         ),
       ),

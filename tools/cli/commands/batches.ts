@@ -1,4 +1,4 @@
-/** `groupage batches`: the newest ones, and how they ended. */
+/** `groupage batches`: lists batches, newest first. */
 import type { Command } from 'commander';
 import { ago, table } from '../../terminal.ts';
 import { BATCH, type BatchShape } from '../shared/answers.ts';
@@ -12,7 +12,7 @@ interface BatchesOptions extends CommonOptions {
 
 export const batchesCommand = (): Command =>
   listing('batches', 'list batches, newest first')
-    .option('--target <target>', 'of one Target (default: of all)')
+    .option('--target <target>', 'only of this Target (default: of all Targets)')
     .action(async (options: BatchesOptions) => {
       const batches = await ofTargets(await connect(options), options, 'batches', BATCH);
       const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));

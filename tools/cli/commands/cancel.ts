@@ -1,4 +1,4 @@
-/** `groupage cancel ID`: ends a task that no batch has yet. */
+/** `groupage cancel ID`: cancels a task that no batch has claimed yet. */
 import { Command } from 'commander';
 import { printable, printJson } from '../../terminal.ts';
 import { TASK } from '../shared/answers.ts';
@@ -7,7 +7,7 @@ import { type CommonOptions, connect } from '../shared/connect.ts';
 
 export const cancelCommand = (): Command =>
   new Command('cancel')
-    .description('cancel a task that waits: it ends failed (exit status 1 if a batch has it already)')
+    .description('cancel a waiting task; it ends as failed (exit status 1 if a batch already has it)')
     .argument('<id>', "the task's id", someId)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);

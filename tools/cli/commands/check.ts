@@ -1,4 +1,4 @@
-/** `groupage check`: is the configuration right, and what does it come to? */
+/** `groupage check`: validates the configuration, and prints a summary of it. */
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../../../src/config/load.ts';
@@ -11,22 +11,24 @@ import { plural, printable, printJson, table, whereIs, withoutSecrets } from '..
 
 export const checkCommand = (): Command =>
   new Command('check')
-    .description('check the configuration')
+    .description('validate the configuration, and print a summary of it')
     .argument(
       '[file]',
-      `the file (default: GROUPAGE_CONFIG, ${CONFIG_FILES.join(' or ')} in this folder, otherwise the example)`,
+      `configuration file (default: $GROUPAGE_CONFIG, ${CONFIG_FILES.join(' or ')} in this folder, or else the example)`,
     )
     .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
       const own = findConfig(process.cwd(), file);
       if (own === undefined && !existsSync(EXAMPLE_CONFIG))
-        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder: write one, or name a file`);
+        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder. Write one, or name a file`);
       if (own === undefined)
-        console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
+        console.error(
+          `There is no ${CONFIG_FILES.join(' or ')} in this folder. This is the example, examples/flights:\n`,
+        );
       const config = await loadConfig(own ?? EXAMPLE_CONFIG);
       console.log(json ? printJson(JSON.stringify(config, withoutSecretUrls)) : describe(config));
     });
 
-/** A URL may hold a key in its query, and what is printed ends in logs. */
+/** A URL may contain a key in its query, and printed text may end in logs. */
 const withoutSecretUrls = (name: string, value: unknown): unknown =>
   name === 'url' && typeof value === 'string' ? withoutSecrets(value) : value;
 
@@ -44,28 +46,28 @@ const describe = (config: Config): string => {
   const seconds = printDuration(handlerTimeout(config));
   const notes = notesOf(config).map((note) => `${printable(note)}\n`);
   const hints = hintsOf(config).map((hint) => `Hint: ${printable(hint)}\n`);
-  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}${hints.length > 0 ? `${hints.join('')}\n` : ''}The configuration is right. The batch handler gets ${seconds} for an attempt.`;
+  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'TASKS KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}${hints.length > 0 ? `${hints.join('')}\n` : ''}The configuration is valid. The batch handler has ${seconds} for an attempt.`;
 };
 
 const batches = ({ batch, merge }: Operation): (string | false)[] => [
   batch.window !== null && `windows of ${printDuration(batch.window)}`,
-  batch.bypass !== null && `skipped from ${batch.bypass.toLocaleString('en')} bytes`,
+  batch.bypass !== null && `tasks from ${batch.bypass.toLocaleString('en')} bytes go alone`,
   batch.quietPeriod > 0 &&
-    `sealed when quiet for ${printDuration(batch.quietPeriod)}${batch.minSize > 1 ? ` and ${batch.minSize} tasks` : ''}`,
-  batch.maxWeight > 0 && `weight ${batch.maxWeight.toLocaleString('en')}`,
-  merge !== null && `merges ${merge.keys}`,
+    `sealed when no task arrives for ${printDuration(batch.quietPeriod)}${batch.minSize > 1 ? ` and ${batch.minSize} tasks wait` : ''}`,
+  batch.maxWeight > 0 && `weight at most ${batch.maxWeight.toLocaleString('en')}`,
+  merge !== null && `merges requests by ${merge.keys}`,
 ];
 
 const calls = ({ concurrency, merge, rateLimit, circuit, retry, downstream }: Operation): (string | false)[] => [
-  concurrency.perTarget !== null && merge === null && `${concurrency.perTarget} at once of a Target`,
-  concurrency.total !== null && `${concurrency.total} at once in all`,
-  rateLimit !== null && `${rateLimit} calls a second`,
+  concurrency.perTarget !== null && merge === null && `batches at once: ${concurrency.perTarget} per Target`,
+  concurrency.total !== null && `batches at once: ${concurrency.total} in total`,
+  rateLimit !== null && `at most ${rateLimit} calls per second`,
   circuit === null
     ? 'no circuit'
     : (circuit.failures !== 5 || circuit.coolDown !== 30_000) &&
-      `circuit opens after ${circuit.failures} for ${printDuration(circuit.coolDown)}`,
-  !retry.bisect && 'not bisected',
-  'secret' in downstream && downstream.secret !== null && 'signed',
+      `circuit opens after ${circuit.failures} failures, for ${printDuration(circuit.coolDown)}`,
+  !retry.bisect && 'a failing batch is not halved',
+  'secret' in downstream && downstream.secret !== null && 'calls are signed',
 ];
 
 const callbacks = ({ callbacks: { failed, succeeded } }: Operation): (string | false)[] => [
@@ -77,8 +79,7 @@ const placeOf = (destination: Destination): string =>
   destination.kind === 'http' ? withoutSecrets(destination.url) : `${destination.kind} ${destination.name}`;
 
 /**
- * What of a configuration is other than by default, in as few words as will do: a line for each operation of which there
- * is something to say, and for each destination.
+ * The settings that differ from their defaults: a line for each operation that has any, and for each destination.
  */
 export const notesOf = ({ operations, destinations }: Config): string[] => [
   ...Object.values(operations).flatMap((operation) => {
@@ -88,20 +89,20 @@ export const notesOf = ({ operations, destinations }: Config): string[] => [
   ...Object.entries(destinations).map(([name, destination]) => `destination ${name}: ${placeOf(destination)}`),
 ];
 
-/** Results of this size are common: URLs, labels, a small document. A batch with room for them needs no hint. */
+/** Results up to this size are common: URLs, labels, a small document. A batch with space for them needs no hint. */
 const USUAL_RESULT_BYTES = 10_000;
 
 /**
- * What is right in a configuration and may still be a surprise, with what to do about it: a line for each operation whose
- * full batches have so many tasks that their results may not fit into one answer.
+ * Valid settings with a consequence that users may not expect, with a remedy: a line for each operation whose full batches
+ * have so many tasks that their results may not fit into one response.
  */
 export const hintsOf = ({ operations }: Config): string[] => Object.values(operations).flatMap(spaceForResults);
 
 const spaceForResults = ({ operation, batch: { maxSize }, downstream: { kind } }: Operation): string[] => {
-  const room = Math.floor(ANSWER_MAX_BYTES / maxSize);
-  // The other kinds report by messages, or not at all.
-  if (room >= USUAL_RESULT_BYTES || (kind !== 'http' && kind !== 'lambda')) return [];
+  const each = Math.floor(ANSWER_MAX_BYTES / maxSize);
+  // The other kinds report results by messages, or not at all.
+  if (each >= USUAL_RESULT_BYTES || (kind !== 'http' && kind !== 'lambda')) return [];
   return [
-    `${operation}: an answer may have 6 MB, so the results of ${maxSize.toLocaleString('en')} tasks may have about ${room.toLocaleString('en')} bytes each. A larger answer is not read: the call is repeated in halves, and so are its effects. If results can be larger, lower batch.maxSize, or store them and answer with where they are.`,
+    `${operation}: a response may have 6 MB, so the results of ${maxSize.toLocaleString('en')} tasks may have about ${each.toLocaleString('en')} bytes each. A larger response is not read: the handler repeats the call in halves, so its effects happen again. If results can be larger, lower batch.maxSize, or store the results and respond with their locations.`,
   ];
 };

@@ -1,4 +1,4 @@
-/** `groupage console`: the web page on a deployed stack, served on this machine with the credentials of who runs it. */
+/** `groupage console`: serves the console of a deployed stack on this machine, with the user's own credentials. */
 import { Command, InvalidArgumentError } from 'commander';
 import type { RemoteStack } from '../../console/server/remote-console.ts';
 import { CommandFailure, StartFailure } from '../../failure.ts';
@@ -6,14 +6,14 @@ import { printable, withoutSecrets } from '../../terminal.ts';
 import { apiClient } from '../shared/api-client.ts';
 import { type CommonOptions, localStack } from '../shared/connect.ts';
 
-/** Beside those of a local stack. */
+/** Next to the ports of a local stack. */
 const PORT = 4_510;
 
-/** 0 is any port that is free. */
+/** 0 means any free port. */
 const portOption = (text: string): number => {
   const value = Number(text);
   if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
-    throw new InvalidArgumentError('It takes a number from 0 to 65535.');
+    throw new InvalidArgumentError('Give a number from 0 to 65535.');
   return value;
 };
 
@@ -24,15 +24,15 @@ interface ConsoleOptions extends CommonOptions {
 export const consoleCommand = (): Command =>
   new Command('console')
     .description(
-      'look at a stack in the browser: a local one has a console of its own, this serves that of a deployed one',
+      'serve the console of a deployed stack for the browser; without --stack and --api, print the URL of the local console',
     )
-    .option('--port <n>', 'the port on this machine (0: any free one)', portOption, PORT)
+    .option('--port <n>', 'port on this machine (0: any free port)', portOption, PORT)
     .action(async (options: ConsoleOptions) => {
       if (options.stack === undefined && options.api === undefined) return tell(localConsole(), options);
       const { serveConsole } = await import('../../console/server/remote-console.ts');
       const server = await orFailure(async () => serveConsole(await remote(options), options.port));
       tell(`${server.endpoint}/`, options);
-      if (!options.json) console.log('Ctrl-C ends it.');
+      if (!options.json) console.log('Press Ctrl-C to stop the console.');
       await interrupted();
       await server.stop();
     });
@@ -43,17 +43,17 @@ const tell = (url: string, { json = false }: ConsoleOptions): void =>
 const localConsole = (): string => {
   const { console: url, api } = localStack();
   if (url === undefined)
-    throw new CommandFailure(`the stack at ${api} has no console: start it again with \`npm start\``);
+    throw new CommandFailure(`the local stack at ${api} has no console. Restart the stack with \`npm start\``);
   return url;
 };
 
-/** What is looked at, and how it is reached. Only a stack tells where its metrics are. */
+/** The stack that the console shows. Metrics need the stack's name: a URL of an API does not lead to them. */
 const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
   const { remoteCall } = await import('../../console/server/call.ts');
   const { noMetrics } = await import('../../console/server/metrics-feed.ts');
   if (stack === undefined) {
     const { url } = apiClient(api ?? '');
-    const metrics = noMetrics('they are where the stack is: name it with --stack to see them');
+    const metrics = noMetrics('metrics need the name of the stack: use --stack');
     return { source: { kind: 'api', url: withoutSecrets(url) }, call: remoteCall(url, fetch), metrics: () => metrics };
   }
   const { reachStack } = await import('../shared/stack-api.ts');

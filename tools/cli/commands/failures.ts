@@ -1,4 +1,4 @@
-/** `groupage failures`: what went wrong, cause by cause. */
+/** `groupage failures`: lists failed tasks, grouped by cause. */
 import { Command } from 'commander';
 import type { FailureGroup } from '../../../src/api/tasks/responses.ts';
 import { dim, plural, printable, printJson, table } from '../../terminal.ts';
@@ -14,14 +14,15 @@ interface FailuresOptions extends CommonOptions {
 
 export const failuresCommand = (): Command =>
   new Command('failures')
-    .description('list why tasks failed, grouped by cause, and how to give them another run')
-    .option('--operation <name>', 'of one operation (default: of all)')
-    .option('--limit <n>', 'how many failed tasks to look at', count, 10_000)
+    .description('list failed tasks, grouped by cause, with the command that redrives them')
+    .option('--operation <name>', 'only of this operation (default: of all operations)')
+    .option('--limit <n>', 'maximum number of failed tasks to read', count, 10_000)
     .action(async (options: FailuresOptions) => {
       const failures = await failuresOf(await connect(options), options.limit, options.operation);
       if (options.json) return console.log(printJson(JSON.stringify(failures)));
       console.log(failures.groups.length === 0 ? 'no failed tasks' : described(failures.groups));
-      if (failures.more) console.error(`… and more: ${failures.looked} were looked at, --limit <n> looks at others`);
+      if (failures.more)
+        console.error(`… and more. Only ${failures.looked} failed tasks were read; --limit <n> changes that`);
     });
 
 interface Failures {
@@ -30,7 +31,7 @@ interface Failures {
   readonly more?: true;
 }
 
-/** Page by page, groups of one cause put together, largest first. @param limit of tasks to look at; a page is a page */
+/** Reads page by page and merges groups of the same cause, largest first. @param limit tasks to read, rounded up to whole pages. */
 export const failuresOf = async (api: ApiClient, limit: number, operation?: string): Promise<Failures> => {
   const groups = new Map<string, FailureGroup>();
   let looked = 0;
@@ -49,7 +50,7 @@ export const failuresOf = async (api: ApiClient, limit: number, operation?: stri
   return { groups: largestFirst, looked, ...(cursor === undefined ? {} : { more: true }) };
 };
 
-/** A Target of two pages counts once at least, and is not known to count once. */
+/** Two pages may contain the same Targets, so the number of Targets is at least the larger one of the two. */
 const together = (before: FailureGroup | undefined, group: FailureGroup): FailureGroup =>
   before
     ? {
@@ -76,6 +77,10 @@ const described = (groups: readonly FailureGroup[]): string =>
     ...groups
       .slice(0, 1)
       .map(({ key, tasks }) =>
-        dim(printable(`groupage redrive --cause ${key} gives ${plural(tasks, 'task')} another run (--dry-run first)`)),
+        dim(
+          printable(
+            `To run the largest group again: groupage redrive --cause ${key} (${plural(tasks, 'task')}; use --dry-run first)`,
+          ),
+        ),
       ),
   ].join('\n');

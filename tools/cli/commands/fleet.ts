@@ -1,4 +1,4 @@
-/** `groupage fleet …`: workers that share partitions: how they stand, drain one, move a partition, separate checkpoints. */
+/** `groupage fleet …`: shows fleets, drains nodes, moves partitions and separates checkpoints. */
 import { Command, Option } from 'commander';
 import { groupBy } from '../../../src/util/group-by.ts';
 import { WrongUsage } from '../../failure.ts';
@@ -23,15 +23,20 @@ interface FleetOptions extends CommonOptions {
 
 const someFleet = somePart('the name of a fleet');
 const somePartition = somePart('the id of a partition');
-const someNode = somePart('the key or the id of a node');
+const someNode = somePart('the key or id of a node');
 
 const pathOf = (fleet: string): string => `/fleets/${encodeURIComponent(fleet)}`;
 
 export const fleetCommand = (): Command => {
-  const group = new Command('fleet').description('workers that share partitions: how they stand, drain one, move some');
+  const group = new Command('fleet').description(
+    'show fleets (workers that share partitions), drain nodes, and move partitions',
+  );
   for (const each of [show(), drain(), move(), separate()])
     group.addCommand(
-      each.option('--table <name>', 'use this FleetTable itself, with the credentials and region of the environment'),
+      each.option(
+        '--table <name>',
+        'use this FleetTable directly, with the AWS credentials and region of the environment',
+      ),
     );
   return group.addHelpText(
     'after',
@@ -53,8 +58,8 @@ Examples:
 const reach = async ({ table, ...options }: FleetOptions): Promise<ApiClient> => {
   if (table === undefined) return connect(options);
   if (options.stack !== undefined || options.api !== undefined)
-    throw new WrongUsage('--table uses a table itself: leave --stack and --api out');
-  // The SDK takes longer to load than a local command takes.
+    throw new WrongUsage('--table cannot be combined with --stack or --api');
+  // Load the SDK only here: loading takes longer than a whole local command.
   const { tableApi } = await import('../shared/table-api.ts');
   return tableApi(table);
 };
@@ -66,10 +71,10 @@ interface ShowOptions extends FleetOptions {
 
 const show = (): Command =>
   new Command('show')
-    .description('list the fleets, or show how one stands')
-    .argument('[fleet]', "the fleet's name", someFleet)
-    .addOption(new Option('--partitions', 'list each partition instead').conflicts('partition'))
-    .option('--partition <id>', 'show this partition alone, with its checkpoint', somePartition)
+    .description('list the fleets, or show the nodes and partitions of one')
+    .argument('[fleet]', 'name of the fleet', someFleet)
+    .addOption(new Option('--partitions', 'list its partitions instead').conflicts('partition'))
+    .option('--partition <id>', 'show only this partition, with its checkpoint', somePartition)
     .action(async (fleet: string | undefined, options: ShowOptions) => {
       if (fleet === undefined) return list(options);
       if (options.partition !== undefined) return showPartition(fleet, options.partition, options);
@@ -95,29 +100,29 @@ const list = async (options: ShowOptions): Promise<void> => {
 
 const drain = (): Command =>
   new Command('drain')
-    .description('let a node give its partitions away, and get no others')
-    .argument('<fleet>', "the fleet's name", someFleet)
-    .argument('<node>', "the node's key, or its id", someNode)
-    .option('--undo', 'let it have partitions again')
+    .description('make a node give away its partitions and take no others')
+    .argument('<fleet>', 'name of the fleet', someFleet)
+    .argument('<node>', 'key or id of the node', someNode)
+    .option('--undo', 'end the drain: the node may take partitions again')
     .action(async (fleet: string, node: string, { undo = false, ...options }: FleetOptions & { undo?: boolean }) => {
       const path = `${pathOf(fleet)}/nodes/${encodeURIComponent(node)}/drain`;
       const { text, value } = await (await reach(options)).post(path, JSON.stringify({ draining: !undo }), FLEET_NODE);
-      const gives = `gives ${plural(value.partitions, 'partition')} away, each once the work on it has come to an end`;
+      const gives = `gives away ${plural(value.partitions, 'partition')}, each after the work under way on it has ended`;
       const said = undo
-        ? 'may have partitions again'
+        ? 'may take partitions again'
         : value.partitions === 0
-          ? 'drains, and has none'
+          ? 'drains; it has no partitions'
           : `drains: it ${gives}`;
       tell(options, text, `${value.node} ${said}`, value.warning);
     });
 
 const move = (): Command =>
   new Command('move')
-    .description('give a partition to a node for as long as that lives, or let it be balanced again')
-    .argument('<fleet>', "the fleet's name", someFleet)
-    .argument('<partition>', "the partition's id", somePartition)
-    .argument('[node]', "the node's key, or its id", someNode)
-    .option('--free', 'let it be balanced as all others again')
+    .description('pin a partition to a node until the node stops, or return it to automatic balancing')
+    .argument('<fleet>', 'name of the fleet', someFleet)
+    .argument('<partition>', 'id of the partition', somePartition)
+    .argument('[node]', 'key or id of the node', someNode)
+    .option('--free', 'return the partition to automatic balancing')
     .action(
       async (
         fleet: string,
@@ -125,13 +130,14 @@ const move = (): Command =>
         node: string | undefined,
         options: FleetOptions & { free?: boolean },
       ) => {
-        if ((node === undefined) === (options.free === undefined)) throw new WrongUsage('give either a node or --free');
+        if ((node === undefined) === (options.free === undefined))
+          throw new WrongUsage('give either the key or id of a node, or --free');
         const path = `${pathOf(fleet)}/partitions/${encodeURIComponent(partition)}/move`;
         const body = JSON.stringify({ to: node ?? null });
         const { text, value } = await (await reach(options)).post(path, body, PARTITION_MOVED);
         const { id, pin, owner } = value;
-        const goes = pin === owner ? `is with ${pin} already, and stays there` : `goes to ${pin}, and stays there`;
-        const said = pin === undefined ? 'is balanced as all others again' : `${goes} for as long as that lives`;
+        const goes = pin === owner ? `is already on ${pin} and stays there` : `moves to ${pin} and stays there`;
+        const said = pin === undefined ? 'is balanced automatically again' : `${goes} until that node stops`;
         tell(options, text, `${id} ${said}`, value.warning);
       },
     );
@@ -139,12 +145,12 @@ const move = (): Command =>
 const separate = (): Command =>
   new Command('separate-checkpoints')
     .description(
-      'store checkpoints in rows of their own: run it once no worker of 0.2.0 will come back, since such workers then refuse to work in this fleet',
+      'store checkpoints in rows of their own (only if no worker of release 0.2.0 will start again: after this, such workers refuse to join the fleet)',
     )
-    .argument('<fleet>', "the fleet's name", someFleet)
+    .argument('<fleet>', 'name of the fleet', someFleet)
     .action(async (fleet: string, options: FleetOptions) => {
       const { text } = await (await reach(options)).post(`${pathOf(fleet)}/separate-checkpoints`, '', FLEET);
-      const said = `checkpoints of ${fleet} get rows of their own, each when its partition changes hands: at the next restart of its workers`;
+      const said = `checkpoints of ${fleet} get rows of their own, each when its partition gets a new owner. A restart of the workers completes this`;
       tell(options, text, said, undefined);
     });
 
@@ -153,10 +159,10 @@ const tell = ({ json }: CommonOptions, text: string, said: string, warning: stri
   if (warning !== undefined) complain([warning]);
 };
 
-/** As many names of partitions as anybody reads of a node. */
+/** Partitions that are named for a node at most. */
 const NAMES_SHOWN = 12;
 
-/** Nodes, what each of them has, and what is not as it should be. */
+/** The nodes, their partitions, and remarks on what needs attention. */
 export const describeFleet = (fleet: FleetShape, now = Date.now()): string => {
   const { nodes, partitions } = fleet;
   const all = `${plural(nodes.length, 'node')}, ${plural(partitions.length, 'partition')}`;
@@ -175,7 +181,7 @@ const withGap = (lines: readonly string[]): string[] => (lines.length > 0 ? ['',
 
 const nodesTable = (nodes: readonly FleetNodeShape[], now: number): string =>
   table(
-    ['NODE', 'STATUS', 'PARTITIONS', 'LAST HEARTBEAT', 'TTL', 'BEGAN'],
+    ['NODE', 'STATUS', 'PARTITIONS', 'LAST HEARTBEAT', 'TTL', 'STARTED'],
     nodes.map((node) => [
       node.node,
       isSilent(node, now) ? `${node.status}, silent` : node.status,
@@ -186,7 +192,7 @@ const nodesTable = (nodes: readonly FleetNodeShape[], now: number): string =>
     ]),
   );
 
-/** As far as this machine's clock and the node's agree. */
+/** Correct only if this machine's clock and the node's clock agree. */
 const isSilent = ({ status, lastBeatAt, ttlSeconds }: FleetNodeShape, now: number): boolean =>
   status !== 'evicted' && now - Date.parse(lastBeatAt) > ttlSeconds * 1_000;
 
@@ -196,35 +202,37 @@ const names = (partitions: readonly FleetPartitionShape[]): string => {
   return `${shown.join(' ')}${rest > 0 ? ` … and ${rest.toLocaleString('en')} more` : ''}`;
 };
 
-/** How to read what is not at rest. */
+/** Explains partitions and nodes that are not in their normal state. */
 const remarks = ({ nodes, partitions }: FleetShape, now: number): string[] => {
   const free = partitions.filter(({ status }) => status === 'free');
   const asked = partitions.filter(({ status }) => status === 'asked');
-  // Those whose node is gone are balanced again.
+  // A pin to an evicted node has no effect any more.
   const living = new Set(nodes.flatMap(({ node, status }) => (status === 'evicted' ? [] : [node])));
   const pinned = partitions.filter(({ pin }) => pin !== undefined && living.has(pin));
   const works = nodes.some(({ status }) => status === 'working');
   const why = works
-    ? 'nobody works on them until a node takes them: in a few cycles, if one that works has them in its configuration'
-    : 'nobody works on them, and no node takes any: start one, or `groupage fleet drain FLEET NODE --undo`';
+    ? 'no node works on them yet; a working node that has them in its configuration takes them within a few cycles'
+    : 'no node works on them, and none can take them: start a node, or run `groupage fleet drain FLEET NODE --undo`';
   return [
     ...(free.length > 0 ? [`${red(`free: ${names(free)}`)}`, `  (${why})`] : []),
-    ...(asked.length > 0 ? [`about to move: ${names(asked)}`, '  (each once the work on it has come to an end)'] : []),
+    ...(asked.length > 0
+      ? [`about to move: ${names(asked)}`, '  (each moves after the work under way on it has ended)']
+      : []),
     ...(pinned.length > 0
       ? [
-          `moved by hand: ${names(pinned)}`,
-          '  (`groupage fleet move FLEET PARTITION --free` lets one be balanced again)',
+          `pinned to a node: ${names(pinned)}`,
+          '  (`groupage fleet move FLEET PARTITION --free` returns one to automatic balancing)',
         ]
       : []),
     ...(nodes.some((node) => isSilent(node, now))
       ? [
-          'silent: no heartbeat for longer than its TTL; the others evict it and take what it has, if their clocks agree',
+          'silent: no heartbeat for longer than the TTL. If the clocks agree, the other nodes evict the node and take its partitions',
         ]
       : []),
   ];
 };
 
-/** One partition, and the whole of its checkpoint. */
+/** One partition, with its full checkpoint. */
 export const describePartition = (partition: FleetPartitionShape, now = Date.now()): string =>
   [
     partitionsTable({ partitions: [partition] }, now),
@@ -232,10 +240,10 @@ export const describePartition = (partition: FleetPartitionShape, now = Date.now
     partition.checkpoint === undefined ? 'no checkpoint yet' : `checkpoint: ${printable(partition.checkpoint)}`,
   ].join('\n');
 
-/** A line for each partition. */
+/** One line per partition. */
 const partitionsTable = ({ partitions }: Pick<FleetShape, 'partitions'>, now = Date.now()): string =>
   table(
-    ['PARTITION', 'STATUS', 'OWNER', 'SINCE', 'FENCE', 'NEXT', 'MOVED TO'],
+    ['PARTITION', 'STATUS', 'OWNER', 'SINCE', 'FENCE', 'NEXT OWNER', 'PINNED TO'],
     partitions.map(({ id, status, owner, lastOwner, since, fence, next, pin }) => [
       id,
       status,

@@ -1,16 +1,18 @@
-/** `groupage flush TARGET`: what waits is sealed now. */
+/** `groupage flush TARGET`: seals a batch of the waiting tasks now. */
 import { Command } from 'commander';
 import { plural, printable, printJson } from '../../terminal.ts';
 import { FLUSHED } from '../shared/answers.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
 
-/** The API counts no further. */
+/** The API counts waiting tasks up to this number. */
 const COUNTED = 1_000;
 
 export const flushCommand = (): Command =>
   new Command('flush')
-    .description('seal now what waits in a Target, full or not; where it is paused, once it is resumed')
-    .argument('<target>', 'the Target, e.g. report-flights/origin=MUC')
+    .description(
+      'seal the waiting tasks of a Target now, even if the batch is not full (if the Target is paused: at its resume)',
+    )
+    .argument('<target>', 'Target, e.g. report-flights/origin=MUC')
     .action(async (target: string, options: CommonOptions) => {
       const api = await connect(options);
       const { text, value } = await api.post('/targets/flush', JSON.stringify({ target }), FLUSHED);

@@ -1,4 +1,4 @@
-/** `groupage operations`: what is paused, broken or full. */
+/** `groupage operations`: lists operations, with pauses, circuits and slots. */
 import { Command } from 'commander';
 import type { Pause } from '../../../src/api/operations/responses.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
@@ -8,7 +8,7 @@ import { type CommonOptions, connect } from '../shared/connect.ts';
 
 export const operationsCommand = (): Command =>
   new Command('operations')
-    .description('list operations: what is paused, whose downstream is down, who waits for room')
+    .description('list operations: pauses, circuits, used slots, and Targets that wait for a free slot')
     .action(async (options: CommonOptions) => {
       const { text, value } = await operationsOf(await connect(options));
       console.log(options.json ? printJson(text) : operationsTable(value.operations));
@@ -18,34 +18,35 @@ export const operationsOf = (api: ApiClient) => api.get('/operations', OPERATION
 
 const operationsTable = (operations: readonly OperationShape[]): string =>
   table(
-    ['OPERATION', 'CIRCUIT', 'FAILURES', 'SLOTS', 'TARGETS THAT WAIT', 'STATE'],
+    ['OPERATION', 'CIRCUIT', 'FAILED IN A ROW', 'SLOTS', 'WAITING TARGETS', 'STATE'],
     operations.map(({ operation, circuit, failures, slots, waitingTargets, waitingTargetsIsAtLeast, paused }) => [
       operation,
       circuit ?? 'none',
       failures,
-      slots ? `${slots.taken} of ${slots.total}` : 'any',
+      slots ? `${slots.taken} of ${slots.total}` : 'no limit',
       `${waitingTargets}${waitingTargetsIsAtLeast ? '+' : ''}`,
       paused ? pauseText(paused) : '',
     ]),
   );
 
-/** A pause in words. Its reason is somebody else's text. */
+/** Describes a pause. Its reason is text from a user, so the caller must make it printable. */
 export const pauseText = ({ by, since, until, reason }: Pause, now = Date.now()): string => {
   const left = until === undefined ? undefined : ahead(until, now);
   const who = by === 'circuit' ? 'circuit open' : 'paused';
-  const next = until === undefined ? '' : left === undefined ? ', to be tried now' : `, to be tried in ${left}`;
+  const next =
+    until === undefined ? '' : left === undefined ? ', next trial call due now' : `, next trial call in ${left}`;
   return `${who} for ${ago(since, now)}${next}${reason === undefined ? '' : `: ${reason}`}`;
 };
 
-/** What an on-call person should know of an operation, if there is anything. */
+/** The problem of an operation that an on-call engineer has to see, or undefined. */
 export const troubleOf = (
   { operation, paused, circuit, failures, slots, waitingTargets }: OperationShape,
   now = Date.now(),
 ): string | undefined => {
   if (paused) return `${operation}: ${pauseText(paused, now)}`;
   if (circuit === 'half-open')
-    return `${operation}: circuit half-open after ${failures} failures, the next call decides`;
+    return `${operation}: circuit half-open after ${failures} failures; the next batch closes it or opens it again`;
   if (slots && slots.taken >= slots.total && waitingTargets > 0)
-    return `${operation}: full, ${slots.taken} of ${slots.total} batches are under way`;
+    return `${operation}: no free slot, ${slots.taken} of ${slots.total} are taken; Targets wait`;
   return undefined;
 };

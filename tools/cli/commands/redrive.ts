@@ -1,4 +1,4 @@
-/** `groupage redrive`: another run for tasks that failed, and another try for messages that nobody works off. */
+/** `groupage redrive`: runs failed tasks again, and sends dead letters again. */
 import { Command, Option } from 'commander';
 import type { Skipped } from '../../../src/api/shared/answer-schemas.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
@@ -16,26 +16,26 @@ interface RedriveOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** Those that the sweep sends again too. Refused messages and given-up events are only sent again on request. */
+/** Queues whose dead letters the sweep also sends again. Refused messages and given-up events wait for this command. */
 const DEAD_LETTERS = ['register', 'elect', 'group', 'batch', 'callback'];
 
 export const redriveCommand = (): Command =>
   new Command('redrive')
-    .description('give failed tasks another run, or send dead letters again now')
-    .argument('[ids...]', 'tasks')
-    .option('--target <target>', 'all failed tasks of a Target')
+    .description('run failed tasks again, or send dead letters again now')
+    .argument('[ids...]', 'ids of failed tasks')
+    .option('--target <target>', 'all failed tasks of this Target')
     .addOption(
       new Option(
         '--dead-letters <queue>',
-        "a queue's dead letters, those of all, the rejected queue's messages, or the events that were given up",
+        'dead letters of one queue or of all queues, refused messages (rejected), or events that no destination took (given-up)',
       ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
     )
-    .option('--cause <key>', 'all tasks that failed for one cause: groupage failures shows its key')
-    .option('--dry-run', 'only say what would be done')
+    .option('--cause <key>', 'all tasks that failed for this cause; groupage failures shows the keys')
+    .option('--dry-run', 'only print what the command would do')
     .addHelpText(
       'after',
       `
-Twice is harmless. Refused messages go back to the register queue where they would not be refused any more.
+A repeated redrive does no harm. A refused message is sent again only if it would be accepted now.
 
 Examples:
   groupage redrive 01JD2Y0FQZ4XB8 01JD2Y0FR05MTW
@@ -48,7 +48,7 @@ Examples:
 const redrive = async (ids: readonly string[], options: RedriveOptions): Promise<void> => {
   const { target, deadLetters, cause, dryRun = false } = options;
   if ([ids.length > 0, ...[target, deadLetters, cause].map((each) => each !== undefined)].filter(Boolean).length !== 1)
-    throw new WrongUsage('give either ids of tasks, or --target, or --cause, or --dead-letters');
+    throw new WrongUsage('give one of: ids of tasks, --target, --cause, --dead-letters');
   const api = await connect(options);
   if (deadLetters !== undefined) {
     const done: DeadLettersDone[] = [];
@@ -68,12 +68,12 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
   );
 };
 
-/** Does some work, and tells what was done: also when it was stopped in the middle. */
+/** Does some work and reports what was done, even after an error or Ctrl-C. */
 const telling = async (work: () => Promise<void>, tell: (stopped?: string) => void): Promise<void> => {
   try {
     await orInterrupted(() => {
       tell('interrupted');
-      console.error('interrupted: a request that is under way may go on for up to ten seconds');
+      console.error('Interrupted. The request under way may continue for up to ten seconds');
     }, work);
   } catch (cause) {
     if (cause instanceof CommandFailure) tell(cause.message);
@@ -87,7 +87,7 @@ interface Done {
   readonly skipped: Skipped[];
 }
 
-/** What one request of the API takes. */
+/** Ids that one request accepts at most. */
 const IDS_AT_ONCE = 1_000;
 
 const redriveIds = async (api: ApiClient, ids: readonly string[], dryRun: boolean, done: Done): Promise<void> => {
@@ -101,12 +101,12 @@ const redriveTarget = async (api: ApiClient, target: string, dryRun: boolean, do
   while (cursor !== undefined);
 };
 
-/** @throws CommandFailure where nothing failed for that cause (any more). */
+/** @throws CommandFailure if no failed task has this cause. */
 const idsOf = async (api: ApiClient, cause: string): Promise<readonly string[]> => {
   const { groups } = await failuresOf(api, Number.POSITIVE_INFINITY);
   const group = groups.find(({ key }) => key === cause);
   if (!group)
-    throw new CommandFailure(`no task has failed for the cause ${cause}: groupage failures shows those there are`);
+    throw new CommandFailure(`no failed task has the cause ${cause}. List the causes with: groupage failures`);
   return group.ids;
 };
 
@@ -118,7 +118,7 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   return value.cursor;
 };
 
-/** Not every stack has a callback queue. */
+/** The queues that this stack has: not every stack has a callback queue. */
 const thoseThere = async (api: ApiClient): Promise<string[]> => {
   const { queues } = (await api.get('/dead-letters', LETTERS_LYING)).value;
   return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
@@ -127,13 +127,13 @@ const thoseThere = async (api: ApiClient): Promise<string[]> => {
 interface DeadLettersDone {
   readonly queue: string;
   redriven: number;
-  /** By their messages' ids: one may be met again. */
+  /** By message id, since a message may be received more than once. */
   readonly skipped: Map<string, Skipped>;
-  /** About how many lie there now. */
+  /** Approximate number of messages left in the queue. */
   left: number;
 }
 
-/** @param done a queue is in it from its first answer on. */
+/** @param done receives each queue with its first response. */
 const redriveDeadLettersOf = async (
   api: ApiClient,
   queues: readonly string[],
@@ -144,8 +144,8 @@ const redriveDeadLettersOf = async (
 };
 
 /**
- * Request after request, since each has its time, until what lay there had its turn. One that was skipped is there again
- * after half a minute: a request that finds nothing but such ones is the last.
+ * Repeats the request, since each has a time limit, until all messages of the queue were handled. A skipped message becomes
+ * visible again after half a minute, so stop after a request that finds only messages skipped before.
  */
 const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: DeadLettersDone[]): Promise<void> => {
   const ofQueue: DeadLettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };
@@ -162,12 +162,12 @@ const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done
   }
 };
 
-/** @param stopped why not everything was asked for. */
+/** @param stopped why the command ended early. */
 const reportTasks = ({ redriven, skipped }: Done, { json, dryRun, target }: RedriveOptions, stopped?: string): void => {
   const isNothing = redriven === 0 && skipped.length === 0;
-  // Then the reason is all that there is to say.
+  // Nothing was done: the reason is reported as the error.
   if (isNothing && stopped !== undefined) return;
-  const tasks = `${plural(redriven, 'task')} ${dryRun ? 'would get' : redriven === 1 ? 'gets' : 'get'} another run`;
+  const tasks = `${plural(redriven, 'task')} ${dryRun ? 'would run' : redriven === 1 ? 'runs' : 'run'} again`;
   const text = isNothing && target !== undefined ? printable(`${target} has no failed tasks`) : tasks;
   console.log(json ? printJson(JSON.stringify({ ...(dryRun ? { dryRun } : {}), redriven, skipped, stopped })) : text);
   notDone(skipped.map(({ id, reason }) => `${id}: ${reason}`));
@@ -189,13 +189,13 @@ const deadLettersLine = ({ queue, redriven, skipped, left }: DeadLettersDone, dr
   const isRefused = queue === 'rejected' || queue === 'given-up';
   const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
-  // Counted, and not read: among them may be what none of the functions wrote.
+  // The messages were counted, not read: some may not be valid messages of this queue.
   if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;
-  if (dryRun) return `${queue}: ${plural(redriven, one)} would be sent again where they would be taken`;
+  if (dryRun) return `${queue}: ${plural(redriven, one)} would be sent again if accepted now`;
   return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
 };
 
-/** Tells what was asked for and not done. */
+/** Reports what was not done. */
 const notDone = (reasons: readonly string[]): void => {
   complain(reasons);
   if (reasons.length > 0) process.exitCode ||= 1;

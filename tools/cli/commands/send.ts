@@ -1,4 +1,4 @@
-/** `groupage send`: registers one task, or the lines of a file. */
+/** `groupage send`: registers one task, or a task for each line of a file. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ulid } from 'ulid';
 import { describeProblem } from '../../../src/util/problems.ts';
@@ -20,10 +20,10 @@ interface SendOptions extends CommonOptions {
   readonly [option: string]: unknown;
 }
 
-/** What it may be is the API's to say; what is no number would be sent as nothing. */
+/** The API checks the range. Text that is not a number must be refused here, since JSON has no NaN. */
 const number = (text: string): number => {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It takes a number.');
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Give a number.');
   return value;
 };
 
@@ -32,10 +32,10 @@ const OPTIONS = TASK_OPTIONS.map(([field, taken]) => {
   return { field, isForOne: taken.isForOne === true, option: taken.isNumber ? option.argParser(number) : option };
 });
 
-/** Those that hold for each line of a file. */
+/** Options that may apply to all lines of a file. */
 const SHARED = OPTIONS.filter(({ isForOne }) => !isForOne);
 
-/** Fields of a register message that options give. */
+/** Fields of a register message, taken from the options. */
 const optionsIn = (options: SendOptions, some = OPTIONS): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     some.flatMap(({ field, option }) => {
@@ -46,19 +46,19 @@ const optionsIn = (options: SendOptions, some = OPTIONS): Readonly<Record<string
 
 export const sendCommand = (): Command => {
   const command = new Command('send')
-    .description('register one task, or many from a file of JSON lines')
+    .description('send one task, or a task for each line of a file')
     .argument(
       '[operation]',
-      'the operation; with --file each line is then a payload, without it a whole register message',
+      'name of the operation. With --file: if given, each line is a payload; if omitted, each line is a whole message with operation and payload',
     )
-    .argument('[payload]', 'the payload, as JSON')
-    .option('--file <path>', 'JSON lines to send; - is the standard input')
+    .argument('[payload]', 'payload of the task, as a JSON object')
+    .option('--file <path>', 'file of JSON lines to send (- for standard input)')
     .option(
       '--token <text>',
-      'name the sending of a file: repeated with the same token it sends no line twice',
+      'name for this run of --file; a repeat with the same token sends no line twice',
       tokenOfTasks,
     )
-    .option('--id <id>', 'name the task: another one with this id is the same task');
+    .option('--id <id>', 'id of the task (default: a new ULID); a second message with this id makes no second task');
   for (const { option } of OPTIONS) command.addOption(option);
   return command
     .addHelpText(
@@ -80,15 +80,16 @@ const send = async (
   options: SendOptions,
 ): Promise<void> => {
   if (options.file === undefined) return sendOne(operation, payload, options);
-  if (payload !== undefined) throw new WrongUsage('give a payload or a file, not both');
-  if (options.id !== undefined) throw new WrongUsage('--id names one task; in a file each line may bring its own "id"');
+  if (payload !== undefined) throw new WrongUsage('give either a payload or --file');
+  if (options.id !== undefined)
+    throw new WrongUsage('--id is for one task; in a file, each line may have its own "id"');
   for (const { option, field, isForOne } of OPTIONS)
     if (isForOne && options[option.attributeName()] !== undefined)
-      throw new WrongUsage(`${option.long} is for one task; in a file each line may bring its own "${field}"`);
+      throw new WrongUsage(`${option.long} is for one task; in a file, each line may have its own "${field}"`);
   const [own] = Object.keys(optionsIn(options, SHARED));
   if (operation === undefined && own !== undefined)
     throw new WrongUsage(
-      `lines that are whole messages bring their own "${own}": name the operation, or leave the option out`,
+      `without an operation, each line is a whole message and has its own "${own}". Name the operation, or omit this option`,
     );
   return sendFile(operation, options.file, options);
 };
@@ -103,7 +104,7 @@ const sendOne = async (
     throw new WrongUsage(`give an operation and its payload, e.g.  groupage send report-flights '{"origin":"MUC"}'`);
   const problem = notAPayload(payload);
   if (problem) throw new CommandFailure(`the payload ${problem}`);
-  if (token !== undefined) throw new WrongUsage('--token is for a file; a task is named by --id');
+  if (token !== undefined) throw new WrongUsage('--token needs --file; for one task use --id');
   const api = await connect(options);
   const body = messageOf({ operation, id, ...optionsIn(options) }, payload);
   try {
@@ -112,7 +113,7 @@ const sendOne = async (
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     throw new CommandFailure(
-      `${cause.message}\nThe task may have been registered. To send it, and not twice, run the same command again with --id ${JSON.stringify(id)}`,
+      `${cause.message}\nThe task may have been registered. To send it without making a second one, repeat the command with --id ${JSON.stringify(id)}`,
     );
   }
 };
@@ -123,13 +124,13 @@ interface Refused {
   readonly reason: string;
 }
 
-/** How far a file was sent. */
+/** How much of a file was sent. */
 interface Sent {
   readonly ids: string[];
   readonly refused: Refused[];
-  /** The last line that was dealt with. */
+  /** The last line that was handled. */
   upTo: number;
-  /** Names the tasks of lines that bring no id. */
+  /** The start of the ids of tasks whose lines have none. */
   readonly token: string;
 }
 
@@ -139,7 +140,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   const sent: Sent = { ids: [], refused: [], upTo: 0, token: options.token ?? ulid() };
   const bar = progressBar(bytes);
   const interrupted = (): void => {
-    // The bar's line is not ended.
+    // End the line of the bar.
     if (bar) console.error();
     report(sent, options, 'interrupted');
   };
@@ -164,7 +165,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   });
 };
 
-/** @param stopped why not everything was sent. */
+/** @param stopped why the command ended early. */
 const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stopped?: string): void => {
   const sorted = refused.toSorted((a, b) => a.line - b.line);
   console.log(
@@ -181,12 +182,12 @@ const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stop
   complain(sorted.map(({ line, reason }) => `line ${line}: ${reason}`));
   if (stopped !== undefined)
     console.error(
-      `${printable(stopped)}\nStopped after line ${upTo}; of the next ${plural(CHUNK, 'line')} some may have been registered. To send the rest, and none twice, run the same command again, with the same input, and with --token ${JSON.stringify(token)}`,
+      `${printable(stopped)}\nStopped after line ${upTo}. Some of the next ${plural(CHUNK, 'line')} may have been registered. To send the rest without sending a line twice, repeat the command with the same input and with --token ${JSON.stringify(token)}`,
     );
   if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
 };
 
-/** Sends a chunk; the API takes all or nothing, so lines that it names are left out and the others sent again. */
+/** Sends a chunk. The API accepts all lines of a request or none, so the lines that it refuses are removed and the others sent again. */
 const sendChunk = async (
   api: ApiClient,
   chunk: readonly Line[],
@@ -211,13 +212,13 @@ const sendChunk = async (
   }
 };
 
-/** Which lines the API's errors name (`tasks[3].payload.depot …`). */
+/** The lines that the API's errors refer to (`tasks[3].payload.depot …`). */
 const faultsOf = ({ errors }: ApiFailure, lines: readonly Line[]): Map<Line, string> => {
   const faults = new Map<Line, string>();
   for (const { path, reason } of errors) {
     const [, index, rest = ''] = /^tasks\[(\d+)\]\.?(.*)$/.exec(path) ?? [];
     const line = index === undefined ? undefined : lines[Number(index)];
-    // The API counts what it was sent; whoever sent a file counts its lines.
+    // The API's errors have indices of the request; the user needs line numbers of the file.
     const inLines = reason.replaceAll(/\btasks\[(\d+)\]/g, (name, n) => `line ${lines[Number(n)]?.number ?? name}`);
     if (line)
       faults.set(line, [faults.get(line), describeProblem({ path: rest, reason: inLines })].filter(Boolean).join('; '));

@@ -1,4 +1,4 @@
-/** `groupage status ID`: where is my task? */
+/** `groupage status ID`: shows a task. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../../../src/util/json-text.ts';
@@ -17,16 +17,16 @@ interface StatusOptions extends CommonOptions {
 
 const seconds = (text: string): number => {
   const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError('It takes a number of seconds.');
+  if (!(value > 0)) throw new InvalidArgumentError('Give a number of seconds above 0.');
   return value;
 };
 
 export const statusCommand = (): Command =>
   new Command('status')
-    .description('show a task: its batch, its result, why it failed')
-    .argument('<id>', "the task's id", someId)
-    .option('--wait', 'wait until it has succeeded or failed (exit status 1 if it failed)')
-    .option('--timeout <seconds>', 'how long to wait', seconds, 300)
+    .description('show a task: its status, its batch, its result or its error')
+    .argument('<id>', 'id of the task', someId)
+    .option('--wait', 'wait until the task has ended (exit status 1 if it failed)')
+    .option('--timeout <seconds>', 'maximum wait, in seconds', seconds, 300)
     .action((id: string, options: StatusOptions) => status(id, options));
 
 const status = async (id: string, options: StatusOptions): Promise<void> => {
@@ -39,7 +39,7 @@ const status = async (id: string, options: StatusOptions): Promise<void> => {
   if (options.wait && task.status === 'failed') process.exitCode = 1;
 };
 
-/** A task that is not known yet may be in the register queue still, so waiting includes waiting for that. */
+/** An unknown task may still be in the register queue, so keep waiting for it. */
 const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
   const deadline = Date.now() + timeout * 1_000;
   for (;;) {
@@ -47,7 +47,9 @@ const waitForEnd = async (api: ApiClient, id: string, timeout: number) => {
     const state = answer?.value.status;
     if (answer && (state === 'succeeded' || state === 'failed')) return answer;
     if (Date.now() >= deadline)
-      throw new CommandFailure(`task ${id} is still ${state ?? 'unknown'} after ${timeout} s`);
+      throw new CommandFailure(
+        `task ${id} is still ${state ?? 'unknown'} after ${timeout} s. Wait longer with --timeout <seconds>`,
+      );
     await setTimeout(250);
   }
 };
@@ -64,13 +66,13 @@ const lookUp = async (api: ApiClient, id: string, mayBeUnknown: boolean) => {
 const coloured = (status: TaskShape['status']): string =>
   status === 'failed' ? red(status) : status === 'succeeded' ? green(status) : status;
 
-/** Space between the parts of a JSON text is no matter of control characters. */
+/** Replace line breaks between the parts of a JSON text, so that they are not shown as control characters. */
 const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefined => {
   const text = raw.get(name);
   return text && printable(text.replaceAll(/\s+/g, ' '));
 };
 
-/** A retry's message may come late: the time is the earliest. */
+/** The earliest time of the next attempt: its message may arrive later. */
 const attemptAfter = (iso: string): string => {
   const left = ahead(iso);
   return `${printable(iso)} (${left === undefined ? 'due' : `in ${left}`})`;
@@ -81,7 +83,7 @@ const until = (iso: string): string => {
   return `${printable(iso)} (${left === undefined ? 'over' : `in ${left}`})`;
 };
 
-/** @param raw the answer's fields as they came: parsing could change a payload's numbers. */
+/** @param raw fields of the response as raw text: parsing could change a payload's numbers. */
 const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
   fields([
     ['id', printable(task.id)],
@@ -96,13 +98,16 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['finished', task.finishedAt && moment(task.finishedAt)],
     ...shownOptions(task, 'cli').map(({ name, text }) => [name, printable(text)] as const),
     ['start by', task.startBy && until(task.startBy)],
-    ['superseded', task.supersededBy && `by ${printable(task.supersededBy)}, which was done instead`],
+    ['superseded', task.supersededBy && `by the newer task ${printable(task.supersededBy)}, which runs instead`],
     [
       'error',
       task.error &&
         red(printable(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`)),
     ],
-    ['next', task.status === 'failed' ? `groupage redrive ${printable(task.id)} gives it another run` : undefined],
-    ['result', shown(raw, 'result') ?? (task.resultOmitted && `${task.resultOmitted.bytes} bytes, too large to keep`)],
+    ['next', task.status === 'failed' ? `run it again: groupage redrive ${printable(task.id)}` : undefined],
+    [
+      'result',
+      shown(raw, 'result') ?? (task.resultOmitted && `not stored: ${task.resultOmitted.bytes} bytes are too large`),
+    ],
     ['payload', shown(raw, 'payload')],
   ]);

@@ -1,4 +1,4 @@
-/** `groupage targets`: what waits in each, and who leads. */
+/** `groupage targets`: lists Targets, with their waiting tasks and leaders. */
 import type { Command } from 'commander';
 import { WrongUsage } from '../../failure.ts';
 import { ago, printable, table } from '../../terminal.ts';
@@ -14,21 +14,26 @@ interface TargetsOptions extends CommonOptions {
 }
 
 export const targetsCommand = (): Command =>
-  listing('targets', 'list Targets: what waits, and who leads')
-    .option('--operation <name>', 'of one operation (default: of all)')
-    .option('--prefix <text>', 'those whose part after the operation begins so, such as origin=MU (case matters)')
+  listing('targets', 'list Targets, with their waiting tasks and leaders')
+    .option('--operation <name>', 'only of this operation (default: of all operations)')
+    .option(
+      '--prefix <text>',
+      'only Targets whose part after OPERATION/ begins with this text, e.g. origin=MU (case-sensitive)',
+    )
     .action(async (options: TargetsOptions) => {
       const { operation, prefix } = options;
-      if (prefix !== undefined && operation === undefined) throw new WrongUsage('--prefix needs an --operation');
+      if (prefix !== undefined && operation === undefined) throw new WrongUsage('--prefix needs --operation');
       const targets = await allTargets(await connect(options), options.limit + 1, options);
       const none =
-        prefix === undefined ? 'no Targets yet: no task was registered' : `no Target ${operation}/${prefix}…`;
+        prefix === undefined
+          ? 'no Targets yet: no task has been registered'
+          : `no Target begins with ${operation}/${prefix}`;
       show(options, 'targets', targets, targetsTable, printable(none));
     });
 
 const targetsTable = (targets: readonly TargetShape[]): string =>
   table(
-    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH', 'UNDER WAY', 'STATE'],
+    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH', 'IN FLIGHT', 'STATE'],
     targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch, inFlight, paused, blocked }) => [
       target,
       waitingIsAtLeast ? `${waiting}+` : String(waiting),
@@ -36,6 +41,6 @@ const targetsTable = (targets: readonly TargetShape[]): string =>
       leader ? `fence ${leader.fence}` : '',
       openBatch ?? '',
       inFlight ? String(inFlight.length) : '',
-      paused ? pauseText(paused) : blocked ? 'waits for its operation: groupage operations says why' : '',
+      paused ? pauseText(paused) : blocked ? 'waits for its operation (see groupage operations)' : '',
     ]),
   );

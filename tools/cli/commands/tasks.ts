@@ -1,4 +1,4 @@
-/** `groupage tasks`: what waits, or has failed. */
+/** `groupage tasks`: lists waiting tasks or failed tasks. */
 import { type Command, Option } from 'commander';
 import { ago, table } from '../../terminal.ts';
 import { TASK, type TaskShape } from '../shared/answers.ts';
@@ -13,8 +13,10 @@ interface TasksOptions extends CommonOptions {
 
 export const tasksCommand = (): Command =>
   listing('tasks', 'list waiting or failed tasks')
-    .option('--target <target>', 'of one Target (default: of all)')
-    .addOption(new Option('--status <status>', 'which tasks').choices(['created', 'failed']).default('created'))
+    .option('--target <target>', 'only of this Target (default: of all Targets)')
+    .addOption(
+      new Option('--status <status>', 'created lists waiting tasks').choices(['created', 'failed']).default('created'),
+    )
     .action(async (options: TasksOptions) => {
       const api = await connect(options);
       const all = await ofTargets(api, options, 'tasks', TASK, { status: options.status });

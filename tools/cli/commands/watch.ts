@@ -1,4 +1,4 @@
-/** `groupage watch`: the flow, live in a terminal. */
+/** `groupage watch`: a live overview in the terminal. */
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
@@ -19,14 +19,14 @@ interface WatchOptions extends CommonOptions {
 
 export const watchCommand = (): Command =>
   new Command('watch')
-    .description('watch the flow: waiting tasks, leaders, batches, fill, failures')
-    .option('--every <seconds>', 'how often to look', everyOption, 1)
-    .option('--once', 'look once (also when the output is no terminal)')
+    .description('watch Targets live: waiting tasks, leaders, batches, fill and failures')
+    .option('--every <seconds>', 'seconds between two updates', everyOption, 1)
+    .option('--once', 'print one snapshot and exit (default if the output is not a terminal)')
     .action((options: WatchOptions) => watch(options));
 
-/** Targets that are listed; whoever has more learns that these are not all. */
+/** Targets that are read at most. If there are more, the summary says so. */
 const LISTED = 1_000;
-/** Of the most urgent of them, as many as are shown, the batches are looked at too. */
+/** Targets whose batches are read too: the most urgent ones, as many as fit on the screen. */
 const SHOWN_MAX = 100;
 const BATCHES_EACH = 5;
 
@@ -44,7 +44,7 @@ const look = async (api: ApiClient, shown: number): Promise<Snapshot> => {
   return { url: api.url, at: Date.now(), rows, operations, isAll: targets.length < LISTED };
 };
 
-/** A stack that was deployed with an earlier version has none. */
+/** An API of an earlier release does not have this route. */
 const statesOf = async (api: ApiClient): Promise<readonly OperationShape[]> => {
   try {
     return (await operationsOf(api)).value.operations;
@@ -75,17 +75,17 @@ const HOME = '\u001b[H';
 const CLEAR_TO_END_OF_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** A stack that is restarted comes back: until then the picture says why there is none. */
+/** While a stack restarts, show the error instead of ending the command. */
 const pictureOf = async (api: ApiClient, screen: Screen): Promise<string> => {
   try {
     return draw(await look(api, screen.height), screen);
   } catch (cause) {
     if (!(cause instanceof CommandFailure)) throw cause;
-    return `groupage watch\n\n${red(printable(cause.message))}\n${dim('Looking again …  q quits')}`;
+    return `groupage watch\n\n${red(printable(cause.message))}\n${dim('Retrying …  q quits')}`;
   }
 };
 
-/** Draws again and again, on a screen of its own, until q or Ctrl-C. */
+/** Redraws on the alternate screen until q or Ctrl-C. */
 const live = async (api: ApiClient, every: number): Promise<void> => {
   const { stdin, stdout } = process;
   const stop = new AbortController();
@@ -107,7 +107,7 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
       stdout.write(
         `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
       );
-      // Looking must not become the work: with many Targets it takes a while, and rests for as long.
+      // With many Targets a snapshot takes a while: rest for as long, so that this command is not a load on the stack.
       const pause = Math.max(every * 1_000, performance.now() - from);
       await setTimeout(pause, undefined, { signal: stop.signal }).catch(() => {});
     }
@@ -124,7 +124,7 @@ export interface Snapshot {
   readonly at: number;
   readonly rows: readonly (TargetShape & { readonly batches: readonly BatchShape[] })[];
   readonly operations: readonly OperationShape[];
-  /** Whether there are no more Targets than these. */
+  /** Whether these are all Targets. */
   readonly isAll: boolean;
 }
 
@@ -137,7 +137,7 @@ type Row = Snapshot['rows'][number];
 
 const BAR = 10;
 
-/** One picture. Pure, so that it can be tested without a terminal. */
+/** One screen as text. Pure, so that it can be tested without a terminal. */
 export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
   const { rows, at, url } = snapshot;
   const heading = [
@@ -147,7 +147,7 @@ export const draw = (snapshot: Snapshot, { width, height }: Screen): string => {
     '',
   ];
   if (rows.length === 0)
-    return [...heading, 'No task was registered yet. Send one:  groupage send OPERATION PAYLOAD'].join('\n');
+    return [...heading, 'No task has been registered yet. Send one:  groupage send OPERATION PAYLOAD'].join('\n');
   const isNarrow = width < 100;
   const columns = columnsOf(isNarrow);
   const taken = columns.reduce((sum, column) => sum + column.width + GAP.length, 0);
@@ -181,10 +181,10 @@ const summary = ({ rows, isAll }: Snapshot): string => {
   )}${fill}${failed > 0 ? ` · ${red(`${plural(failed, 'task')} failed`)}` : ''}`;
 };
 
-/** As many operations as are named: on a small screen their Targets want room too. */
+/** Operations with problems that are listed at most, so that a small screen also shows Targets. */
 const TROUBLES_SHOWN = 3;
 
-/** Operations of which nothing, or not all, goes on. */
+/** Lines about operations with a problem. */
 const troubles = ({ operations, at }: Snapshot): string[] => {
   const all = operations.flatMap((operation) => troubleOf(operation, at) ?? []);
   const more = all.length - TROUBLES_SHOWN;
@@ -194,21 +194,21 @@ const troubles = ({ operations, at }: Snapshot): string[] => {
   ];
 };
 
-/** What waits most comes first, then what moved last. */
+/** Targets with the most waiting tasks first, then those with the newest batch. */
 const byUrgency = (a: TargetShape & Moved, b: TargetShape & Moved): number =>
   b.waiting - a.waiting ||
   Number(b.leader !== null) - Number(a.leader !== null) ||
   (b.batches?.[0]?.createdAt ?? '').localeCompare(a.batches?.[0]?.createdAt ?? '') ||
   a.target.localeCompare(b.target);
 
-/** Tasks that failed in the batches that are shown. */
+/** Failed tasks in the batches shown. */
 const failedOf = ({ batches }: Row): number => batches.reduce((total, { counts }) => total + (counts?.failed ?? 0), 0);
 
 interface Moved {
   readonly batches?: readonly BatchShape[];
 }
 
-/** @param row `isHeldUp` where its operation is paused: what waits for that waits in the same queue as for room. */
+/** @param row `isHeldUp` if its operation is paused: Targets wait in the same slot queue for a resume and for a free slot. */
 const cellsOf = (row: Row & HeldUp, nameWidth: number, now: number, isNarrow: boolean): string[] => {
   const [last] = row.batches;
   const failed = failedOf(row);
@@ -232,7 +232,7 @@ interface HeldUp {
 const stateOf = ({ openBatch, paused, blocked, leader, isHeldUp }: Row & HeldUp): string => {
   if (openBatch) return 'sealing';
   if (paused || (blocked && isHeldUp)) return red('paused');
-  if (blocked) return 'no room';
+  if (blocked) return 'no slot';
   return leader ? 'waiting' : '';
 };
 
@@ -250,7 +250,7 @@ const bar = (fill: number): string =>
 
 const GAP = '  ';
 
-/** What is shown of a Target beside its name, with room for it: in 80 columns as much as fits. */
+/** Columns after the Target's name, with their widths. The narrow ones fit into 80 columns. */
 const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonly width: number }[] => [
   { name: 'WAITING', width: 7 },
   { name: 'OLDEST', width: 6 },
@@ -260,7 +260,7 @@ const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonl
   { name: 'FILL', width: isNarrow ? 4 : 15 },
 ];
 
-/** Colours take no room. */
+/** Pads by visible width: colour codes have none. */
 const padded = (text: string, width: number, right: boolean): string => {
   const space = ' '.repeat(Math.max(0, width - stripVTControlCharacters(text).length));
   return right ? space + text : text + space;

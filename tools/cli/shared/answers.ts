@@ -1,4 +1,4 @@
-/** What the API answers, as commands read it: also that of a deployment whose release is not this one. */
+/** Schemas of the API's responses, as commands read them. They also accept the responses of another release. */
 import * as z from 'zod/mini';
 import { BATCH_OUTLINE } from '../../../src/api/batches/responses.ts';
 import * as doctor from '../../../src/api/doctor/responses.ts';
@@ -10,7 +10,7 @@ import * as queues from '../../../src/api/queues/responses.ts';
 import * as targets from '../../../src/api/targets/responses.ts';
 import * as tasks from '../../../src/api/tasks/responses.ts';
 
-/** As a schema, but for fields and words that it does not know: those are left as they are. */
+/** The same schema, but unknown fields and unknown enum values pass unchanged. */
 const loosened = (schema: z.core.$ZodType): z.core.$ZodType => {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -31,7 +31,7 @@ const loosened = (schema: z.core.$ZodType): z.core.$ZodType => {
   }
 };
 
-/** Of an answer these fields have to be there: what commands cannot do without, and so what tells it from any other. */
+/** A response in which these fields are required: commands need them, and they identify the response. */
 type Told<Answer, Name extends keyof Answer> = Pick<Answer, Name> & {
   [Other in Exclude<keyof Answer, Name>]?: Answer[Other];
 };
@@ -65,20 +65,20 @@ export const FLUSHED = told(targets.FLUSHED, 'target', 'waiting');
 const OPERATION = told(operations.OPERATION, 'operation', 'circuit', 'failures', 'waitingTargets');
 export type OperationShape = z.infer<typeof OPERATION>;
 export const OPERATIONS = z.looseObject({ operations: z.array(OPERATION) });
-/** What pausing and resuming answer, of an operation or of a Target. */
+/** Responses to pausing and resuming an operation or a Target. */
 export const PAUSED = told(operations.TARGET_PAUSED, 'alreadyPaused');
 export const RESUMED = told(operations.TARGET_RESUMING, 'resuming');
 
 export const DEAD_LETTERS = told(queues.DEAD_LETTERS, 'queues');
 export const LETTERS_REDRIVEN = told(queues.LETTERS_REDRIVEN, 'redriven', 'skipped', 'left');
 
-/** A page of what the doctor looks at. */
+/** One page of the doctor's check. */
 export const TARGETS_EXAMINED = told(doctor.TARGETS_EXAMINED, 'targets', 'findings');
 export const BATCHES_EXAMINED = told(doctor.BATCHES_EXAMINED, 'batches', 'findings');
 
 export const FAN_OUT = told(fanOuts.FAN_OUT, 'id', 'status', 'total', 'failed', 'createdAt');
 export type FanOutShape = z.infer<typeof FAN_OUT>;
-/** As lists of them have them: nothing is counted. */
+/** A fan-out in a list of fan-outs, without its counts. */
 export const FAN_OUT_OUTLINE = told(fanOuts.FAN_OUT_OUTLINE, 'id', 'status', 'total', 'createdAt');
 export type FanOutOutlineShape = z.infer<typeof FAN_OUT_OUTLINE>;
 export const ADDED = told(fanOuts.ITEMS_ADDED, 'groups');
@@ -98,7 +98,7 @@ export const COMPLETED = told(lists.CLAIM_COMPLETED, 'complete');
 export const RELEASED = told(lists.RELEASED, 'released');
 
 export const FLEETS = told(fleets.FLEETS, 'fleets');
-/** A node, and what draining it answers. */
+/** A node. Also the response to draining it. */
 export const FLEET_NODE = told(
   fleets.NODE_DRAINED,
   'node',
@@ -109,7 +109,7 @@ export const FLEET_NODE = told(
   'partitions',
 );
 export type FleetNodeShape = z.infer<typeof FLEET_NODE>;
-/** One with its checkpoint, and what moving one answers. */
+/** A partition with its checkpoint. */
 export const FLEET_PARTITION = told(fleets.PARTITION_IN_FULL, 'id', 'status', 'fence');
 export const PARTITION_MOVED = told(fleets.PARTITION_MOVED, 'id', 'status', 'fence');
 export type FleetPartitionShape = z.infer<typeof FLEET_PARTITION>;

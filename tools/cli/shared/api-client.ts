@@ -1,10 +1,10 @@
-/** The command line's side of the HTTP API. */
+/** The client of the HTTP API that commands use. */
 import * as z from 'zod/mini';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { withoutSecrets } from '../../terminal.ts';
 
-/** An error that the API answered. */
+/** An error response of the API. */
 export class ApiFailure extends CommandFailure {
   readonly status: number;
   readonly errors: readonly { readonly path: string; readonly reason: string }[];
@@ -15,11 +15,14 @@ export class ApiFailure extends CommandFailure {
   }
 }
 
-/** What is refused is refused for good: nothing was done, and again would be no help. */
+/** Whether the API refused the request (4xx): nothing was done, and a repeat would be refused too. */
 export const isRefused = (cause: unknown): boolean => cause instanceof ApiFailure && cause.status < 500;
 
-/** An answer's text, and its value. */
-/** @public: types of what commands export are made of it. */
+/**
+ * A response's text, and its parsed value.
+ *
+ * @public: exported functions of commands return types that contain it.
+ */
 export interface Answer<T> {
   readonly text: string;
   readonly value: T;
@@ -27,16 +30,16 @@ export interface Answer<T> {
 
 export interface ApiClient {
   readonly url: string;
-  /** @param shape what the answer must look like. @throws ApiFailure, CommandFailure */
+  /** @param shape schema of the response. @throws ApiFailure, CommandFailure */
   get<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
   post<T>(path: string, body: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
   delete<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
 }
 
-/** Sends a request; what it throws as a CommandFailure is for the user. */
+/** Sends a request. It throws a CommandFailure if the message is for the user. */
 export type Send = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What the API answers when it refuses; Lambda's own answers have `message` or `Message` instead. Anything else says nothing. */
+/** An error response: `detail` from the API, `message` or `Message` from Lambda itself. Other fields are ignored. */
 const said = z.catch(z.optional(z.string()), undefined);
 const REFUSAL = z.catch(
   z.looseObject({
@@ -48,13 +51,13 @@ const REFUSAL = z.catch(
   {},
 );
 
-/** @param url the API's, up to its version. @throws WrongUsage */
+/** @param url URL of the API, including its version. @throws WrongUsage */
 export const apiClient = (url: string, send: Send = fetch): ApiClient => {
   const base = url.replace(/\/$/, '');
-  // Not shown: what is wrong with it may be the password.
+  // The message does not repeat the URL: it may contain a password.
   if (!isAddress(base))
     throw new WrongUsage(
-      '--api takes an http or https URL such as http://127.0.0.1:4500/v1, without user, password and query',
+      '--api takes an http or https URL such as http://127.0.0.1:4500/v1, without user, password or query',
     );
   const call = async <T>(path: string, shape: z.ZodMiniType<T>, init: RequestInit = {}): Promise<Answer<T>> => {
     const address = `${base}${path}`;
@@ -66,7 +69,8 @@ export const apiClient = (url: string, send: Send = fetch): ApiClient => {
       throw new ApiFailure(response.status, detail ?? answered, errors);
     }
     const found = shape.safeParse(value);
-    if (!found.success) throw notTheApi(address, response.status, `another answer (${z.prettifyError(found.error)})`);
+    if (!found.success)
+      throw notTheApi(address, response.status, `an unexpected response (${z.prettifyError(found.error)})`);
     return { text, value: found.data };
   };
   return {
@@ -91,7 +95,9 @@ const reach = async (send: Send, url: string, init: RequestInit): Promise<{ resp
   } catch (cause) {
     if (cause instanceof CommandFailure) throw cause;
     const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-    throw new CommandFailure(`${new URL(url).origin} does not answer (${reasonOf(inner)}): is the stack running?`);
+    throw new CommandFailure(
+      `${new URL(url).origin} does not respond (${reasonOf(inner)}). Check that the stack is running.`,
+    );
   }
 };
 
@@ -99,9 +105,11 @@ const parse = (text: string, url: string, status: number): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw notTheApi(url, status, 'something that is not JSON');
+    throw notTheApi(url, status, 'a response that is not JSON');
   }
 };
 
 const notTheApi = (url: string, status: number, what: string): CommandFailure =>
-  new CommandFailure(`${withoutSecrets(url)} answered ${status} with ${what}: is it the API of Groupage?`);
+  new CommandFailure(
+    `${withoutSecrets(url)} answered ${status} with ${what}. Check that this is the URL of a Groupage API.`,
+  );

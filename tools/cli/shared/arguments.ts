@@ -1,46 +1,46 @@
-/** Reads what several commands are given. */
+/** Parsers of arguments and options that several commands share. */
 import { InvalidArgumentError } from 'commander';
 import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from '../../../src/client/fan-out-calls.ts';
 
-/** Of no id the API would understand its list. */
+/** An empty id would address the list of all tasks. */
 export const someId = (text: string): string => {
-  if (text === '') throw new InvalidArgumentError('It takes the id of a task.');
+  if (text === '') throw new InvalidArgumentError('Give the id of a task.');
   return text;
 };
 
-/** A part of a path: of an empty one, `.` or `..` the API would understand something else. @param what it is, in words */
+/** A part of a path. An empty one, `.` and `..` would address another route. @param what its name in the error message */
 export const somePart =
   (what: string) =>
   (text: string): string => {
-    if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError(`It takes ${what}.`);
+    if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError(`Give ${what}.`);
     return text;
   };
 
-/** How often something is looked at, in seconds. */
+/** Seconds between two requests. */
 export const everyOption = (text: string): number => {
   const value = Number(text);
-  if (!(value >= 0.2)) throw new InvalidArgumentError('It takes a number of seconds from 0.2.');
+  if (!(value >= 0.2)) throw new InvalidArgumentError('Give a number of seconds, at least 0.2.');
   return value;
 };
 
-/** Said before it is asked for: the calls' tokens are longer. */
+/** Checked before the first request, since each request adds a suffix to the token. */
 export const tokenOfCalls = (text: string): string => {
-  if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`It takes ${TOKEN_OF_CALLS_RULE}.`);
+  if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`Give ${TOKEN_OF_CALLS_RULE}.`);
   return text;
 };
 
-/** Names tasks, each with a number after it: an id of a task has 128 characters. */
+/** The start of the ids of tasks, each followed by a line number. An id of a task has at most 128 characters. */
 export const tokenOfTasks = (text: string): string => {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$/.test(text))
     throw new InvalidArgumentError(
-      'It takes 1 to 100 characters of A-Z a-z 0-9 . _ : @ -, the first a letter or digit.',
+      'Give 1 to 100 characters of A-Z a-z 0-9 . _ : @ -. The first must be a letter or digit.',
     );
   return text;
 };
 
-/** How many of something. */
+/** A number of things, from 1. */
 export const count = (text: string): number => {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number from 1.');
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Give a whole number, at least 1.');
   return value;
 };

@@ -1,4 +1,4 @@
-/** The lines of a file: as register messages, or as payloads. */
+/** Reads the lines of a file as register messages or as payloads. */
 import { createReadStream, statSync } from 'node:fs';
 import { withId } from '../../../src/domain/register/register-body.ts';
 import { PAYLOAD_MAX_BYTES } from '../../../src/domain/tasks/task.ts';
@@ -8,17 +8,17 @@ import { reasonOf } from '../../../src/util/problems.ts';
 import { utf8 } from '../../../src/util/utf8.ts';
 import { CommandFailure } from '../../failure.ts';
 
-/** What one request of the API takes, with room for what is around the lines. */
+/** Tasks that one request registers at most. */
 export const CHUNK = 1_000;
 /**
- * Lambda takes 6 MiB (6,291,456 bytes) of an event, in which the body is a JSON string: every quote of it counts twice.
- * The rest is for what is around it.
+ * Bytes of lines that one request contains at most. Lambda accepts an event of 6 MiB (6,291,456 bytes), in which the body
+ * is a JSON string, so that each quote in it counts twice. The rest is for headers and the list around the lines.
  */
 const CHUNK_BYTES = 5_500_000;
-/** What one message may have. */
+/** Bytes of one message at most. */
 const LINE_BYTES = 1_000_000;
 
-/** How many bytes a file has. @throws CommandFailure */
+/** Size of a file in bytes. @throws CommandFailure */
 export const sizeOf = (file: string): number => {
   try {
     const found = statSync(file);
@@ -26,14 +26,14 @@ export const sizeOf = (file: string): number => {
   } catch (cause) {
     throw new CommandFailure(`${file} cannot be read: ${reasonOf(cause)}`);
   }
-  throw new CommandFailure(`${file} is a folder: it takes a file of JSON lines`);
+  throw new CommandFailure(`${file} is a folder. Name a file of JSON lines.`);
 };
 
-/** The payload is spliced in as it was written: parsing it could change its numbers. */
+/** Inserts the payload as it was written: parsing could change its numbers. */
 export const messageOf = (fields: object, payload: string): string =>
   `${JSON.stringify(fields).slice(0, -1)},"payload":${payload}}`;
 
-/** Checked alone: spliced in, half of it could pass for another field. */
+/** Checks the payload before it is inserted into a message, where part of it could pass for another field. */
 export const notAPayload = (text: string): string | undefined => {
   const json = parseJson(text);
   if (!json.ok) return json.problems[0]?.reason;
@@ -44,16 +44,16 @@ export interface Line {
   readonly number: number;
   readonly text: string;
   readonly bytes: number;
-  /** What is wrong with it, as far as that can be seen here. */
+  /** Why the line cannot be sent, as far as it can be checked without the API. */
   readonly problem?: string;
 }
 
 /**
- * The lines of a file as register messages, in chunks that a request may have. Empty lines are nothing.
+ * The lines of a file as register messages, in chunks of one request each. Empty lines are skipped.
  *
- * @param operation of lines that are payloads; without it they are whole messages.
- * @param fields of each message besides, where the lines are payloads.
- * @param token names the tasks of lines that bring no id, with the number of the line: read again they are the same tasks.
+ * @param operation operation of the tasks if the lines are payloads; absent if they are whole messages.
+ * @param fields further fields of each message if the lines are payloads.
+ * @param token makes, with the line number, the ids of tasks that have none. The same file and token make the same tasks.
  */
 export async function* chunksOf(
   file: string,
@@ -76,7 +76,7 @@ export async function* chunksOf(
   if (chunk.length > 0) yield chunk;
 }
 
-/** Ids of a later line sort behind those of an earlier one. */
+/** Padded, so that ids sort in the order of the lines. */
 const idOfLine = (token: string, number: number): string => `${token}-${String(number).padStart(9, '0')}`;
 
 async function* linesOf(
@@ -94,16 +94,16 @@ async function* linesOf(
     const id = idOfLine(token, number);
     const text = operation === undefined ? withId(line, id) : messageOf({ operation, id, ...fields }, line);
     const bytes = Buffer.byteLength(text) + 1;
-    const problem = bytes > LINE_BYTES ? `has ${bytes} bytes: no task is as large` : problemOf(line);
+    const problem = bytes > LINE_BYTES ? `has ${bytes} bytes, more than a task may have` : problemOf(line);
     yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
   }
 }
 
-/** The lines of a file as payloads, as they were written. Empty lines are nothing. @throws CommandFailure */
+/** The lines of a file as payloads, as they were written. Empty lines are skipped. @throws CommandFailure */
 export async function* payloadsIn(file: string): AsyncGenerator<Line> {
   for await (const { number, line, bytes } of textsOf(file)) {
     const size = Buffer.byteLength(line ?? '');
-    const large = `has ${size} bytes: a payload has at most ${PAYLOAD_MAX_BYTES}`;
+    const large = `has ${size} bytes, but a payload has at most ${PAYLOAD_MAX_BYTES}`;
     const problem = line === undefined ? NOT_UTF8 : size > PAYLOAD_MAX_BYTES ? large : notAPayload(line);
     yield { number, text: line ?? '', bytes, ...(problem === undefined ? {} : { problem }) };
   }
@@ -112,8 +112,9 @@ export async function* payloadsIn(file: string): AsyncGenerator<Line> {
 const NOT_UTF8 = 'is not UTF-8';
 
 /**
- * The lines of a file that are not empty, with what each takes of it; without a text where it is none. @throws
- * CommandFailure
+ * The lines of a file that are not empty, each with its size in bytes. `line` is undefined if the line is not UTF-8.
+ *
+ * @throws CommandFailure
  */
 async function* textsOf(
   file: string,

@@ -1,4 +1,4 @@
-/** The lists of the API, page by page. */
+/** Reads the API's lists page by page. */
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import * as z from 'zod/mini';
@@ -7,17 +7,17 @@ import { TARGET, type TargetShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
 import { count } from './arguments.ts';
 
-/** What the API lists at once at the most. */
+/** Items that the API lists in one response at most. */
 const PAGE_MAX = 100;
-/** Targets that are asked about at once. */
+/** Targets that are read in parallel. */
 export const CONCURRENCY = 8;
 
 /**
- * The first `limit` of a list, page by page.
+ * The first `limit` items of a list, read page by page.
  *
- * @param key names the list in the answer
- * @param shape of one of it
- * @param path where it is
+ * @param key name of the list in the response
+ * @param shape schema of one item
+ * @param path route of the list
  */
 export const listed = async <Shape>(
   api: ApiClient,
@@ -44,19 +44,19 @@ export const listed = async <Shape>(
 
 type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists';
 
-/** TypeScript loses which of the two a computed name is. */
+/** The cast is needed since TypeScript does not infer the type of a computed property name. */
 const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
   z.looseObject({ [key]: z.array(shape), cursor: z.optional(z.string()) }) as unknown as z.ZodMiniType<
     Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
   >;
 
-/** Which Targets: those of an operation, or of these the ones whose grouping values begin with `prefix`. */
+/** Selects the Targets of an operation, and of these the Targets whose grouping values begin with `prefix`. */
 interface TargetSearch {
   readonly operation?: string;
   readonly prefix?: string;
 }
 
-/** The first Targets. */
+/** The first `limit` Targets. */
 export const allTargets = (
   api: ApiClient,
   limit: number,
@@ -70,7 +70,7 @@ export const allTargets = (
     limit,
   );
 
-/** A list that the API keeps by Target: of the one asked for, or of all; of each one more than is shown. */
+/** A list that the API has per Target, read for one Target or for all. Reads one item more than is shown, to see whether there are more. */
 export const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: { readonly target?: string; readonly limit: number },
@@ -85,11 +85,11 @@ export const ofTargets = async <Shape>(
   return found.flat();
 };
 
-/** A command that lists something. */
+/** A command that prints a list. */
 export const listing = (name: string, description: string): Command =>
-  new Command(name).description(description).option('--limit <n>', 'how many to show', count, 50);
+  new Command(name).description(description).option('--limit <n>', 'maximum number of rows', count, 50);
 
-/** Shows the first `limit` of a list, and that there are more where there are. */
+/** Prints the first `limit` items of a list, and whether there are more. */
 export const show = <Shape>(
   { json, limit }: { readonly json?: boolean; readonly limit: number },
   name: string,
@@ -101,5 +101,5 @@ export const show = <Shape>(
   const more = all.length > limit;
   if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
   else console.log(shown.length === 0 ? none : tableOf(shown));
-  if (more && !json) console.error(`… and more: these are ${limit}, --limit <n> shows others`);
+  if (more && !json) console.error(`… and more. Only the first ${limit} are shown; --limit <n> changes that`);
 };

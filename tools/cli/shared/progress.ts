@@ -1,16 +1,16 @@
-/** What a command that takes many requests says of how far it came: a bar on a terminal, and a last word after Ctrl-C. */
+/** Progress of a command that makes many requests: a bar on a terminal, and a report after Ctrl-C. */
 import { type ProgressResult, progress } from '@clack/prompts';
 
-/** The exit status of what Ctrl-C ended. */
+/** Exit status after Ctrl-C. */
 const INTERRUPTED = 130;
 
 /**
- * Does some work, which Ctrl-C ends with the process.
+ * Does some work. Ctrl-C ends the process, after a report.
  *
- * @param say what is done so far. It has to print at once.
+ * @param say prints how far the work got. It must print synchronously, since the process is exiting.
  */
 export const orInterrupted = async <T>(say: () => void, work: () => Promise<T>): Promise<T> => {
-  // Whatever else ends the process amid the work, such as a bar that takes the key itself, and as a success: it was interrupted.
+  // The progress bar reads the keyboard itself and exits with status 0 on Ctrl-C. Any exit during the work is an interruption.
   const onExit = (): void => {
     process.exitCode = INTERRUPTED;
     say();
@@ -27,8 +27,8 @@ export const orInterrupted = async <T>(say: () => void, work: () => Promise<T>):
 };
 
 /**
- * A bar on the standard error, where that is a terminal with a width: on one without, which has no window, each letter would
- * have a line of its own.
+ * A bar on the standard error, if that is a terminal with a width. In a terminal without a window the bar would print each
+ * letter on a line of its own.
  */
 export const progressBar = (max: number, output = process.stderr): ProgressResult | undefined =>
   output.isTTY && output.columns > 0 ? progress({ max: Math.max(1, max), output }) : undefined;

@@ -1,4 +1,4 @@
-/** The API of a deployed stack: found by the stack's outputs, its requests signed. Loaded only where it is asked for. */
+/** The API of a deployed stack, found by the stack's outputs and called with signed requests. Loaded only with --stack. */
 
 import { requestSigner } from '../../../src/aws/signed-request.ts';
 import { API_URL } from '../../../src/domain/deployed/environment.ts';
@@ -9,16 +9,16 @@ import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { withoutSecrets } from '../../terminal.ts';
 import { type ApiClient, apiClient, type Send } from './api-client.ts';
 
-/** A deployed stack, or one of the instances in it, and the way to its API. */
+/** A deployed stack, or one of the instances in it, and how to call its API. */
 export interface ReachableStack {
-  /** As it is typed. */
+  /** As the user types it: NAME or NAME/ID. */
   readonly name: string;
-  /** The stack's own. */
+  /** Name of the CloudFormation stack. */
   readonly stack: string;
-  /** What its metrics are of. */
+  /** The service dimension of its metrics. */
   readonly service: string;
   readonly account: Account;
-  /** Of its API, up to the version. */
+  /** URL of its API, including the version. */
   readonly url: string;
   readonly send: Send;
 }
@@ -29,15 +29,15 @@ export const stackApi = async (name: string, url?: string): Promise<ApiClient> =
 };
 
 /**
- * @param text `STACK`, or `STACK/ID` for a further instance of somebody's own stack.
- * @param url where to reach the API instead, up to its version.
+ * @param text `STACK`, or `STACK/ID` for one of several instances in a user's own stack.
+ * @param url another URL of the API, including its version.
  * @throws CommandFailure, WrongUsage
  */
 export const reachStack = async (text: string, url?: string, environment = process.env): Promise<ReachableStack> => {
   const named = parseInstance(text);
   if (!named)
     throw new WrongUsage(
-      `--stack takes the name or the ARN of a stack, and /ID behind it for one of several instances in it, not ${JSON.stringify(text)}`,
+      `--stack takes the name or ARN of a stack, or NAME/ID for one of several instances in it, not ${JSON.stringify(text)}`,
     );
   const account = await openAccount(environment);
   const stack = await findStack(account, named.stack);
@@ -54,30 +54,30 @@ export const reachStack = async (text: string, url?: string, environment = proce
   };
 };
 
-/** A stack that is being created has no outputs yet; another one never had this one. */
+/** A stack has no outputs while it is being created. Otherwise this stack never had the output. */
 const withoutOutput = async (account: Account, { name, status }: FoundStack, output: string): Promise<string> =>
   `the stack ${name} (${status}) has no output ${output}${
     status.startsWith('CREATE_IN_PROGRESS')
-      ? ': it is being created, wait until that is done'
-      : `: it is no stack with Groupage in it, that is there by another name, or its deployment failed${await others(account)}`
+      ? ': the stack is being created. Wait until that has finished'
+      : `: it does not contain Groupage, the id of the instance is wrong, or its deployment failed${await others(account)}`
   }`;
 
-/** Who may not list stacks may still use one by its name. */
+/** A user who is not allowed to list stacks may still use one by its name. */
 const others = async (account: Account): Promise<string> => {
   try {
     const names = (await listStacks(account)).flatMap(instancesOf);
     return names.length === 0
-      ? '; no stack there has an API of Groupage: is it another region or account? `npm run deploy` makes one'
-      : `; those with an API of Groupage are: ${names.join(', ')}`;
+      ? '; no stack there has a Groupage API. Check the region and the account, or deploy one with `npm run deploy`'
+      : `; stacks with a Groupage API: ${names.join(', ')}`;
   } catch (cause) {
     if (!(cause instanceof CommandFailure)) throw cause;
-    return ` (nor could the others be listed: ${cause.message})`;
+    return ` (the other stacks could not be listed: ${cause.message})`;
   }
 };
 
-/** Requests to a function URL, signed; refusals in words. @param stack its name, for messages. */
+/** Signs requests to a function URL, and explains refusals. @param stack its name, for messages. */
 export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {
-  // The client has found the credentials (and renews them), and brings a hash.
+  // The CloudFormation client has resolved the credentials, renews them, and has a hash function.
   const { credentials, sha256 } = cloudFormation.config;
   const sign = requestSigner({ region, credentials, sha256 });
   return async (address, init) => {
@@ -91,22 +91,22 @@ export const signedSend = ({ region, cloudFormation }: Account, stack: string): 
 
 const elsewhere = (from: string, { status, headers }: Response): string => {
   const location = headers.get('location') ?? '';
-  const to = URL.canParse(location, from) ? withoutSecrets(new URL(location, from).href) : 'nowhere';
-  return `${new URL(from).origin} answered ${status} and leads to ${to}: signed requests are not sent on. If the API is there, name it with --api`;
+  const to = URL.canParse(location, from) ? withoutSecrets(new URL(location, from).href) : 'no URL';
+  return `${new URL(from).origin} answered ${status}, a redirect to ${to}. Signed requests do not follow redirects. If the API is there, use --api`;
 };
 
 const refusal = (stack: string, region: string, body: string): string => {
   const said = messageIn(body);
   if (/expired/i.test(said) && /token/i.test(said))
-    return `the AWS credentials have expired (${said}): get new ones, e.g. by \`aws sso login\``;
+    return `the AWS credentials have expired (${said}). Get new ones, e.g. with \`aws sso login\``;
   if (/signature expired|not yet current/i.test(said))
-    return `AWS refuses the request's time (${said}): set this machine's clock`;
+    return `AWS refused the time of the request (${said}). Correct this machine's clock`;
   if (/signature.*(not match|mismatch)/i.test(said))
-    return `the signature does not fit (${said}): are these the credentials' secret and the region (${region}), and does what stands between keep host and path as they are?`;
-  return `the API of ${stack} refuses these credentials (403: ${said}): they need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/how-to/deploy.md; a credential of another account needs them in the function's own policy too`;
+    return `the signature does not match (${said}). Check the secret key and the region (${region}), and that no proxy changes the host or the path`;
+  return `the API of ${stack} refused these credentials (403: ${said}). They need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/how-to/deploy.md. Credentials of another account need them in the function's resource policy too`;
 };
 
-/** AWS's errors say `Message` or `message`. */
+/** AWS's errors have `Message` or `message`. */
 const messageIn = (body: string): string => {
   try {
     const { Message, message } = JSON.parse(body) as { Message?: unknown; message?: unknown };

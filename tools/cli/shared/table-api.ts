@@ -1,6 +1,6 @@
 /**
- * The API of fleets on a table of somebody's own, without a stack of Groupage: its routes run in this process, with the
- * credentials of the environment. Loaded only where it is asked for.
+ * The fleet API on a user's own table, without a Groupage stack. Its routes run in this process, with the credentials of
+ * the environment. Loaded only with --table.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -14,13 +14,13 @@ import { regionOf } from '../../account/region.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
-/** What DynamoDB takes for a name, or an ARN. */
+/** A name of a DynamoDB table, or its ARN. */
 const TABLE = /^(?:[\w.-]{3,255}|arn:[\w-]+:dynamodb:[\w-]+:\d+:table\/[\w.-]+)$/;
 
 /** @throws CommandFailure, WrongUsage */
 export const tableApi = async (table: string, environment = process.env): Promise<ApiClient> => {
   if (!TABLE.test(table))
-    throw new WrongUsage(`--table takes the name or the ARN of a table, not ${JSON.stringify(table)}`);
+    throw new WrongUsage(`--table takes the name or ARN of a table, not ${JSON.stringify(table)}`);
   const region = await regionOf(environment, new DynamoDBClient({}).config.region);
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region }));
   const app = new Hono().route('/v1', fleetRoutes({ fleets: dynamoDBFleets(client, table) }));
@@ -41,15 +41,15 @@ export const tableApi = async (table: string, environment = process.env): Promis
   );
 };
 
-/** What these say of a table of fleets is more than what they say of any. */
+/** Explains errors of DynamoDB for a fleet's table. */
 const refusal = (cause: Error, table: string, region: string): string | undefined => {
   switch (cause.name) {
     case 'ResourceNotFoundException':
-      return `there is no table ${table} in ${region}: is it another region or account? \`aws dynamodb list-tables\` lists those that there are`;
+      return `there is no table ${table} in ${region}. Check the region and the account; \`aws dynamodb list-tables\` lists the tables`;
     case 'AccessDeniedException':
-      return `these credentials may not use the table ${table} (${reasonOf(cause)}): they need dynamodb:Query and, to drain and to move, dynamodb:UpdateItem on it, which FleetTable.grantOperate gives`;
+      return `these credentials may not use the table ${table} (${reasonOf(cause)}). They need dynamodb:Query and, to drain and move, dynamodb:UpdateItem on it. FleetTable.grantOperate grants both`;
     case 'ValidationException':
-      return `the table ${table} is no FleetTable (${reasonOf(cause)}): its keys have to be Fleet and Entry`;
+      return `the table ${table} is not a FleetTable (${reasonOf(cause)}). The keys of a FleetTable are Fleet and Entry`;
     default:
       return undefined;
   }

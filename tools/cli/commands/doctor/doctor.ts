@@ -1,4 +1,4 @@
-/** `groupage doctor`: is anything stuck, and what is to be done about it? */
+/** `groupage doctor`: finds stuck work and wrong settings, and repairs stuck work. */
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import type * as z from 'zod/mini';
@@ -18,19 +18,22 @@ interface DoctorOptions extends CommonOptions {
   readonly repair?: boolean;
 }
 
-/** Targets that the quick look goes through; whoever has more learns that these are not all. */
+/** Targets that a run without --deep checks at most. If there are more, the summary says so. */
 const QUICK = 1_000;
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
-    .description('look for what is stuck or set wrongly, and what to do about it (exit status 1 if anything is)')
-    .option('--deep', 'look at every Target and every stored batch, not only at dead letters and the first Targets')
-    .option('--repair', 'with --deep: put right what is found')
+    .description('find stuck work and wrong settings, with a remedy for each (exit status 1 if there is a finding)')
+    .option(
+      '--deep',
+      'check every Target and every stored batch (default: dead letters, settings and the first 1,000 Targets)',
+    )
+    .option('--repair', 'with --deep: repair stuck work')
     .action((options: DoctorOptions) => doctor(options));
 
 const doctor = async (options: DoctorOptions): Promise<void> => {
   const { deep = false, repair = false, json } = options;
-  if (repair && !deep) throw new WrongUsage('--repair goes with --deep: the quick look only looks');
+  if (repair && !deep) throw new WrongUsage('--repair needs --deep');
   const api = await connect(options);
   const { queues, unseen } = await lettersOf(api);
   const lying = queues.filter(({ messages }) => messages > 0);
@@ -42,7 +45,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   };
   const onSkipped = (each: Skipped): void => {
     skipped.push(each);
-    if (!json) console.log(red(printable(`✗ ${each.id}: could not be looked at → ${each.reason}`)));
+    if (!json) console.log(red(printable(`✗ ${each.id}: could not be checked → ${each.reason}`)));
   };
   if (!json) for (const { queue, messages } of lying) console.log(red(deadLettersLine(queue, messages)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
@@ -52,7 +55,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   if (!json) for (const line of lines) console.log(red(printable(`✗ ${line}`)));
   const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
   if (!json)
-    for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} were not looked at: ${reason}`));
+    for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} could not be checked: ${reason}`));
   const treated = findings.filter(isTreated).length;
   const wrong = unseen.length + lying.length + lines.length + skipped.length + findings.length - treated;
   console.log(
@@ -63,7 +66,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   if (wrong > 0) process.exitCode = 1;
 };
 
-/** An API that fails at this, since a queue is gone, is no reason not to look at the rest: that may say which. */
+/** If the API fails here, e.g. because a queue was deleted, check the rest anyway: the settings may show which one. */
 const lettersOf = async (
   api: ApiClient,
 ): Promise<{ readonly queues: DeadLetters['queues']; readonly unseen: SettingsLook['unseen'] }> => {
@@ -75,20 +78,20 @@ const lettersOf = async (
   }
 };
 
-/** For how long the sweep goes on with a dead letter: an event's destination may be gone for good. */
-const until = (queue: string): string => (queue === 'callback' ? ', for three days' : '');
+/** How long the sweep sends a dead letter again. Events end after three days, since a destination may be gone for good. */
+const until = (queue: string): string => (queue === 'callback' ? ' for three days' : '');
 
 const GIVEN_UP =
-  'no destination took them for three days → see that it takes events again: docs/how-to/operate.md. Then groupage redrive --dead-letters given-up';
+  'their destination took none for three days → repair the destination (docs/how-to/operate.md), then: groupage redrive --dead-letters given-up';
 
 const deadLettersLine = (queue: string, messages: number): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'
-      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read why, and mend it: docs/how-to/operate.md. To register those that would not be refused any more: groupage redrive --dead-letters rejected`
-      : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again, later and later${until(queue)}. At once: groupage redrive --dead-letters ${queue}`;
+      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read the reasons and correct the cause (docs/how-to/operate.md), then: groupage redrive --dead-letters rejected`
+      : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
 
-/** What was put right, or had changed by itself, is wrong no more. */
+/** Whether a finding was repaired, or had gone before the repair. */
 const isTreated = ({ repaired, reason }: Finding): boolean => repaired !== undefined && reason === undefined;
 
 const findingLine = (finding: Finding): string => {
@@ -96,42 +99,42 @@ const findingLine = (finding: Finding): string => {
   const found = printable(`${what(finding)}, since ${ago(since)}`);
   if (reason !== undefined) return red(`✗ ${found} → not repaired: ${printable(reason)}`);
   if (repaired === undefined) return red(`✗ ${found} → groupage doctor --deep --repair`);
-  return green(`✓ ${found} → ${repaired ? done(finding) : 'had changed in the meantime'}`);
+  return green(`✓ ${found} → ${repaired ? done(finding) : 'was already gone at the repair'}`);
 };
 
-/** One that this version does not know is named by its word. */
+/** A finding of a later release is shown as its code. */
 const what = ({ finding, target, batchId, tasksWait }: Finding): string => {
   switch (finding) {
     case 'stranded':
-      return `${target}: tasks wait and nobody leads`;
+      return `${target}: tasks wait, but the Target has no leader`;
     case 'expired-lock':
-      return `${target}: the leader is gone${tasksWait ? ', and tasks wait' : ''}`;
+      return `${target}: the leader's lease has expired${tasksWait ? ', and tasks wait' : ''}`;
     case 'leaderless-batch':
-      return `${target}: batch ${batchId} was begun and nobody leads`;
+      return `${target}: batch ${batchId} is not sealed, and the Target has no leader`;
     case 'overdue-batch':
-      return `${target}: batch ${batchId} is overdue, its message was lost or waits behind many others`;
+      return `${target}: batch ${batchId} is overdue; its message was lost or waits behind many others`;
     case 'forgotten':
-      return `${target}: waits for room in its operation, which does not know of it`;
+      return `${target}: waits for a free slot, but is missing in the slot queue of its operation`;
     case 'stuck-slot':
-      return `${target}: batch ${batchId} is over and still counts as under way`;
+      return `${target}: batch ${batchId} has ended, but still holds its slot`;
     default:
       return `${target}: ${finding}`;
   }
 };
 
-/** One that this version does not know is named by its word. */
+/** A remedy of a later release is shown as its code. */
 const done = ({ remedy }: Finding): string => {
   switch (remedy) {
     case undefined:
-      return 'it was put right';
+      return 'repaired';
     case 'elect-message':
-      return 'a leader was asked for';
+      return 'sent an elect message';
     case 'batch-message':
-      return 'a batch message was sent';
+      return 'sent a batch message';
     case 'slot-freed':
-      return 'its place is free';
+      return 'released the slot';
     case 'lock-released':
-      return 'its lock was released';
+      return 'released the lock';
     default:
       return remedy;
   }
@@ -139,32 +142,32 @@ const done = ({ remedy }: Finding): string => {
 
 const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: number): string => {
   const all = [plural(targets, 'Target'), ...(batches === undefined ? [] : [plural(batches, 'batch', 'batches')])];
-  const looked = `looked at ${isAll ? '' : 'the first '}${all.join(' and ')}${isAll ? '' : ' (--deep looks at all)'}`;
-  const found = wrong > 0 ? plural(wrong, 'finding') : treated > 0 ? 'everything is put right' : 'nothing is wrong';
+  const looked = `checked ${isAll ? '' : 'the first '}${all.join(' and ')}${isAll ? '' : ' (--deep checks all)'}`;
+  const found = wrong > 0 ? plural(wrong, 'finding') : treated > 0 ? 'all findings were repaired' : 'nothing is wrong';
   return `${looked}: ${found}`;
 };
 
-/** How many were looked at. */
+/** How much was checked. */
 interface Examined {
   readonly targets: number;
   readonly batches?: number;
-  /** Whether these were all Targets. */
+  /** Whether all Targets were checked. */
   readonly isAll: boolean;
 }
 
 interface Walk {
-  /** Targets at the most. */
+  /** Maximum number of Targets. */
   readonly limit: number;
-  /** Whether to look at their batches too. */
+  /** Whether to check their batches too. */
   readonly batches: boolean;
   readonly repair: boolean;
-  /** Is told of each as it is found: a long walk may be broken off. */
+  /** Called for each finding at once, since a long check may be interrupted. */
   readonly onFinding: (finding: Finding) => void;
-  /** Likewise of each that could not be looked at. */
+  /** Called for each Target or batch that could not be checked. */
   readonly onSkipped: (skipped: Skipped) => void;
 }
 
-/** Walks through what the doctor looks at, page by page, so that no request runs long. */
+/** Checks Targets, and with `batches` their batches, page by page, so that each request is short. */
 const examine = async (api: ApiClient, walk: Walk): Promise<Examined> => {
   const atOnce = pLimit(CONCURRENCY);
   let [targets, batches] = [0, 0];
@@ -179,7 +182,7 @@ const examine = async (api: ApiClient, walk: Walk): Promise<Examined> => {
   return { targets, ...(walk.batches ? { batches } : {}), isAll: cursor === undefined };
 };
 
-/** Where the API fails at one Target's batches, the others are looked at all the same. @returns how many there were. */
+/** If the API fails at one Target's batches, the other Targets are still checked. @returns the number of batches checked. */
 const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promise<number> => {
   let batches = 0;
   let cursor: string | undefined;
@@ -198,7 +201,7 @@ const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promi
 
 interface Page {
   readonly findings: readonly Finding[];
-  /** A stack of an earlier release skips nothing: it fails. */
+  /** Absent in an API of an earlier release, where the request fails instead. */
   readonly skipped?: readonly Skipped[] | undefined;
 }
 

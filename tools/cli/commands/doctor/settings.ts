@@ -1,4 +1,4 @@
-/** What `groupage doctor` says of a stack's settings, of what AWS held back, and of this machine's clock. */
+/** The checks of `groupage doctor` on a stack's settings, on throttling by AWS, and on this machine's clock. */
 
 import type { Millis } from '../../../../src/domain/ids.ts';
 import { CLOCK_SKEW, SECOND } from '../../../../src/domain/timings.ts';
@@ -12,13 +12,13 @@ import { type CommonOptions, localStack } from '../../shared/connect.ts';
 export interface SettingsLook {
   readonly contradictions: readonly Contradiction[];
   readonly throttled: readonly Throttled[];
-  /** Milliseconds that this machine is ahead of whoever answers for the API; absent where that does not say its time. */
+  /** Milliseconds by which this machine's clock is ahead of the API's; absent if its response has no `Date`. */
   readonly clockAheadBy?: number;
-  /** What was not looked at, and why. */
+  /** What could not be checked, and why. */
   readonly unseen: readonly { readonly what: string; readonly reason: string }[];
 }
 
-/** @param url the API's. */
+/** @param url URL of the API. */
 export const lookAtSettings = async (options: CommonOptions, url: string): Promise<SettingsLook> => {
   const [settings, clockAheadBy] = await Promise.all([settingsOf(options), clockOf(url)]);
   return { ...settings, ...(clockAheadBy === undefined ? {} : { clockAheadBy }) };
@@ -29,7 +29,7 @@ type Settings = Omit<SettingsLook, 'clockAheadBy'>;
 const settingsOf = async ({ stack, api }: CommonOptions): Promise<Settings> => {
   if (stack !== undefined) return ofStack(stack);
   if (api === undefined) return ofLocal();
-  return nothing('settings and throttling', 'that takes --stack NAME, or the folder of the local stack');
+  return nothing('settings and throttling', 'use --stack NAME, or run the command in the folder of the local stack');
 };
 
 const nothing = (what: string, reason: string): Settings => ({
@@ -40,8 +40,8 @@ const nothing = (what: string, reason: string): Settings => ({
 
 const ofLocal = async (): Promise<Settings> => {
   const file = localStack();
-  // Another version of Groupage runs there.
-  if (!file.workers) return nothing('settings', 'the local stack does not tell them: start it again');
+  // The local stack runs another release of Groupage.
+  if (!file.workers) return nothing('settings', 'the local stack is of another release. Restart the stack');
   const [{ readLocal }, { localClients }] = await Promise.all([
     import('../../../doctor/queue-attributes.ts'),
     import('../../../local/clients.ts'),
@@ -55,7 +55,7 @@ const ofLocal = async (): Promise<Settings> => {
   }
 };
 
-/** Who may use the API need not be allowed to look at functions and queues: then that is said, and the rest goes on. */
+/** A user of the API may lack permission to read functions and queues. Report that, and continue with the other checks. */
 const ofStack = async (name: string): Promise<Settings> => {
   const { reachStack } = await import('../../shared/stack-api.ts');
   const { stack, service, account } = await reachStack(name);
@@ -67,7 +67,7 @@ const ofStack = async (name: string): Promise<Settings> => {
   const unseen: { what: string; reason: string }[] = [];
   const look = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await inWords(`look at ${what}`, region, work);
+      return await inWords(`read ${what}`, region, work);
     } catch (cause) {
       if (!(cause instanceof CommandFailure)) throw cause;
       unseen.push({ what, reason: cause.message });
@@ -81,14 +81,14 @@ const ofStack = async (name: string): Promise<Settings> => {
   return { contradictions: deployed ? contradictionsIn(deployed) : [], throttled: throttled ?? [], unseen };
 };
 
-/** Nobody has to let anybody in for this: a refusal has the time, too. */
+/** Needs no permission: an error response has a `Date` too. */
 const clockOf = async (url: string): Promise<number | undefined> => {
   const asked = Date.now();
   const { headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(10_000) });
   return skewOf(headers.get('date'), asked, Date.now());
 };
 
-/** A line for each thing that is wrong: what, and what to do. */
+/** A line for each problem, with its remedy. */
 export const settingsLines = ({ contradictions, throttled, clockAheadBy = 0 }: SettingsLook): string[] => [
   ...contradictions.map((each) => `${each.what} → ${each.do}`),
   ...throttled.map(throttledLine),
@@ -100,24 +100,25 @@ const isSkewed = (aheadBy: number): boolean => Math.abs(aheadBy) > CLOCK_SKEW;
 const throttledLine = ({ what, kind, times }: Throttled): string => {
   const held = `${what}: ${plural(times, kind.slice(0, -1), kind)} throttled in the last hour`;
   return kind === 'invocations'
-    ? `${held} → the account's concurrent executions, or a reserved concurrency, are used up: docs/how-to/operate.md#a-function-is-throttled`
-    : `${held} → one key, or a table that grew suddenly: docs/how-to/operate.md#a-table-is-throttled`;
+    ? `${held} → the account's concurrency limit or the reserved concurrency is used up, see docs/how-to/operate.md#a-function-is-throttled`
+    : `${held} → a hot key, or a sudden rise in traffic, see docs/how-to/operate.md#a-table-is-throttled`;
 };
 
 const skewLine = (aheadBy: number): string =>
-  `this machine's clock is ${Math.round(Math.abs(aheadBy) / SECOND)} s ${aheadBy > 0 ? 'ahead of' : 'behind'} the API's, ${CLOCK_SKEW / SECOND} s are allowed → set it (NTP): leases that are held from here would end at the wrong time`;
+  `this machine's clock is ${Math.round(Math.abs(aheadBy) / SECOND)} s ${aheadBy > 0 ? 'ahead of' : 'behind'} the API's; at most ${CLOCK_SKEW / SECOND} s are allowed → correct the clock (NTP). Leases taken from this machine would end at the wrong time`;
 
-/** What an HTTP date leaves out. */
+/** Resolution of an HTTP date. */
 const RESOLUTION: Millis = 1_000;
 
 /**
- * By how much this machine's clock differs from that of whoever answers. Positive where this machine is ahead; 0 where the answer shows no difference: its `Date` has whole seconds, and was
- * written at some moment between asking and hearing. Undefined without one. Pure.
+ * Difference between this machine's clock and the clock of the API, in milliseconds. Positive if this machine is ahead. 0 if
+ * the response shows no difference: its `Date` has whole seconds, and was written between request and response. Undefined
+ * without a `Date`. Pure.
  */
-export const skewOf = (date: string | null, asked: Millis, heard: Millis): Millis | undefined => {
+export const skewOf = (date: string | null, asked: Millis, received: Millis): Millis | undefined => {
   const written = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(written)) return undefined;
   if (asked > written + RESOLUTION) return asked - written - RESOLUTION;
-  if (heard < written) return heard - written;
+  if (received < written) return received - written;
   return 0;
 };

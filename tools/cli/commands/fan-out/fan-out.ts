@@ -1,4 +1,4 @@
-/** `groupage fan-out …`: N items, of which it is known exactly once that the last is done. */
+/** `groupage fan-out …`: N items, whose end is reported exactly once. */
 import { Command, InvalidArgumentError } from 'commander';
 import { pathOf } from '../../../../src/client/fan-out-calls.ts';
 import type { FailFast } from '../../../../src/domain/fan-outs/fan-out.ts';
@@ -13,19 +13,19 @@ import { describe, fanOutsTable, watchFanOut } from './show.ts';
 const someFanOut = somePart('the id of a fan-out');
 
 const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1 to 999999999.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Give a whole number from 1 to 999999999.');
   return Number(text);
 };
 
-/** `3`, or `10%` of all items. What of these it may be is the API's to say. */
+/** `3` items, or `10%` of all items. The API checks the range. */
 const tolerance = (text: string): FailFast => {
   const [, number = '', percent] = /^(\d{1,9}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
-  if (number === '') throw new InvalidArgumentError('It takes a number of items such as 3, or a share such as 10%.');
+  if (number === '') throw new InvalidArgumentError('Give a number of items such as 3, or a share such as 10%.');
   return percent === '%' ? { share: Number(`${number}e-2`) } : { count: Number(number) };
 };
 
 export const fanOutCommand = (): Command => {
-  const group = new Command('fan-out').description('hand out N items, and know exactly once that the last is done');
+  const group = new Command('fan-out').description('track N items and report exactly once when all are done');
   for (const each of [open(), add(), seal(), ack(), show(), listAll(), watch(), remove()]) group.addCommand(each);
   return group.addHelpText(
     'after',
@@ -48,11 +48,15 @@ interface OpenOptions extends CommonOptions {
 
 const open = (): Command =>
   new Command('open')
-    .description('open a fan-out, and print its id')
-    .option('--id <id>', 'name it: opened again with the same options it is the same one')
-    .option('--user-key <text>', 'what it is about: shown with it, and told at its end')
-    .option('--callback <destination>', 'the configured destination that is told of its end')
-    .option('--fail-fast <n|p%>', 'complete at once when more items than that have failed', tolerance)
+    .description('open a fan-out and print its id')
+    .option('--id <id>', 'id of the fan-out (default: a new one); a repeat with the same options opens no second one')
+    .option('--user-key <text>', 'your own reference, shown with the fan-out and sent in its event')
+    .option('--callback <destination>', 'configured destination that receives an event when the fan-out ends')
+    .option(
+      '--fail-fast <n|p%>',
+      'complete immediately when more than this number or percentage of items have failed',
+      tolerance,
+    )
     .action(async ({ id, userKey, callback, failFast, ...options }: OpenOptions) => {
       const api = await connect(options);
       const { text, value } = await api.post('/fan-outs', JSON.stringify({ id, userKey, callback, failFast }), FAN_OUT);
@@ -61,17 +65,17 @@ const open = (): Command =>
 
 const add = (): Command =>
   new Command('add')
-    .description('add items to a fan-out that is open')
-    .argument('<id>', "the fan-out's id", someFanOut)
-    .argument('<count>', 'how many', wholeNumber)
-    .option('--token <text>', 'name the addition: made again with the same token it adds nothing more', tokenOfCalls)
-    .option('--items', "print every item's id, one a line, instead of the groups")
+    .description('add items to an open fan-out')
+    .argument('<id>', 'id of the fan-out', someFanOut)
+    .argument('<count>', 'number of items', wholeNumber)
+    .option('--token <text>', 'name for this addition; a repeat with the same token adds nothing twice', tokenOfCalls)
+    .option('--items', 'print the id of each item, one per line, instead of the groups')
     .action(addItems);
 
 const seal = (): Command =>
   new Command('seal')
-    .description('nothing is added any more: it completes with its last item')
-    .argument('<id>', "the fan-out's id", someFanOut)
+    .description('close a fan-out for new items; it completes with its last item')
+    .argument('<id>', 'id of the fan-out', someFanOut)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);
       const { text, value } = await api.post(`${pathOf(id)}/seal`, '{}', SEALED);
@@ -80,9 +84,9 @@ const seal = (): Command =>
 
 const ack = (): Command =>
   new Command('ack')
-    .description('items are done (exit status 1 if some are unknown)')
-    .argument('[items...]', 'their ids; without any, those on the standard input, one a line')
-    .option('--failed', 'they have failed')
+    .description('report items as done (exit status 1 if some are unknown)')
+    .argument('[items...]', 'ids of items (default: read from standard input, one per line)')
+    .option('--failed', 'report the items as failed')
     .action(ackItems);
 
 interface ShowOptions extends CommonOptions {
@@ -91,9 +95,9 @@ interface ShowOptions extends CommonOptions {
 
 const show = (): Command =>
   new Command('show')
-    .description('show how far a fan-out is')
-    .argument('<id>', "the fan-out's id", someFanOut)
-    .option('--failed', 'list the items that failed instead, one a line')
+    .description('show the status and counts of a fan-out')
+    .argument('<id>', 'id of the fan-out', someFanOut)
+    .option('--failed', 'list its failed items instead, one per line')
     .action(async (id: string, options: ShowOptions) => {
       if (options.failed) return listFailed(id, options);
       const { text, value } = await (await connect(options)).get(pathOf(id), FAN_OUT);
@@ -115,7 +119,7 @@ const listFailed = async (id: string, options: CommonOptions): Promise<void> => 
 };
 
 const listAll = (): Command =>
-  listing('list', 'list fan-outs: those under way, then those that ended').action(
+  listing('list', 'list fan-outs: first those under way, then those that ended').action(
     async (options: CommonOptions & { readonly limit: number }) => {
       const all = await listed(await connect(options), 'fanOuts', FAN_OUT_OUTLINE, {}, options.limit + 1, 'fan-outs');
       showAll(options, 'fanOuts', all, fanOutsTable, 'no fan-outs');
@@ -125,14 +129,14 @@ const listAll = (): Command =>
 const watch = (): Command =>
   new Command('watch')
     .description('watch a fan-out until it ends (exit status 1 if it expired)')
-    .argument('<id>', "the fan-out's id", someFanOut)
-    .option('--every <seconds>', 'how often to look', everyOption, 1)
+    .argument('<id>', 'id of the fan-out', someFanOut)
+    .option('--every <seconds>', 'seconds between two updates', everyOption, 1)
     .action(watchFanOut);
 
 const remove = (): Command =>
   new Command('delete')
-    .description('end a fan-out without telling anybody: its items become unknown')
-    .argument('<id>', "the fan-out's id", someFanOut)
+    .description('delete a fan-out without an event; its items become unknown')
+    .argument('<id>', 'id of the fan-out', someFanOut)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);
       const { text, value } = await api.delete(pathOf(id), FAN_OUT);

@@ -1,4 +1,4 @@
-/** `groupage fan-out add` and `ack`: any number of items, of which no more than some thousands are held. */
+/** `groupage fan-out add` and `ack`. They stream the items, and hold a few thousand in memory at most. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ulid } from 'ulid';
@@ -36,11 +36,11 @@ const asking =
 
 export const addItems = async (id: string, count: number, options: AddOptions): Promise<void> => {
   const { token = ulid(), items = false, json = false } = options;
-  if (items && json) throw new WrongUsage('--items prints plain lines: leave --json out, or --items');
+  if (items && json) throw new WrongUsage('--items prints plain lines and cannot be combined with --json');
   const ask = asking(await connect(options));
-  const again = `to add these, and none twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
-  // Items that nobody was given nobody acks. Whoever had enough of them (`--items | head`) ends it as Ctrl-C does.
-  const interrupted = (): void => console.error(printable(`interrupted; items may have been added; ${again}`));
+  const again = `To add the items without adding any twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
+  // A closed pipe (`--items | head`) ends the command like Ctrl-C: items that were never printed would never be acked.
+  const interrupted = (): void => console.error(printable(`Interrupted. Items may have been added. ${again}`));
   const added = addInCalls(ask, id, count, token);
   try {
     if (items) return await orInterrupted(interrupted, () => printLines(itemsOf(id, added)));
@@ -52,11 +52,11 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
     console.log(json ? printJson(JSON.stringify({ groups, token })) : `${said}\n\n${groupsTable(id, groups)}`);
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
-    throw new CommandFailure(`${cause.message}\nWhether items were added is not known; ${again}`);
+    throw new CommandFailure(`${cause.message}\nThe items may have been added. ${again}`);
   }
 };
 
-/** As fast as they are read, so that whoever stops reading stops the adding. */
+/** Prints lines only as fast as they are read, so that the command adds no items after the reader stops. */
 const printLines = async (lines: AsyncIterable<string>): Promise<void> => {
   let text = '';
   const flush = async (): Promise<void> => {
@@ -76,7 +76,7 @@ interface AckOptions extends CommonOptions {
 
 export const ackItems = async (items: readonly string[], options: AckOptions): Promise<void> => {
   if (items.length === 0 && process.stdin.isTTY)
-    throw new WrongUsage('give ids of items, or have them on the standard input, one a line');
+    throw new WrongUsage('give ids of items, or pipe them to standard input, one per line');
   const outcome = options.failed ? 'failed' : 'succeeded';
   const send = asking(await connect(options));
   let isSent = false;
@@ -85,7 +85,7 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
     return send(path, body);
   };
   let acked = 0;
-  const soFar = (): string => `${plural(acked, 'item was', 'items were')} acked; all of them can be acked again`;
+  const soFar = (): string => `${plural(acked, 'item was', 'items were')} acked. It is safe to ack all of them again`;
   const isLive = process.stderr.isTTY;
   const onProgress = (count: number): void => {
     acked = count;
@@ -102,13 +102,13 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
   } catch (thrown) {
     const cause = thrown instanceof NotAllAcked ? thrown.cause : thrown;
     if (isLive && acked > 0) process.stderr.write('\n');
-    // Where the one call that was made got no answer nobody knows.
+    // The only call got no response, so whether it took effect is unknown.
     if (!(cause instanceof CommandFailure) || (isSent && acked === 0)) throw cause;
-    throw new CommandFailure(`${cause.message}\n${isSent ? soFar() : 'nothing was acked'}`);
+    throw new CommandFailure(`${cause.message}\n${isSent ? soFar() : 'no item was acked'}`);
   }
 };
 
-/** With the place of what is no item, which the answer to it would not know. */
+/** Checks each id here, since the API's error would not contain the line number. */
 async function* done(
   items: Iterable<readonly [string, string]> | AsyncIterable<readonly [string, string]>,
   outcome: 'succeeded' | 'failed',
@@ -137,7 +137,7 @@ const report = ({ fanOuts, unknown }: Acked, acked: number, { json }: CommonOpti
       console.log(
         `${printable(id)} is ${complete ? `${green('complete')}${userKey === undefined ? '' : printable(` (${userKey})`)}` : 'not complete yet'}`,
       );
-    complain(unknown.map((item) => `${item} is unknown`));
+    complain(unknown.map((item) => `unknown item: ${item}`));
   }
   if (unknown.length > 0) process.exitCode = 1;
 };

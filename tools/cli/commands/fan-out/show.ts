@@ -1,4 +1,4 @@
-/** How far fan-outs are: for `groupage fan-out show`, `list` and `watch`. */
+/** Output of `groupage fan-out show`, `list` and `watch`. */
 import { setTimeout } from 'node:timers/promises';
 import { type AddedGroup, pathOf } from '../../../../src/client/fan-out-calls.ts';
 import { CommandFailure } from '../../../failure.ts';
@@ -13,7 +13,7 @@ interface WatchOptions extends CommonOptions {
 
 const START_OF_LINE = '\r\u001b[K';
 
-/** `groupage fan-out watch ID`: a line that is drawn again on a terminal; a line for each change where there is none. */
+/** `groupage fan-out watch ID`: one line, redrawn on a terminal. Without a terminal, a new line for each change. */
 export const watchFanOut = async (id: string, { every, ...options }: WatchOptions): Promise<void> => {
   const api = await connect(options);
   const isLive = process.stdout.isTTY && !options.json;
@@ -33,21 +33,21 @@ export const watchFanOut = async (id: string, { every, ...options }: WatchOption
         return;
       }
     }
-    // Looking must not become the work: a large one is counted for a while, and left alone for as long.
+    // Counting a large fan-out takes a while: rest for as long, so that this command is not a load on the stack.
     await setTimeout(Math.max(every * 1_000, performance.now() - from));
   }
 };
 
 const look = (api: ApiClient, id: string) => api.get(pathOf(id), FAN_OUT);
 
-/** A stack that is restarted or busy comes back; whoever does not know the fan-out any more does not. */
+/** Retries while the stack restarts or is busy. Other refusals, such as an unknown fan-out, are final. */
 const lookAgain = async (api: ApiClient, id: string, isLive: boolean) => {
   try {
     return await look(api, id);
   } catch (cause) {
     const isFinal = cause instanceof ApiFailure && cause.status < 500 && cause.status !== 429;
     if (!(cause instanceof CommandFailure) || isFinal) throw cause;
-    console.error(`${isLive ? START_OF_LINE : ''}${printable(cause.message)}; looking again …`);
+    console.error(`${isLive ? START_OF_LINE : ''}${printable(cause.message)}; retrying …`);
     return undefined;
   }
 };
@@ -58,13 +58,13 @@ const coloured = ({ status, because }: FanOutShape): string => {
   return status === 'expired' ? red(printable(text)) : text;
 };
 
-/** One that this version does not know is named by its word. */
+/** A reason of a later release is shown as its code. */
 const reason = (because: string): string => {
   switch (because) {
     case 'too-many-failed':
       return 'too many items failed';
     case 'idle':
-      return 'nothing happened for too long';
+      return 'idle for too long';
     default:
       return because;
   }
@@ -75,7 +75,7 @@ const number = (count: number): string => count.toLocaleString('en');
 const tolerated = (failFast: NonNullable<FanOutShape['failFast']>): string =>
   'count' in failFast
     ? plural(Number(failFast.count), 'item')
-    : `${Number((Number(failFast.share) * 100).toPrecision(12))}% of them`;
+    : `${Number((Number(failFast.share) * 100).toPrecision(12))}% of the items`;
 
 export const describe = (fanOut: FanOutShape): string => {
   const { id, total, succeeded, failed, pending, countsAreAtLeast, userKey, callback, failFast, createdAt, endedAt } =
@@ -90,10 +90,10 @@ export const describe = (fanOut: FanOutShape): string => {
     ['pending', pending === undefined ? undefined : number(pending)],
     ['user key', userKey && printable(userKey)],
     ['callback', callback && printable(callback)],
-    ['tolerates', failFast && `${tolerated(failFast)} failed`],
+    ['tolerates', failFast && `up to ${tolerated(failFast)} failed`],
     ['opened', moment(createdAt)],
     ['ended', endedAt && moment(endedAt)],
-    ['next', failed > 0 ? `groupage fan-out show ${printable(id)} --failed lists what failed` : undefined],
+    ['next', failed > 0 ? `list the failed items: groupage fan-out show ${printable(id)} --failed` : undefined],
   ]);
 };
 
@@ -111,7 +111,7 @@ export const fanOutsTable = (fanOuts: readonly FanOutOutlineShape[]): string =>
 
 const BAR = 20;
 
-/** How far it is, in a line. */
+/** Progress in one line. */
 export const progressLine = (fanOut: FanOutShape): string => {
   const { id, total, failed, pending } = fanOut;
   const failures = failed > 0 ? ` · ${red(`${number(failed)} failed`)}` : '';
@@ -122,7 +122,7 @@ export const progressLine = (fanOut: FanOutShape): string => {
   return `${printable(id)}  ${bar}  ${number(done)} of ${number(total)} done${failures} · ${coloured(fanOut)}`;
 };
 
-/** Groups that were added; those in a row that have as many items are one line. */
+/** The added groups. Consecutive groups with the same number of items share a line. */
 export const groupsTable = (fanOut: string, groups: readonly AddedGroup[]): string => {
   const runs: { first: number; last: number; count: number }[] = [];
   for (const { id, count } of groups) {

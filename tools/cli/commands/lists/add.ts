@@ -1,4 +1,4 @@
-/** `groupage lists add`: jobs from a file of JSON lines, of which no more than one call's are held. */
+/** `groupage lists add`: adds jobs from a file of JSON lines. It holds the lines of one call in memory at most. */
 import { ulid } from 'ulid';
 import type { Ask } from '../../../../src/client/ask.ts';
 import { addCall, inCalls } from '../../../../src/client/list-calls.ts';
@@ -15,12 +15,12 @@ interface AddOptions extends CommonOptions {
   readonly token?: string;
 }
 
-/** How far a file is added. */
+/** How much of a file was added. */
 interface Progress {
   jobs: number;
-  /** The last line that was. */
+  /** The last line that was added. */
   upTo: number;
-  /** That the list has. */
+  /** Jobs of the list. */
   total?: number;
 }
 
@@ -32,16 +32,16 @@ const asking =
 export const addJobs = async (id: string, file: string, options: AddOptions): Promise<void> => {
   const { token = ulid(), json = false } = options;
   if (file === '-' && process.stdin.isTTY)
-    throw new WrongUsage('name a file of JSON lines, or have them on the standard input');
+    throw new WrongUsage('name a file of JSON lines, or pipe them to standard input');
   const bytes = file === '-' ? 0 : sizeOf(file);
   const ask = asking(await connect(options));
   const bar = progressBar(bytes);
   const far: Progress = { jobs: 0, upTo: 0 };
-  const again = `to add the rest, and none twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
+  const again = `To add the rest without adding a line twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   const interrupted = (): void => {
-    // The bar's line is not ended.
+    // End the line of the bar.
     if (bar) console.error();
-    console.error(printable(`interrupted; ${unknown(far)}; ${again}`));
+    console.error(printable(`Interrupted. ${unknown(far)}. ${again}`));
   };
   const advance = (read: number): void => bar?.advance(bytes > 0 ? read : 0, `${far.jobs.toLocaleString('en')} added`);
   await orInterrupted(interrupted, async () => {
@@ -56,7 +56,7 @@ export const addJobs = async (id: string, file: string, options: AddOptions): Pr
     }
   });
   const { jobs: added, total } = far;
-  const has = total === undefined ? '' : `, which has ${total.toLocaleString('en')}`;
+  const has = total === undefined ? '' : `, which now has ${total.toLocaleString('en')}`;
   if (json) console.log(printJson(JSON.stringify({ added, total, token })));
   else console.log(printable(`${plural(added, 'job')} added to ${id}${has}`));
 };
@@ -67,7 +67,7 @@ interface Addition {
   readonly token: string;
 }
 
-/** @param advance is told how many bytes were read since. @throws CommandFailure */
+/** @param advance called with the bytes read since its last call. @throws CommandFailure */
 const addFile = async (
   ask: Ask,
   { id, file, token }: Addition,
@@ -84,7 +84,7 @@ const addFile = async (
   }
 };
 
-/** Adds the lines of one call, or none of them. Answers how many the list has then. @throws CommandFailure */
+/** Adds the lines of one call, or none of them. @returns the new number of jobs in the list. @throws CommandFailure */
 const addLines = async (ask: Ask, id: string, call: readonly Line[], token: string, n: number): Promise<number> => {
   const wrong = call.flatMap(({ number, problem }) => (problem === undefined ? [] : [`line ${number}: ${problem}`]));
   if (wrong.length > 0) throw new WrongLines(wrong);
@@ -96,10 +96,10 @@ const addLines = async (ask: Ask, id: string, call: readonly Line[], token: stri
   }
 };
 
-/** As many of them as anyone reads. */
+/** Wrong lines that are shown at most. */
 const SHOWN = 20;
 
-/** Lines that are no payloads: none of their call was added. */
+/** Lines that are not payloads. No line of their call was added. */
 class WrongLines extends CommandFailure {
   constructor(lines: readonly string[]) {
     const more = lines.length > SHOWN ? [`… and ${lines.length - SHOWN} more`] : [];
@@ -107,7 +107,7 @@ class WrongLines extends CommandFailure {
   }
 }
 
-/** What the API's errors name (`jobs[3].payload …`), by their lines. */
+/** The API's errors (`jobs[3].payload …`) with the line numbers of the file. */
 const faultsOf = ({ errors }: ApiFailure, call: readonly Line[]): readonly string[] =>
   errors.flatMap(({ path, reason }) => {
     const [, index, rest = ''] = /^jobs\[(\d+)\]\.?(.*)$/.exec(path) ?? [];
@@ -116,14 +116,14 @@ const faultsOf = ({ errors }: ApiFailure, call: readonly Line[]): readonly strin
   });
 
 const known = ({ jobs, upTo }: Progress): string =>
-  jobs === 0 ? 'nothing was added' : `${plural(jobs, 'job')} added, up to line ${upTo}`;
+  jobs === 0 ? 'No job was added' : `${plural(jobs, 'job')} added, up to line ${upTo}`;
 
-/** Where an answer is missing. */
+/** Result after a call without a response. */
 const unknown = (far: Progress): string =>
-  far.jobs === 0 ? 'whether jobs were added is not known' : `${known(far)}; whether more were is not known`;
+  far.jobs === 0 ? 'Jobs may have been added' : `${known(far)}. More may have been added`;
 
-/** What is known after a failure, and what to do. */
+/** Result after a failure, and the next step. */
 const outlook = (cause: CommandFailure, far: Progress, again: string): string => {
-  if (cause instanceof WrongLines) return `${known(far)}; mend these lines; ${again}`;
-  return isRefused(cause) ? known(far) : `${unknown(far)}; ${again}`;
+  if (cause instanceof WrongLines) return `${known(far)}. Correct these lines. ${again}`;
+  return isRefused(cause) ? known(far) : `${unknown(far)}. ${again}`;
 };

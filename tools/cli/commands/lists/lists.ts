@@ -1,4 +1,4 @@
-/** `groupage lists …`: jobs that wait until they are asked for, and then are each handed out once. */
+/** `groupage lists …`: deferred lists, whose jobs wait until they are triggered or claimed. */
 import { Command, InvalidArgumentError } from 'commander';
 import { ulid } from 'ulid';
 import type { ZodMiniType } from 'zod/mini';
@@ -23,24 +23,24 @@ import { addJobs } from './add.ts';
 import { describe, jobLines, listsTable, printJobs } from './show.ts';
 
 const someList = somePart('the id of a list');
-const someClaim = somePart('what the claim was answered');
+const someClaim = somePart('the claim handle that `groupage lists claim` printed');
 
 const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Give a whole number, at least 1.');
   return Number(text);
 };
 
-/** `10`, or `10%`. What of these it may be is the API's to say. */
+/** `10`, or `10%`. The API checks the range. */
 const percentage = (text: string): number => {
-  if (!/^\d{1,9}(\.\d{1,9})?%?$/.test(text)) throw new InvalidArgumentError('It takes a number such as 10 or 2.5.');
+  if (!/^\d{1,9}(\.\d{1,9})?%?$/.test(text)) throw new InvalidArgumentError('Give a number such as 10 or 2.5.');
   return Number(text.replace('%', ''));
 };
 
 export const listsCommand = (): Command => {
-  const group = new Command('lists').description('keep jobs until they are asked for, and hand out each of them once');
+  const group = new Command('lists').description('keep numbered jobs until they are triggered or claimed');
   const changes = [
-    changing('seal', 'nothing is added any more: it completes with its last job'),
-    changing('cancel', 'what waits never starts, and nothing is added: what runs finishes'),
+    changing('seal', 'close a list for new jobs; it completes with its last job'),
+    changing('cancel', 'cancel a list: waiting jobs never start, started jobs finish'),
   ];
   for (const each of [
     create(),
@@ -70,7 +70,7 @@ Examples:
 };
 
 const ofList = (name: string, description: string): Command =>
-  new Command(name).description(description).argument('<id>', "the list's id", someList);
+  new Command(name).description(description).argument('<id>', 'id of the list', someList);
 
 interface CreateOptions extends CommonOptions {
   readonly id?: string;
@@ -81,11 +81,11 @@ interface CreateOptions extends CommonOptions {
 
 const create = (): Command =>
   new Command('create')
-    .description('create a list, and print its id')
-    .option('--id <id>', 'name it: created again with the same options it is the same one')
-    .option('--operation <name>', 'of the tasks that its jobs become when they are triggered')
-    .option('--name <text>', 'what it is about: shown with it, and told at its end')
-    .option('--callback <destination>', 'the configured destination that is told of its end')
+    .description('create a list and print its id')
+    .option('--id <id>', 'id of the list (default: a new one); a repeat with the same options creates no second list')
+    .option('--operation <name>', 'operation of the tasks that triggered jobs become')
+    .option('--name <text>', 'your own name for it, shown with the list and sent in its event')
+    .option('--callback <destination>', 'configured destination that receives an event when the list ends')
     .action(async ({ id, operation, name, callback, ...options }: CreateOptions) => {
       const api = await connect(options);
       const { text, value } = await api.post('/lists', JSON.stringify({ id, operation, name, callback }), LIST);
@@ -93,9 +93,9 @@ const create = (): Command =>
     });
 
 const add = (): Command =>
-  ofList('add', 'add jobs to a list that is open')
-    .argument('<file>', 'JSON lines, each the payload of a job; - is the standard input')
-    .option('--token <text>', 'name the addition: made again with the same token it adds nothing twice', tokenOfCalls)
+  ofList('add', 'add jobs to an open list')
+    .argument('<file>', 'file of JSON lines, each the payload of a job (- for standard input)')
+    .option('--token <text>', 'name for this addition; a repeat with the same token adds nothing twice', tokenOfCalls)
     .action(addJobs);
 
 const changing = (name: 'seal' | 'cancel', description: string): Command =>
@@ -115,10 +115,14 @@ interface TriggerOptions extends CommonOptions {
 }
 
 const trigger = (): Command =>
-  ofList('trigger', 'jobs of a list become tasks of its operation: those that are left, where that is less')
-    .option('--count <n>', 'so many', wholeNumber)
-    .option('--percent <p>', 'such a share of all that the list has, e.g. 10', percentage)
-    .option('--token <text>', 'name the trigger: made again with the same token it does nothing more', tokenOfCalls)
+  ofList('trigger', 'turn the next jobs of a list into tasks of its operation')
+    .option('--count <n>', 'maximum number of jobs', wholeNumber)
+    .option('--percent <p>', 'percentage of all jobs of the list, e.g. 10', percentage)
+    .option(
+      '--token <text>',
+      'name for this trigger; a repeat with the same token triggers nothing twice',
+      tokenOfCalls,
+    )
     .action(triggerJobs);
 
 const triggerJobs = async (id: string, { count, percent, token = ulid(), ...options }: TriggerOptions) => {
@@ -133,16 +137,16 @@ const triggerJobs = async (id: string, { count, percent, token = ulid(), ...opti
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     const wanted = count === undefined ? `--percent ${percent}` : `--count ${count}`;
     throw new CommandFailure(
-      `${cause.message}\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}${toSameApi(options)}`,
+      `${cause.message}\nJobs may have been triggered. To repeat this without triggering a job twice: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}${toSameApi(options)}`,
     );
   }
 };
 
 const claim = (): Command =>
-  ofList('claim', 'claim jobs, and print them as JSON lines; the claim goes to the standard error')
-    .option('--count <n>', 'as many at the most', wholeNumber, 1)
-    .option('--lease <seconds>', 'nobody else gets them for so long', wholeNumber, 60)
-    .option('--claim-id <text>', 'name the claim: made again with the same one it is answered the same jobs')
+  ofList('claim', 'claim jobs and print them as JSON lines; the claim handle goes to standard error')
+    .option('--count <n>', 'maximum number of jobs', wholeNumber, 1)
+    .option('--lease <seconds>', 'time in seconds for which no other worker gets the jobs', wholeNumber, 60)
+    .option('--claim-id <text>', 'id of this claim; a repeat with the same id returns the same jobs')
     .action(claimJobs);
 
 interface ClaimOptions extends CommonOptions {
@@ -159,23 +163,25 @@ const claimJobs = async (id: string, options: ClaimOptions): Promise<void> => {
     const { text, value } = await api.post(`${listPath(id)}/claims`, body, CLAIMED);
     if (options.json) return console.log(printJson(text));
     for (const line of jobLines(text)) console.log(printJson(line));
-    if (!('expiresAt' in value)) return console.error(printable(`nothing to claim: ${id} is ${String(value.status)}`));
+    if (!('expiresAt' in value)) return console.error(printable(`no job to claim: ${id} is ${String(value.status)}`));
     const said = `claim ${String(value.claimId)} has ${plural(value.jobs.length, 'job')} until ${String(value.expiresAt)}`;
     console.error(
-      printable(`${said}; then: groupage lists complete ${id} ${String(value.claimId)}${toSameApi(options)}`),
+      printable(
+        `${said}. When the jobs are done: groupage lists complete ${id} ${String(value.claimId)}${toSameApi(options)}`,
+      ),
     );
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     const again = `groupage lists claim ${id} --count ${count} --lease ${lease} --claim-id ${claimId}${toSameApi(options)}`;
-    throw new CommandFailure(`${cause.message}\nWhether jobs were claimed is not known; to be answered them: ${again}`);
+    throw new CommandFailure(`${cause.message}\nJobs may have been claimed. To get them: ${again}`);
   }
 };
 
 const complete = (): Command =>
-  ofList('complete', 'the jobs of a claim are done')
-    .argument('<claim>', 'what the claim was answered', someClaim)
-    .option('--failed', 'they have failed')
-    .option('--jobs <tokens...>', 'these of them alone', wholeOrZero)
+  ofList('complete', 'report the jobs of a claim as done')
+    .argument('<claim>', 'claim handle that `groupage lists claim` printed', someClaim)
+    .option('--failed', 'report the jobs as failed')
+    .option('--jobs <tokens...>', 'only the jobs with these tokens', wholeOrZero)
     .action(completeClaim);
 
 interface CompleteOptions extends CommonOptions {
@@ -194,20 +200,20 @@ const completeClaim = async (id: string, claim: string, options: CompleteOptions
   console.log(options.json ? printJson(text) : printable(said));
 };
 
-/** Those that a claim has, as its handle says. */
+/** Tokens of a claim's jobs, read from its handle. */
 const tokensOf = (claim: string): readonly number[] => {
   const [, first, count] = /^[^.]+\.(\d{1,12})\.(\d{1,4})\./.exec(claim) ?? [];
   return Array.from({ length: Number(count ?? 0) }, (_, n) => Number(first) + n);
 };
 
 const wholeOrZero = (text: string, before: readonly number[] = []): readonly number[] => {
-  if (!/^(0|[1-9]\d{0,11})$/.test(text)) throw new InvalidArgumentError('It takes the tokens of jobs, such as 17 18.');
+  if (!/^(0|[1-9]\d{0,11})$/.test(text)) throw new InvalidArgumentError('Give tokens of jobs, such as 17 18.');
   return [...before, Number(text)];
 };
 
 const release = (): Command =>
-  ofList('release', 'jobs of a claim that are not done go back to the pool')
-    .argument('<claim>', 'what the claim was answered', someClaim)
+  ofList('release', 'release a claim: other workers can claim its unfinished jobs')
+    .argument('<claim>', 'claim handle that `groupage lists claim` printed', someClaim)
     .action(releaseClaim);
 
 const releaseClaim = async (id: string, claim: string, options: CommonOptions): Promise<void> => {
@@ -222,8 +228,8 @@ interface ShowOptions extends CommonOptions {
 }
 
 const show = (): Command =>
-  ofList('show', 'show how far a list is')
-    .option('--jobs', 'list its jobs instead, and what became of them, as JSON lines')
+  ofList('show', 'show the status and counts of a list')
+    .option('--jobs', 'list its jobs instead, with their results, as JSON lines')
     .action(async (id: string, options: ShowOptions) => {
       const api = await connect(options);
       if (options.jobs) return printJobs(api, id, options);
@@ -232,7 +238,7 @@ const show = (): Command =>
     });
 
 const listAll = (): Command =>
-  listing('list', 'list the lists: those under way, then those that ended').action(
+  listing('list', 'list the lists: first those under way, then those that ended').action(
     async (options: CommonOptions & { readonly limit: number }) => {
       const all = await listed(await connect(options), 'lists', LIST_OUTLINE, {}, options.limit + 1);
       showAll(options, 'lists', all, listsTable, 'no lists');
@@ -240,10 +246,10 @@ const listAll = (): Command =>
   );
 
 const remove = (): Command =>
-  ofList('delete', 'end a list without telling anybody, and delete its jobs and their results').action(
+  ofList('delete', 'delete a list, its jobs and their results, without an event').action(
     async (id: string, options: CommonOptions) => {
       const { text, value } = await (await connect(options)).delete(listPath(id), LIST_DELETED);
-      const said = `${value.id} is deleted, with ${plural(value.total, 'job')}`;
+      const said = `deleted ${value.id} with ${plural(value.total, 'job')}`;
       console.log(options.json ? printJson(text) : printable(said));
     },
   );

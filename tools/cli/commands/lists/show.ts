@@ -1,4 +1,4 @@
-/** Prints lists for people, and their jobs as JSON lines. */
+/** Output of `groupage lists show` and `list`: lists as text, their jobs as JSON lines. */
 
 import type { ListOutline } from '../../../../src/api/lists/responses.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
@@ -11,23 +11,22 @@ import type { CommonOptions } from '../../shared/connect.ts';
 const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');
 const coloured = ({ status, total, done }: ListShape): string => {
-  if (status === 'open' && total > 0 && done === total)
-    return 'open; all jobs are done: it is complete once it is sealed';
+  if (status === 'open' && total > 0 && done === total) return 'open (all jobs are done; seal the list to complete it)';
   if (status === 'complete') return green(status);
   return status === 'cancelled' ? red(status) : status;
 };
 
-/** What is done, what somebody has, and what waits: each full where nothing else is. */
+/** A bar of jobs that are done, jobs that are claimed or started, and jobs that wait. */
 export const bar = ({ total, done = 0, leased, started = 0 }: ListShape): string => {
   const cells = (count: number): number => (total === 0 ? 0 : Math.floor((count / total) * BAR));
   const [full, half] = [cells(done), cells(done + leased + started)];
   return `${'█'.repeat(full)}${'▒'.repeat(half - full)}${'░'.repeat(BAR - half)}`;
 };
 
-/** Of a list that is very large not all is counted. */
+/** The API does not count the done jobs of a very large list. */
 const howFar = (list: ListShape): string =>
   list.done === undefined
-    ? `${number(list.total)}, too many to count those that are done`
+    ? `${number(list.total)} (too many to count the done ones)`
     : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
 
 export const describe = (list: ListShape): string => {
@@ -62,9 +61,9 @@ export const listsTable = (lists: readonly ListOutline[]): string =>
     ]),
   );
 
-/** The jobs of an answer as they were sent, a line each: parsed, a number could become another one. */
+/** The jobs of a response as raw text, one line each: parsing could change numbers. */
 export const jobLines = (answer: string): readonly string[] =>
-  // Outside of its strings a line feed is a space; in them there is none.
+  // A JSON string contains no raw line break, so each line break is white space.
   rawElements(rawMembers(answer).get('jobs') ?? '[]').map((job) => job.replaceAll(/[\r\n]+/g, ' '));
 
 export const printJobs = async (api: ApiClient, id: string, { json }: CommonOptions): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What `groupage simulate` is asked for, checked before anything runs. */
+/** Options of `groupage simulate`, checked before the simulation starts. */
 import { createWriteStream, existsSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -34,20 +34,20 @@ export interface SimulateOptions {
 export interface Asked {
   readonly setting: Setting;
   readonly config: Config;
-  /** How many tasks there will be, about, where that is known. */
+  /** Approximate number of tasks, if known. */
   readonly expected?: number;
-  /** Whose policy may be changed; undefined where that would be one of several. */
+  /** The operation whose policy is varied; undefined if several are configured and none is named. */
   readonly subject: { readonly input: unknown; readonly operation: Operation } | undefined;
   readonly axes: Axes | undefined;
-  /** What a policy is searched for. */
+  /** The aims that a recommended policy has to meet. */
   readonly aims: readonly Aim[] | undefined;
 }
 
-/** @throws WrongUsage for options that are none; InvalidConfig; CommandFailure for files that cannot be read */
+/** @throws WrongUsage for invalid options; InvalidConfig; CommandFailure for files that cannot be read */
 export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   const { trace, load } = options;
   if ((trace === undefined) === (load === undefined))
-    throw new WrongUsage('give a --trace or a --load: what tasks there are');
+    throw new WrongUsage('give the tasks: either --trace FILE or --load TEXT');
   const downstream =
     options.downstream === undefined ? QUICK : right('--downstream', downstreamFrom(options.downstream));
   const axes = options.vary === undefined ? undefined : right('--vary', axesFrom(options.vary.join(' ')));
@@ -58,7 +58,7 @@ export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   const { input, config } = await configured(options.config);
   const operation = operationOf(config, options.operation);
   if (operation === undefined && (axes ?? aims) !== undefined)
-    throw new WrongUsage('several operations are configured: --operation names the one whose policy is changed');
+    throw new WrongUsage('several operations are configured. Name one with --operation, to vary its policy');
   const subject = operation && { input, operation };
   const surroundings = options.local ? LOCAL : AWS;
   const asked = { config, subject, axes, aims };
@@ -71,13 +71,13 @@ export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   };
 };
 
-/** Before minutes are simulated. @throws WrongUsage for a file of another kind; CommandFailure where its folder is none */
+/** Checked first, since a simulation may take minutes. @throws WrongUsage for another file type; CommandFailure if the folder does not exist */
 const checkOut = (file: string | undefined): void => {
   if (file === undefined) return;
   if (!['.html', '.svg'].includes(extname(file)))
-    throw new WrongUsage('--out takes a file whose name ends in .html (a page with everything) or .svg (a picture)');
+    throw new WrongUsage('--out takes a file name that ends in .html (a page with all results) or .svg (one picture)');
   if (!existsSync(dirname(file)))
-    throw new CommandFailure(`${file} cannot be written: there is no folder ${dirname(file)}`);
+    throw new CommandFailure(`${file} cannot be written: the folder ${dirname(file)} does not exist`);
 };
 
 const right = <T>(option: string, parsed: Parsed<T>): T => {
@@ -87,7 +87,7 @@ const right = <T>(option: string, parsed: Parsed<T>): T => {
 
 const aimsIn = ({ recommend = false, aim = [] }: SimulateOptions): readonly Aim[] | undefined => {
   if (recommend !== aim.length > 0)
-    throw new WrongUsage('--recommend and --aim go together: --recommend --aim "p99 wait < 5s"');
+    throw new WrongUsage('--recommend needs --aim and --aim needs --recommend, e.g. --recommend --aim "p99 wait < 5s"');
   return recommend ? aim.map((text) => right('--aim', aimFrom(text))) : undefined;
 };
 
@@ -100,10 +100,10 @@ const configured = async (given: string | undefined): Promise<{ readonly input: 
   const own = findConfig(process.cwd(), given);
   if (own === undefined && !existsSync(EXAMPLE_CONFIG))
     throw new CommandFailure(
-      `there is no ${CONFIG_FILES.join(' or ')} in this folder: write one, or name it by --config`,
+      `there is no ${CONFIG_FILES.join(' or ')} in this folder. Write one, or name a file with --config`,
     );
   if (own === undefined)
-    console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder; this is examples/flights:\n`);
+    console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder. This is the example, examples/flights:\n`);
   const file = own ?? EXAMPLE_CONFIG;
   const input = await readConfig(file);
   const parsed = parseConfig(input);
@@ -111,20 +111,20 @@ const configured = async (given: string | undefined): Promise<{ readonly input: 
   return { input, config: parsed.value };
 };
 
-/** The one that is named, or the only one. */
+/** The named operation, or the only one. */
 const operationOf = (config: Config, name: string | undefined): Operation | undefined => {
   const all = Object.values(config.operations);
   if (name === undefined) return all.length === 1 ? all[0] : undefined;
   const found = operationNamed(config, name);
   if (found) return found;
   throw new WrongUsage(
-    `--operation names none that is configured: these are ${Object.keys(config.operations).join(', ')}`,
+    `--operation names an operation that is not configured. Configured: ${Object.keys(config.operations).join(', ')}`,
   );
 };
 
 const loadOf = (load: Load, operation: Operation | undefined): Source => {
   if (operation === undefined)
-    throw new WrongUsage('several operations are configured: --operation names the one of the load');
+    throw new WrongUsage('several operations are configured. Name the one of the load with --operation');
   const problems = loadProblems(load, operation);
   if (problems.length > 0) throw new WrongUsage(`--load: ${describeInBrief(problems)}`);
   return { kind: 'load', load, operation: operation.operation };
@@ -133,7 +133,7 @@ const loadOf = (load: Load, operation: Operation | undefined): Source => {
 const tasksIn = ({ rate, bursts, duration }: Load): number =>
   Math.ceil((rate * duration) / 1_000 + (bursts === null ? 0 : (bursts.size * duration) / bursts.every));
 
-/** The standard input can be read once, and a trace is read for every policy: it goes into a file that goes with this process. */
+/** A trace is read once per policy, so copy standard input into a temporary file. */
 const traceAt = async (file: string): Promise<Source> => {
   if (file !== '-') {
     sizeOf(file);

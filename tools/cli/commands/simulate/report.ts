@@ -1,4 +1,4 @@
-/** What `groupage simulate` prints for people. */
+/** Text output of `groupage simulate`. */
 import type { Operation } from '../../../../src/domain/config/resolved.ts';
 import type { Aim } from '../../../simulate/aims.ts';
 import { costOf } from '../../../simulate/cost.ts';
@@ -11,7 +11,7 @@ import { type Policy, printPolicy, type SettingName, written } from '../../../si
 import type { Tried, Varied } from '../../../simulate/vary.ts';
 import { fields, plural, printable, table } from '../../../terminal.ts';
 
-/** One trace with the configuration as it is. */
+/** Results of one simulation of the configuration. */
 export const describeOutcome = (outcome: Outcome, surroundings: Platform): string =>
   [
     batchesIn(outcome),
@@ -27,7 +27,7 @@ export const describeOutcome = (outcome: Outcome, surroundings: Platform): strin
 
 const batchesIn = ({ operations }: Outcome): string =>
   table(
-    ['OPERATION', 'TASKS', 'FAILED', 'BATCHES', 'TASKS A BATCH', 'FILL', 'SEALED BECAUSE'],
+    ['OPERATION', 'TASKS', 'FAILED', 'BATCHES', 'TASKS/BATCH', 'FILL', 'SEALED BY'],
     operations.map(({ operation, tasks, failed, batches, sizes, fill, sealedBy }) => [
       operation,
       tasks,
@@ -43,7 +43,7 @@ const batchesIn = ({ operations }: Outcome): string =>
 
 const waitsIn = ({ operations }: Outcome): string =>
   table(
-    ['WAITED FOR A CALL', 'HALF UP TO', '95%', '99%', 'LONGEST', 'LATE: 99%', 'LONGEST'],
+    ['WAIT FOR A CALL', 'p50', 'p95', 'p99', 'MAX', 'LATE p99', 'LATE MAX'],
     operations.map(({ operation, waits, late }) => [
       operation,
       ...[waits.p50, waits.p95, waits.p99, waits.max, late.p99, late.max].map(span),
@@ -52,7 +52,7 @@ const waitsIn = ({ operations }: Outcome): string =>
 
 const callsIn = ({ operations, sentOver }: Outcome): string =>
   table(
-    ['CALLED', 'CALLS', 'AN HOUR', 'TASKS A CALL', 'THROTTLED', 'UNANSWERED'],
+    ['DOWNSTREAM', 'CALLS', 'CALLS/HOUR', 'TASKS/CALL', 'THROTTLED', 'NO RESPONSE'],
     operations.map(({ operation, tasks, calls, calledOver, throttled, unanswered }) => [
       operation,
       calls,
@@ -68,40 +68,29 @@ const spentIn = (outcome: Outcome, surroundings: Platform): string => {
   const tasks = operations.reduce((sum, each) => sum + each.tasks, 0);
   const cost = costOf(outcome, surroundings);
   const invocations = Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);
-  const perTask = (value: number): string => (tasks > 0 ? `${count(value / tasks)} a task` : 'none a task');
+  const perTask = (value: number): string => (tasks > 0 ? `${count(value / tasks)} per task` : '0 per task');
   return fields([
-    ['sent', `${plural(tasks, 'task')} over ${span(sentOver)}; all had ended after ${span(lasted)}`],
+    ['sent', `${plural(tasks, 'task')} over ${span(sentOver)}; the last one ended after ${span(lasted)}`],
     [
       'DynamoDB',
-      `${perTask(usage.writeUnits)} written, ${perTask(usage.readUnits)} read (units): ${dollars(cost.dynamodb)}`,
+      `write units: ${perTask(usage.writeUnits)}, read units: ${perTask(usage.readUnits)}; ${dollars(cost.dynamodb)}`,
     ],
-    ['SQS', `${perTask(usage.sqsRequests)} (requests): ${dollars(cost.sqs)}`],
-    ['Lambda', `${perTask(invocations)} (invocations), ${span(usage.lambdaMillis)} in all: ${dollars(cost.lambda)}`],
+    ['SQS', `requests: ${perTask(usage.sqsRequests)}; ${dollars(cost.sqs)}`],
+    ['Lambda', `invocations: ${perTask(invocations)}, ${span(usage.lambdaMillis)} in total; ${dollars(cost.lambda)}`],
     [
       'cost',
-      `${[cost.perMillion === null ? '' : `${dollars(cost.perMillion)} a million tasks`, cost.perDay === null ? '' : `${dollars(cost.perDay)} a day at this rate`].filter(Boolean).join(', ')} (${PRICES.region}, ${PRICES.asOf}, no free tiers)`,
+      `${[cost.perMillion === null ? '' : `${dollars(cost.perMillion)} per million tasks`, cost.perDay === null ? '' : `${dollars(cost.perDay)} per day at this rate`].filter(Boolean).join(', ')} (prices of ${PRICES.region}, ${PRICES.asOf}, without free tiers)`,
     ],
     [
       'producers',
-      `besides, ${dollars(cost.producersPerMillion.oneByOne)} a million tasks for sending them one by one, ${dollars(cost.producersPerMillion.tenAtOnce)} for ten at once`,
+      `not included: ${dollars(cost.producersPerMillion.oneByOne)} per million tasks to send them one by one, ${dollars(cost.producersPerMillion.tenAtOnce)} in groups of ten`,
     ],
   ]);
 };
 
 const policyRows = (tried: readonly Tried[], mark: (each: Tried) => string): string =>
   table(
-    [
-      'POLICY',
-      'HALF WAIT UP TO',
-      '99%',
-      'LONGEST',
-      'CALLS AN HOUR',
-      'TASKS A BATCH',
-      'FILL',
-      'A DAY',
-      'A MILLION TASKS',
-      '',
-    ],
+    ['POLICY', 'WAIT p50', 'p99', 'MAX', 'CALLS/HOUR', 'TASKS/BATCH', 'FILL', 'COST/DAY', 'PER MILLION TASKS', ''],
     tried.map((each) => [
       printPolicy(each.policy),
       span(each.wait.p50),
@@ -116,18 +105,18 @@ const policyRows = (tried: readonly Tried[], mark: (each: Tried) => string): str
     ]),
   );
 
-/** The trade-off; in the order of the grid. */
+/** Compares policies, in the order of the grid. */
 export const describeVaried = ({ tried, refused, front, knee }: Varied): string => {
-  const rows = policyRows(tried, (each) => (each === knee ? 'the knee' : front.includes(each) ? '' : 'beaten'));
-  const not = refused.map(({ policy, reason }) => `not tried: ${printPolicy(policy)}: ${printable(reason)}`);
+  const rows = policyRows(tried, (each) => (each === knee ? 'knee' : front.includes(each) ? '' : 'dominated'));
+  const not = refused.map(({ policy, reason }) => `not simulated: ${printPolicy(policy)}: ${printable(reason)}`);
   const bend =
     knee === undefined
-      ? 'The curve has no knee: each call that is saved costs as much waiting.'
-      : `The knee is ${printPolicy(knee.policy)}: up to there waiting saves the most calls. "Beaten": another policy is as good in waiting (99%), calls and cost, and better in one.`;
+      ? 'The curve has no knee: longer waiting saves calls at a constant rate.'
+      : `The knee is ${printPolicy(knee.policy)}. Up to this policy, longer waiting saves the most calls. "dominated": another policy is at least as good in wait (p99), calls and cost, and better in one of them.`;
   return [rows, ...(not.length > 0 ? [not.join('\n')] : []), ...(tried.length > 1 ? [bend] : [])].join('\n\n');
 };
 
-/** What was found, with the lines for the configuration; or why nothing was. */
+/** The recommended policy, with the lines for the configuration, or why no policy meets the aims. */
 export const describeRecommended = (
   { proposed, nearest, contradicting, unmet, simulations }: Recommended,
   { operation }: Operation,
@@ -142,15 +131,17 @@ export const describeRecommended = (
     ].join('\n\n');
   return [
     `No policy meets all aims, ${tried}.`,
-    ...(unmet.length > 0 ? [`None meets ${unmet.map(quoted).join(', or ')}.`] : []),
-    ...(contradicting.length > 0 ? [`These contradict each other: ${contradicting.map(quoted).join(' and ')}.`] : []),
-    ...(nearest ? ['The nearest:', policyRows([nearest], () => '')] : []),
+    ...(unmet.length > 0 ? [`No policy meets ${unmet.map(quoted).join(', or ')}.`] : []),
+    ...(contradicting.length > 0
+      ? [`These aims contradict each other: ${contradicting.map(quoted).join(' and ')}.`]
+      : []),
+    ...(nearest ? ['The nearest policy:', policyRows([nearest], () => '')] : []),
   ].join('\n\n');
 };
 
 const quoted = ({ text }: Aim): string => `"${printable(text)}"`;
 
-/** As the configuration has them; no quiet period is the default. */
+/** The policy as configuration. No quiet period is the default, so it is left out. */
 const linesOf = (policy: Policy): string =>
   (Object.entries(policy) as [SettingName, number][])
     .filter(([name, value]) => name !== 'quietPeriod' || value > 0)

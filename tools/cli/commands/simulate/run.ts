@@ -1,4 +1,4 @@
-/** What `groupage simulate` does: the trace, the policies that are compared, and what is told of them. */
+/** Runs `groupage simulate`: simulates the tasks, compares policies if requested, and prints the results. */
 
 import { writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -34,7 +34,7 @@ export const runSimulate = async (options: SimulateOptions): Promise<void> => {
   }
 };
 
-/** What was simulated. */
+/** Results of the simulations. */
 interface Found {
   readonly outcome: Outcome;
   readonly varied?: Varied;
@@ -77,13 +77,13 @@ const simulated = async ({ setting, config, expected }: Asked): Promise<Outcome>
     bar?.advance(expected === undefined ? 0 : sent - before, `${plural(sent, 'task')} sent`);
     before = sent;
   });
-  bar?.stop('simulated');
+  bar?.stop('Simulated');
   return outcome;
 };
 
 const subjectOf = ({ subject }: Asked): NonNullable<Asked['subject']> => {
   if (subject) return subject;
-  throw new WrongUsage('several operations are configured: --operation names the one whose policy is changed');
+  throw new WrongUsage('several operations are configured. Name one with --operation, to vary its policy');
 };
 
 const variedOver = async (asked: Asked, axes: Axes): Promise<Varied> => {
@@ -92,40 +92,40 @@ const variedOver = async (asked: Asked, axes: Axes): Promise<Varied> => {
   const bar = progressBar(all);
   bar?.start(`Simulating ${plural(all, 'policy', 'policies')}`);
   const varied = await vary({ input, operation: operation.operation }, asked.setting, axes, () => bar?.advance(1));
-  bar?.stop('compared');
+  bar?.stop('Compared');
   if (varied.tried.length > 0) return varied;
-  throw new CommandFailure(`the configuration can have none of these: ${varied.refused[0]?.reason}`);
+  throw new CommandFailure(`all policies in --vary are invalid for this configuration: ${varied.refused[0]?.reason}`);
 };
 
 const recommendedFor = async (asked: Asked, aims: readonly Aim[], outcome: Outcome): Promise<Recommended> => {
   const { input, operation } = subjectOf(asked);
   const tasks = outcome.operations.reduce((sum, each) => sum + each.tasks, 0);
   const bar = progressBar(1);
-  bar?.start('Searching');
+  bar?.start('Searching for a policy');
   let done = 0;
   const onDone = (): void => bar?.advance(0, `${plural(++done, 'simulation')} done`);
   const subject = { input, operation: operation.operation };
   const recommended = await recommend(subject, operation, asked.setting, aims, { tasks, onDone });
-  bar?.stop('searched');
+  bar?.stop('Searched');
   return recommended;
 };
 
-/** What is drawn: the trace, and if policies were compared the trade-off with the configured one. */
+/** Contents of a page or picture: the simulation and, if policies were compared, the trade-off. */
 export interface Drawn {
   readonly outcome: Outcome;
   readonly compared: { readonly varied: Varied; readonly current: Figures } | undefined;
-  /** As the terminal shows it. */
+  /** Text output, as on the terminal. */
   readonly text: string;
 }
 
-/** A page has everything; a picture the trade-off where there is one, otherwise the trace. @throws CommandFailure */
+/** A page contains all results. A picture shows the trade-off if there is one, otherwise the timeline. @throws CommandFailure */
 export const writeOut = (file: string, { outcome, compared, text }: Drawn): void => {
   const tradeOff = compared && tradeOffPicture(compared.varied, compared.current);
   const pictures = [...(tradeOff === undefined ? [] : [tradeOff]), timelinePicture(outcome)];
   const content =
     extname(file) === '.svg'
       ? (pictures[0] ?? '')
-      : pageOf('What the simulation came to', pictures, stripVTControlCharacters(text));
+      : pageOf('Results of the simulation', pictures, stripVTControlCharacters(text));
   try {
     writeFileSync(file, content);
   } catch (cause) {

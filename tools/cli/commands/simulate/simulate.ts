@@ -1,24 +1,36 @@
-/** `groupage simulate`: what would this configuration do with these tasks? In virtual time, without a stack. */
+/** `groupage simulate`: simulates a configuration with given tasks, in virtual time and without a stack. */
 import { Command } from 'commander';
 import type { SimulateOptions } from './options.ts';
 
 export const simulateCommand = (): Command =>
   new Command('simulate')
-    .description('what a configuration would do with the tasks of a trace, or of a load that you describe')
-    .option('--config <file>', 'the configuration (default: as for check)')
-    .option('--trace <file>', 'JSON lines or CSV of time, operation and payload; - is the standard input')
+    .description('simulate a configuration with recorded or generated tasks: waits, calls and costs, without a stack')
+    .option('--config <file>', 'configuration file (default: as for groupage check)')
+    .option(
+      '--trace <file>',
+      'recorded tasks: JSON lines or CSV with time, operation and payload (- for standard input)',
+    )
     .option(
       '--load <text>',
-      'tasks by chance instead, e.g. "rate=100/s targets=50 skew=1 bursts=500x/10s duration=10m"',
+      'random tasks instead of a trace, e.g. "rate=100/s targets=50 skew=1 bursts=500x/10s duration=10m"',
     )
-    .option('--operation <name>', 'whose load it is, and whose policy is varied, where several are configured')
-    .option('--downstream <text>', 'how it answers, e.g. "takes=200ms perItem=1ms limit=10/s down=1h..7h"')
-    .option('--local', 'on the local stack instead of AWS')
-    .option('--seed <n>', 'of what comes by chance (default: 1)')
-    .option('--vary <setting=values...>', 'compare policies, e.g. --vary maxWait=0s..60s maxSize=10,100')
-    .option('--recommend', 'search for the cheapest policy that meets the aims')
-    .option('--aim <aims...>', '"p99 wait < 5s", "calls < 1000/h", "cost < $3/day", "fill > 0.9"')
-    .option('--out <file>', 'draw it: a page (.html), or a picture (.svg)')
+    .option(
+      '--operation <name>',
+      'operation of --load, and the one whose policy is varied (only needed if several are configured)',
+    )
+    .option('--downstream <text>', 'behaviour of the downstream, e.g. "takes=200ms perItem=1ms limit=10/s down=1h..7h"')
+    .option('--local', 'simulate the local stack instead of AWS')
+    .option('--seed <n>', 'seed of the random numbers (default: 1)')
+    .option(
+      '--vary <setting=values...>',
+      'compare policies over these values, e.g. --vary maxWait=0s..60s maxSize=10,100',
+    )
+    .option('--recommend', 'search for the cheapest policy that meets all --aim')
+    .option(
+      '--aim <aims...>',
+      'aims of --recommend, such as "p99 wait < 5s", "calls < 1000/h", "cost < $3/day", "fill > 0.9"',
+    )
+    .option('--out <file>', 'write the results to this file: a page (.html) or a picture (.svg)')
     .addHelpText(
       'after',
       `
@@ -28,5 +40,5 @@ Examples:
   groupage simulate --trace yesterday.csv --vary maxWait=0s..60s
   groupage simulate --trace yesterday.csv --recommend --aim "p99 wait < 5s" --aim "calls < 1000/h"`,
     )
-    // Others should not wait for what it needs.
+    // Load the simulator only here, so that other commands start fast.
     .action(async (options: SimulateOptions) => (await import('./run.ts')).runSimulate(options));
