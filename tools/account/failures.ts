@@ -1,31 +1,31 @@
-/** What AWS's refusals mean, and what to do about them. */
+/** Explains errors of AWS, with a remedy for each. */
 import { reasonOf } from '../../src/util/problems.ts';
 import { CommandFailure } from '../failure.ts';
 
 const GIVE =
-  'give credentials as every AWS tool finds them: AWS_PROFILE=NAME (after `aws sso login` or `aws configure`), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN, where they are temporary)';
+  'set AWS_PROFILE=NAME (after `aws sso login` or `aws configure`), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN if the credentials are temporary)';
 
 type Say = (doing: string, reason: string, region: string) => string;
 
-const none: Say = (_, reason) => `there are no AWS credentials (${reason}): ${GIVE}`;
+const none: Say = (_, reason) => `no AWS credentials were found (${reason}): ${GIVE}`;
 const expired: Say = (_, reason) =>
-  `the AWS credentials have expired (${reason}): get new ones, e.g. by \`aws sso login\`, and run the command again`;
+  `the AWS credentials have expired (${reason}). Get new ones, e.g. with \`aws sso login\`, and run the command again`;
 const unknown: Say = (_, reason) => `AWS does not accept these credentials (${reason}): ${GIVE}`;
-const skewed: Say = (_, reason) => `AWS refuses the request's time (${reason}): set this machine's clock`;
+const skewed: Say = (_, reason) => `AWS refused the time of the request (${reason}). Correct this machine's clock`;
 const forbidden: Say = (doing, reason) =>
-  `these credentials may not ${doing} (${reason}): docs/how-to/deploy.md lists the permissions`;
+  `these credentials may not ${doing} (${reason}). docs/how-to/deploy.md lists the permissions`;
 const unreachable: Say = (doing, reason, region) =>
-  `cannot ${doing}: AWS does not answer in region "${region}" (${reason}): is that the region's name, and is there a way to it from here?`;
+  `cannot ${doing}: AWS does not respond in region "${region}" (${reason}). Check the name of the region and the network connection`;
 const untrusted: Say = (doing, reason) =>
-  `cannot ${doing}: the certificate of what answers is not trusted here (${reason}): if it is the one of your own proxy or endpoint, name its authority's file in NODE_EXTRA_CA_CERTS`;
+  `cannot ${doing}: the server's certificate is not trusted (${reason}). If it belongs to your own proxy or endpoint, set NODE_EXTRA_CA_CERTS to the file of its certificate authority`;
 const noAddress: Say = (doing, reason) =>
-  `cannot ${doing} (${reason}): AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_… or the profile's endpoint_url has to be a URL such as https://127.0.0.1:5066, where one is set`;
+  `cannot ${doing} (${reason}). If AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_… or the profile's endpoint_url is set, it must be a URL such as https://127.0.0.1:5066`;
 const notOptedIn: Say = (doing, reason, region) =>
-  `cannot ${doing}: the account does not use region "${region}" or the service (${reason}): enable it in the account's settings, or name another region`;
+  `cannot ${doing}: region "${region}" or the service is not enabled for the account (${reason}). Enable it in the account's settings, or use another region`;
 const otherwise: Say = (doing, reason) => `cannot ${doing} (${reason})`;
-const busy: Say = (doing, reason) => `cannot ${doing} now (${reason}): run the command again in a minute`;
+const busy: Say = (doing, reason) => `cannot ${doing} now (${reason}). Run the command again in a minute`;
 
-/** By the errors' names (SDK, STS, CloudFormation, SSM, DynamoDB) or, for the network's, by their codes. */
+/** By the name of the error (SDK, STS, CloudFormation, SSM, DynamoDB) or, for network errors, by its code. */
 const WORDS: Readonly<Record<string, Say>> = {
   CredentialsProviderError: none,
   ExpiredToken: expired,
@@ -65,7 +65,7 @@ const WORDS: Readonly<Record<string, Say>> = {
   ETIMEDOUT: unreachable,
 };
 
-/** Does something in the account. @param doing what, for the message. @throws CommandFailure, or what nobody expected. */
+/** Runs `work` and explains its errors. @param doing verb phrase for the message. @throws CommandFailure, or an unexpected error as it is. */
 export const inWords = async <T>(doing: string, region: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -79,12 +79,12 @@ export const inWords = async <T>(doing: string, region: string, work: () => Prom
 const sayingOf = (cause: unknown): Say | undefined => {
   if (!(cause instanceof Error)) return undefined;
   const { name, code = '' } = cause as { readonly name: string; readonly code?: string };
-  // The SDK calls both kinds by the first name; only the message tells an expired session from none.
+  // The SDK uses this name for missing and for expired credentials; only the message differs.
   if (name === 'CredentialsProviderError' && /expired/i.test(messageOf(cause))) return expired;
-  // AWS and the system have many more, and their words are better than a stack trace.
+  // For other errors of AWS or the system, their own message is better than a stack trace.
   return WORDS[name] ?? WORDS[code] ?? ('$metadata' in cause || code !== '' ? otherwise : undefined);
 };
 
-/** A connection that was tried at several addresses fails with a message for each and none of its own. */
+/** A failed connection to several addresses is an AggregateError without a message of its own. */
 const messageOf = (cause: unknown): string =>
   reasonOf(cause instanceof AggregateError && cause.message === '' ? cause.errors[0] : cause);

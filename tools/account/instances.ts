@@ -1,38 +1,38 @@
-/** The instances of Groupage in a stack, by its outputs: mostly one; somebody's own stack may have several. */
+/** Finds the instances of Groupage in a stack by its outputs. Most stacks have one; a user's own stack may have several. */
 import { API_URL, REGISTER_QUEUE_URL, SERVICE } from '../../src/domain/deployed/environment.ts';
 import type { FoundStack } from './stacks.ts';
 
-/** What CloudFormation takes for a stack's name, or its ARN; of further instances their id behind it. */
+/** Name or ARN of a stack, with `/ID` for an instance other than the first. */
 const NAME =
   /^(?<stack>[a-z][a-z0-9-]{0,127}|arn:[\w-]+:cloudformation:[\w-]+:\d+:stack\/[\w-]+\/[\w-]+)(?:\/(?<id>[a-z0-9]+))?$/i;
 
 export interface InstanceName {
-  /** A name, or an ARN. */
+  /** Name or ARN. */
   readonly stack: string;
-  /** Empty for the first. */
+  /** Empty for the first instance. */
   readonly id: string;
 }
 
-/** @param text `STACK`, or `STACK/ID`. @returns undefined for what can be neither. */
+/** @param text `STACK` or `STACK/ID`. @returns undefined if the text is neither. */
 export const parseInstance = (text: string): InstanceName | undefined => {
   const { stack, id = '' } = NAME.exec(text)?.groups ?? {};
   return stack === undefined ? undefined : { stack, id };
 };
 
 export interface Instance {
-  /** Of its API, without the version. */
+  /** URL of its API, without the version. */
   readonly apiUrl: string;
-  /** What its metrics are of, and what its functions are told that they are. */
+  /** The service dimension of its metrics, which its functions get in their environment. */
   readonly service: string;
 }
 
-/** One of a stack's instances. */
+/** One instance of a stack. */
 export const instanceIn = ({ name, outputs }: FoundStack, id: string): Instance | undefined => {
   const apiUrl = outputs[`${id}${API_URL}`];
   return apiUrl === undefined ? undefined : { apiUrl, service: outputs[`${id}${SERVICE}`] ?? name };
 };
 
-/** All of a stack's instances, as they are typed. An output of somebody else's may end like one of ours: two do not. */
+/** The instances of a stack, as NAME or NAME/ID. Checks two outputs, since another output may end in the same word by chance. */
 export const instancesOf = ({ name, outputs }: FoundStack): string[] =>
   Object.keys(outputs).flatMap((key) => {
     if (key === API_URL) return [name];

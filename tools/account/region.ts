@@ -1,4 +1,4 @@
-/** In which region of AWS to look and to deploy, and with which profile of AWS's own files. */
+/** The AWS region and profile that commands use. */
 
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,11 +9,11 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { CommandFailure } from '../failure.ts';
 
 /**
- * `AWS_REGION`, `AWS_DEFAULT_REGION`, or that of the profile: the same for every tool that we start, although the SDK
- * does not know the second one and `cdk` takes us-east-1 where there is none.
+ * The region from `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile. Resolved once for all tools that a command starts, since
+ * the SDK ignores `AWS_DEFAULT_REGION` and `cdk` falls back to us-east-1.
  *
- * @param ofProfile finds the profile's, as the SDK does.
- * @throws CommandFailure without a region, or with a profile that does not exist.
+ * @param ofProfile reads the region of the profile, as the SDK does.
+ * @throws CommandFailure without a region, or if the profile does not exist.
  */
 export const regionOf = async (
   environment: Environment,
@@ -22,10 +22,10 @@ export const regionOf = async (
   expectProfile(environment);
   const { AWS_REGION, AWS_DEFAULT_REGION } = environment;
   const region = AWS_REGION || AWS_DEFAULT_REGION || (await ofProfileInWords(ofProfile));
-  // It becomes part of a host's name.
+  // The region becomes part of a host name.
   if (!REGION.test(region))
     throw new CommandFailure(
-      `${JSON.stringify(region)} is no AWS region: set AWS_REGION, e.g. AWS_REGION=eu-central-1`,
+      `${JSON.stringify(region)} is not an AWS region. Set AWS_REGION, e.g. AWS_REGION=eu-central-1`,
     );
   return region;
 };
@@ -37,14 +37,14 @@ const ofProfileInWords = async (ofProfile: CloudFormationClient['config']['regio
     return await ofProfile();
   } catch (cause) {
     throw new CommandFailure(
-      `no AWS region is named (${reasonOf(cause)}): set AWS_REGION, e.g. AWS_REGION=eu-central-1, or a region in your AWS profile`,
+      `no AWS region is set (${reasonOf(cause)}). Set AWS_REGION, e.g. AWS_REGION=eu-central-1, or a region in your AWS profile`,
       { cause },
     );
   }
 };
 
 /**
- * With a profile that does not exist the SDK finds no region and no credentials, and says neither why nor its name.
+ * Without this check the SDK reports a missing region or missing credentials, but not that the profile does not exist.
  *
  * @throws CommandFailure
  */
@@ -56,16 +56,16 @@ const expectProfile = ({ AWS_PROFILE, ...environment }: Environment): void => {
   ];
   const profiles = [...new Set(files.flatMap(profilesIn))];
   if (profiles.includes(AWS_PROFILE)) return;
-  const there = profiles.length > 0 ? `there are ${profiles.join(', ')}` : 'there is none';
+  const there = profiles.length > 0 ? `existing profiles: ${profiles.join(', ')}` : 'there are no profiles';
   throw new CommandFailure(
-    `AWS_PROFILE names the profile ${JSON.stringify(AWS_PROFILE)}, which is neither in ${files.join(' nor in ')} (${there}): name another, make it with \`aws configure --profile NAME\`, or unset AWS_PROFILE`,
+    `AWS_PROFILE is ${JSON.stringify(AWS_PROFILE)}, but neither ${files.join(' nor ')} contains this profile (${there}). Use another profile, create it with \`aws configure --profile NAME\`, or unset AWS_PROFILE`,
   );
 };
 
-/** The one file has `[profile NAME]`, the other `[NAME]`; `[sso-session NAME]` and the like are something else. */
+/** The config file has `[profile NAME]`, the credentials file `[NAME]`. Other sections, such as `[sso-session NAME]`, do not match. */
 const HEADING = /^[ \t]*\[[ \t]*(?:profile[ \t]+)?["']?([^\]"'\s]+)["']?[ \t]*\]/gm;
 
-/** A file that is not there, or cannot be read, has none. */
+/** A missing or unreadable file contains no profiles. */
 const profilesIn = (file: string): string[] => {
   try {
     return [...readFileSync(file, 'utf8').matchAll(HEADING)].map(([, name = '']) => name);

@@ -1,4 +1,4 @@
-/** The CloudFormation stacks of an account and region, as they are found. */
+/** Reads the CloudFormation stacks of an account and region. */
 import {
   CloudFormationClient,
   DescribeStacksCommand,
@@ -18,21 +18,21 @@ export interface FoundStack {
   readonly name: string;
   readonly id: string;
   readonly status: string;
-  /** Empty, where it has none. */
+  /** Empty if it has none. */
   readonly description: string;
-  /** The ARN of the change set that was carried out last; emulators leave it out. */
+  /** ARN of the change set that was executed last. Emulators omit it. */
   readonly changeSetId?: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** An account and region, through the credentials of the environment. */
+/** An account and region, accessed with the credentials of the environment. */
 export interface Account {
   readonly region: string;
   readonly cloudFormation: CloudFormationClient;
 }
 
-/** @throws CommandFailure without a region, or with a profile that does not exist. */
+/** @throws CommandFailure without a region, or if the profile does not exist. */
 export const openAccount = async (environment: Environment): Promise<Account> => {
   const region = await regionOf(environment, new CloudFormationClient({}).config.region);
   return { region, cloudFormation: new CloudFormationClient({ region }) };
@@ -40,14 +40,14 @@ export const openAccount = async (environment: Environment): Promise<Account> =>
 
 /** A stack by its name. @throws CommandFailure */
 export const findStack = ({ region, cloudFormation }: Account, name: string): Promise<FoundStack | undefined> =>
-  inWords(`look at the stack ${name}`, region, async () => {
+  inWords(`read the stack ${name}`, region, async () => {
     try {
       const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: name }));
-      // Without a name it would answer with all.
+      // An empty name returns all stacks.
       const stack = Stacks.find(({ StackName, StackId }) => StackName === name || StackId === name);
       return stack && found(stack);
     } catch (cause) {
-      // CloudFormation has no name of its own for this.
+      // CloudFormation has no separate error code for this.
       if (cause instanceof Error && /does not exist/.test(cause.message)) return undefined;
       throw cause;
     }
@@ -62,7 +62,7 @@ export const listStacks = ({ region, cloudFormation }: Account): Promise<FoundSt
     return all;
   });
 
-/** The names of a stack's change sets, as far as CloudFormation still has them. @throws CommandFailure */
+/** Names of a stack's change sets that CloudFormation still stores. @throws CommandFailure */
 export const changeSetsOf = ({ region, cloudFormation }: Account, name: string): Promise<string[]> =>
   inWords(`list the change sets of the stack ${name}`, region, async () => {
     const names: string[] = [];
@@ -71,9 +71,9 @@ export const changeSetsOf = ({ region, cloudFormation }: Account, name: string):
     return names;
   });
 
-/** What happened to a stack since a time, the oldest first. @param id its ARN: it is found under it when it is gone. */
+/** Events of a stack since a time, oldest first. @param id its ARN, which finds the stack even after its deletion. */
 export const eventsSince = ({ region, cloudFormation }: Account, id: string, since: number): Promise<StackEvent[]> =>
-  inWords('read what happened to the stack', region, async () => {
+  inWords('read the events of the stack', region, async () => {
     const events: StackEvent[] = [];
     for await (const { StackEvents = [] } of paginateDescribeStackEvents(
       { client: cloudFormation },
@@ -81,19 +81,19 @@ export const eventsSince = ({ region, cloudFormation }: Account, id: string, sin
     )) {
       const recent = StackEvents.filter(({ Timestamp }) => (Timestamp?.getTime() ?? 0) >= since);
       events.push(...recent);
-      // They come newest first.
+      // Events come newest first.
       if (recent.length < StackEvents.length) break;
     }
     return events.reverse();
   });
 
-/** What was wrong with a stack's template before anything was made: CloudFormation keeps that apart from the events. */
+/** Validation errors of a stack's template, from before any resource was created. CloudFormation lists them apart from the events. */
 export const validationErrorsSince = (
   { region, cloudFormation }: Account,
   id: string,
   since: number,
 ): Promise<OperationEvent[]> =>
-  inWords('read what was wrong with the template', region, async () => {
+  inWords('read the validation errors of the template', region, async () => {
     const errors: OperationEvent[] = [];
     const query = { StackName: id, Filters: { FailedEvents: true } };
     for await (const { OperationEvents = [] } of paginateDescribeEvents({ client: cloudFormation }, query))

@@ -1,4 +1,4 @@
-/** Whether an account and region are ready for `cdk`, and makes them so where nobody did. */
+/** Checks whether an account and region are bootstrapped for CDK, and bootstraps them if not. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type CdkSettings, cdk } from './cdk.ts';
 import { stateOf } from './stacks.ts';
 import { headingOf } from './words.ts';
 
-/** Only once it is clear that there will be something to deploy. @throws CommandFailure */
+/** Bootstraps if needed, but only after the stacks have been synthesized successfully. @throws CommandFailure */
 export const makeReady = async (account: Account, number: string, settings: CdkSettings): Promise<void> => {
   const found = await bootstrapOf(account, number);
   const plan = planBootstrap(found);
@@ -21,9 +21,11 @@ export const makeReady = async (account: Account, number: string, settings: CdkS
   const synth = await cdk(settings, 'synth', '-q');
   if (!synth.succeeded)
     throw new CommandFailure(
-      `the stacks ${synth.interrupted ? 'were not synthesised: it was interrupted' : 'cannot be synthesised, see above'}; nothing was made`,
+      `the stacks ${synth.interrupted ? 'were not synthesized: the command was interrupted' : 'cannot be synthesized, see above'}; nothing was created`,
     );
-  console.log(`${found.environment} is not bootstrapped for CDK: doing that first (the stack ${TOOLKIT}, once)`);
+  console.log(
+    `${found.environment} is not bootstrapped for CDK. Bootstrapping it first (creates the stack ${TOOLKIT}, once per account and region)`,
+  );
   const from = Date.now();
   const { succeeded, interrupted } = await cdk(
     settings,
@@ -42,14 +44,14 @@ export const makeReady = async (account: Account, number: string, settings: CdkS
       ...(interrupted
         ? []
         : [
-            'It takes the right to make IAM roles and a bucket, and that none of their names is taken: the bucket of an earlier bootstrap outlives its stack, for one.',
+            'A bootstrap needs permission to create IAM roles and a bucket, and their names must be free. The bucket of an earlier bootstrap remains after its stack is deleted.',
           ]),
       bootstrapLeaves(status),
     ].join('\n'),
   );
 };
 
-/** Why it failed, and the state of what stands; a stack of it that holds nothing is removed. */
+/** Why the bootstrap failed, and the state of its stack. A stack without resources is removed. */
 const whatIsLeft = async (
   account: Account,
   from: number,
@@ -58,7 +60,7 @@ const whatIsLeft = async (
   const toolkit = await findStack(account, TOOLKIT);
   if (toolkit === undefined) return { causes: [] };
   const causes = await causesIn(account, toolkit.id, from);
-  // One that waits for its change set may be another bootstrap's, that goes on in a moment.
+  // A stack that waits for its change set may belong to another bootstrap that is still running.
   if (stateOf(toolkit.status) !== 'broken') return { causes, status: toolkit.status };
   await inWords(`remove the stack ${TOOLKIT}`, region, async () => {
     await cloudFormation.send(new DeleteStackCommand({ StackName: toolkit.id }));
@@ -71,7 +73,7 @@ const bootstrapOf = async (account: Account, number: string): Promise<BootstrapF
   const { region } = account;
   const qualifier = bootstrapQualifier();
   const version = await inWords('read whether the account is bootstrapped', region, () => read(region, qualifier));
-  // Only without a version does the stack matter: it may have any name.
+  // Read the stack only if there is no version: a bootstrap stack may have another name.
   const toolkit = version === undefined ? (await findStack(account, TOOLKIT))?.status : undefined;
   return {
     environment: `aws://${number}/${region}`,
@@ -93,7 +95,7 @@ const read = async (region: string, qualifier: string): Promise<string | undefin
   }
 };
 
-/** What cdk.json says, otherwise what `cdk` takes. */
+/** From cdk.json, or the default of `cdk`. */
 const bootstrapQualifier = (): string => {
   const { context = {} } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
@@ -101,13 +103,13 @@ const bootstrapQualifier = (): string => {
   return String(context['@aws-cdk/core:bootstrapQualifier'] ?? 'hnb659fds');
 };
 
-/** What `cdk bootstrap` calls its stack. */
+/** Name of the stack that `cdk bootstrap` creates. */
 const TOOLKIT = 'CDKToolkit';
 
-/** Older ones lack what today's stacks ask for (aws-cdk-lib's own default). */
+/** The version that stacks synthesized by aws-cdk-lib need by default. */
 const VERSION_MIN = 6;
 
-/** Where `cdk bootstrap` writes its version, and `cdk deploy` looks for it. */
+/** The SSM parameter in which `cdk bootstrap` stores its version, and which `cdk deploy` reads. */
 const versionParameter = (qualifier: string): string => `/cdk-bootstrap/${qualifier}/version`;
 
 const removal = `\`aws cloudformation delete-stack --stack-name ${TOOLKIT}\``;
@@ -116,9 +118,9 @@ export interface BootstrapFound {
   /** `aws://ACCOUNT/REGION` */
   readonly environment: string;
   readonly qualifier: string;
-  /** What the parameter says. */
+  /** Value of the SSM parameter. */
   readonly version?: string;
-  /** The state of the toolkit's stack. */
+  /** Status of the bootstrap stack. */
   readonly toolkit?: string;
 }
 
@@ -127,35 +129,35 @@ export type BootstrapPlan =
   | { readonly do: 'bootstrap' }
   | { readonly do: 'stop'; readonly problem: string };
 
-/** Bootstraps where nothing is: what is there belongs to every CDK app of the account, and may be customised. */
+/** Bootstraps only if nothing exists: an existing bootstrap is shared by all CDK apps of the account, and may be customized. */
 export const planBootstrap = ({ environment, qualifier, version, toolkit }: BootstrapFound): BootstrapPlan => {
   if (version !== undefined)
     return Number(version) >= VERSION_MIN
       ? { do: 'nothing' }
       : {
           do: 'stop',
-          problem: `${environment} was bootstrapped for an older CDK (version ${version}, needed is ${VERSION_MIN}). Other CDK apps may share that, so nothing was changed: \`npx cdk bootstrap ${environment}\` brings it up to date`,
+          problem: `${environment} was bootstrapped for an older CDK (version ${version}; version ${VERSION_MIN} is needed). Other CDK apps may use it, so nothing was changed. Update it with \`npx cdk bootstrap ${environment}\``,
         };
-  // A stack that failed to be created holds nothing; `cdk bootstrap` begins by removing it.
+  // A stack whose creation failed has no resources, and `cdk bootstrap` removes it first.
   if (toolkit === undefined || toolkit === 'ROLLBACK_COMPLETE') return { do: 'bootstrap' };
   return { do: 'stop', problem: toolkitProblem(environment, qualifier, toolkit) };
 };
 
-/** What a bootstrap that did not succeed leaves. @param status of the toolkit's stack, where there is one. */
+/** Describes what a failed bootstrap leaves. @param status status of the bootstrap stack, if it exists. */
 export const bootstrapLeaves = (status: string | undefined): string => {
-  if (status === undefined) return 'Nothing was made.';
-  const none = 'Nothing was made of the stage.';
+  if (status === undefined) return 'Nothing was created.';
+  const none = 'Nothing of the stage was created.';
   if (stateOf(status) === 'busy')
-    return `CloudFormation goes on with the stack ${TOOLKIT} (${status}), also without this command: wait until that is done, and run the command again. ${none}`;
+    return `CloudFormation continues with the stack ${TOOLKIT} (${status}) without this command. Wait until that has finished, and run the command again. ${none}`;
   if (stateOf(status) === 'review')
-    return `The stack ${TOOLKIT} holds nothing yet (${status}): if nobody else is bootstrapping, remove it with ${removal}. ${none}`;
-  return `The stack ${TOOLKIT} stands (${status}): it is the account's, and the next deployment goes on from there. ${none}`;
+    return `The stack ${TOOLKIT} has no resources yet (${status}). If no other bootstrap is running, remove it with ${removal}. ${none}`;
+  return `The stack ${TOOLKIT} exists (${status}) and stays, since the account shares it; the next deployment continues from there. ${none}`;
 };
 
 const toolkitProblem = (environment: string, qualifier: string, toolkit: string): string => {
   if (stateOf(toolkit) === 'busy')
-    return `${environment} is being bootstrapped (${TOOLKIT} is ${toolkit}): wait until that is done, and run the command again`;
+    return `${environment} is being bootstrapped (${TOOLKIT} is ${toolkit}). Wait until that has finished, and run the command again`;
   if (stateOf(toolkit) === 'whole')
-    return `${environment} has a stack ${TOOLKIT}, but no parameter ${versionParameter(qualifier)}: it was bootstrapped with a qualifier of its own. Name it in cdk.json, as "@aws-cdk/core:bootstrapQualifier" in "context"`;
-  return `${environment} was not bootstrapped entirely (${TOOLKIT} is ${toolkit}): remove that with ${removal}, and run the command again`;
+    return `${environment} has a stack ${TOOLKIT}, but no parameter ${versionParameter(qualifier)}: it was bootstrapped with another qualifier. Set that qualifier in cdk.json, as "@aws-cdk/core:bootstrapQualifier" in "context"`;
+  return `the bootstrap of ${environment} is incomplete (${TOOLKIT} is ${toolkit}). Remove its stack with ${removal}, and run the command again`;
 };

@@ -1,21 +1,21 @@
-/** Why an operation on a stack failed: the first causes among its events. */
+/** Finds why an operation on a stack failed: the first causes among its events. */
 import { reasonOf } from '../../src/util/problems.ts';
 import { type Account, eventsSince, validationErrorsSince } from '../account/stacks.ts';
 
-/** As far as this machine's clock may be wrong: AWS refuses requests of one that is further off. */
+/** Maximum error of this machine's clock, in milliseconds: AWS refuses requests if the clock is further off. */
 const CLOCK_SKEW = 300_000;
 
-/** Never fails: what failed must be cleaned up all the same. @param id the stack's ARN. @param from when the operation was started, by this machine's clock. */
+/** Never throws, since the clean-up must continue. @param id ARN of the stack. @param from start of the operation, by this machine's clock. */
 export const causesIn = async (account: Account, id: string, from: number): Promise<string[]> => {
   try {
     const invalid = invalidOf(await validationErrorsSince(account, id, from - CLOCK_SKEW));
     return invalid.length > 0 ? invalid : causesOf(await eventsSince(account, id, from - CLOCK_SKEW));
   } catch (cause) {
-    return [`why could not be read (${reasonOf(cause)})`];
+    return [`the cause could not be read (${reasonOf(cause)})`];
   }
 };
 
-/** What is read of CloudFormation's events. */
+/** Fields of CloudFormation's events that are used. */
 export interface Happened {
   readonly LogicalResourceId?: string | undefined;
   readonly PhysicalResourceId?: string | undefined;
@@ -25,16 +25,16 @@ export interface Happened {
   readonly StackId?: string | undefined;
 }
 
-/** Ends what came before: another operation, which may have failed for other reasons. */
+/** Status of a stack at the start of an operation. Earlier events belong to another operation, with causes of its own. */
 const STARTS = ['CREATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS', 'REVIEW_IN_PROGRESS'];
 
-/** Resources that were stopped since another one failed. */
+/** Reason of resources that were cancelled because another resource failed. */
 const FOLLOWS = /\b(creation|update|deletion|operation) cancelled/i;
 
-/** More than these say the same. */
+/** Causes that are shown at most: further ones seldom add information. */
 const SHOWN = 3;
 
-/** The causes, in the order in which they happened, a line each. @param events the oldest first. */
+/** The causes in order of time, one line each. @param events oldest first. */
 export const causesOf = (events: readonly Happened[]): string[] => {
   const start = events.findLastIndex((event) => isOfStack(event) && STARTS.includes(event.ResourceStatus ?? ''));
   const failed = events
@@ -43,7 +43,7 @@ export const causesOf = (events: readonly Happened[]): string[] => {
       ({ ResourceStatus, ResourceStatusReason = '' }) =>
         ResourceStatus?.endsWith('_FAILED') && !FOLLOWS.test(ResourceStatusReason),
     );
-  // What fails while it is taken back comes after the cause, and belongs to the second question.
+  // Failures during the rollback come after the cause. Show them only if there is nothing else.
   const making = failed.filter(
     ({ ResourceStatus }) => !/^(DELETE|ROLLBACK|UPDATE_ROLLBACK)_/.test(ResourceStatus ?? ''),
   );
@@ -56,7 +56,7 @@ export const causesOf = (events: readonly Happened[]): string[] => {
   );
 };
 
-/** What CloudFormation found wrong with a template. */
+/** A validation error of a template. */
 export interface Invalid {
   readonly LogicalResourceId?: string | undefined;
   readonly ResourceType?: string | undefined;
@@ -64,11 +64,11 @@ export interface Invalid {
   readonly ValidationStatusReason?: string | undefined;
 }
 
-/** A line for each. */
+/** One line per error. */
 export const invalidOf = (errors: readonly Invalid[]): string[] =>
   errors
     .slice(0, SHOWN)
-    .map(({ LogicalResourceId, ResourceType, ValidationPath = '', ValidationStatusReason = 'it is not valid' }) =>
+    .map(({ LogicalResourceId, ResourceType, ValidationPath = '', ValidationStatusReason = 'it is invalid' }) =>
       lineOf({
         LogicalResourceId,
         ResourceType,

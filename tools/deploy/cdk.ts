@@ -1,11 +1,11 @@
-/** Runs `cdk`, its output passed through, until it ends or is interrupted. */
+/** Runs `cdk` with its output passed through, until it ends or is interrupted. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What every run of it gets. */
+/** Settings of each run of `cdk`. */
 export interface CdkSettings {
   readonly stage: string;
   /** The configuration that the app reads. */
@@ -13,7 +13,7 @@ export interface CdkSettings {
   readonly region: string;
 }
 
-/** How a run of it ended. */
+/** How a run of `cdk` ended. */
 export interface CdkEnd {
   readonly succeeded: boolean;
   readonly interrupted: boolean;
@@ -25,21 +25,21 @@ export const cdk = (settings: CdkSettings, ...args: readonly string[]): Promise<
     interrupted: signal.aborted,
   }));
 
-/** @param signal ends it. */
+/** @param signal ends the process. */
 const succeeds = (
   { stage, config, region }: CdkSettings,
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> =>
   new Promise((resolve, reject) => {
-    // A folder of its own for what it synthesises: in a shared one, runs lock each other out.
+    // Use a separate output folder: runs that share one lock each other out.
     const own = ['--output', temporaryFolder('cdk'), '-c', `stage=${stage}`, '--no-notices'];
     const child = spawn(process.execPath, [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, ...own], {
       cwd: ROOT,
       stdio: 'inherit',
       env: { ...process.env, AWS_REGION: region, GROUPAGE_CONFIG: config },
     });
-    // Ctrl-C reaches the child by itself, other signals do not.
+    // The terminal sends Ctrl-C to the child too; other signals must be passed on.
     const end = (): boolean => child.kill('SIGTERM');
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
@@ -53,18 +53,18 @@ const succeeds = (
     });
   });
 
-/** What comes sooner after a signal is the same one: npm and the terminal may both send it. */
+/** Signals within this time, in milliseconds, count as one: npm and the terminal may both send it. */
 const SAME_WITHIN = 1_000;
 
 let last = Number.NEGATIVE_INFINITY;
 
 /**
- * Ctrl-C and SIGTERM: they end what runs, not this process, which then says what stands.
+ * Ctrl-C and SIGTERM end the work, but not this process, which then reports which stacks exist.
  *
- * A deployment has two parts that can be ended, each once: making, and the clean-up after it. So the second Ctrl-C gives
- * up what the first one began. Between them, and after them, a signal ends the process as always.
+ * Two parts of a deployment can be interrupted, each once: the deployment, and the clean-up after it. So a second Ctrl-C
+ * ends the clean-up that the first one started. Outside these parts a signal ends the process as usual.
  *
- * @param work ends early, and soon, when its signal is aborted.
+ * @param work must end soon after its signal is aborted.
  */
 export const untilInterrupted = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** After a deployment that failed or was interrupted: removes what it made, and says what stands. */
+/** After a failed or interrupted deployment: removes the stacks it created, and reports which stacks exist. */
 import { setTimeout } from 'node:timers/promises';
 import { stackNames } from '../../lib/stage.ts';
 import { reasonOf } from '../../src/util/problems.ts';
@@ -10,17 +10,17 @@ import { removeStacks } from './remove.ts';
 import { destroyOf, type StageStack, stacksOf } from './stacks.ts';
 import { headingOf } from './words.ts';
 
-/** What happened. */
+/** A failed or interrupted deployment. */
 export interface Failed extends Attempt {
   readonly interrupted: boolean;
-  /** When it began, by this machine's clock. */
+  /** Start time, by this machine's clock. */
   readonly from: number;
 }
 
-/** How often to look whether CloudFormation is done. */
+/** Milliseconds between two checks whether CloudFormation has finished. */
 const LOOK_EVERY = 3_000;
 
-/** Never fails. @returns what went wrong, what was removed, and what stands. */
+/** Never throws. @returns a text with the causes, the removed stacks and the remaining stacks. */
 export const cleanUp = async (account: Account, failed: Failed): Promise<string> => {
   const { interrupted, stage } = failed;
   const what = `The deployment ${interrupted ? 'was interrupted' : 'failed'}`;
@@ -30,7 +30,7 @@ export const cleanUp = async (account: Account, failed: Failed): Promise<string>
     const { causes, says } = done;
     return [headingOf(what, { causes, interrupted }), ...causes, ...says].join('\n');
   } catch (cause) {
-    return `\n${what}; what stands could not be looked at or removed: ${reasonOf(cause)}\nRepair that; then ${destroyOf(stage)}`;
+    return `\n${what}. The remaining stacks could not be read or removed: ${reasonOf(cause)}\nCorrect that, then run ${destroyOf(stage)}`;
   }
 };
 
@@ -39,7 +39,7 @@ interface Done {
   readonly says: readonly string[];
 }
 
-/** @returns nothing when it was interrupted. */
+/** @returns undefined if the clean-up was interrupted. */
 const tidy = async (account: Account, failed: Failed, signal: AbortSignal): Promise<Done | undefined> => {
   const { stage, from } = failed;
   const { stacks, plan } = await atRest(account, failed, signal);
@@ -50,11 +50,11 @@ const tidy = async (account: Account, failed: Failed, signal: AbortSignal): Prom
   const tables = orphans ? { tablesOf: stackNames(stage).data } : {};
   const removed = await removeStacks(account, { stage, remove, ...tables }, signal);
   if (signal.aborted) return undefined;
-  const nothing = stacks.length === 0 ? ['Nothing was made.'] : [];
+  const nothing = stacks.length === 0 ? ['Nothing was created.'] : [];
   return { causes, says: [...removed.says, ...says, ...removed.problems, ...nothing] };
 };
 
-/** What `cdk` began goes on in CloudFormation when `cdk` ends, and can only be removed after it. */
+/** CloudFormation continues after `cdk` has ended. Wait until it has finished, since a stack can only be removed then. */
 const atRest = async (
   account: Account,
   failed: Failed,
@@ -68,17 +68,17 @@ const atRest = async (
     const waiting = plan.until.join(' and ');
     if (waiting !== told)
       console.log(
-        `Waiting for CloudFormation to come to rest with what this run made, to remove it then: ${waiting}. Ctrl-C gives up.`,
+        `Waiting until CloudFormation has finished with the stacks that this run created, to remove them: ${waiting}. Press Ctrl-C to stop waiting.`,
       );
     told = waiting;
-    // What ends the waiting is looked at above.
+    // An abort ends the wait early; the loop checks for it above.
     await setTimeout(LOOK_EVERY, undefined, { signal }).catch(() => {});
   }
 };
 
 const whatStands = async (account: Account, stage: string): Promise<string> => {
   const stacks = await stacksOf(account, stage);
-  if (stacks.length === 0) return `Nothing of the stage ${stage} stands.`;
+  if (stacks.length === 0) return `No stack of the stage ${stage} exists.`;
   const list = stacks.map(({ name, status }) => `${name} (${status})`).join(' and ');
-  return `What stands: ${list}. CloudFormation goes on with what is IN_PROGRESS; after that ${destroyOf(stage)} removes it`;
+  return `Remaining stacks: ${list}. CloudFormation continues with those that are IN_PROGRESS. After that, remove them with ${destroyOf(stage)}`;
 };

@@ -1,8 +1,8 @@
-/** What to do with a stage's stacks before and after a deployment, given what was found of them. Pure. */
+/** Plans what to do with a stage's stacks before and after a deployment, from their current state. Pure. */
 import { keepsData, STAGE_TAG, stackNames } from '../../lib/stage.ts';
 import { destroyOf, isDoneBy, isMadeBy, type Made, stateOf, waitsForUs, wayOut } from './stacks.ts';
 
-/** What a plan has to know of a stack. */
+/** Properties of a stack that a plan needs. */
 export interface Seen {
   readonly name: string;
   readonly status: string;
@@ -15,7 +15,7 @@ export type Plan =
   | { readonly do: 'stop'; readonly problems: readonly string[] }
   | { readonly do: 'go'; readonly creates: readonly string[]; readonly changes: readonly string[] };
 
-/** @param names the stage's, whether there are such stacks or not. */
+/** @param names names of all stacks of the stage, whether they exist or not. */
 export const planDeploy = (stage: string, names: readonly string[], seen: readonly Seen[]): Plan => {
   const problems = seen.flatMap((stack) => {
     const state = stateOf(stack.status);
@@ -32,16 +32,16 @@ export type DestroyPlan =
   | {
       readonly do: 'go';
       readonly remove: readonly string[];
-      /** A data stack that stays, since its tables would outlive it anyway. */
+      /** A data stack that stays, since its tables are retained anyway. */
       readonly keep?: { readonly name: string; readonly status: string };
-      /** Whether tables of a data stack that never was whole have to be removed too. */
+      /** Whether the tables of a data stack whose creation failed must be removed too. */
       readonly orphans: boolean;
     };
 
 /**
- * Removing takes stacks in any state that rests, but the data of the stage that keeps it.
+ * Removes stacks in any state, unless an operation is in progress. Keeps the data stack of a stage that keeps its data.
  *
- * @param yes whether to remove also what may be somebody else's.
+ * @param yes whether to also remove stacks that may not belong to Groupage.
  */
 export const planDestroy = (stage: string, seen: readonly Seen[], yes: boolean): DestroyPlan => {
   const problems = seen.flatMap((stack) => {
@@ -65,30 +65,30 @@ export const planDestroy = (stage: string, seen: readonly Seen[], yes: boolean):
 
 const isForeign = (stack: Seen, stage: string): boolean => stack.tags[STAGE_TAG] !== stage && !hasNoTagsYet(stack);
 
-/** A stack that only waits for its first change set may not show its tags yet. */
+/** A stack that waits for its first change set may not have its tags yet. */
 const hasNoTagsYet = ({ status, tags }: Seen): boolean =>
   stateOf(status) === 'review' && Object.keys(tags).length === 0;
 
-/** Nothing says whose it is. */
+/** Whether it is unknown which deployment the stack belongs to. */
 const isUnowned = (stack: Seen): boolean => hasNoTagsYet(stack) && !waitsForUs(stack);
 
 const maybeOf = ({ name, changeSets }: Seen): string =>
-  `${name} holds nothing yet, and nothing says whose it is (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}): add --yes if it may go`;
+  `${name} has no resources yet, and its owner is unknown (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}). Add --yes to remove it`;
 
-/** What our stacks' descriptions begin with, also of those that were made before they had tags. */
+/** Prefix of the descriptions of Groupage's stacks, including stacks of older releases without tags. */
 const OURS = 'Groupage:';
 
 const takenBy = ({ name, tags, description }: Seen, stage: string): string => {
   const found = tags[STAGE_TAG] === undefined ? `has no tag ${STAGE_TAG}` : `is tagged ${STAGE_TAG}=${tags[STAGE_TAG]}`;
   const older = description.startsWith(OURS)
-    ? `. If an older Groupage made it, \`npx cdk deploy --all -c stage=${stage}\` makes it this stage's`
+    ? `. If an older release of Groupage created it, \`npx cdk deploy --all -c stage=${stage}\` adds it to this stage`
     : '';
-  return `there is a stack ${name} already that is not this stage's (it ${found}): choose another stage, or remove that stack if nobody needs it${older}`;
+  return `a stack ${name} already exists and does not belong to this stage (it ${found}). Choose another stage, or remove that stack if it is not needed${older}`;
 };
 
 export interface Attempt {
   readonly stage: string;
-  /** Stacks that this run was to make: they were not there, or not whole, when it looked. */
+  /** Stacks that this run had to create: they did not exist, or were not complete, at its start. */
   readonly creates: readonly string[];
   /** The name of this run's change sets. */
   readonly changeSet: string;
@@ -99,26 +99,26 @@ export interface Left extends Made {
 }
 
 export type AfterFailure =
-  /** CloudFormation is still at stacks that this run made. */
+  /** CloudFormation is still working on stacks that this run created. */
   | { readonly do: 'wait'; readonly until: readonly string[] }
   | {
       readonly do: 'remove';
-      /** In this order. */
+      /** Stacks to remove, in this order. */
       readonly remove: readonly string[];
-      /** Whether the tables of a data stack that never was whole would outlive it, and have to be removed too. */
+      /** Whether the tables of an incomplete data stack would be retained, and so must be removed too. */
       readonly orphans: boolean;
       readonly says: readonly string[];
     };
 
 /**
- * What a failed or interrupted deployment leaves, and what becomes of it.
+ * Plans the clean-up after a failed or interrupted deployment.
  *
- * What this run made goes, so that nothing stands half-made; what was there before was taken back by CloudFormation, and
- * what another deployment made in the meantime is that one's. One thing that this run made may stay: a whole data stack
- * of the stage that keeps its data. Its tables are protected from deletion and outlive their stack, so removing it would
- * leave tables that no stack owns.
+ * Stacks that this run created are removed, so that no incomplete stage remains. CloudFormation rolls back stacks that
+ * existed before, and stacks that another deployment created meanwhile are not touched. A complete data stack of a stage
+ * that keeps its data stays even if this run created it: its tables are protected and retained, so removing the stack
+ * would leave tables that no stack owns.
  *
- * @param left the stacks that exist now.
+ * @param left stacks that exist now.
  */
 export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFailure => {
   const { stage, creates, changeSet } = attempt;
@@ -129,12 +129,12 @@ export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFail
   const names = stackNames(stage);
   const { data } = names;
   const remove = own.filter(({ status }) => stateOf(status) !== 'whole').map(({ name }) => name);
-  // What uses the data stack, whoever made it.
+  // A flow stack that stays uses the data stack, whichever deployment created it.
   const isUsed = left.some(({ name }) => name === names.flow && !remove.includes(name));
   const orphans = keepsData(stage) && remove.includes(data);
   const says = left.filter((stack) => !isOwn(stack)).map((stack) => whatIs(stack, attempt));
   for (const { name } of own.filter((stack) => !remove.includes(stack.name))) {
-    if (name !== data || isUsed) says.push(`${name} is whole, and stays`);
+    if (name !== data || isUsed) says.push(`${name} is complete and stays`);
     else if (keepsData(stage)) says.push(stands(data, stage));
     else remove.push(data);
   }
@@ -149,16 +149,16 @@ export const afterFailure = (attempt: Attempt, left: readonly Left[]): AfterFail
 };
 
 const stands = (data: string, stage: string): string =>
-  `${data} is whole and stays: its tables are empty and cost nothing so, and the next \`npm run deploy -- --stage ${stage}\` goes on with it. Tables of this stage are protected from deletion, so a deployment does not remove them: docs/how-to/deploy.md says how to`;
+  `${data} is complete and stays. Its tables are empty and cost nothing; the next \`npm run deploy -- --stage ${stage}\` uses them. Tables of this stage are protected from deletion, so a deployment does not remove them. docs/how-to/deploy.md explains how to remove them`;
 
 const whatIs = (stack: Left, { stage, creates, changeSet }: Attempt): string => {
   const { name, status } = stack;
   if (creates.includes(name))
-    return `${name} (${status}) was not made by this run but by another deployment, and stays: if none is under way, ${destroyOf(stage)} removes it`;
+    return `${name} (${status}) was created by another deployment and stays. If no deployment is under way, remove it with ${destroyOf(stage)}`;
   const isOwn = isDoneBy(stack, changeSet);
   if (isOwn && stateOf(status) === 'busy')
-    return `CloudFormation goes on with the update of ${name} (${status}), also without this command: wait until that is done, and run the command again`;
+    return `CloudFormation continues with the update of ${name} (${status}) without this command. Wait until that has finished, and run the command again`;
   if (isOwn && status === 'UPDATE_ROLLBACK_COMPLETE')
-    return `CloudFormation has taken the update of ${name} back: it is as it was before`;
-  return stateOf(status) === 'whole' ? `${name} is whole, and stays` : wayOut(name, status, stage);
+    return `CloudFormation has rolled back the update of ${name}. The stack is as before`;
+  return stateOf(status) === 'whole' ? `${name} is complete and stays` : wayOut(name, status, stage);
 };

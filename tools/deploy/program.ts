@@ -1,4 +1,4 @@
-/** `npm run deploy` and `npm run destroy`: their options, what they do, and how they end. */
+/** `npm run deploy` and `npm run destroy`: their options, their steps, and their exit status. */
 
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -17,22 +17,23 @@ import { changeSetOf, stacksOf, whoAmI } from './stacks.ts';
 import { nextSteps, staysOf, warningsOf } from './words.ts';
 
 const USAGE = {
-  deploy: `npm run deploy [-- OPTION…]: Groupage into the AWS account of your credentials, or an update of it
+  deploy: `npm run deploy [-- OPTION…]: deploy or update Groupage in the AWS account of your credentials
 
-  --stage NAME    which one (default: dev); prod, and what begins so (prod-eu), keeps its data when it is removed
-  --config FILE   the configuration (default: GROUPAGE_CONFIG, groupage.config.ts or .json in this folder, otherwise
-                  examples/flights)
+  --stage NAME    stage to deploy (default: dev). Stages whose names begin with prod (prod, prod-eu) keep their data
+                  when they are removed
+  --config FILE   configuration file (default: $GROUPAGE_CONFIG, groupage.config.ts or .json in this folder, or else
+                  the example, examples/flights)
 `,
-  destroy: `npm run destroy -- --stage NAME [--yes]: removes a stage from the AWS account of your credentials
+  destroy: `npm run destroy -- --stage NAME [--yes]: remove a stage from the AWS account of your credentials
 
-  --stage NAME    which one
-  --yes           of prod too (or prod-…), whose data stays; and what nothing says whose it is
+  --stage NAME    stage to remove
+  --yes           also remove a stage whose name begins with prod (its data stays), and stacks of unknown owner
 `,
 } as const;
 
 type Verb = keyof typeof USAGE;
 
-/** @param args the verb, then its options. @returns the exit status: 0, 1 when it failed, 2 when it was used wrongly. */
+/** @param args the verb and its options. @returns the exit status: 0, 1 if the command failed, 2 if it was used wrongly. */
 export const run = async ([verb = '', ...args]: readonly string[], folder = process.cwd()): Promise<number> => {
   if (verb !== 'deploy' && verb !== 'destroy') return say(`${USAGE.deploy}\n${USAGE.destroy}`, 2);
   try {
@@ -83,17 +84,17 @@ const parsed = (verb: Verb, args: readonly string[]) => {
 };
 
 /**
- * Looks first, then makes; what fails leaves nothing half-made.
+ * Deploys a stage. It checks first, and cleans up after a failure, so that no incomplete stage remains.
  *
- * @param file the configuration's, absolute.
- * @throws CommandFailure, InvalidConfig, InvalidStage: in words, and before anything was made if it can be known then.
+ * @param file absolute path of the configuration.
+ * @throws CommandFailure, InvalidConfig, InvalidStage, if possible before anything is created.
  */
 const deploy = async (stage: string, file: string): Promise<void> => {
   checkStage(stage);
   const config = await loadConfig(file);
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
-  console.log(`Deploying the stage ${stage} into account ${number}, region ${account.region}, with ${file}`);
+  console.log(`Deploying the stage ${stage} to account ${number}, region ${account.region}, with ${file}`);
   for (const warning of warningsOf(stage, config)) console.log(`Note: ${warning}`);
   const { ops, ...others } = stackNames(stage);
   const names = [...Object.values(others), ...(config.alarms ? [ops] : [])];
@@ -111,16 +112,16 @@ const deploy = async (stage: string, file: string): Promise<void> => {
 };
 
 /**
- * Removes a stage. The stage that keeps its data keeps its data stack.
+ * Removes a stage. A stage that keeps its data keeps its data stack.
  *
- * @param yes whether what is lost with a stage that keeps its data may be lost, and what may be somebody else's removed.
+ * @param yes confirms the removal of a stage that keeps its data, and of stacks that may not belong to Groupage.
  * @throws CommandFailure, InvalidStage
  */
 const destroy = async (stage: string, yes: boolean): Promise<void> => {
   checkStage(stage);
   if (keepsData(stage) && !yes)
     throw new WrongUsage(
-      `this takes the functions and the API of ${stage} away, and what waits in its inner queues (tables, and queues with tasks or refused messages, stay): add --yes if you mean it`,
+      `this removes the functions and the API of ${stage}, and the messages in its internal queues. Its tables stay, and so do the queues with tasks or refused messages. Add --yes to confirm`,
     );
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
@@ -128,11 +129,11 @@ const destroy = async (stage: string, yes: boolean): Promise<void> => {
   const plan = planDestroy(stage, await stacksOf(account, stage), yes);
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const { keep, orphans } = plan;
-  // Each uses those before it: the flow stack what the data stack exports, the ops stack both.
+  // Remove in reverse order: the flow stack uses exports of the data stack, and the ops stack of both.
   const remove = plan.remove.toReversed();
   if (remove.length === 0 && keep === undefined)
-    throw new CommandFailure(`there is nothing of the stage ${stage} in ${where}: is it another region or account?`);
-  console.log(`Removing ${remove.join(', ') || 'nothing more'} from ${where}`);
+    throw new CommandFailure(`there is no stack of the stage ${stage} in ${where}. Check the region and the account`);
+  console.log(`Removing ${remove.join(', ') || 'no stack'} from ${where}`);
   const tables = orphans ? { tablesOf: stackNames(stage).data } : {};
   const { says, problems } = await untilInterrupted((signal) =>
     removeStacks(account, { stage, remove, ...tables }, signal),

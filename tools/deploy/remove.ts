@@ -1,9 +1,9 @@
 /**
- * Removes stacks of a stage, and makes sure that they are gone.
+ * Removes stacks of a stage, and checks that they are gone.
  *
- * The tables of a stage that keeps its data are protected from deletion and outlive their stack, so the rollback of a
- * data stack that failed to be created leaves them. Nothing ever used them, since what does comes after the data stack;
- * one that holds something all the same is left alone.
+ * The tables of a stage that keeps its data are protected and retained, so they remain after the rollback of a data stack
+ * whose creation failed. No function has used them, since functions are created after the data stack. A table that is
+ * not empty is kept anyway.
  */
 
 import {
@@ -24,17 +24,17 @@ import { cdk } from './cdk.ts';
 export interface ToRemove {
   readonly stage: string;
   readonly remove: readonly string[];
-  /** Their tables too, which would outlive them. */
+  /** The data stack whose empty tables are removed too, since they would be retained. */
   readonly tablesOf?: string;
 }
 
 export interface Removed {
   readonly says: readonly string[];
-  /** What could not be removed, and why. */
+  /** Stacks and tables that could not be removed, with the reasons. */
   readonly problems: readonly string[];
 }
 
-/** @param signal ends it: what CloudFormation was told to remove goes on. */
+/** @param signal ends the waiting; CloudFormation continues with removals that have started. */
 export const removeStacks = async (
   account: Account,
   { stage, remove, tablesOf: owner }: ToRemove,
@@ -42,7 +42,7 @@ export const removeStacks = async (
 ): Promise<Removed> => {
   const from = Date.now();
   const tables = owner === undefined ? [] : await tablesOf(account, owner);
-  // Which configuration does not matter: the stacks' names come from the stage alone, and the own one may be broken.
+  // Use the example configuration: the names of stacks depend only on the stage, and the user's configuration may be invalid.
   const settings = { stage, config: EXAMPLE_CONFIG, region: account.region };
   if (remove.length > 0) await cdk(settings, 'destroy', ...remove, '--exclusively', '--force');
   const [says, problems]: [string[], string[]] = [[], []];
@@ -51,15 +51,15 @@ export const removeStacks = async (
     if (left === undefined) says.push(`${name} is removed`);
     else
       problems.push(
-        [`${name} is still there (${left.status})`, ...(await causesIn(account, left.id, from))].join('\n  '),
+        [`${name} still exists (${left.status})`, ...(await causesIn(account, left.id, from))].join('\n  '),
       );
   }
   if (!signal.aborted) says.push(...(await removeEmptyTables(account, tables)));
-  else if (tables.length > 0) problems.push(`these tables are left, and no stack owns them: ${tables.join(', ')}`);
+  else if (tables.length > 0) problems.push(`these tables remain, and no stack owns them: ${tables.join(', ')}`);
   return { says, problems };
 };
 
-/** The tables that a stack has made: from its events, since its list of resources loses what a rollback skipped. */
+/** The tables that a stack created, from its events: its list of resources omits resources that a rollback skipped. */
 const tablesOf = async (account: Account, stack: string): Promise<string[]> => {
   const found = await findStack(account, stack);
   const events = found ? await eventsSince(account, found.id, 0) : [];
@@ -69,18 +69,18 @@ const tablesOf = async (account: Account, stack: string): Promise<string[]> => {
   return [...new Set(tables)];
 };
 
-/** @returns a sentence for each table that is there no more, or still. */
+/** @returns a sentence for each table: removed, or kept and why. */
 const removeEmptyTables = async ({ region }: Account, tables: readonly string[]): Promise<string[]> => {
   const dynamodb = new DynamoDBClient({ region });
   const says: string[] = [];
   for (const table of tables) {
     try {
       await inWords(`remove the table ${table}`, region, () => removeIfEmpty(dynamodb, table));
-      says.push(`the table ${table}, which was empty, is removed`);
+      says.push(`the empty table ${table} is removed`);
     } catch (cause) {
       if (cause instanceof ResourceNotFoundException) continue;
       if (!(cause instanceof CommandFailure)) throw cause;
-      says.push(`the table ${table} is left: ${cause.message}`);
+      says.push(`the table ${table} remains: ${cause.message}`);
     }
   }
   return says;

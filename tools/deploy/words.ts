@@ -1,42 +1,44 @@
-/** What a deployment says before and after. Pure. */
+/** Texts that a deployment prints before and after. Pure. */
 import { keepsData, stackNames } from '../../lib/stage.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { fields, withoutSecrets } from '../terminal.ts';
 import { stateOf, wayOut } from './stacks.ts';
 
-/** Of this machine, and of no other. */
+/** Host names of this machine. */
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
 
-/** What may be meant, but often is not. */
+/** Warnings about valid settings that are often a mistake. */
 export const warningsOf = (stage: string, { operations }: Config): string[] => [
   ...Object.values(operations).flatMap(({ operation, downstream }) =>
     downstream.kind === 'http' && LOOPBACK.test(new URL(downstream.url).hostname)
       ? [
-          `the downstream of ${operation} is ${withoutSecrets(downstream.url)}, which no Lambda function can reach: its tasks will fail`,
+          `the downstream of ${operation} is ${withoutSecrets(downstream.url)}, which a Lambda function cannot reach, so its tasks will fail`,
         ]
       : [],
   ),
   ...(keepsData(stage)
     ? []
-    : [`the tables of ${stage} go when its stacks are removed; those of a stage that begins with prod stay`]),
+    : [
+        `the tables of ${stage} are deleted when its stacks are removed. Only stages whose names begin with prod keep their tables`,
+      ]),
 ];
 
-/** Opens what is said of a failure: its causes follow, or `cdk` has shown them, unless it was interrupted. */
+/** First line about a failure. Causes follow it, or `cdk` has printed them above. */
 export const headingOf = (
   what: string,
   { causes, interrupted }: { readonly causes: readonly string[]; readonly interrupted: boolean },
 ): string => `\n${what}${causes.length > 0 ? ':' : interrupted ? '.' : ', see above.'}`;
 
-/** What a stage that keeps its data still has when it was removed. */
+/** Explains what remains of a removed stage that keeps its data. */
 export const staysOf = (stage: string, { name, status }: { readonly name: string; readonly status: string }): string =>
   [
     stateOf(status) === 'whole'
-      ? `${name} stays, with its tables: the next \`npm run deploy -- --stage ${stage}\` goes on with them.`
-      : `${name} stays, with its tables. ${wayOut(name, status, stage)}.`,
-    'The register queue, its dead letters and the rejected queue, if they were there, stay too, and no stack owns them now. docs/how-to/deploy.md says what to do with them',
+      ? `${name} and its tables stay. The next \`npm run deploy -- --stage ${stage}\` uses them again.`
+      : `${name} and its tables stay. ${wayOut(name, status, stage)}.`,
+    'The register queue, its dead-letter queue and the rejected queue stay too, if they existed, and no stack owns them now. docs/how-to/deploy.md explains what to do with them',
   ].join(' ');
 
-/** The outputs, and what to do with them. */
+/** The outputs of the stacks, and the next steps. */
 export const nextSteps = (
   stage: string,
   stacks: readonly { readonly name: string; readonly outputs: Readonly<Record<string, string>> }[],
@@ -53,7 +55,7 @@ export const nextSteps = (
       ['dashboard', outputsOf(ops).DashboardName],
     ]),
     '',
-    'Producers send to the register queue. To look, and to send by hand:',
+    'Producers send their tasks to the register queue. To list Targets, and to send a task by hand:',
     `  npm run groupage -- targets --stack ${flow}`,
     `  npm run groupage -- send OPERATION PAYLOAD --stack ${flow}`,
   ].join('\n');

@@ -1,4 +1,4 @@
-/** A deployed stack as it is: its functions, what they work off, the tables. Read with the credentials of whoever asks. */
+/** Reads the actual settings of a deployed stack: functions, queues and tables. Uses the user's own credentials. */
 import { type CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
@@ -15,7 +15,7 @@ import { SECOND } from '../../src/domain/timings.ts';
 import { queueAttributes } from './queue-attributes.ts';
 import type { Deployed, QueueSettings, WorkerSettings, WorkingQueueName } from './settings.ts';
 
-/** What is asked. All of one region, with the same credentials. */
+/** AWS clients of one region, with the same credentials. */
 export interface DeployedClients {
   readonly cloudFormation: CloudFormationClient;
   readonly lambda: LambdaClient;
@@ -23,7 +23,7 @@ export interface DeployedClients {
   readonly dynamodb: DynamoDBClient;
 }
 
-/** With what found the stack. */
+/** Clients with the credentials and region of the given client. */
 export const clientsLike = (cloudFormation: CloudFormationClient): DeployedClients => {
   const { credentials, region } = cloudFormation.config;
   const same = { credentials, region };
@@ -44,13 +44,13 @@ const WORKING: Readonly<Record<WorkingQueueName, Setting>> = {
 };
 
 /**
- * @param stack its name, or its ARN.
- * @param service of the instance in it: the others' functions are theirs.
+ * @param stack name or ARN of the stack.
+ * @param service service of the instance in it. Functions of other instances are skipped.
  */
 export const readDeployed = async (clients: DeployedClients, stack: string, service: string): Promise<Deployed> => {
   const names = await functionsOf(clients, stack);
   const all = await Promise.all(names.map((name) => describe(clients, name)));
-  // Other functions of the same stack are somebody else's.
+  // A user's own stack may contain other functions.
   const functions = all.filter(({ environment }) => environment[ENVIRONMENT.stack] === service);
   const settings: Environment = Object.assign({}, ...functions.map(({ environment }) => environment));
   const queues = await Promise.all(

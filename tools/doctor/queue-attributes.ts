@@ -1,4 +1,4 @@
-/** Queues' settings, as SQS says: one by one, and all of a local stack. */
+/** Reads the settings of queues from SQS: of one queue, or of all queues of a local stack. */
 import { GetQueueAttributesCommand, GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { queueNamed } from '../../src/domain/config/endpoints.ts';
 import { SECOND } from '../../src/domain/timings.ts';
@@ -7,7 +7,7 @@ import type { Deployed, QueueSettings, WorkerSettings, WorkingQueueName } from '
 
 type Attributes = Omit<QueueSettings, 'queue' | 'worker'>;
 
-/** @param url the queue's address. */
+/** @param url URL of the queue. */
 export const queueAttributes = async (client: SQSClient, url: string): Promise<Attributes> => {
   const own = await ask(client, url);
   const redrive = redriveIn(own.RedrivePolicy);
@@ -29,7 +29,7 @@ const ask = async (client: SQSClient, QueueUrl: string): Promise<Partial<Record<
   return Attributes;
 };
 
-/** Engines write the number as a text, too. */
+/** `maxReceiveCount` may be a number or a string. */
 const redriveIn = (
   policy: string | undefined,
 ): { readonly arn: string; readonly afterReceives: number } | undefined => {
@@ -38,7 +38,7 @@ const redriveIn = (
   return { arn: String(json.value.deadLetterTargetArn), afterReceives: Number(json.value.maxReceiveCount) };
 };
 
-/** Undefined where somebody has deleted the queue: then it is as if none were named. */
+/** Undefined if the dead-letter queue was deleted: that is the same as having none. */
 const retentionOf = async (client: SQSClient, arn: string): Promise<number | undefined> => {
   try {
     const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand(queueNamed(arn)));
@@ -50,13 +50,13 @@ const retentionOf = async (client: SQSClient, arn: string): Promise<number | und
 };
 
 interface LocalStack {
-  /** Their addresses. */
+  /** URLs of the queues. */
   readonly queues: Readonly<Partial<Record<WorkingQueueName, string>>>;
-  /** The functions that this machine's process runs. */
+  /** Settings of the functions that the local process runs. */
   readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
 }
 
-/** The local stack as it is. @param sqs a client of the local engine. */
+/** Reads the actual settings of a local stack. @param sqs client of the local engine. */
 export const readLocal = async (sqs: SQSClient, { queues, workers }: LocalStack): Promise<Deployed> => ({
   queues: await Promise.all(
     Object.entries(workers).map(async ([name, worker]) => {
@@ -65,6 +65,6 @@ export const readLocal = async (sqs: SQSClient, { queues, workers }: LocalStack)
     }),
   ),
   functions: [],
-  // Its engine deletes nothing by itself, and nobody keeps much there.
+  // The local engine has no time to live, and a local table stays small.
   tables: [],
 });

@@ -1,10 +1,10 @@
-/** What AWS held back in the last hour: invocations of functions, reads and writes of tables. */
+/** Reads from CloudWatch what AWS throttled in the last hour: invocations of functions, reads and writes of tables. */
 import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
 import { MINUTE } from '../../src/domain/timings.ts';
 import type { Deployed } from './settings.ts';
 
 export interface Throttled {
-  /** A function's name, or a table's. */
+  /** Name of the function or table. */
   readonly what: string;
   readonly kind: 'invocations' | 'reads' | 'writes';
   readonly times: number;
@@ -12,7 +12,7 @@ export interface Throttled {
 
 const HOUR = 60 * MINUTE;
 
-/** @returns what was throttled at all, the most often first. */
+/** @returns functions and tables that were throttled, most often first. */
 export const throttledIn = async (
   client: CloudWatchClient,
   { functions, tables }: Pick<Deployed, 'functions' | 'tables'>,
@@ -69,6 +69,6 @@ const queryOf = (
   };
 };
 
-/** With what found the stack. */
+/** A client with the credentials and region of the given client. */
 export const cloudWatchLike = (config: Pick<CloudWatchClient['config'], 'credentials' | 'region'>): CloudWatchClient =>
   new CloudWatchClient({ credentials: config.credentials, region: config.region });
