@@ -1,4 +1,4 @@
-/** What `npm start` shows of the flow: a line per batch, and whatever somebody should know. */
+/** The lines that `npm start` prints about batches and problems. */
 
 import { inFull } from '../../src/domain/downstream/downstream.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
@@ -6,7 +6,7 @@ import { type FanOutId, isNumbered } from '../../src/domain/fan-out-ids.ts';
 import { listOf } from '../../src/domain/lists/ids.ts';
 import { plural } from '../terminal.ts';
 
-/** A line for people, or nothing for events that are only of interest in a log. */
+/** The line for an event; undefined for events that only matter in a log. */
 export const describe = (event: FlowEvent): string | undefined => {
   switch (event.event) {
     case 'sealed':
@@ -16,61 +16,61 @@ export const describe = (event: FlowEvent): string | undefined => {
         ? `✗ ${event.batchId}  ${event.counts.succeeded} succeeded, ${event.counts.failed} failed`
         : `✓ ${event.batchId}  ${event.counts.succeeded} succeeded`;
     case 'merged':
-      return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} done before${event.called ? '' : ': no job'}`;
+      return `⋈ ${event.target}  ${plural(event.requests, 'request')}, ${plural(event.inputs, 'input')}, ${event.skipped} already done${event.called ? '' : ', no call needed'}`;
     case 'postponed':
       return postponed(event);
     case 'not-stored':
-      return `✗ ${event.batchId}  Groupage could not store the results. The downstream gets these tasks again later: ${event.cause}`;
+      return `✗ ${event.batchId}  could not store the results, so the downstream gets these tasks again later: ${event.cause}`;
     case 'sweep-cut':
-      return `✗ the sweep ran out of time: ${event.left} ${UNSWEPT[event.part]} wait for a later sweep`;
+      return `✗ the sweep ran out of time: ${event.left} ${UNSWEPT[event.part]} are left for a later sweep`;
     case 'circuit-opened':
-      return `⏸ ${event.operation} is not called for a while${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
+      return `⏸ circuit of ${event.operation} open, its tasks wait${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
     case 'circuit-closed':
-      return `▶ ${event.operation} is called again`;
+      return `▶ circuit of ${event.operation} closed, calls continue`;
     case 'redriven':
       return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
-      return `✗ ${event.messages} refused: ${event.reasons.join('; ')}`;
+      return `✗ ${event.messages} refused (see the rejected queue): ${event.reasons.join('; ')}`;
     case 'revived':
       return event.queue === 'rejected'
         ? '↻ refused message sent again'
         : `↻ dead letter of ${event.queue} sent again (${event.revivals})`;
     case 'unreadable':
-      return `✗ unreadable message in the ${event.queue} queue: see the rejected queue`;
+      return `✗ unreadable message in the ${event.queue} queue, moved to the rejected queue`;
     case 'repaired':
-      return `↻ ${REPAIRS[event.finding](event)}`;
+      return `↻ repaired: ${REPAIRS[event.finding](event)}`;
     case 'foreign-message':
-      return `✗ a group message for ${event.target} that no leader wrote: nothing was done`;
+      return `✗ ignored a group message for ${event.target} that no leader sent`;
     case 'not-revived':
       return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
     case 'not-removed':
-      return `✗ dead letter of ${event.queue} could not be taken out, and comes once more: ${event.cause}`;
+      return `✗ dead letter of ${event.queue} could not be deleted, so it is sent again: ${event.cause}`;
     case 'settled':
       return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
     case 'not-delivered':
-      return `✗ callback to ${event.destination}: ${event.cause}`;
+      return `✗ event for ${event.destination} not delivered: ${event.cause}`;
     case 'destination-down':
-      return `⏸ ${event.destination} is not called for a while (${event.failures} calls in a row without an answer)`;
+      return `⏸ destination ${event.destination} is down, its events wait (${event.failures} calls in a row without a response)`;
     case 'destination-up':
-      return `▶ ${event.destination} is called again`;
+      return `▶ destination ${event.destination} is up again`;
     case 'result-omitted':
-      return `✗ ${event.destination} refused an event of ${event.bytes} bytes, and took it without its result: ${event.cause}`;
+      return `✗ ${event.destination} refused an event of ${event.bytes} bytes; it was sent without its result: ${event.cause}`;
     case 'not-given-up':
-      return `✗ an event could not be given up, and comes once more: ${event.cause}`;
+      return `✗ an event could not be moved to the given-up queue and is retried: ${event.cause}`;
     case 'share-unknown':
       return `✗ the share of destinations could not be read or written: ${event.cause}`;
     case 'given-up':
-      return `✗ event for ${event.destination} given up: groupage redrive --dead-letters given-up sends it again`;
+      return `✗ event for ${event.destination} given up. Send it again: groupage redrive --dead-letters given-up`;
     case 'untold':
-      return `✗ nobody was told of ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
+      return `✗ no event for ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
     case 'fan-out-ended':
       return `${event.status === 'complete' ? '✓' : '✗'} ${named(event.fanOut)} ${event.status} (${event.because}): ${plural(event.total, isNumbered(event.fanOut) ? 'job' : 'item')}, ${event.failed} failed`;
     case 'fan-out-repaired':
-      return `↻ ${named(event.fanOut)} had nobody to complete it`;
+      return `↻ repaired: ${named(event.fanOut)} was done but not completed`;
     case 'fan-out-untold':
-      return `✗ nobody was told of ${named(event.fanOut)}: ${event.destination} is not configured`;
+      return `✗ no event for ${named(event.fanOut)}: ${event.destination} is not configured`;
     case 'unknown-items':
-      return `✗ ${plural(event.items, 'item')} of no fan-out that is known, such as ${event.first}: nothing was done for them`;
+      return `✗ ignored ${plural(event.items, 'item')} of unknown fan-outs, e.g. ${event.first}`;
     case 'delivered':
     case 'put-off':
     case 'not-put-off':
@@ -90,27 +90,27 @@ export const describe = (event: FlowEvent): string | undefined => {
   }
 };
 
-/** What a sweep that was cut did not look at. */
+/** What a sweep that ran out of time did not check. */
 const UNSWEPT = { 'dead-letters': 'dead-letter queues', slots: 'slots', patrol: 'Targets' } as const;
 
-/** A deferred list goes by its own name, and not by its tracker's. */
+/** A deferred list is shown with its own id instead of its tracker's. */
 const named = (id: FanOutId): string => (isNumbered(id) ? `list ${listOf(id)}` : `fan-out ${id}`);
 
-/** Who has a job waits for its report, and not for another call. */
+/** Pending tasks wait for the report of their job, not for another call. */
 const postponed = (event: FlowEvent & { readonly event: 'postponed' }): string => {
   const { batchId, open, pending = 0 } = event;
-  if (pending === open) return `… ${batchId}  ${open} under way: ${inFull(event)}`;
-  const others = pending > 0 ? `, ${pending} under way` : '';
-  return `↻ ${batchId}  ${open - pending} again later${others}: ${inFull(event)}`;
+  if (pending === open) return `… ${batchId}  ${open} pending: ${inFull(event)}`;
+  const others = pending > 0 ? `, ${pending} pending` : '';
+  return `↻ ${batchId}  ${open - pending} to be retried later${others}: ${inFull(event)}`;
 };
 
 const REPAIRS = {
-  stranded: ({ target }) => `${target} had nobody to lead it`,
-  'expired-lock': ({ target }) => `${target} was held by a leader that is gone`,
-  'leaderless-batch': ({ batchId }) => `${batchId} had nobody to finish it`,
-  forgotten: ({ target }) => `${target} waited for room that nobody told it of`,
-  'stuck-slot': ({ batchId }) => `${batchId} was over and held its place`,
-  'overdue-batch': ({ batchId }) => `${batchId} had lost its message`,
+  stranded: ({ target }) => `tasks of ${target} waited without a leader`,
+  'expired-lock': ({ target }) => `the leader of ${target} was gone`,
+  'leaderless-batch': ({ batchId }) => `${batchId} was not sealed and had no leader`,
+  forgotten: ({ target }) => `${target} was missing in the slot queue`,
+  'stuck-slot': ({ batchId }) => `${batchId} had ended and still held its slot`,
+  'overdue-batch': ({ batchId }) => `the message of ${batchId} was lost`,
 } satisfies Record<Repaired['finding'], (event: Repaired) => string>;
 
 type Repaired = FlowEvent & { readonly event: 'repaired' };

@@ -1,4 +1,4 @@
-/** Synthesises the CDK app in process: the template that would be deployed, for this machine to run. */
+/** Synthesizes the CDK app in this process: the local stack runs the template that a deployment uses. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { CONFIG_ASSET, OPENAPI_ASSET } from '../../src/domain/deployed/environme
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The sources themselves instead of bundles: nothing to build, and stack traces that point into them. */
+/** Functions load the sources instead of bundles: no build is needed, and stack traces point into the sources. */
 const sourceCode: HandlerCode = (name, config) => {
   const folder = join(temporaryFolder('function'), name);
   mkdirSync(folder);
@@ -22,17 +22,17 @@ const sourceCode: HandlerCode = (name, config) => {
   return Code.fromAsset(folder);
 };
 
-/** @param code whether functions are the sources or the bundles that a deployment uploads. @returns the output folder. */
+/** @param code whether functions load the sources, or the bundles that a deployment uploads. @returns the output folder. */
 export const synthesise = (config: Config, code: 'sources' | 'bundles' = 'sources'): string => {
   const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')) as { context: Record<string, unknown> };
   const app = groupageApp({
     config,
     stage: 'local',
-    // Names here come from construct paths.
+    // The local stack makes names from construct paths.
     context: { ...context, 'aws:cdk:enable-path-metadata': true },
     outdir: temporaryFolder('cdk'),
     analyticsReporting: false,
-    // Checked where it is deployed from; here it would only cost two seconds.
+    // A deployment validates the template; here that would only cost two seconds.
     builtinCloudFormationValidation: false,
     ...(code === 'sources' ? { code: sourceCode } : {}),
   });

@@ -1,15 +1,15 @@
-/** A program that ends when this process does, however that ends. */
+/** Starts a program that ends with this process, even if this process is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * The shell becomes the program; a watchdog beside it holds the other end of a pipe. When this process is gone, even
- * by SIGKILL, the pipe closes and the watchdog kills the program: asked to stop, it would first answer whoever is
- * connected, while the next start wants its port. Its own session keeps a terminal's Ctrl-C from it: the engines must
- * outlive the handlers that drain.
+ * The shell becomes the program, and a watchdog reads from a pipe that this process holds open. If this process ends, even by
+ * SIGKILL, the pipe closes and the watchdog kills the program. SIGTERM would let the program serve open connections first,
+ * while the next start needs its port. The program runs in its own session, so that Ctrl-C does not end the engines before
+ * the functions have drained.
  */
 const WATCHED = 'program=$$; (cat <&3 >/dev/null; kill -9 $program 2>/dev/null) & exec 3<&-; exec "$@"';
 
-/** How long a program may take to stop once it was asked to (ms): one that waits for its clients may wait for ever. */
+/** Time between SIGTERM and SIGKILL, in milliseconds: a program that waits for its clients might never stop. */
 const PATIENCE = 5_000;
 
 /** Starts a program. @returns the process; its standard output and error are pipes. */
@@ -23,19 +23,19 @@ export const spawnWatched = (
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
-  // Lets the watchdog go at once: later the program's number may be another's.
+  // End the watchdog with the program, since the process id may be reused later.
   child.once('exit', () => child.stdio[3]?.destroy());
   return child;
 };
 
-/** Ends a program and waits until it is gone. */
+/** Stops a program and waits until it has ended. */
 export const end = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
     const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
     child.once('exit', () => {
       clearTimeout(impatience);
-      // Lets this process go.
+      // Open streams would keep this process alive.
       for (const stream of child.stdio) stream?.destroy();
       resolve();
     });

@@ -1,17 +1,17 @@
-/** Clients for local engines, wherever they were started. */
+/** AWS clients for local engines. */
 import { type AwsClients, awsClients, type Endpoints, type Signer } from '../../src/aws/clients.ts';
 
-/** What local engines, and ARNs made here, are told. */
+/** The region for local engines and local ARNs. */
 export const LOCAL_REGION = 'us-east-1';
 
 interface LocalEndpoints extends Pick<Endpoints, 'dynamodb' | 'sqs' | 'patient' | 'requestHandler'> {
-  /** Is waited for before each try of a request to DynamoDB. */
+  /** Awaited before each attempt of a request to DynamoDB. */
   readonly dynamodbSettled?: () => Promise<unknown>;
 }
 
 /**
- * Signs with a constant. Local engines read who asks, for which service and when, but check no signature, and making one takes a fifth
- * of the processor time of a request.
+ * Signs with a constant. Local engines read the credential, the service and the date, but do not check the signature, and a
+ * real signature takes a fifth of the processor time of a request.
  */
 const CONSTANT: Signer = {
   sign: async (request, { signingService, signingDate } = {}) => {
@@ -23,15 +23,15 @@ const CONSTANT: Signer = {
   },
 };
 
-/** Clients for local engines, which take any credentials. */
+/** Clients for local engines, which accept any credentials. */
 export const localClients = ({ dynamodbSettled, ...endpoints }: LocalEndpoints): AwsClients => {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const clients = awsClients({ ...endpoints, region: LOCAL_REGION, credentials, signer: CONSTANT });
-  // Headers that no local engine reads.
+  // Local engines do not read these headers.
   for (const { middlewareStack } of [clients.dynamodb, clients.sqs])
     for (const name of ['getUserAgentMiddleware', 'recursionDetectionMiddleware']) middlewareStack.remove(name);
   if (dynamodbSettled)
-    // Within the retries: they are over long before an engine has been started again.
+    // Inside the retry loop, since all retries would be used up before an engine has restarted.
     clients.dynamodb.middlewareStack.add(
       (next) => async (args) => {
         await dynamodbSettled();

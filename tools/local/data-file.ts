@@ -1,4 +1,4 @@
-/** The files of the local engines: why one cannot be used, and what to do. */
+/** Checks the data files of the local engines, and explains why a file cannot be used. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,17 +6,17 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { StartFailure } from '../failure.ts';
 import { NotWritable } from './local-folder.ts';
 
-/** What goes with a file that is removed. */
+/** Data that is lost if the file is removed. */
 const LOST = {
   tables:
-    'With it all tasks and results are lost; messages that are not registered yet go on. If you have a copy of it, put that in its place instead.',
-  queues: 'Tasks that were registered go on without it, messages that were not are lost with it.',
+    'This deletes all tasks and results; messages that are not registered yet are kept. If you have a backup of the file, restore it instead.',
+  queues: 'Registered tasks are kept, but messages that are not registered yet are lost.',
 } as const;
 
 /**
- * What keeps an engine from its data: access, or that the file is no sound SQLite database. Undefined if nothing is found.
+ * Checks access to a file, and that it is an undamaged SQLite database. @returns undefined if there is no problem.
  *
- * @param file which no running engine may have open
+ * @param file must not be open in a running engine
  */
 export const dataFailure = (what: keyof typeof LOST, file: string): StartFailure | undefined => {
   const denied = denialOf(file);
@@ -25,21 +25,23 @@ export const dataFailure = (what: keyof typeof LOST, file: string): StartFailure
   return damage === undefined ? undefined : damaged(what, file, damage);
 };
 
-/** Why an engine could not open a file in which no damage was found. @param cause what it failed with */
+/** Explains why an engine could not open a file in which no damage was found. @param cause error of the engine */
 export const openFailure = (what: keyof typeof LOST, file: string, cause: unknown): StartFailure =>
   isContent(cause)
     ? damaged(what, file, reasonOf(cause))
     : new StartFailure(
-        `the local ${what} in ${file} cannot be opened (${reasonOf(cause)}): close what else has that file open, and see that it may be written`,
+        `the local ${what} in ${file} cannot be opened (${reasonOf(cause)}). Close other programs that use the file, and check its permissions`,
       );
 
 const damaged = (what: keyof typeof LOST, file: string, damage: string): StartFailure =>
-  new StartFailure(`the local ${what} in ${file} cannot be read (${damage}): remove that file. ${LOST[what]}`);
+  new StartFailure(
+    `the local ${what} in ${file} cannot be read (${damage}). Remove that file to start again. ${LOST[what]}`,
+  );
 
 const denialOf = (file: string): StartFailure | undefined => {
   const isThere = existsSync(file);
   if (isThere && !statSync(file).isFile())
-    return new StartFailure(`${file} is not a file, and local data is kept in one of that name: move it away`);
+    return new StartFailure(`${file} is not a file, but local data is stored under this name. Move it away`);
   try {
     accessSync(isThere ? file : dirname(file), constants.R_OK | constants.W_OK);
     return undefined;
@@ -54,7 +56,7 @@ const damageOf = (file: string): string | undefined => {
   } catch (cause) {
     if (isDamage(cause)) return reasonOf(cause);
   }
-  // What a killed engine had not finished only a connection that may write can undo.
+  // Only a writable connection can roll back what a killed engine did not finish.
   try {
     return checked(file, false);
   } catch (cause) {
@@ -75,14 +77,14 @@ const checked = (file: string, readOnly: boolean): string | undefined => {
 /** https://www.sqlite.org/rescode.html */
 const [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB] = [1, 11, 26];
 
-/** The kind of an error of SQLite. */
+/** The primary result code of an SQLite error. */
 const codeOf = (cause: unknown): number | undefined =>
   cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : undefined;
 
-/** SQLite says of a format that it does not know that it is an error like any other. */
+/** SQLite has no code of its own for an unknown file format. */
 const isDamage = (cause: unknown): boolean =>
   [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(cause) ?? 0) || /unsupported file format/.test(String(cause));
 
-/** Whether what is in the file is to blame: damage, or tables that are not the engine's. Not that the file is locked, or may not be written. */
+/** Whether the contents of the file are the cause (damage, or foreign tables), and not a lock or permissions. */
 const isContent = (cause: unknown): boolean =>
   isDamage(cause) || codeOf(cause) === SQLITE_ERROR || codeOf(cause) === undefined;

@@ -1,6 +1,6 @@
 /**
- * The local DynamoDB: dynoxide where there is a build of it, otherwise Amazon's DynamoDB Local. Both have on disk what
- * they acknowledged, so one that ended by itself is started again, on the same data and port.
+ * The local DynamoDB: dynoxide if there is a build for this platform, otherwise Amazon's DynamoDB Local. Both write to disk
+ * before they acknowledge, so an engine that crashes is restarted with the same data and port.
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -16,26 +16,26 @@ import { keepRunning, type Run } from './keep-running.ts';
 
 export interface DynamoDBEngine {
   readonly name: 'dynoxide' | 'DynamoDB Local';
-  /** Where our functions reach it; anybody else goes through a door. */
+  /** Endpoint for Groupage's own functions. Other clients use the guarded proxy. */
   readonly endpoint: string;
-  /** Resolves, to a sentence, when it has ended by itself and is not started again. */
+  /** Resolves to a message if the engine crashed and is not restarted. */
   readonly died: Promise<string>;
-  /** Resolves at once, or when it has been started again. */
+  /** Resolves immediately, or after a restart that is under way. */
   settled(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 export interface EngineOptions {
-  /** 0 for any free port. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Where data stays; in memory without it, and gone when the engine ends. */
+  /** Folder for data. Without it data is in memory, and is lost when the engine ends. */
   readonly folder?: string;
   readonly engine?: DynamoDBEngine['name'];
-  /** Is told in a sentence when it ended by itself and runs again. */
+  /** Called with a message after the engine crashed and was restarted. */
   readonly onRestart?: (what: string) => void;
 }
 
-/** Where the engines keep their data. */
+/** Data files of the engines. */
 const FILES: Readonly<Record<DynamoDBEngine['name'], string>> = {
   dynoxide: 'dynamodb.db',
   'DynamoDB Local': 'shared-local-instance.db',
@@ -50,10 +50,10 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   const endpoint = `http://${host}:${port}`;
   const start = async (): Promise<Run> => {
-    // If the engine found damage later, single requests would fail, with errors that do not name the file.
+    // Check for damage first: later, single requests would fail with errors that do not name the file.
     const failure = folder && dataFailure('tables', join(folder, FILES[name]));
     if (failure) throw failure;
-    // Whoever still listens there would answer in its place.
+    // A program that still listens on the port would receive the requests.
     await untilFree(host, port);
     const child =
       name === 'dynoxide' && binary ? spawnDynoxide(binary, host, port, folder) : await spawnLocal(port, folder);
@@ -61,17 +61,18 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   };
   if (folder === undefined) {
     const run = await start();
-    const died = run.ended.then((why) => `${name} ended (${why}), and with it all data, which it kept in memory`);
+    const died = run.ended.then((why) => `${name} ended (${why}). Its data was in memory and is lost`);
     return { name, endpoint, died, settled: async () => {}, stop: run.stop };
   }
-  const kept = await keepRunning(start, (why) => onRestart(`${name} ended (${why}) and runs again, with its data`));
-  const died = kept.givenUp.then((why) => `${name} ended ${why}; data that was written is kept`);
+  const kept = await keepRunning(start, (why) => onRestart(`${name} ended (${why}) and was restarted with its data`));
+  const died = kept.givenUp.then((why) => `${name} ended ${why}; stored data is kept`);
   return { name, endpoint, died, settled: kept.settled, stop: kept.stop };
 };
 
 /**
- * A loopback address that nobody knows. dynoxide answers whoever asks, web pages too: it is reached by our functions, and
- * through a door (`door.ts`). On Linux all of 127.0.0.0/8 is this machine, and there is no build for another system.
+ * A random loopback address. dynoxide serves any client, including web pages, so only Groupage's functions and the guarded
+ * proxy (`guarded-proxy.ts`) get its address. On Linux all of 127.0.0.0/8 is this machine, and dynoxide has no build for
+ * other systems.
  */
 const hiddenHost = (): string => `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
 
@@ -83,7 +84,7 @@ const dynoxideBinary = (): string | undefined => {
     );
     return existsSync(path) ? path : undefined;
   } catch {
-    // No such package: there is no build for this platform, or optional dependencies were left out.
+    // The package is missing: no build for this platform, or optional dependencies were not installed.
     return undefined;
   }
 };
@@ -96,12 +97,12 @@ const spawnDynoxide = (binary: string, host: string, port: number, folder: strin
 const spawnLocal = async (port: number, folder: string | undefined): Promise<ChildProcess> => {
   const { command, args, cwd } = await dynamoDBLocalCommand();
   const data = folder === undefined ? ['-inMemory'] : ['-dbPath', resolve(folder)];
-  // Without this it tells browsers that any page may ask it.
+  // Without this option it allows requests of any web page (CORS).
   const noPage = ['-cors', 'http://127.0.0.1'];
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };
 
-/** @param file of its data. @throws StartFailure when it ends before it answers. */
+/** @param file data file. @throws StartFailure if the program ends before it responds. */
 const untilAnswers = async (
   name: DynamoDBEngine['name'],
   child: ChildProcess,
@@ -126,9 +127,9 @@ const untilAnswers = async (
   const failed = await Promise.race([ended, answers(endpoint, gone.signal).then(() => undefined)]);
   if (failed !== undefined)
     throw new StartFailure(
-      `${name} did not start at ${endpoint} (${failed}). ${file === undefined ? 'Is the port in use?' : `Is the port in use, or has another program ${file} open?`}`,
+      `${name} did not start at ${endpoint} (${failed}). ${file === undefined ? 'The port may be in use.' : `The port may be in use, or another program may have ${file} open.`}`,
     );
-  // What it says of its start tells nothing about its end.
+  // The output of the start does not explain a later crash.
   said = '';
   return {
     ended,
@@ -139,14 +140,14 @@ const untilAnswers = async (
   };
 };
 
-/** Resolves when something speaks HTTP there; never, when it is gone before. */
+/** Resolves when the endpoint responds over HTTP. Never resolves if the program ends first. */
 const answers = async (endpoint: string, gone: AbortSignal): Promise<void> => {
   while (!gone.aborted) {
     try {
       await fetch(endpoint, { signal: AbortSignal.any([gone, AbortSignal.timeout(1_000)]) });
       return;
     } catch {
-      // Not listening yet; if it never does, the race with its end decides.
+      // Not listening yet. If the program ends instead, the caller's race decides.
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Amazon's DynamoDB Local, as the npm package `amplify-dynamodb-simulator` carries it: fetched once, on demand, since
- * it is large and most machines do without it. Needs a Java runtime, 17 to 23: see `loopback.policy`.
+ * Amazon's DynamoDB Local, from the npm package `amplify-dynamodb-simulator`. It is downloaded once and on demand, since it is
+ * large and most machines do not need it. It needs a Java runtime from 17 to 23, see `loopback.policy`.
  */
 
 import { execFile } from 'node:child_process';
@@ -12,26 +12,26 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { StartFailure } from '../failure.ts';
 
 const run = promisify(execFile);
-/** Before, it does not start; later ones have no security manager, see `loopback.policy`. */
+/** It does not start with older versions. Newer ones have no security manager, see `loopback.policy`. */
 const [OLDEST_JAVA, NEWEST_JAVA] = [17, 23];
 const PACKAGE = 'amplify-dynamodb-simulator@2.9.30';
 const POLICY = join(dirname(fileURLToPath(import.meta.url)), 'loopback.policy');
 const CACHE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache');
 
-/** Whether this machine has what DynamoDB Local needs; otherwise why not. */
+/** Why DynamoDB Local cannot run on this machine; undefined if it can. */
 export const javaProblem = async (): Promise<string | undefined> => {
   try {
     const { stderr } = await run('java', ['-version']);
     const version = Number(/version "(\d+)/.exec(stderr)?.[1]);
     return version >= OLDEST_JAVA && version <= NEWEST_JAVA
       ? undefined
-      : `the Java runtime is ${stderr.split('\n')[0]}: it has to be one from ${OLDEST_JAVA} to ${NEWEST_JAVA}`;
+      : `the Java runtime is ${stderr.split('\n')[0]}, but must be from ${OLDEST_JAVA} to ${NEWEST_JAVA}`;
   } catch (cause) {
-    return `no Java runtime (${reasonOf(cause).split('\n')[0]}): install one, e.g. Debian's default-jre-headless`;
+    return `there is no Java runtime (${reasonOf(cause).split('\n')[0]}). Install one, e.g. Debian's default-jre-headless`;
   }
 };
 
-/** The command that starts it, up to its own options, and the folder to start it in. @throws StartFailure */
+/** The command that starts it, without its own options, and its working directory. @throws StartFailure */
 export const dynamoDBLocalCommand = async (): Promise<{
   readonly command: string;
   readonly args: readonly string[];
@@ -51,7 +51,7 @@ export const dynamoDBLocalCommand = async (): Promise<{
       join(folder, 'DynamoDBLocal.jar'),
       '-disableTelemetry',
     ],
-    // It leaves a file with an installation's id in its working directory, telemetry or not.
+    // It writes a file with an installation id to its working directory, even without telemetry.
     cwd: folder,
   };
 };
@@ -64,10 +64,10 @@ const fetchOnce = async (): Promise<string> => {
   try {
     const { stdout } = await run('npm', ['pack', PACKAGE, '--silent', '--pack-destination', partial]);
     await run('tar', ['-xzf', join(partial, stdout.trim().split('\n').at(-1) ?? ''), '-C', partial]);
-    // Another process may have been faster; either copy is as good.
+    // Another process may have downloaded it meanwhile; both copies are the same.
     if (!existsSync(folder)) renameSync(partial, folder);
   } catch (cause) {
-    throw new StartFailure(`${PACKAGE} could not be fetched with npm: ${reasonOf(cause)}`);
+    throw new StartFailure(`${PACKAGE} could not be downloaded with npm: ${reasonOf(cause)}`);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }

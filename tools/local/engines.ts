@@ -1,4 +1,4 @@
-/** Both local engines. */
+/** Starts both local engines. */
 
 import { StartFailure } from '../failure.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
@@ -8,20 +8,20 @@ import { type SqsEngine, startSqs } from './sqs-engine.ts';
 
 export interface Engines {
   readonly dynamodb: DynamoDBEngine;
-  /** The way to `dynamodb` for whoever is none of our functions. */
+  /** Proxy to `dynamodb` for clients other than Groupage's own functions. */
   readonly door: GuardedProxy;
   readonly sqs: SqsEngine;
   stop(): Promise<void>;
 }
 
 export interface EngineOptions {
-  /** Where data stays; in memory without it. */
+  /** Folder for data; in memory without it. */
   readonly folder?: string;
   readonly ports: { readonly dynamodb: number; readonly sqs: number };
   readonly engine?: DynamoDBEngine['name'];
-  /** What the thread of SQS runs, in place of the usual. */
+  /** Another file for the thread of SQS. */
   readonly sqsThread?: URL;
-  /** Is told in a sentence when an engine ended by itself and runs again. */
+  /** Called with a message after an engine crashed and was restarted. */
   readonly onRestart?: (what: string) => void;
 }
 
@@ -56,5 +56,5 @@ const onPort = async <T>(port: number, start: (port: number) => Promise<T>): Pro
 
 const explained = (cause: unknown, port: number): unknown =>
   cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
-    ? new StartFailure(`port ${port} is in use: choose others with --port`)
+    ? new StartFailure(`port ${port} is in use. Choose other ports with --port`)
     : cause;

@@ -1,4 +1,4 @@
-/** Lambda's event sources in this process: every queue that the template gives a function is polled as the template says. */
+/** Replaces Lambda's event sources: polls the queues of the functions, with the settings of the template. */
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { LOCAL_REGION } from './clients.ts';
@@ -8,13 +8,12 @@ import { AT_ONCE, type Handle, type Polling, type Source, startPollers } from '.
 import { type CloudAssembly, nameInArn, UnknownInTemplate } from './template.ts';
 
 /**
- * Lambda's event source begins with five pollers, and gets more when they are busy. An invocation that takes few messages mostly waits
- * for a downstream, so many of those may run at once. More than a few of the others would keep this machine's engines from
- * answering in time.
+ * Lambda's event source starts with five pollers, and adds more while they are busy. An invocation with few messages mostly
+ * waits for a downstream, so many of those may run at once. Many of the others would overload the local engines.
  */
 const POLLERS = { first: 5, most: (batchSize: number): number => (batchSize < AT_ONCE ? 50 : 12) } as const;
 
-/** Polls every queue that the template gives a function, with its batch size and its window, until stopped. */
+/** Polls the queue of each event source of the template, with its batch size and window, until stopped. */
 export const poll = (
   assembly: CloudAssembly,
   functions: ReadonlyMap<string, LocalFunction>,
@@ -49,7 +48,7 @@ export const poll = (
 
 interface EventSource extends Source {
   readonly arn: string;
-  /** How long messages are gathered, in ms. */
+  /** Batching window, in ms. */
   readonly window: number;
 }
 
@@ -67,7 +66,7 @@ const startSource = (fn: LocalFunction, source: EventSource): Polling => {
     const done = await Promise.all(messages.map((message) => gathering.add(message)));
     return new Set(messages.filter((_, index) => done[index]));
   };
-  // A poller waits for the invocation that its messages are part of: so many fill one while the others are under way.
+  // A poller waits for the invocation of its messages, so filling one invocation takes this many pollers.
   const perInvocation = Math.ceil(batchSize / AT_ONCE);
   const pollers = startPollers({ ...source, concurrency: concurrency * perInvocation }, first * perInvocation, handle);
   return {
@@ -79,7 +78,7 @@ const startSource = (fn: LocalFunction, source: EventSource): Polling => {
   };
 };
 
-/** An invocation's record has more than its body: names, times, a receipt. */
+/** Bytes of a record without its body: names, times, a receipt handle. */
 const RECORD_BYTES = 1_024;
 const bytesOf = ({ Body = '' }: Message): number => Buffer.byteLength(JSON.stringify(Body)) + RECORD_BYTES;
 

@@ -1,4 +1,4 @@
-/** One stack to a folder: two would share its data, and each would take what the other works on. */
+/** Allows one local stack per folder: two would share the data, and each would take over the other's work. */
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,11 +8,11 @@ import { LOCAL_FOLDER, makeFolder, readLocalFile, writing } from './local-folder
 const SQLITE_BUSY = 5;
 
 /**
- * Locks a folder for this process. The system's own lock on a file (SQLite knows how, everywhere) ends with its process,
- * however that ends; a process id in a file would outlive it and may mean another process later.
+ * Locks a folder for this process. It uses a file lock of the operating system (through SQLite, on every platform), which
+ * ends with the process even after a crash. A process id in a file would remain, and may be reused by another process.
  *
- * @returns what unlocks it.
- * @throws NotWritable; StartFailure when another one runs there.
+ * @returns a function that unlocks the folder.
+ * @throws NotWritable; StartFailure if another stack runs there.
  */
 export const lockFolder = (folder: string): (() => void) => {
   const own = join(folder, LOCAL_FOLDER);
@@ -24,10 +24,10 @@ export const lockFolder = (folder: string): (() => void) => {
   } catch (cause) {
     lock.close();
     if (!(cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY))
-      throw new StartFailure(`${file} cannot be used (${String(cause)}): remove it`);
+      throw new StartFailure(`${file} cannot be used (${String(cause)}). Remove the file`);
     const other = readLocalFile(folder);
     throw new StartFailure(
-      `a local stack runs in this folder already${other ? ` (process ${other.pid}, ${other.api})` : ''}: use that one, or stop it first`,
+      `a local stack already runs in this folder${other ? ` (process ${other.pid}, ${other.api})` : ''}. Use it, or stop it first`,
     );
   }
   return () => {
@@ -36,7 +36,7 @@ export const lockFolder = (folder: string): (() => void) => {
   };
 };
 
-/** Whether files can be made in the folder: a lock that was left behind can be taken without. */
+/** Whether files can be created in the folder. A lock file that exists can be locked even in a read-only folder. */
 export const isWritable = (folder: string): boolean => {
   try {
     accessSync(join(folder, LOCAL_FOLDER), constants.W_OK);

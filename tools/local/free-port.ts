@@ -3,16 +3,16 @@ import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { StartFailure } from '../failure.ts';
 
-/** How long the last owner of a port may take to let it go (ms), and how often to look. */
+/** Time that the previous owner of a port has to release it, and time between two checks, in milliseconds. */
 const [PATIENCE, PAUSE] = [2_000, 25];
 
-/** A port of the loopback address that nothing listens on. */
+/** A free port of the loopback address. */
 export const freePort = (): Promise<number> => listenOnce('127.0.0.1', 0);
 
 /**
- * Waits until nothing listens on a port: what a killed run leaves needs a moment to end.
+ * Waits until a port is free: the programs of a killed run need a moment to end.
  *
- * @throws StartFailure when something goes on listening.
+ * @throws StartFailure if the port stays in use.
  */
 export const untilFree = async (host: string, port: number): Promise<void> => {
   for (const deadline = performance.now() + PATIENCE; ; await setTimeout(PAUSE)) {
@@ -20,7 +20,7 @@ export const untilFree = async (host: string, port: number): Promise<void> => {
       await listenOnce(host, port);
       return;
     } catch (cause) {
-      // Whatever else is wrong with the port, who is to listen there says it better.
+      // Leave other errors to the program that will listen on the port.
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return;
       if (performance.now() > deadline) throw new StartFailure(`port ${port} of ${host} is in use`);
     }

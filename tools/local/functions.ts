@@ -1,4 +1,4 @@
-/** The template's functions in this process: each with the environment that the template gives it. */
+/** Runs the template's functions in this process, each with its environment from the template. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'aws-lambda';
@@ -12,7 +12,7 @@ import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
-/** What a bundle of `lambdas/` exports beside its handler. */
+/** Exports of a module in `lambdas/`, besides its handler. */
 export interface HandlerModule {
   readonly compose: (environment: Environment, host: Host) => Handler;
   readonly composeApp?: (environment: Environment, host: Host) => Hono;
@@ -22,13 +22,13 @@ export interface LocalFunction {
   readonly name: string;
   readonly environment: Environment;
   readonly sleepers: Sleepers;
-  /** In ms. */
+  /** Timeout in ms. */
   readonly timeout: number;
   invoke(event: unknown): Promise<unknown>;
   readonly app?: Hono;
 }
 
-/** Loads every function of the assembly. @param hostOf by a function's name. @param onInvoke gets each invocation as it begins. */
+/** Loads all functions of the assembly. @param hostOf host by function name. @param onInvoke called at the start of each invocation. */
 export const loadFunctions = async (
   assembly: CloudAssembly,
   hostOf: (name: string) => Host,
@@ -57,7 +57,7 @@ const loadFunction = async (
   };
 };
 
-/** A function that runs this code. */
+/** Creates a local function from its code. */
 export const functionOf = (
   compose: HandlerModule['compose'],
   { name, environment, timeout }: Pick<LocalFunction, 'name' | 'environment' | 'timeout'>,
@@ -84,14 +84,14 @@ const contextOf = (functionName: string, timeout: number): Context => {
   } as Context;
 };
 
-/** Invokes every function that the template gives a schedule, until stopped. */
+/** Invokes the functions that have a schedule in the template, until stopped. */
 export const schedule = (
   assembly: CloudAssembly,
   functions: ReadonlyMap<string, LocalFunction>,
   onError: (error: Error) => void,
 ): Polling => {
   const rules = assembly.all('AWS::Events::Rule');
-  // Nobody here tells of executions: a state machine of an emulator has to report itself.
+  // No local service sends events about executions: a state machine of an emulator must report its results itself.
   const schedules = rules.filter(({ properties }) => properties.EventPattern === undefined);
   const timers = schedules.map(({ properties }) => {
     const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(String(properties.ScheduleExpression)) ?? [];

@@ -1,15 +1,15 @@
 /**
- * Lambda's batching window: messages are gathered until they are as many as an invocation gets, until one more would be too
- * large for it, or until the first of them has waited for so long.
+ * Lambda's batching window. Messages are gathered until the batch size is reached, until one more message would exceed the
+ * size of an invocation, or until the window of the first message ends.
  */
 
-/** What an invocation has room for, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+/** Maximum bytes of an invocation: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 export const INVOCATION_MAX_BYTES = 6 * 1_024 * 1_024;
 
 export interface Window<Message> {
-  /** Messages of one invocation at the most. */
+  /** Maximum number of messages of one invocation. */
   readonly size: number;
-  /** How long the first of them waits for others, in ms. */
+  /** Maximum wait of the first message, in ms. */
   readonly wait: number;
   bytesOf(message: Message): number;
 }
@@ -18,7 +18,7 @@ interface Gathered<Message> {
   readonly messages: Message[];
   bytes: number;
   readonly timer: NodeJS.Timeout;
-  /** Resolves to those that are done. */
+  /** Resolves to the messages that succeeded. */
   readonly done: Promise<ReadonlySet<Message>>;
   readonly go: () => void;
 }
@@ -29,13 +29,13 @@ export class Gathering<Message> {
   #open: Gathered<Message> | undefined;
   #isClosed = false;
 
-  /** @param invoke answers which of the messages are done. */
+  /** @param invoke returns the messages that succeeded. */
   constructor(window: Window<Message>, invoke: (messages: readonly Message[]) => Promise<ReadonlySet<Message>>) {
     this.#window = window;
     this.#invoke = invoke;
   }
 
-  /** Resolves, once the message was handed on, to whether it is done; rejects as its invocation does. */
+  /** Resolves to whether the message succeeded, after its invocation; rejects if the invocation fails. */
   async add(message: Message): Promise<boolean> {
     const bytes = this.#window.bytesOf(message);
     if (this.#open && this.#open.bytes + bytes > INVOCATION_MAX_BYTES) this.handOn();
@@ -47,13 +47,13 @@ export class Gathering<Message> {
     return (await open.done).has(message);
   }
 
-  /** Nobody waits for others any more. */
+  /** Invokes with each message at once from now on. */
   close(): void {
     this.#isClosed = true;
     this.handOn();
   }
 
-  /** Hands on what there is. */
+  /** Invokes with the messages gathered so far. */
   handOn(): void {
     if (!this.#open) return;
     clearTimeout(this.#open.timer);

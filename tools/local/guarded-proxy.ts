@@ -1,6 +1,6 @@
 /**
- * The way to the local DynamoDB for everybody but our functions: its engine would also answer any web page, which it
- * tells every browser (`access-control-allow-origin: *`).
+ * A proxy to the local DynamoDB for clients other than Groupage's own functions. It refuses requests of web pages, which the
+ * engine itself allows (`access-control-allow-origin: *`).
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ export interface GuardedProxy {
   stop(): Promise<void>;
 }
 
-/** Listens on the loopback address, and hands on what may pass. @param port 0 for any free one. @param to the engine. */
+/** Listens on the loopback address and forwards allowed requests. @param port 0 means any free port. @param to endpoint of the engine. */
 export const startGuardedProxy = async (port: number, to: string): Promise<GuardedProxy> => {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) =>
@@ -38,13 +38,13 @@ const handOn = (incoming: IncomingMessage, outgoing: ServerResponse, to: string,
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(outgoing);
   });
-  // Either side may go: the caller sees that the connection broke, as it would without us.
+  // If one side closes, close the other: the caller sees a broken connection, as without the proxy.
   onward.on('error', () => outgoing.destroy());
   outgoing.on('close', () => onward.destroy());
   incoming.pipe(onward);
 };
 
-/** In the form in which clients of AWS show a reason. */
+/** In the format of AWS errors, so that clients show the reason. */
 const refuse = (outgoing: ServerResponse): void => {
   outgoing
     .writeHead(403, { 'content-type': 'application/x-amz-json-1.0' })

@@ -1,32 +1,32 @@
-/** Keeps a program running that may end by itself: it is started again, unless it keeps ending. */
+/** Restarts a program that crashes, unless it crashes too often. */
 
 import type { Millis } from '../../src/domain/ids.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 
-/** One run of a program, from when it can be used to its end. */
+/** One run of a program, from when it is ready to its end. */
 export interface Run {
-  /** Resolves when it has ended, to how. */
+  /** Resolves to the reason when the program has ended. */
   readonly ended: Promise<string>;
-  /** Ends it, and waits until it is gone. */
+  /** Stops the program, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 export interface KeptRunning {
-  /** Resolves when it has ended by itself and is not started again, to why: a part of a sentence. */
+  /** Resolves to the reason, as part of a sentence, if the program crashed and is not restarted. */
   readonly givenUp: Promise<string>;
-  /** Resolves when it is not being started: at once, most of the time. */
+  /** Resolves immediately, or after a restart that is under way. */
   settled(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** One that ends more often than this within a minute has something that starting it again does not mend. */
+/** Restarts within a minute at most: after more crashes another restart does not help. */
 export const RESTARTS_A_MINUTE = 3;
 const MINUTE: Millis = 60_000;
 
 /**
- * @param start starts it; rejects when it cannot. The first time that is the caller's, later it counts as an end.
- * @param onRestart is told how it had ended, once it runs again.
- * @param now a clock that never goes back.
+ * @param start starts the program. The first failure is thrown to the caller; later ones count as a crash.
+ * @param onRestart called after a restart, with the reason of the crash.
+ * @param now a monotonic clock.
  */
 export const keepRunning = async (
   start: () => Promise<Run>,
@@ -55,7 +55,7 @@ export const keepRunning = async (
       if (failure === undefined) onRestart(why);
       why = failure ?? (await run.ended);
     }
-    // It was asked to: that is no giving up.
+    // The program was stopped on purpose.
     return new Promise(() => {});
   };
   return {

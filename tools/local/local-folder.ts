@@ -1,6 +1,6 @@
 /**
- * `.groupage`: the folder that keeps what the local stack needs between starts, and while it runs. Its `local.json` tells the
- * command line and the examples where the local stack is, while it runs.
+ * `.groupage`: the folder with the local stack's data. While the stack runs, its `local.json` contains the addresses for the
+ * command line and the examples.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,42 +12,42 @@ import { StartFailure } from '../failure.ts';
 export const LOCAL_FOLDER = '.groupage';
 const FILE = 'local.json';
 
-/** Where everything is; `.groupage/local.json` holds it. */
+/** Addresses of the local stack, as in `.groupage/local.json`. */
 export interface Addresses {
-  /** Where it has one. */
+  /** Absent if the stack has no console. */
   readonly console?: string;
   readonly api: string;
   readonly dynamodb: string;
   readonly sqs: string;
   readonly queues: Readonly<
     Record<'register' | 'elect' | 'group' | 'batch' | 'rejected', string> & {
-      /** Where the configuration has destinations. */
+      /** Present if the configuration has destinations. */
       readonly callback?: string;
       readonly 'given-up'?: string;
     }
   >;
   readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
-  /** The functions, by the queue that each works off, as the template has them. */
+  /** Settings of the functions in the template, by the queue that each reads. */
   readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
 }
 
-/** The addresses, and the process that serves them. */
+/** The addresses, and the id of the process. */
 export type LocalFile = Addresses & { readonly pid: number };
 
 /**
- * The running local stack of a folder, if there is one. Tasks are sent where the file says, and it is looked for in the
- * folders above too, where anybody may have put one (`/tmp`): so it has to be this user's own, and lead to this machine.
+ * Reads the addresses of the local stack that runs in a folder, if any. The file must belong to this user and lead to this
+ * machine: commands send tasks to its addresses and also search parent folders, where other users may have put a file (`/tmp`).
  */
 export const readLocalFile = (folder: string): LocalFile | undefined => {
   const path = join(folder, LOCAL_FOLDER, FILE);
   const json = existsSync(path) && isOwn(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
-  // Half a file, or somebody's edit: it tells nothing, and the next start writes it anew.
+  // Ignore an incomplete or edited file: the next start overwrites it.
   if (!json?.ok || !isObject(json.value) || !isHere(json.value.api)) return undefined;
   const file = json.value as unknown as LocalFile;
   return isAlive(file.pid) ? file : undefined;
 };
 
-/** Writes the file; answers what removes it again. @throws NotWritable */
+/** Writes the file. @returns a function that removes it. @throws NotWritable */
 export const writeLocalFile = (folder: string, addresses: Addresses): (() => void) => {
   const path = join(folder, LOCAL_FOLDER, FILE);
   makeFolder(join(folder, LOCAL_FOLDER));
@@ -55,7 +55,7 @@ export const writeLocalFile = (folder: string, addresses: Addresses): (() => voi
   return () => rmSync(path, { force: true });
 };
 
-/** Windows knows no such owners. */
+/** Windows has no user ids. */
 const isOwn = (path: string): boolean => process.getuid === undefined || statSync(path).uid === process.getuid();
 
 const isHere = (api: unknown): boolean => typeof api === 'string' && /^http:\/\/127\.0\.0\.1:\d+\/v1$/.test(api);
@@ -65,21 +65,21 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (cause) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists and belongs to another user.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 };
 
-/** Nothing can be kept in a folder. */
+/** A file or folder cannot be written. */
 export class NotWritable extends StartFailure {
   constructor(path: string, cause: unknown) {
     super(
-      `${path} cannot be written (${reasonOf(cause)}): use --ephemeral to keep nothing, or run it where you may write`,
+      `${path} cannot be written (${reasonOf(cause)}). Use --ephemeral to store nothing, or run the command in a writable folder`,
     );
   }
 }
 
-/** Does what needs to write at `path`. @throws NotWritable */
+/** Runs work that writes to `path`. @throws NotWritable */
 export const writing = <T>(path: string, work: () => T): T => {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** `npm start`: Groupage on this machine. */
+/** `npm start`: runs Groupage on this machine. */
 
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,12 +17,12 @@ import { LOCAL_FOLDER, NotWritable, writeLocalFile } from './local-folder.ts';
 import { missingHere } from './services.ts';
 import { type LocalStack, startStack } from './stack.ts';
 
-const USAGE = `npm start [-- OPTION…]: Groupage on this machine
+const USAGE = `npm start [-- OPTION…]: run Groupage on this machine
 
-  --config FILE   the configuration (default: groupage.config.ts or .json in this folder, otherwise examples/flights)
-  --port N        the API's port; DynamoDB and SQS take the next two (default 4500; 0: any free ones)
-  --ephemeral     keep nothing between starts (default: data stays in ${LOCAL_FOLDER}/)
-  --quiet         do not show the batches as they go
+  --config FILE   configuration file (default: groupage.config.ts or .json in this folder, or else examples/flights)
+  --port N        port of the API; DynamoDB and SQS use the next two (default: 4500; 0 means any free ports)
+  --ephemeral     keep data in memory, and lose it at the end (default: store it in ${LOCAL_FOLDER}/)
+  --quiet         do not print a line for each batch
 `;
 
 interface Options {
@@ -58,7 +58,7 @@ const exit = (message: string, code: number): never => {
   process.exit(code);
 };
 
-/** Lines may hold values of payloads, and what a downstream said. */
+/** Lines may contain values of payloads and text from a downstream. */
 const print = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${printable(line)}`);
 
 const start = async ({ config: given, port, ephemeral, quiet }: Options): Promise<void> => {
@@ -68,13 +68,13 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const own = given ?? findConfig(folder);
   const config = await loadConfig(own ?? EXAMPLE_CONFIG);
   const example = own === undefined ? await startExample(quiet) : undefined;
-  // Once an engine is gone every call fails, and says so: nobody needs to read that.
+  // Without an engine every call fails. Do not print these errors.
   let isBroken = false;
   const complain = (line: string): void => {
     if (!isBroken) print(`✗ ${line}`);
   };
   const started = Promise.withResolvers<void>();
-  // The start is not held up by it; whoever opens the page waits until it is there.
+  // Build the page after the start. A browser that opens it earlier waits for it.
   const page = started.promise.then(() => builtPage());
   const site = localConsole(Object.keys(config.operations), page);
   const stack = await startStack({
@@ -104,21 +104,22 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   let removeFile = (): void => {};
   stopOnSignal(async () => {
     removeFile();
-    // What is in hand may still need the example's service.
+    // Invocations under way may still call the example's downstream, so stop it last.
     await stack.stop();
     await example?.stop();
-    // Only now: whoever starts here next takes everything that is under way for abandoned.
+    // Unlock last: the next start in this folder takes over all work that is under way.
     unlock?.();
   }, stack.broken);
   const isFound = unlock !== undefined && (!ephemeral || isWritable(folder));
   if (isFound) removeFile = writeLocalFile(folder, stack.addresses);
   console.log(welcome(stack, config, own && relative(folder, own), (performance.now() - from) / 1_000));
   started.resolve();
-  void page.then((built) => built.ok || print(`! ${built.reason}; everything else works`));
-  if (!isFound) print(`${folder} cannot be written, so commands have to be told: --api ${stack.addresses.api}`);
+  void page.then((built) => built.ok || print(`! ${built.reason}. Everything else works`));
+  if (!isFound)
+    print(`${folder} cannot be written, so commands do not find this stack. Add --api ${stack.addresses.api}`);
 };
 
-/** What keeps nothing also runs where nothing can be kept. */
+/** An ephemeral stack also runs in a read-only folder. */
 const lockIfPossible = (folder: string): (() => void) | undefined => {
   try {
     return lockFolder(folder);
@@ -128,16 +129,16 @@ const lockIfPossible = (folder: string): (() => void) | undefined => {
   }
 };
 
-/** Without a configuration the example is run, its downstream included, so that there is something to see. */
+/** Without a configuration, the example and its downstream are started. */
 const startExample = async (quiet: boolean) => {
   const { startDownstream } = await import('../../examples/flights/downstream.ts');
   try {
     return await startDownstream(9_100, (origin, flights, status) => {
-      if (!quiet) print(`→ downstream: ${flights} of ${origin} ${status === 200 ? 'taken' : `refused (${status})`}`);
+      if (!quiet) print(`→ downstream: ${flights} of ${origin} ${status === 200 ? 'accepted' : `refused (${status})`}`);
     });
   } catch (cause) {
     throw new StartFailure(
-      `the example's downstream needs port 9100: ${reasonOf(cause)}. Free that port, or start with a configuration of your own (--config FILE)`,
+      `the example's downstream needs port 9100: ${reasonOf(cause)}. Free that port, or use your own configuration (--config FILE)`,
     );
   }
 };
@@ -154,17 +155,17 @@ const welcome = (
   const { targets, batches, orphans } = recovered;
   const again =
     targets + batches > 0
-      ? [`Went on with ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the last run.`]
+      ? [`Resumed ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the last run.`]
       : [];
   const gone = [...new Set(orphans.map(operationOf))];
   const orphaned =
     orphans.length > 0
       ? [
-          `! ${plural(orphans.length, 'Target')} of ${gone.join(', ')} ${orphans.length === 1 ? 'has' : 'have'} tasks, but the operation is not configured: they wait until it is.`,
+          `! ${plural(orphans.length, 'Target')} of ${gone.join(', ')} ${orphans.length === 1 ? 'has' : 'have'} tasks, but the operation is not configured. These tasks wait until it is configured again.`,
         ]
       : [];
   return [
-    `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights, since this folder has no groupage.config.ts or .json'}:`,
+    `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? 'examples/flights (this folder has no groupage.config.ts or .json)'}:`,
     ...operations,
     '',
     `  Console   ${addresses.console}`,
@@ -182,7 +183,7 @@ const welcome = (
           'Send a task:  npm run groupage -- send report-flights \'{"origin":"MUC","destination":"JFK","delay":12}\'',
           'Or thousands: npm run example:flights',
         ]),
-    'Ctrl-C drains and stops.',
+    'Press Ctrl-C to finish the work under way and stop.',
     '',
   ].join('\n');
 };
@@ -197,11 +198,11 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      if (!stopping) console.log('\nDraining … (again to stop at once)');
+      if (!stopping) console.log('\nFinishing the work under way … (press Ctrl-C again to stop now)');
       void stop(0);
     });
   void broken.then((why) => {
-    console.error(`\n${printable(why)}. Nothing works without it: start again.`);
+    console.error(`\n${printable(why)}. Groupage cannot run without it. Start it again.`);
     void stop(1);
   });
 };

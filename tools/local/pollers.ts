@@ -1,4 +1,4 @@
-/** Pollers of one queue: each receives some messages, has them handled, and deletes those that are done. */
+/** Pollers of one queue. Each receives messages, passes them to a handler, and deletes those that succeeded. */
 
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
@@ -6,36 +6,36 @@ import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { Consumer } from 'sqs-consumer';
 
 export interface Polling {
-  /** Takes no more messages, and resolves when those in hand are done. */
+  /** Stops receiving, and resolves when the messages in flight are handled. */
   stop(): Promise<void>;
 }
 
-/** What one receive gets at the most. */
+/** Messages of one receive at most. */
 export const AT_ONCE = 10;
 
 export interface Source {
   readonly queueUrl: string;
-  /** Messages of an invocation at the most. */
+  /** Maximum number of messages of one invocation. */
   readonly batchSize: number;
-  /** Invocations at once. */
+  /** Maximum number of concurrent invocations. */
   readonly concurrency: number;
   readonly sleepers: Sleepers;
   readonly sqs: SQSClient;
   readonly onError: (error: Error) => void;
 }
 
-/** Which of some messages are done: those that failed become visible again when their time is up, the others are deleted. */
+/** Handles messages and returns those that succeeded. These are deleted; the others become visible again after the visibility timeout. */
 export type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Message>>;
 
 /**
- * Begins with `count` pollers, and adds one whenever all have messages in hand, up to the source's `concurrency`. Messages that
- * sleep do not count towards it: they give this machine nothing to do, and must not hold up others. Added pollers end when
- * they receive nothing.
+ * Starts with `count` pollers, and adds one whenever all of them are busy, up to the source's `concurrency`. Sleeping
+ * invocations do not count towards it: they use no processor time, and must not block others. Added pollers end when they
+ * receive nothing.
  */
 export const startPollers = (source: Source, count: number, handle: Handle): Polling => {
   const { concurrency, sleepers } = source;
   const pollers = new Set<Poller>();
-  // Bound to where polling began: an invocation that falls asleep would hand on its own time limit (src/aws/call-time.ts).
+  // Bound to the outer context: a sleeping invocation would otherwise pass its own time limit on (src/aws/call-time.ts).
   const beginIfBusy = AsyncResource.bind((): void => {
     if (pollers.size < concurrency + sleepers.count && [...pollers].every(({ isBusy }) => isBusy())) begin();
   });
@@ -59,7 +59,7 @@ export const startPollers = (source: Source, count: number, handle: Handle): Pol
 };
 
 interface Poller extends Polling {
-  /** Whether it has messages in hand. */
+  /** Whether it has messages in flight. */
   isBusy(): boolean;
 }
 
@@ -91,23 +91,23 @@ const startPoller = ({ queueUrl, batchSize, sqs, onError }: Source, handle: Hand
     work = undefined;
   });
   consumer.on('empty', told.onIdle);
-  // A poll that was broken off is no error.
+  // A poll that was aborted by `stop` is not an error.
   consumer.on('error', (error) => consumer.status.isRunning && onError(error));
   consumer.start();
   return {
     isBusy: () => work !== undefined,
     stop: async () => {
-      // A long poll can be broken off; messages in hand are finished and deleted first.
+      // Abort a long poll, but finish and delete messages in flight first.
       consumer.stop({ abort: work === undefined });
       await work;
     },
   };
 };
 
-/** Counts the messages of a function whose steps sleep, as leaders do through rests of less than a second. */
+/** Counts the sleeping invocations of a function: leaders sleep if less than a second is left to wait. */
 export class Sleepers {
   #count = 0;
-  /** Runs whenever another message falls asleep. */
+  /** Called whenever an invocation starts to sleep. */
   onSleep: () => void = () => {};
 
   get count(): number {

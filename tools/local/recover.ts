@@ -1,6 +1,6 @@
 /**
- * A local start owns everything: whoever held a lease or an attempt before is gone. So it voids them, and sees to
- * every Target and batch at once instead of waiting for visibility timeouts.
+ * After a local start, all leases and attempts of the previous run are void, since its process has ended. So clear them, and
+ * resume every Target and batch at once instead of waiting for visibility timeouts.
  */
 import { machine } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
@@ -17,10 +17,10 @@ import type { LockView } from '../../src/ports/locks.ts';
 import { lookAtTarget, repair } from '../../src/steps/repair/repair.ts';
 
 export interface Recovered {
-  /** Targets that were given a leader, and batches that were given a handler. */
+  /** Targets that got an elect message, and batches that got a batch message. */
   readonly targets: number;
   readonly batches: number;
-  /** Targets with work whose operation is not configured any more: they wait until it is. */
+  /** Targets with work whose operation is not configured. They wait until it is configured again. */
   readonly orphans: readonly Target[];
 }
 

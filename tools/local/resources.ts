@@ -1,4 +1,4 @@
-/** Makes the template's tables and queues on the local engines. What is there already stays as it is. */
+/** Creates the template's tables and queues on the local engines. Existing tables are kept; existing queues get the settings of the template. */
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -38,8 +38,8 @@ const createTable = async ({ name, properties }: Found, client: Pick<DynamoDBCli
 };
 
 /**
- * Whether an engine was killed while it made a table: dynoxide then lists one that cannot be read, now and for ever.
- * Nothing was ever written to it, since nobody was told that it is there.
+ * Whether an engine was killed while it created a table: dynoxide then lists a table that cannot be read. It is empty, since
+ * its creation was never acknowledged.
  */
 const isHalfMade = async (
   TableName: string,
@@ -58,7 +58,7 @@ const isHalfMade = async (
   return false;
 };
 
-/** Dead-letter queues first: a redrive policy names one that exists. */
+/** Creates dead-letter queues first, since a redrive policy needs an existing queue. */
 export const createQueues = async (assembly: CloudAssembly, client: SQSClient): Promise<void> => {
   const queues = assembly.all('AWS::SQS::Queue');
   const isWorking = ({ properties }: Found): boolean => properties.RedrivePolicy !== undefined;
@@ -77,7 +77,7 @@ const createQueue = async ({ name, properties }: Found, client: SQSClient): Prom
   await client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: attributes }));
 };
 
-/** A fleet's table on a local engine, with the keys that a `FleetTable` has. @returns how `runFleet` reaches it. */
+/** Creates a table for fleets on a local engine, with the keys of a `FleetTable`. @returns options for `runFleet`. */
 export const makeFleetTable = async (endpoint: string, table: string): Promise<TableAt> => {
   const { dynamodb } = localClients({ dynamodb: endpoint });
   await dynamodb.send(

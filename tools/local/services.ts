@@ -1,6 +1,6 @@
 /**
- * What a configuration names outside of the stack, as far as it is on this machine: queues in the local SQS, secrets in
- * the environment, functions, state machines, topics and event buses of an emulator. Nothing here ever calls AWS.
+ * Local replacements for the resources that a configuration names: queues in the local SQS, secrets in environment
+ * variables, and functions, state machines, topics and event buses of an emulator. Nothing here calls AWS.
  */
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ServiceAt, Services } from '../../lambdas/compose.ts';
@@ -30,8 +30,8 @@ export const localServices = (environment: Environment): Services => ({
 
 const emulatorAt = (environment: Environment, name: string, what: string): ServiceAt => {
   const endpoint = environment[name];
-  if (!endpoint) return { missing: `there are no ${what} on this machine: set ${name} to an emulator's address` };
-  if (!isLoopback(endpoint)) return { missing: `${name} has to lead to this machine, as http://127.0.0.1:4566 does` };
+  if (!endpoint) return { missing: `there are no ${what} on this machine. Set ${name} to the URL of an emulator` };
+  if (!isLoopback(endpoint)) return { missing: `${name} must be a URL of this machine, such as http://127.0.0.1:4566` };
   return { endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 };
 
@@ -40,9 +40,9 @@ const isLoopback = (address: string): boolean => {
   return url !== null && /^https?:$/.test(url.protocol) && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
 };
 
-/** The variable that holds a secret's text here: `GROUPAGE_SECRET_GROUPAGE_SIGNING` for `/groupage/signing`. */
+/** The environment variable of a secret: `GROUPAGE_SECRET_GROUPAGE_SIGNING` for `/groupage/signing`. */
 export const secretVariable = (ref: SecretRef): string => {
-  // Of an ARN its end.
+  // For an ARN, use its last part.
   const [name = ''] = ('ssm' in ref ? ref.ssm : ref.secretsManager).split(':').slice(-1);
   return `GROUPAGE_SECRET_${name
     .toUpperCase()
@@ -53,12 +53,16 @@ export const secretVariable = (ref: SecretRef): string => {
 const environmentSecrets = (environment: Environment): Secrets => ({
   read: async (ref) => {
     const text = environment[secretVariable(ref)];
-    if (!text) throw new SecretUnreadable(ref, `on this machine it is read from ${secretVariable(ref)}: set that`);
+    if (!text)
+      throw new SecretUnreadable(
+        ref,
+        `set the environment variable ${secretVariable(ref)}, which replaces it on this machine`,
+      );
     return text;
   },
 });
 
-/** What this start cannot do for a configuration, a sentence for each thing. */
+/** What the configuration needs and this machine lacks, one sentence each. */
 export const missingHere = (config: Config, environment: Environment): string[] => {
   const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
   const missingFor = (endpoint: DownstreamTarget | Destination): string[] => {
@@ -67,16 +71,16 @@ export const missingHere = (config: Config, environment: Environment): string[] 
         return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
           value === null || typeof value === 'string' || environment[secretVariable(value)]
             ? []
-            : [`a secret is missing: set ${secretVariable(value)}; until then calls with it fail`],
+            : [`a secret is missing. Set ${secretVariable(value)}; until then calls that need it fail`],
         );
       case 'lambda':
-        return 'missing' in lambda ? [`${lambda.missing}; until then calls of them fail`] : [];
+        return 'missing' in lambda ? [`${lambda.missing}; until then calls to them fail`] : [];
       case 'step-functions':
-        return 'missing' in stepFunctions ? [`${stepFunctions.missing}; until then calls of them fail`] : [];
+        return 'missing' in stepFunctions ? [`${stepFunctions.missing}; until then calls to them fail`] : [];
       case 'topic':
-        return 'missing' in topics ? [`${topics.missing}; until then callbacks to them fail`] : [];
+        return 'missing' in topics ? [`${topics.missing}; until then events for them fail`] : [];
       case 'event-bus':
-        return 'missing' in eventBuses ? [`${eventBuses.missing}; until then callbacks to them fail`] : [];
+        return 'missing' in eventBuses ? [`${eventBuses.missing}; until then events for them fail`] : [];
       case 'queue':
         return [];
     }
@@ -84,7 +88,7 @@ export const missingHere = (config: Config, environment: Environment): string[] 
   return [...new Set(endpointsOf(config).flatMap(missingFor))];
 };
 
-/** Makes the queues that a configuration names, under their own names. */
+/** Creates the queues that a configuration names. */
 export const createNamedQueues = async (config: Config, sqs: SQSClient): Promise<void> => {
   const names = endpointsOf(config).flatMap((each) => (each.kind === 'queue' ? [queueNamed(each.name).QueueName] : []));
   for (const QueueName of new Set(names)) await sqs.send(new CreateQueueCommand({ QueueName }));

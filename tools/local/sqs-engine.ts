@@ -1,6 +1,5 @@
 /**
- * The local SQS in a thread of its own: all functions, their clients and their event sources share the main one, and this machine
- * has another core.
+ * Runs the local SQS in a thread of its own, on another core: all functions, clients and event sources share the main thread.
  */
 import { Worker } from 'node:worker_threads';
 import { StartFailure } from '../failure.ts';
@@ -8,12 +7,12 @@ import type { SqsOptions, SqsServer } from './sqs-server.ts';
 import type { FromThread } from './sqs-thread.ts';
 
 export interface SqsEngine extends SqsServer {
-  /** Resolves, to a sentence, when the engine has ended by itself. It is not started again. */
+  /** Resolves to a message if the engine crashed. It is not restarted. */
   readonly died: Promise<string>;
 }
 
 /**
- * @param file what the thread runs.
+ * @param file module of the thread.
  * @throws StartFailure, or an error with the `code` of the operating system, such as `EADDRINUSE`
  */
 export const startSqs = async (
@@ -45,6 +44,6 @@ export const startSqs = async (
 
 const said = (thread: Worker): Promise<FromThread> => new Promise((resolve) => thread.once('message', resolve));
 
-/** Of an error, only its message and its stack come from another thread. */
+/** Restores an error: only its message and stack are passed between threads. */
 const failureOf = ({ message, code, isStartFailure }: Extract<FromThread, { failure: unknown }>['failure']): Error =>
   isStartFailure ? new StartFailure(message) : Object.assign(new Error(message), code === undefined ? {} : { code });

@@ -1,9 +1,9 @@
 /**
- * The local SQS: fauxqs in this thread, on the loopback address, its messages kept on disk.
+ * The local SQS: fauxqs in this thread, on the loopback address, with its messages on disk.
  *
- * fauxqs' own `startFauxqs` keeps messages too, but listens on all addresses and waits for the disk at every message.
- * So its parts are put together here. They are not among the package's exports: its version is pinned, and
- * `test/local/sqs-engine.test.ts` holds it to what is needed (docs/decisions/0001).
+ * fauxqs' own `startFauxqs` also stores messages, but listens on all addresses and waits for the disk at each message. So its
+ * parts are assembled here. The package does not export them, so its version is pinned, and `test/local/sqs-engine.test.ts`
+ * checks the parts (docs/decisions/0001).
  */
 
 import { existsSync } from 'node:fs';
@@ -19,15 +19,15 @@ export interface SqsServer {
 }
 
 export interface SqsOptions {
-  /** 0 for any free port. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Where messages stay; in memory without it. */
+  /** Folder for messages; in memory without it. */
   readonly folder?: string;
 }
 
 interface Queue {
   persistence: unknown;
-  /** What can be received. */
+  /** Messages that can be received. */
   readonly messages: readonly unknown[];
   /** Long polls that wait for messages. */
   readonly pollWaiters: { readonly timer: NodeJS.Timeout; resolve(): void }[];
@@ -49,7 +49,7 @@ interface Persistence {
   close(): void;
 }
 
-/** What SQS takes in a body, negated. fauxqs forgets everything above U+FFFF, emoji among it. */
+/** Characters that SQS refuses in a body. fauxqs would also refuse characters above U+FFFF, such as emoji. */
 const REFUSED_BY_SQS = '[^\\t\\n\\r\\u0020-\\uD7FF\\uE000-\\uFFFD\\u{10000}-\\u{10FFFF}]';
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>;
@@ -71,7 +71,7 @@ export const serveSqs = async ({ port, folder }: SqsOptions): Promise<SqsServer>
     folder === undefined ? undefined : await load(folder, stores, await part('./persistence.js', 'PersistenceManager'));
   const app = buildApp({ logger: false, stores: stores as unknown as Stores });
   if (persistence) app.addHook('preClose', () => persistence.close());
-  // It would take a form from any web page, as SNS, and pass its text on to a queue.
+  // Without this check, the SNS part would accept a form of any web page and send its text to a queue.
   app.addHook('onRequest', async (request, reply) => {
     if (!isOnPurpose(request.headers, Number(new URL(endpoint).port)))
       await reply.code(403).send({ __type: 'AccessDeniedException', message: NOT_ON_PURPOSE });
@@ -85,12 +85,12 @@ export const serveSqs = async ({ port, folder }: SqsOptions): Promise<SqsServer>
   };
 };
 
-/** Messages that a receive gets at the most. */
+/** Messages of one receive at most. */
 const RECEIVED_AT_ONCE = 10;
 
 /**
- * fauxqs ends every long poll of a queue for each message, and all polls but one get nothing and begin anew: with twelve pollers
- * that was most of what a lone task cost this machine. As in SQS, as many polls end as the messages need.
+ * Ends only as many long polls as the messages need, like SQS. fauxqs ends all long polls of a queue for each message: all but
+ * one are empty and start again, which costs most of the processor time of a single task with twelve pollers.
  */
 const wakeFewPolls = (queue: Queue): Queue => {
   const wakeAll = queue.notifyWaiters.bind(queue);
@@ -99,7 +99,7 @@ const wakeFewPolls = (queue: Queue): Queue => {
     if (queue.isFifo()) return wakeAll();
     if (isAsked) return;
     isAsked = true;
-    // Messages that arrive in one request count together.
+    // Wait until all messages of the request have arrived.
     queueMicrotask(() => {
       isAsked = false;
       for (let ready = queue.messages.length; ready > 0; ready -= RECEIVED_AT_ONCE) {
@@ -128,8 +128,8 @@ const load = async (
 };
 
 /**
- * All that a request receives is written in one transaction: a dead letter is deleted from its queue and inserted into
- * the other, and a process that was killed in between would have lost it.
+ * Writes all changes of a receive in one transaction. A dead letter is deleted from one queue and inserted into another, and
+ * would be lost if the process were killed in between.
  */
 const receiveAtOnce = (queue: Queue, persistence: Persistence): Queue => {
   const dequeue = queue.dequeue.bind(queue);
@@ -154,7 +154,7 @@ const readable = (
   try {
     makeVisible(file);
     const persistence = new PersistenceManager(folder);
-    // Writes survive this process at once and the machine a little later: three times as fast, and enough here.
+    // Writes survive a crash of the process, but not always of the machine. This is three times as fast and sufficient here.
     persistence.db.exec('PRAGMA synchronous = NORMAL');
     read(persistence);
     return persistence;
@@ -163,7 +163,7 @@ const readable = (
   }
 };
 
-/** Who had received a message before this start is gone: nobody needs to wait for it. */
+/** Makes all messages visible, since the receivers of the previous run have ended. */
 const makeVisible = (file: string): void => {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file);

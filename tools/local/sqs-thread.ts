@@ -1,10 +1,10 @@
-/** The thread of the local SQS: says where it listens, or why it does not, and stops when it is told to. */
+/** The thread of the local SQS. It sends its endpoint or its error to the main thread, and stops on a message. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { reasonOf } from '../../src/util/problems.ts';
 import { StartFailure } from '../failure.ts';
 import { type SqsOptions, serveSqs } from './sqs-server.ts';
 
-/** What the thread says first. */
+/** The first message of the thread. */
 export type FromThread =
   | { readonly endpoint: string }
   | {

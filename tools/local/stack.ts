@@ -1,4 +1,4 @@
-/** The whole of Groupage on this machine: engines, resources, functions, API. */
+/** The local stack: engines, resources, functions and API on this machine. */
 
 import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 import type { Hono } from 'hono';
@@ -21,12 +21,12 @@ import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
 import { CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
 
-/** Engines that run, and what begins the names of one stack's resources there. */
+/** Running engines, and the prefix of one stack's resource names. */
 export interface OnEngines {
   readonly dynamodb: string;
   readonly sqs: string;
   readonly prefix?: string;
-  /** Resolves when the engine of the tables is not being started again. */
+  /** Resolves when the engine of the tables is not restarting. */
   readonly dynamodbSettled?: () => Promise<unknown>;
 }
 
@@ -35,34 +35,34 @@ export interface RunOptions {
   readonly apiPort: number;
   readonly code?: 'sources' | 'bundles';
   readonly host: Omit<Host, 'clients'>;
-  /** Wraps the clients of a function, or of the {@link EVENT_SOURCES}, which are its own then, e.g. to count what it uses. */
+  /** Wraps the clients of a function or of the {@link EVENT_SOURCES}, e.g. to count requests. Each then gets clients of its own. */
   readonly clients?: (clients: AwsClients, functionName: string) => AwsClients;
   readonly onInvoke?: (functionName: string, invocation: Promise<unknown>) => void;
-  /** What is served at the API's port around the API. @default - the API alone */
+  /** Wraps the API to serve more at its port. @default - only the API */
   readonly console?: (api: Hono) => Hono;
   readonly onError: (error: Error) => void;
 }
 
-/** The name of whoever polls queues in Lambda's place, among the functions. */
+/** The name of the local event sources, next to the names of functions. */
 export const EVENT_SOURCES = 'event sources';
 
 export interface StackOptions extends RunOptions, EngineOptions {}
 
-/** Tables, queues, functions and API on engines. */
+/** Tables, queues, functions and API on running engines. */
 export interface RunningStack {
   readonly addresses: Addresses;
-  /** What the template tells the functions, all of it together. */
+  /** All environment variables of the functions, merged. */
   readonly settings: Environment;
   readonly clients: AwsClients;
   readonly recovered: Recovered;
   readonly functions: ReadonlyMap<string, LocalFunction>;
-  /** Takes no more messages, finishes those in hand. */
+  /** Stops receiving messages, and finishes those in flight. */
   stop(): Promise<void>;
 }
 
-/** A running stack with engines of its own, which end with it. */
+/** A running stack with its own engines, which end with it. */
 export interface LocalStack extends RunningStack {
-  /** Resolves, to a sentence, when an engine has ended by itself for good: nothing works then. */
+  /** Resolves to a message if an engine crashed and is not restarted. The stack cannot work then. */
   readonly broken: Promise<string>;
 }
 
@@ -88,14 +88,14 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
   }
 };
 
-/** Runs the stack on engines that somebody else starts and ends. */
+/** Runs the stack on engines that the caller starts and ends. */
 export const runStack = async (on: OnEngines, options: RunOptions): Promise<RunningStack> => {
   const { config, onError } = options;
   const assembly = new CloudAssembly(synthesise(config, options.code), on);
   const clients = localClients({ ...on, requestHandler: quickHandler() });
   await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
   await createNamedQueues(config, clients.sqs);
-  // Wrapping changes a client: each function that is looked at gets new ones, the others share a pair.
+  // Wrapping changes a client, so each wrapped function gets new clients. The others share one pair.
   const clientsOf = (name: string): AwsClients =>
     options.clients?.(localClients({ ...on, requestHandler: quickHandler() }), name) ?? clients;
   const services = localServices(process.env);
@@ -125,11 +125,11 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
   };
 };
 
-/** Those of whoever stands for Lambda's event sources. */
+/** Clients of the local event sources. */
 const pollingClients = (on: OnEngines, { clients: wrapped = (each) => each }: RunOptions): AwsClients =>
   wrapped(localClients({ ...on, patient: true, requestHandler: patientHandler() }), EVENT_SOURCES);
 
-/** Every setting of any function: together they name all tables and queues. */
+/** Merges the settings of all functions: together they name all tables and queues. */
 const settingsOf = (functions: ReadonlyMap<string, LocalFunction>): Environment =>
   Object.assign({}, ...[...functions.values()].map(({ environment }) => environment)) as Environment;
 
@@ -166,7 +166,7 @@ const addressesOf = (
   };
 };
 
-/** As a deployed one is asked for, see `tools/doctor`. */
+/** Settings of functions, as `tools/doctor` reads them from a deployed stack. */
 const workersOf = (assembly: CloudAssembly, settings: Environment): Addresses['workers'] =>
   Object.fromEntries(
     (Object.keys(MESSAGES_AT_ONCE) as WorkingQueueName[]).flatMap((queue) => {
@@ -191,20 +191,20 @@ const workerOf = (assembly: CloudAssembly, { properties }: Found): WorkerSetting
   };
 };
 
-/** Connections to an engine. */
+/** Maximum number of connections to an engine. */
 const CONNECTIONS = 128;
 
 /**
- * Makes the requests of the functions: undici takes a third of the processor time of Node.js' own client, and a burst keeps
- * their thread busy throughout.
+ * HTTP client of the functions. undici takes a third of the processor time of the client in Node.js, and the main thread is
+ * busy during a burst.
  *
- * A try may take longer than in an account (`AWS_TRY`): an engine on a busy machine is slow, and to ask it again makes it no faster.
- * A function's requests end with its time all the same.
+ * An attempt may take longer than in AWS (`AWS_TRY`): an engine on a busy machine is slow, and a retry does not make it faster.
+ * The timeout of the function still ends its requests.
  */
 const quickHandler = (): RequestHandler =>
   new UndiciHttpHandler({
     dispatcher: { connections: CONNECTIONS, connect: { timeout: 2_000 }, headersTimeout: 4_000, bodyTimeout: 4_000 },
   });
 
-/** For long polls, each of which has its connection for as long as it waits. */
+/** HTTP client for long polls, each of which occupies a connection while it waits. */
 const patientHandler = (): RequestHandler => new UndiciHttpHandler({ dispatcher: { connections: 1_024 } });

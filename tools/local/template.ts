@@ -1,8 +1,8 @@
 /**
- * Reads a synthesised CDK app: what would be deployed is what runs here.
+ * Reads a synthesized CDK app, so that the local stack runs the same template as a deployment.
  *
- * Knows the few resources and intrinsics that the stacks use; anything else it needs but does not know stops the start
- * with its name, rather than being guessed.
+ * It supports the resources and intrinsic functions that the stacks use. An unsupported one that is needed stops the start
+ * with an error that names it.
  */
 
 import { readFileSync } from 'node:fs';
@@ -22,34 +22,34 @@ interface Template {
   >;
 }
 
-/** A resource with its name here and its properties, intrinsics resolved. */
+/** A resource with its local name, and its properties with intrinsic functions resolved. */
 export interface Found {
-  /** From its construct path, e.g. `Flow-Register-Queue`: the same at every synth. */
+  /** From its construct path, e.g. `Flow-Register-Queue`, so that it is the same at each synthesis. */
   readonly name: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Something in a template that this reader does not know. */
+/** The template contains something unsupported. */
 export class UnknownInTemplate extends Error {
   override readonly name = 'UnknownInTemplate';
   constructor(what: string) {
-    super(`the synthesised template has ${what}, which the local runtime does not know`);
+    super(`the synthesized template contains ${what}, which the local stack does not support`);
   }
 }
 
 const LOCAL_ACCOUNT = '000000000000';
 
-/** Where the resources of a template are, which makes their names, addresses and ARNs. */
+/** Location of a template's resources, from which their names, URLs and ARNs are made. */
 export interface Place {
-  /** The endpoint of the queues. */
+  /** Endpoint of the queues. */
   readonly sqs: string;
-  /** Begins every name, so that several stacks can share the engines. */
+  /** Prefix of all names, so that several stacks can share the engines. */
   readonly prefix?: string;
   readonly region?: string;
   readonly account?: string;
 }
 
-/** What stands for a resource where others refer to it. */
+/** A synthesized CDK app: its resources, with references between them resolved. */
 export class CloudAssembly {
   readonly #folder: string;
   readonly #place: Required<Place>;
@@ -103,7 +103,7 @@ export class CloudAssembly {
     return resource;
   }
 
-  /** Without the stack, and without the parts that say nothing. */
+  /** The construct path without the stack and without redundant parts. */
   #nameOf(id: string): string {
     const path = this.#resource(id).Metadata?.['aws:cdk:path'];
     if (typeof path !== 'string') return id;
@@ -136,7 +136,7 @@ export class CloudAssembly {
         return parts.map((part) => String(this.#resolve(part))).join(separator);
       }
       case 'Fn::Sub':
-        // Only in the names of assets and roles, which nothing here uses.
+        // Occurs only in names of assets and roles, which the local stack does not use.
         return String(argument);
       default:
         throw new UnknownInTemplate(`the intrinsic ${name}`);
@@ -164,5 +164,5 @@ export class CloudAssembly {
   }
 }
 
-/** The name at the end of an ARN that this reader made. */
+/** The name at the end of a local ARN. */
 export const nameInArn = (arn: unknown): string => String(arn).split(':').at(-1) ?? '';
