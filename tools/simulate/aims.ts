@@ -1,4 +1,4 @@
-/** What a policy shall achieve, as `--aim` says it: `p99 wait < 5s`, `calls < 1000/h`, `cost < $3/day`, `fill > 0.9`. */
+/** Aims of `--recommend --aim`: `p99 wait < 5s`, `calls < 1000/h`, `cost < $3/day`, `fill > 0.9`. */
 
 import { parseDuration } from '../../src/domain/config/duration.ts';
 import type { Parsed } from '../../src/util/problems.ts';
@@ -6,9 +6,9 @@ import type { Figures } from './figures.ts';
 import { perSecondIn } from './name-values.ts';
 
 export interface Aim {
-  /** As it was given. */
+  /** The aim as given by the user. */
   readonly text: string;
-  /** What it looks at. */
+  /** Reads the figure that the aim limits. */
   readonly of: (figures: Figures) => number;
   readonly atMost: boolean;
   readonly bound: number;
@@ -54,26 +54,26 @@ const MEASURES: readonly Measure[] = [
     of: ({ callsPerHour }) => callsPerHour,
     atMost: true,
     bound: perHour,
-    takes: 'calls < so many in which time, such as 1000/h or 2/s',
+    takes: 'calls < a rate, such as 1000/h or 2/s',
   },
   {
     names: /^cost$/,
     of: ({ perDay }) => perDay,
     atMost: true,
     bound: dollarsFor(/^(?:day|d)$/),
-    takes: 'cost < dollars, such as $3/day or $4/million',
+    takes: 'cost < an amount in dollars, such as $3/day or $4/million',
   },
   {
     names: /^cost$/,
     of: ({ perMillion }) => perMillion,
     atMost: true,
     bound: dollarsFor(/^million$/),
-    takes: 'cost < dollars, such as $3/day or $4/million',
+    takes: 'cost < an amount in dollars, such as $3/day or $4/million',
   },
   { names: /^fill$/, of: ({ fill }) => fill, atMost: false, bound: share, takes: 'fill > a share, such as 0.9 or 90%' },
 ];
 
-/** An aim that has none of the forms is a problem with its text as path. */
+/** Parses an aim. A problem has the aim's text as its path. */
 export const aimFrom = (text: string): Parsed<Aim> => {
   const refused = (reason: string): Parsed<Aim> => ({ ok: false, problems: [{ path: `"${text}"`, reason }] });
   const [, name = '', sign, bound = ''] = /^\s*([a-z0-9 ]*?)\s*([<>])=?\s*(\S+)\s*$/i.exec(text) ?? [];
@@ -87,14 +87,14 @@ export const aimFrom = (text: string): Parsed<Aim> => {
       value: { text, of: measure.of, atMost: measure.atMost, bound: value, isWait: waits.includes(measure) },
     };
   }
-  return refused(`is no aim: ${takes}`);
+  return refused(`is not a valid aim. Valid: ${takes}`);
 };
 
-/** By how much an aim is missed, as a share of it: 0 where it is met. */
+/** Relative distance to an aim; 0 if the aim is met. */
 export const missedBy = ({ of, atMost, bound }: Aim, figures: Figures): number => {
   const value = of(figures);
   const beyond = atMost ? value - bound : bound - value;
-  // A bound of 0 is missed by as much as there is.
+  // For a bound of 0, use the absolute distance.
   return Math.max(0, beyond) / (bound === 0 ? 1 : bound);
 };
 

@@ -1,6 +1,6 @@
-/** Charts as SVG, of plain numbers: axes with their units, lines, areas and points. */
+/** Draws SVG charts: axes with units, lines, areas and points. */
 
-/** What is drawn in which colour, on light and on dark pages. */
+/** Colours of the charts, for light and dark pages. */
 const CHART_STYLE = `svg{--ink:#1f2328;--soft:#57606a;--grid:#d0d7de;--card:#ffffff;--sent:#0969da;--wait:#9a6700;--call:#1a7f37;--bad:#cf222e}
 svg text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink);font-size:12px}
 svg .t{font-size:14px;font-weight:600} svg .l{fill:var(--soft)} svg .y{text-anchor:end} svg .x{text-anchor:middle}
@@ -22,7 +22,7 @@ export interface Scale {
 
 const near = (value: number): number => Number(value.toFixed(1));
 
-/** From 0 to a round number that is not below `most`, in four to six steps. */
+/** A linear scale from 0 to a round number of at least `most`, in four to six steps. */
 export const linear = (most: number, from: number, to: number): Scale => {
   const rough = (most > 0 ? most : 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -34,7 +34,7 @@ export const linear = (most: number, from: number, to: number): Scale => {
   };
 };
 
-/** Milliseconds from the beginning, with steps as clocks have them. */
+/** A linear scale of milliseconds since the start, with round steps of time. */
 export const inTime = (most: number, from: number, to: number): Scale => {
   const step = STEPS.find((each) => most / each <= 8) ?? Math.ceil(most / 8 / DAY) * DAY;
   return {
@@ -46,7 +46,7 @@ export const inTime = (most: number, from: number, to: number): Scale => {
 const DAY = 86_400_000;
 const STEPS = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400].map((each) => each * 1_000);
 
-/** Waits as clocks have them, around positive values in milliseconds; logarithmic. */
+/** A logarithmic scale of positive values in milliseconds, with round steps of time. */
 export const logInTime = (values: readonly number[], from: number, to: number): Scale => {
   const [least, most] = [Math.min(...values) / 1.15, Math.max(...values) * 1.15];
   const [low, high] = [Math.log10(least), Math.log10(most)];
@@ -73,11 +73,11 @@ export interface Panel {
   readonly y: Scale;
   readonly xLabel: (value: number) => string;
   readonly yLabel: (value: number) => string;
-  /** What is along the x axis; nothing where the panel below says it. */
+  /** Label of the x axis; absent if the panel below has it. */
   readonly along?: string;
 }
 
-/** A panel's axes around what is in it, whose origin is its upper left corner. */
+/** Draws a panel's axes and contents. The origin of the contents is the upper left corner. */
 export const panel = (
   { left, top, width, height, title, x, y, xLabel, yLabel, along }: Panel,
   inside: readonly string[],
@@ -95,7 +95,7 @@ export const panel = (
   return `<g transform="translate(${left} ${top})"><text x="0" y="-12" class="t">${escaped(title)}</text>${[...across, ...up].join('')}${name}\n${inside.join('\n')}</g>`;
 };
 
-/** A whole picture on a card of its own. @param description for who does not see it */
+/** A complete picture with a background. @param description text for screen readers */
 export const picture = (
   { width, height, title, description }: { width: number; height: number; title: string; description: string },
   inside: readonly string[],

@@ -1,4 +1,4 @@
-/** What a simulated trace costs at list prices; free tiers are not counted, nor what producers pay for sending. */
+/** Costs of a simulated trace at list prices, without free tiers and without the producers' requests. */
 import type { Outcome } from './outcome.ts';
 import type { Platform } from './platform.ts';
 import { PRICES } from './prices.ts';
@@ -8,20 +8,20 @@ export interface Cost {
   readonly dynamodb: number;
   readonly sqs: number;
   readonly lambda: number;
-  /** All three, for the whole trace. */
+  /** Sum of the three, for the whole trace. */
   readonly total: number;
-  /** If every day went on as the trace; null for a trace of one moment. */
+  /** Costs of a day at the rate of the trace; null if all tasks have the same time. */
   readonly perDay: number | null;
-  /** Null where no task was registered. */
+  /** Null if no task was registered. */
   readonly perMillion: number | null;
-  /** What producers pay for a million requests to the register queue: each may carry ten tasks. */
+  /** The producers' costs to send a million tasks to the register queue, in requests of one task or ten tasks. */
   readonly producersPerMillion: { readonly oneByOne: number; readonly tenAtOnce: number };
 }
 
 const DAY = 86_400_000;
 const MILLION = 1_000_000;
 
-/** @param surroundings have the functions' memory */
+/** @param surroundings the platform, with the functions' memory */
 export const costOf = (
   { usage, operations, sentOver }: Pick<Outcome, 'usage' | 'operations' | 'sentOver'>,
   { memory }: Pick<Platform, 'memory'>,

@@ -1,37 +1,37 @@
-/** The downstream of a simulated trace: how fast it is, what it takes, and when it is down. */
+/** The simulated downstream: its speed, its rate limit, and its outages. */
 import type { Answer, Call, Downstream } from '../../src/domain/downstream/downstream.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Parsed } from '../../src/util/problems.ts';
 import type { Scheduler } from '../../src/virtual/scheduler.ts';
 import { duration, parseNameValues, perSecondIn, type Reader } from './name-values.ts';
 
-/** Two moments, in ms from the beginning of the trace. */
+/** A time span, in ms since the start of the trace. */
 interface Span {
   readonly from: Millis;
   readonly until: Millis;
 }
 
 export interface DownstreamModel {
-  /** How long a call takes, in ms, and each of its items. */
+  /** Duration of a call, plus `perItem` for each item, in ms. */
   readonly takes: Millis;
   readonly perItem: Millis;
-  /** Calls a second that it takes; what is beyond is answered 429 at once. Null: any number. */
+  /** Calls per second that are accepted; further calls get 429 immediately. Null: no limit. */
   readonly callsPerSecond: number | null;
-  /** When it is down and answers 503. */
+  /** When it is down and responds with 503. */
   readonly down: Span | null;
-  /** When what it takes in a day, or a month, is used up, and it answers 429. */
+  /** When a quota, such as that of a day, is used up and it responds with 429. */
   readonly spent: Span | null;
 }
 
 export const QUICK: DownstreamModel = { takes: 50, perItem: 0, callsPerSecond: null, down: null, spent: null };
 
-/** A call that came in, and how it was answered. */
+/** A call that the downstream received, and its response. */
 export interface Heard {
   readonly call: Call;
   readonly answered: 'done' | 'throttled' | 'unavailable';
 }
 
-/** @param start when the trace begins @param hear is told of each call when it comes in */
+/** @param start start of the trace @param hear called for each received call */
 export const modelledDownstream = (
   model: DownstreamModel,
   scheduler: Scheduler,
@@ -43,7 +43,7 @@ export const modelledDownstream = (
     const at = scheduler.now - start;
     return span !== null && at >= span.from && at < span.until;
   };
-  /** A fixed second, as most rate limits count. */
+  /** Counts calls in fixed seconds, as most rate limits do. */
   const isTooMuch = (): boolean => {
     if (model.callsPerSecond === null) return false;
     if (scheduler.now - second.begins >= 1_000) {
@@ -74,19 +74,19 @@ const span: Reader<Span> = {
     const [from, until, ...more] = text.split('..').map(duration.read);
     return from === undefined || until === undefined || from >= until || more.length > 0 ? undefined : { from, until };
   },
-  takes: 'from when until when, from the beginning of the trace, such as 1h..7h',
+  takes: 'a time span since the start of the trace, such as 1h..7h',
 };
 
 const limit: Reader<number> = {
   read: (text) => {
     const calls = perSecondIn(text);
-    // It counts by the second, and takes nothing at all below one.
+    // Calls are counted per second, so a limit below one would accept none.
     return calls !== undefined && calls >= 1 ? calls : undefined;
   },
-  takes: 'calls a second, at least one, such as 10/s',
+  takes: 'a rate of at least one call per second, such as 10/s',
 };
 
-/** A downstream as `--downstream` describes it: `takes=200ms perItem=1ms limit=10/s down=1h..7h`. What is left out is as {@link QUICK}. */
+/** Parses `--downstream`: `takes=200ms perItem=1ms limit=10/s down=1h..7h`. The defaults are {@link QUICK}. */
 export const downstreamFrom = (text: string): Parsed<DownstreamModel> => {
   const described = parseNameValues(text, { takes: duration, perItem: duration, limit, down: span, spent: span });
   if (!described.ok) return described;

@@ -1,11 +1,11 @@
-/** The few figures by which simulated policies are compared, and how reports say them. */
+/** Figures that compare simulated policies, and their formats in reports. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from './cost.ts';
 import type { OperationOutcome, Outcome } from './outcome.ts';
 import type { Platform } from './platform.ts';
 
 export interface Figures {
-  /** From when a task was sent until its first call, in ms. */
+  /** Time from a task's send to its first call, in ms. */
   readonly wait: {
     readonly mean: number;
     readonly p50: number;
@@ -15,9 +15,9 @@ export interface Figures {
   };
   readonly calls: number;
   readonly callsPerHour: number;
-  /** 0 to 1. */
+  /** Average fill of batches, 0 to 1. */
   readonly fill: number;
-  /** Tasks in a batch, on average. */
+  /** Average number of tasks in a batch. */
   readonly size: number;
   /** In US dollars. */
   readonly perDay: number;
@@ -27,7 +27,7 @@ export interface Figures {
 const HOUR = 3_600_000;
 
 /**
- * @param operation whose waits, calls and fill they are; costs are of the whole trace
+ * @param operation operation of the waits, calls and fill; costs are those of the whole trace
  * @throws NothingToCompare
  */
 export const figuresOf = (outcome: Outcome, operation: string, surroundings: Platform): Figures => {
@@ -47,22 +47,22 @@ export const figuresOf = (outcome: Outcome, operation: string, surroundings: Pla
   };
 };
 
-/** At the pace of the tasks, or of the calls where those do not keep it. @param sentOver more than 0 */
+/** Calls per hour over the time of the tasks, or over the time of the calls if that is longer. @param sentOver above 0 */
 export const callsPerHour = (
   { calls, calledOver }: Pick<OperationOutcome, 'calls' | 'calledOver'>,
   sentOver: Millis,
 ): number => (calls * HOUR) / Math.max(sentOver, calledOver);
 
-/** A trace in which nothing was called, or that is of one moment: it has no rates. */
+/** A trace without calls, or in which all tasks have the same time, has no rates. */
 export class NothingToCompare extends Error {
   override readonly name = 'NothingToCompare';
   constructor(operation: string, { rejections }: Outcome) {
     const why = rejections.length > 0 ? `: ${rejections.join('; ')}` : '';
-    super(`no two tasks of ${operation} came at different moments and were called about${why}`);
+    super(`rates need at least two tasks of ${operation}, sent at different times and included in a call${why}`);
   }
 }
 
-/** Three digits, and no more. */
+/** Rounds to three digits, but never rounds digits before the decimal point. */
 const digits = (value: number): string =>
   value.toLocaleString('en', { maximumSignificantDigits: value < 1_000 ? 3 : Math.ceil(Math.log10(value + 1)) });
 

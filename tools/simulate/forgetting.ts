@@ -1,6 +1,6 @@
 /**
- * What has ended is forgotten after a while, as rows expire: sooner than in a deployment, and later than any message can
- * come that is about it, a duplicate included.
+ * Deletes the rows of ended tasks and batches after a while, like expiring rows. It is sooner than in a deployment, but later
+ * than any message about them can arrive, including duplicates.
  */
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
@@ -8,7 +8,7 @@ import { payloadKey, type Tables } from '../../src/memory/tables.ts';
 
 const KEEP: Millis = MINUTE;
 
-/** Who holds something of a row beside the tables. */
+/** Called when a row is deleted, to delete related state outside the tables. */
 interface NotedForgotten {
   batch(id: BatchId): void;
   task(id: TaskId): void;
@@ -19,7 +19,7 @@ type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly
 export class Forgetting {
   readonly #tables: Tables;
   readonly #tell: NotedForgotten;
-  /** In the order of their ends. */
+  /** In order of their end. */
   #ended: Ended[] = [];
 
   constructor(tables: Tables, tell: NotedForgotten) {
@@ -31,12 +31,12 @@ export class Forgetting {
     this.#ended.push({ at, batch: id });
   }
 
-  /** One that ended in no batch. */
+  /** A task that ended without a batch. */
   task(id: TaskId, at: Millis): void {
     this.#ended.push({ at, task: id });
   }
 
-  /** Forgets what had ended a while before `now`. */
+  /** Deletes the rows of tasks and batches that ended at least {@link KEEP} before `now`. */
   until(now: Millis): void {
     const kept = this.#ended.findIndex(({ at }) => at > now - KEEP);
     const over = kept === -1 ? this.#ended : this.#ended.slice(0, kept);

@@ -1,4 +1,4 @@
-/** One simulation, as a thread is told of it. */
+/** One simulation, as a message to a worker thread. */
 
 import { createReadStream } from 'node:fs';
 import type { Config, Operation } from '../../src/domain/config/resolved.ts';
@@ -9,7 +9,7 @@ import type { Platform } from './platform.ts';
 import { simulate } from './simulate.ts';
 import { type Arrival, type Arrivals, arrivalsIn } from './trace.ts';
 
-/** What all simulations of one command share. */
+/** Settings that all simulations of a command share. */
 export interface Setting {
   readonly source: Source;
   readonly downstream: DownstreamModel;
@@ -19,28 +19,28 @@ export interface Setting {
 
 export interface Job extends Setting {
   readonly config: Config;
-  /** Only so many tasks, from the first one on. */
+  /** Maximum number of tasks, from the first one on. */
   readonly most?: number;
 }
 
-/** @throws what `simulate` and the reading of the trace do */
+/** @throws the errors of `simulate` and of reading the trace */
 export const simulateJob = (job: Job, onProgress: (sent: number) => void = () => {}): Promise<Outcome> => {
   const { source, config, seed, most } = job;
   const arrivals = arrivalsFrom(source, config, seed);
   return simulate({ ...job, arrivals: most === undefined ? arrivals : firstOf(arrivals, most), onProgress });
 };
 
-/** Where its trace comes from, as something that a thread can be told. */
+/** Source of the tasks, serializable for a worker thread. */
 export type Source =
   | {
       readonly kind: 'trace';
       readonly path: string;
-      /** What messages call it. */
+      /** Its name in messages. */
       readonly name: string;
     }
   | { readonly kind: 'load'; readonly load: Load; readonly operation: string };
 
-/** @throws InvalidTrace while it is read; what reading a file throws */
+/** @throws InvalidTrace while it is read; errors of reading the file */
 const arrivalsFrom = (source: Source, config: Config, seed: number): Arrivals => {
   if (source.kind === 'trace') return arrivalsIn(source.name, createReadStream(source.path), config);
   const operation = config.operations[source.operation as Operation['operation']];
@@ -48,7 +48,7 @@ const arrivalsFrom = (source: Source, config: Config, seed: number): Arrivals =>
   return arrivalsOf(source.load, operation, seed);
 };
 
-/** The first so many. */
+/** The first `most` arrivals. */
 async function* firstOf(arrivals: Arrivals, most: number): AsyncGenerator<Arrival> {
   let count = 0;
   for await (const arrival of arrivals) {

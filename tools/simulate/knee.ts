@@ -1,6 +1,6 @@
-/** What trade-offs are worth: those that no other one beats, and where the curve bends. */
+/** Analyses a trade-off: the Pareto front, and the knee of the curve. */
 
-/** Less of either is better. */
+/** Lower values are better. */
 export interface Point {
   readonly wait: number;
   readonly calls: number;
@@ -13,13 +13,13 @@ const isBeatenBy = (a: Point, b: Point): boolean =>
   b.cost <= a.cost &&
   (b.wait < a.wait || b.calls < a.calls || b.cost < a.cost);
 
-/** The points that no other one beats in everything (the Pareto front), in the order given. */
+/** The points that no other point dominates (the Pareto front), in the given order. */
 export const frontOf = <T extends Point>(points: readonly T[]): readonly T[] =>
   points.filter((point) => !points.some((other) => isBeatenBy(point, other)));
 
 /**
- * Where waiting longer stops to save many calls: of the front's points the one that is farthest below the straight line from
- * the first to the last, on axes that are scaled to 0 to 1 (Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a
+ * The point beyond which longer waiting saves few calls. It is the point of the front that is farthest below the straight
+ * line from the first to the last point, on axes scaled to 0 to 1 (Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a
  * Haystack", ICDCS Workshops 2011, without smoothing: a grid has no noise). Undefined for a line without a bend.
  */
 export const kneeOf = <T extends Point>(points: readonly T[]): T | undefined => {
@@ -34,7 +34,7 @@ export const kneeOf = <T extends Point>(points: readonly T[]): T | undefined => 
 
 const LEAST_BEND = 0.05;
 
-/** The least calls for each wait, by waits; each has fewer calls than the one in front of it. */
+/** The points with the fewest calls for each wait, sorted by wait; each has fewer calls than the previous one. */
 const lower = <T extends Point>(points: readonly T[]): readonly T[] => {
   const sorted = points.toSorted((a, b) => a.wait - b.wait || a.calls - b.calls);
   return sorted.filter((point, index) => sorted.slice(0, index).every(({ calls }) => calls > point.calls));

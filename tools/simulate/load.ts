@@ -1,7 +1,6 @@
 /**
- * A described load: tasks that come by chance (a Poisson process), over Targets of which the n-th gets a share of 1/n^skew
- * (Zipf's law), and bursts beside. From a seed: the same seed, the same load. Memory holds the Targets and the bursts that are
- * under way.
+ * Generates a load: tasks at random times (a Poisson process), over Targets of which the n-th gets a share of 1/n^skew
+ * (Zipf's law), plus bursts. The same seed generates the same load. Memory holds the Targets and the bursts under way.
  */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
@@ -12,20 +11,20 @@ import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import { duration, parseNameValues, type Reader, rate, wholeWithin, within } from './name-values.ts';
 import type { Arrival } from './trace.ts';
 
-/** So many tasks within a fifth of a second, by chance, on average every `every`. */
+/** `size` tasks within 200 ms, at random times, on average every `every` ms. */
 interface Bursts {
   readonly size: number;
   readonly every: Millis;
 }
 
 export interface Load {
-  /** Tasks a second, beside the bursts. */
+  /** Tasks per second, without the bursts. */
   readonly rate: number;
   readonly bursts: Bursts | null;
   readonly targets: number;
-  /** 0: all Targets get as much; 1: the second half as much as the first. */
+  /** 0: all Targets get the same share; 1: the second Target gets half as many tasks as the first. */
   readonly skew: number;
-  /** Bytes of a payload, at least what its grouping values take. */
+  /** Bytes of a payload; more if its grouping values need more. */
   readonly payload: number;
   readonly duration: Millis;
 }
@@ -38,7 +37,7 @@ const bursts: Reader<Bursts> = {
     const span = duration.read(every);
     return size === undefined || Number(size) === 0 || !span ? undefined : { size: Number(size), every: span };
   },
-  takes: 'how many tasks, and how often on average, such as 500x/10s',
+  takes: 'a number of tasks and an average interval, such as 500x/10s',
 };
 
 const READERS = {
@@ -50,30 +49,29 @@ const READERS = {
   duration,
 };
 
-/** What a text such as `rate=100/s targets=50 skew=1 bursts=500x/10s payload=300 duration=10m` describes. */
+/** Parses `--load`: `rate=100/s targets=50 skew=1 bursts=500x/10s payload=300 duration=10m`. */
 export const loadFrom = (text: string): Parsed<Load> => {
   const described = parseNameValues(text, READERS);
   if (!described.ok) return described;
   const { rate: perSecond = 0, bursts: some = null, ...rest } = described.value;
   const problems: Problem[] = [];
-  if (perSecond === 0 && some === null)
-    problems.push({ path: 'rate', reason: 'or bursts must say how many tasks come' });
-  if (rest.duration === 0) problems.push({ path: 'duration', reason: 'must be longer than nothing' });
+  if (perSecond === 0 && some === null) problems.push({ path: 'rate', reason: 'or bursts must be given' });
+  if (rest.duration === 0) problems.push({ path: 'duration', reason: 'must be above 0' });
   if (problems.length > 0) return { ok: false, problems };
   const others = { targets: 1, skew: 0, payload: 300, duration: 600_000, ...rest };
   return { ok: true, value: { rate: perSecond, bursts: some, ...others } };
 };
 
-/** What keeps an operation from having such a load. */
+/** Why an operation cannot have this load. */
 export const loadProblems = ({ targets }: Load, { operation, keys, merge }: Operation): Problem[] => {
   if (merge !== null)
-    return [{ path: operation, reason: 'merges inputs, which a described load does not have: bring a trace' }];
+    return [{ path: operation, reason: 'merges inputs, which a generated load does not have. Use --trace' }];
   if (targets > 1 && keys.length === 0)
-    return [{ path: 'targets', reason: `must be 1: ${operation} groups by no field, and has one Target` }];
+    return [{ path: 'targets', reason: `must be 1: ${operation} groups by no field, so it has one Target` }];
   return [];
 };
 
-/** The tasks of a load, one by one. */
+/** Generates the tasks of a load, one by one. */
 export function* arrivalsOf(load: Load, { operation, keys }: Operation, seed: number): Generator<Arrival> {
   const target = byZipf(load, seeded(seedOf(seed, 'targets')));
   for (const at of momentsOf(load, seed))
@@ -81,7 +79,7 @@ export function* arrivalsOf(load: Load, { operation, keys }: Operation, seed: nu
     else return;
 }
 
-/** When tasks come, endlessly and in order. */
+/** Times of tasks, in order and without end. */
 function* momentsOf({ rate: perSecond, bursts: some }: Load, seed: number): Generator<Millis> {
   const [single, burst] = [seeded(seedOf(seed, 'tasks')), seeded(seedOf(seed, 'bursts'))];
   const after = (at: Millis): Millis =>
@@ -110,7 +108,7 @@ function* momentsOf({ rate: perSecond, bursts: some }: Load, seed: number): Gene
   }
 }
 
-/** How long until the next of what comes by chance, so many a second on average (exponential). */
+/** Random time until the next event, at an average rate of `perSecond` (exponential distribution). */
 export const untilNext = (random: Random, perSecond: number): Millis =>
   -(Math.log(1 - random.next()) / perSecond) * 1_000;
 
@@ -124,7 +122,7 @@ const byZipf = ({ targets, skew }: Load, random: Random): (() => number) => {
   return () => firstAbove(upTo, random.next() * sum);
 };
 
-/** The first index whose value is greater; values ascend. */
+/** Index of the first value above `value`; the values are in ascending order. */
 const firstAbove = (values: Float64Array, value: number): number => {
   let [from, to] = [0, values.length - 1];
   while (from < to) {
@@ -135,7 +133,7 @@ const firstAbove = (values: Float64Array, value: number): number => {
   return from;
 };
 
-/** Every grouping field names the Target; the rest of the payload's bytes is filled up. */
+/** A payload whose grouping fields name the Target, padded to its size. */
 const payloadOf = (keys: readonly string[], target: number, bytes: number): string => {
   const fields = JSON.stringify(
     nested(

@@ -1,4 +1,4 @@
-/** Simulations in threads, as many at once as there are cores. Each depends on nothing but what it is told. */
+/** Runs simulations in worker threads, one per core. A simulation depends only on its job. */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,17 +6,17 @@ import { answerOf } from '../../src/util/answer-of.ts';
 import type { Job } from './job.ts';
 import type { Outcome } from './outcome.ts';
 
-/** As the published package has it, or the clone. */
+/** Compiled in the published package, TypeScript in a clone. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Simulates jobs, and answers what they came to in their order; throws what one of them throws.
+ * Simulates jobs and returns their outcomes in the same order. It throws the first error of a job.
  *
- * @param onDone is told whenever one is done
+ * @param onDone called after each job
  */
 export type SimulateAll = (jobs: readonly Job[], onDone?: () => void) => Promise<readonly Outcome[]>;
 
-/** Does some work with threads, which end with it. */
+/** Runs work with worker threads, and terminates the threads afterwards. */
 export const withThreads = async <T>(work: (simulateAll: SimulateAll) => Promise<T>): Promise<T> => {
   const workers: Worker[] = [];
   const workerAt = (index: number): Worker => {

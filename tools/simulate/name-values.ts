@@ -5,16 +5,17 @@ import { nearest } from '../../src/domain/config/nearest.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Parsed, Problem } from '../../src/util/problems.ts';
 
-/** How a value is read; undefined for what is none. */
+/** Parses a value. */
 export interface Reader<T> {
+  /** @returns undefined if the text is invalid. */
   readonly read: (text: string) => T | undefined;
-  /** What it takes, for the sentence. */
+  /** Description of valid values, after "takes" in a message. */
   readonly takes: string;
 }
 
 type Read<R> = { readonly [Name in keyof R]?: R[Name] extends Reader<infer T> ? T : never };
 
-/** Reads `name=value` words; each that is unknown, given twice or wrong is named. */
+/** Parses `name=value` words. Unknown, repeated and invalid ones are problems. */
 export const parseNameValues = <R extends Readonly<Record<string, Reader<unknown>>>>(
   text: string,
   readers: R,
@@ -36,16 +37,16 @@ export const parseNameValues = <R extends Readonly<Record<string, Reader<unknown
 
 const unknown = (name: string, known: readonly string[]): string => {
   const meant = nearest(name, known);
-  return meant === undefined ? `is unknown; known are ${known.join(', ')}` : `is unknown; did you mean "${meant}"?`;
+  return meant === undefined ? `is unknown; valid names: ${known.join(', ')}` : `is unknown; did you mean "${meant}"?`;
 };
 
 const SECONDS = { s: 1, m: 60, min: 60, h: 3_600, d: 86_400, day: 86_400 } as const;
 
-/** A number, with a dot where it has one. */
+/** Parses a decimal number. */
 const numberIn = (text: string): number | undefined =>
   /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
 
-/** So many a second, of `100/s`, `6000/min`, `5/h`. */
+/** Parses a rate such as `100/s`, `6000/min` or `5/h` as a number per second. */
 export const perSecondIn = (text: string): number | undefined => {
   const [, amount = '', unit] = /^(.+)\/(s|min|m|h|day|d)$/.exec(text) ?? [];
   const many = numberIn(amount);
@@ -56,10 +57,10 @@ export const duration: Reader<Millis> = { read: parseDuration, takes: 'a duratio
 
 export const rate: Reader<number> = {
   read: (text) => perSecondIn(text),
-  takes: 'how many in which time, such as 100/s, 6000/min or 5/h',
+  takes: 'a rate such as 100/s, 6000/min or 5/h',
 };
 
-/** A number within limits. */
+/** Parses a number from `least` to `most`. */
 export const within = (least: number, most: number): Reader<number> => ({
   read: (text) => atLeast(numberIn(text), least, most),
   takes: `a number from ${least} to ${most}`,

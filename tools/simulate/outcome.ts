@@ -1,9 +1,9 @@
-/** What a simulated trace came to. */
+/** Results of a simulation. */
 
 import type { SealReason } from '../../src/domain/batches/policy.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 
-/** How something is spread: quantiles within 1% of themselves, the rest exact. Zeros where there was nothing. */
+/** Distribution of values. Quantiles have a relative error of up to 1%; the other figures are exact. All 0 without values. */
 export interface Spread {
   readonly count: number;
   readonly mean: number;
@@ -15,63 +15,63 @@ export interface Spread {
 
 export interface OperationOutcome {
   readonly operation: string;
-  /** Tasks that were registered, and how they ended. */
+  /** Registered tasks, and how many succeeded and failed. */
   readonly tasks: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Batches that were sealed with somebody in them, and why. */
+  /** Sealed batches with at least one member, in total and by reason of the seal. */
   readonly batches: number;
   readonly sealedBy: Readonly<Partial<Record<SealReason, number>>>;
-  /** Tasks in a batch. */
+  /** Tasks per batch. */
   readonly sizes: Spread;
-  /** Members of all batches by what they could have held (`maxSize`), 0 to 1. */
+  /** Members of all batches divided by their capacity (`maxSize`), 0 to 1. */
   readonly fill: number;
-  /** From when a task was sent until the first call that it was in, in ms. */
+  /** Time from a task's send to the first call that includes it, in ms. */
   readonly waits: Spread;
-  /** The part of that beyond what the policy lets a task wait, in ms. */
+  /** The part of the wait beyond the policy's maximum, in ms. */
   readonly late: Spread;
-  /** Calls downstream, those of them that were refused for their rate (429), and that came to nothing otherwise. */
+  /** Calls to the downstream. `throttled`: refused with 429. `unanswered`: failed otherwise. */
   readonly calls: number;
-  /** From the first call to the last one, in ms: longer than tasks were sent where there are more than can be called about. */
+  /** Time from the first to the last call, in ms. It exceeds `sentOver` if calls could not keep up with the tasks. */
   readonly calledOver: Millis;
   readonly throttled: number;
   readonly unanswered: number;
 }
 
-/** What AWS bills. */
+/** Usage that AWS bills. */
 export interface Usage {
   readonly writeUnits: number;
   readonly readUnits: number;
-  /** Beyond the producers' own; long polls that got nothing are not among them. */
+  /** SQS requests, without the producers' and without empty long polls. */
   readonly sqsRequests: number;
   readonly invocations: Readonly<Record<string, number>>;
-  /** What the functions took together. */
+  /** Total duration of all functions. */
   readonly lambdaMillis: Millis;
 }
 
-/** A stretch of the trace. */
+/** One time interval of the trace. */
 export interface Stretch {
-  /** From the beginning of the trace, in ms. */
+  /** Start, in ms since the start of the trace. */
   readonly at: Millis;
   readonly arrived: number;
   readonly calls: number;
   readonly throttled: number;
-  /** Tasks that had been sent and were in no call yet, at its end. */
+  /** Tasks that were sent but not yet included in a call, at the end of the interval. */
   readonly waiting: number;
 }
 
 export interface Outcome {
-  /** From the first task until the last one ended, in ms. */
+  /** Time from the first task's send to the end of the last task, in ms. */
   readonly span: Millis;
-  /** From the first task to the last one, in ms: rates go by this. */
+  /** Time from the first to the last send, in ms. Rates refer to this time. */
   readonly sentOver: Millis;
   readonly operations: readonly OperationOutcome[];
-  /** Messages that were refused, and the reasons of the first few. */
+  /** Refused messages, and the first few reasons. */
   readonly rejected: number;
   readonly rejections: readonly string[];
-  /** Guards that were received before their leader had written that it hands over; each looks again 100 ms later (rule G7). */
+  /** Guards that were received before their leader had stored the hand-over. Each retries after 100 ms (G7). */
   readonly earlyGuards: number;
   readonly usage: Usage;
-  /** At most some hundreds of stretches, all of the same length. */
+  /** A few hundred intervals at most, all of the same length. */
   readonly timeline: readonly Stretch[];
 }

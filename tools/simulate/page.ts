@@ -1,7 +1,7 @@
-/** A page of its own with a simulation's pictures and figures: it loads nothing, and is light or dark as its reader's system. */
+/** An HTML page with a simulation's pictures and figures. It loads no other files, and follows the system's light or dark mode. */
 import { DARK_STYLE, escaped } from './chart.ts';
 
-/** @param pictures SVG @param text as the terminal shows it */
+/** @param pictures SVG @param text text output, as on the terminal */
 export const pageOf = (title: string, pictures: readonly string[], text: string): string =>
   `<!doctype html>
 <html lang="en">
@@ -15,7 +15,7 @@ export const pageOf = (title: string, pictures: readonly string[], text: string)
 <main>
 <h1>${escaped(title)}</h1>
 ${pictures.map((each) => `<figure>${each}</figure>`).join('\n')}
-<h2>In figures</h2>
+<h2>Figures</h2>
 <pre tabindex="0">${escaped(text)}</pre>
 </main>
 <style>

@@ -1,4 +1,4 @@
-/** What happened when, and how long tasks waited. */
+/** Draws the timeline of a simulation, and the waits of its tasks. */
 import { escaped, inTime, linear, type Panel, panel, picture } from './chart.ts';
 import { count, span } from './figures.ts';
 import type { Outcome, Stretch } from './outcome.ts';
@@ -6,7 +6,7 @@ import type { Outcome, Stretch } from './outcome.ts';
 const [WIDTH, LEFT, WIDE, TALL, STEP, TOP] = [900, 84, 780, 110, 170, 50];
 const BAR = 16;
 
-/** Tasks sent, tasks waiting and calls over the trace, and below how long tasks waited. */
+/** Tasks sent, tasks waiting and calls over time; below them the waits of tasks. */
 export const timelinePicture = (outcome: Outcome): string => {
   const { timeline, operations } = outcome;
   const length = (timeline[1]?.at ?? 1_000) - (timeline[0]?.at ?? 0);
@@ -15,10 +15,10 @@ export const timelinePicture = (outcome: Outcome): string => {
   const below = TOP + 3 * STEP + 20;
   const height = below + operations.length * (4 * (BAR + 4) + 30) + 50;
   const panels = [
-    rate('tasks sent, a second', timeline, ({ arrived }) => perSecond(arrived), 'sent', most, 0),
+    rate('tasks sent per second', timeline, ({ arrived }) => perSecond(arrived), 'sent', most, 0),
     rate('tasks waiting for their first call', timeline, ({ waiting }) => waiting, 'wait', most, 1),
     rate(
-      'calls, a second (red: throttled)',
+      'calls per second (red: throttled)',
       timeline,
       ({ calls }) => perSecond(calls),
       'call',
@@ -30,10 +30,10 @@ export const timelinePicture = (outcome: Outcome): string => {
   const description = operations
     .map(
       ({ operation, tasks, calls, waits }) =>
-        `${operation}: ${count(tasks)} tasks in ${count(calls)} calls; half waited up to ${span(waits.p50)}, 99% up to ${span(waits.p99)}`,
+        `${operation}: ${count(tasks)} tasks in ${count(calls)} calls; median wait ${span(waits.p50)}, 99% waited up to ${span(waits.p99)}`,
     )
     .join('. ');
-  return picture({ width: WIDTH, height, title: 'The simulated trace in time', description }, [
+  return picture({ width: WIDTH, height, title: 'Timeline of the simulation', description }, [
     ...panels,
     waitBars(outcome, below),
   ]);
@@ -86,7 +86,7 @@ const waitBars = ({ operations }: Outcome, top: number): string => {
   const groups = operations.map(({ operation, waits }, group) => {
     const y = 14 + group * (4 * (BAR + 4) + 30);
     const ranks = [
-      ['half', waits.p50],
+      ['50%', waits.p50],
       ['95%', waits.p95],
       ['99%', waits.p99],
       ['all', waits.max],
@@ -95,7 +95,7 @@ const waitBars = ({ operations }: Outcome, top: number): string => {
       const [at, wide] = [y + 10 + index * (BAR + 4), Number(((value / longest) * width).toFixed(1))];
       return `<text x="52" y="${at + 12}" class="l y">${name}</text><rect x="60" y="${at}" width="${wide}" height="${BAR}" class="fill wait"/><text x="${wide + 66}" y="${at + 12}">${span(value)}</text>`;
     });
-    return `<text x="0" y="${y}" class="l">${escaped(operation)}: of its tasks waited at the most</text>${bars.join('')}`;
+    return `<text x="0" y="${y}" class="l">${escaped(operation)}: share of tasks and their longest wait</text>${bars.join('')}`;
   });
-  return `<g transform="translate(${LEFT} ${top})"><text x="0" y="-12" class="t">how long tasks waited for their first call</text>\n${groups.join('\n')}</g>`;
+  return `<g transform="translate(${LEFT} ${top})"><text x="0" y="-12" class="t">wait of tasks for their first call</text>\n${groups.join('\n')}</g>`;
 };

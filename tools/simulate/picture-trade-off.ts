@@ -1,4 +1,4 @@
-/** The trade-off between waiting, calls and cost: a point for each policy, with the knee and the policy as it is. */
+/** Draws the trade-off between waits, calls and cost: a point per policy, with the knee and the configured policy. */
 import { escaped, linear, logInTime, panel, picture, type Scale } from './chart.ts';
 import { count, dollars, type Figures, span } from './figures.ts';
 import { printPolicy, type SettingName, written } from './settings.ts';
@@ -13,11 +13,11 @@ interface Axis {
 }
 
 const AXES: readonly Axis[] = [
-  { title: 'calls an hour', of: ({ callsPerHour }) => callsPerHour, label: count },
-  { title: 'cost a day', of: ({ perDay }) => perDay, label: dollars },
+  { title: 'calls per hour', of: ({ callsPerHour }) => callsPerHour, label: count },
+  { title: 'cost per day', of: ({ perDay }) => perDay, label: dollars },
 ];
 
-/** @param current of the policy as it is configured */
+/** @param current figures of the configured policy */
 export const tradeOffPicture = (varied: Varied, current: Figures): string => {
   const waits = [...varied.tried, current].map(({ wait }) => Math.max(1, wait.p99));
   const x = logInTime(waits, 0, WIDE);
@@ -31,7 +31,7 @@ export const tradeOffPicture = (varied: Varied, current: Figures): string => {
         y,
         xLabel: span,
         yLabel: axis.label,
-        along: '99% of the tasks wait up to this long (logarithmic)',
+        along: 'wait of 99% of the tasks, at most (logarithmic)',
       },
       marks(varied, current, axis, x, y),
     );
@@ -40,7 +40,7 @@ export const tradeOffPicture = (varied: Varied, current: Figures): string => {
     {
       width: WIDTH,
       height: HEIGHT,
-      title: 'Waiting against calls and cost',
+      title: 'Wait versus calls and cost',
       description: descriptionOf(varied, current),
     },
     [legend(varied), ...panels],
@@ -50,21 +50,21 @@ export const tradeOffPicture = (varied: Varied, current: Figures): string => {
 const descriptionOf = ({ tried, knee }: Varied, current: Figures): string =>
   [
     `${tried.length} policies.`,
-    `As configured 99% wait up to ${span(current.wait.p99)}, with ${count(current.callsPerHour)} calls an hour and ${dollars(current.perDay)} a day.`,
+    `As configured, 99% of the tasks wait up to ${span(current.wait.p99)}, with ${count(current.callsPerHour)} calls per hour and ${dollars(current.perDay)} per day.`,
     ...(knee
       ? [
-          `At the knee, ${printPolicy(knee.policy)}, it is ${span(knee.wait.p99)}, ${count(knee.callsPerHour)} and ${dollars(knee.perDay)}.`,
+          `At the knee, ${printPolicy(knee.policy)}, they wait up to ${span(knee.wait.p99)}, with ${count(knee.callsPerHour)} calls per hour and ${dollars(knee.perDay)} per day.`,
         ]
       : []),
   ].join(' ');
 
 const legend = ({ knee }: Varied): string =>
   [
-    `<circle cx="${LEFT + 6}" cy="32" r="4" class="fill sent"/><text x="${LEFT + 18}" y="36">a policy (pale: beaten by another)</text>`,
+    `<circle cx="${LEFT + 6}" cy="32" r="4" class="fill sent"/><text x="${LEFT + 18}" y="36">a policy (pale: dominated)</text>`,
     `<circle cx="${LEFT + 246}" cy="32" r="6" class="now"/><text x="${LEFT + 260}" y="36">as configured</text>`,
     ...(knee
       ? [
-          `<circle cx="${LEFT + 376}" cy="32" r="8" class="knee"/><text x="${LEFT + 392}" y="36">the knee: ${escaped(printPolicy(knee.policy))}</text>`,
+          `<circle cx="${LEFT + 376}" cy="32" r="8" class="knee"/><text x="${LEFT + 392}" y="36">knee: ${escaped(printPolicy(knee.policy))}</text>`,
         ]
       : []),
   ].join('');
@@ -93,14 +93,14 @@ const marks = (
   ];
 };
 
-/** What no other policy beats is joined, and says its values. */
+/** Connects the points of the Pareto front. */
 const frontLine = (front: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string => {
   const sorted = front.toSorted((a, b) => a.wait.p99 - b.wait.p99);
   const path = sorted.map((each) => at(each).join(' ')).join('L');
   return sorted.length > 1 ? `<path d="M${path}" class="thin"/>` : '';
 };
 
-/** More would lie upon one another. */
+/** Points that get a label at most: more labels would overlap. */
 const NAMED = 12;
 
 const names = (front: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string[] =>

@@ -1,6 +1,6 @@
 /**
- * The platform that the steps run on: how long requests take, and how many invocations poll a queue. Assumptions, said in
- * one place; docs/how-to/simulate.md quotes them.
+ * The simulated platform: latencies of requests, and numbers of concurrent invocations. All assumptions are here;
+ * docs/how-to/simulate.md lists them.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
@@ -8,22 +8,22 @@ import type { Pollers } from '../../src/virtual/habits.ts';
 import type { Random } from '../../src/virtual/random.ts';
 
 export interface Platform {
-  /** A request to DynamoDB or SQS, and each further one of the same call beyond `atOnce` statements or messages. */
+  /** Latency of a request to DynamoDB or SQS. A call with more than `atOnce` statements or messages takes several requests. */
   readonly request: Latency;
-  /** Statements, rows or messages that requests at once carry: 8 requests of 25 in AWS. */
+  /** Statements, rows or messages that run in parallel; in AWS 8 requests of 25. */
   readonly atOnce: number;
   /**
-   * From when a message can be had until a function that is free has it. Where that is quicker than the sender's next request,
-   * the message overtakes what the sender writes with it.
+   * Time from when a message is visible until a free function receives it. If that is shorter than the sender's next request,
+   * the message arrives before the sender's next write.
    */
   readonly delivery: Latency;
-  /** What an invocation takes beside its requests, in ms. */
+  /** Duration of an invocation without its requests, in ms. */
   readonly overhead: Millis;
   /** Memory of a function in GB. */
   readonly memory: number;
   /**
-   * Invocations of one event source at once: at first, how many more it gets a minute while messages wait, at the most; and
-   * whether a message that sleeps counts as one of them.
+   * Concurrent invocations of one event source: at the start, increase per minute while messages wait, and maximum.
+   * `countSleepers`: whether a sleeping invocation counts.
    */
   readonly pollers: {
     readonly first: number;
@@ -34,8 +34,9 @@ export interface Platform {
 }
 
 /**
- * Mostly single-digit milliseconds for DynamoDB and SQS, with a tail of several times that; event sources begin with 5
- * pollers and get 300 a minute, up to the `maxConcurrency` of lib/flow-handlers.ts (elect and callback have less of it, and less to do).
+ * DynamoDB and SQS mostly take single-digit milliseconds, with a tail of several times that. Event sources start with 5
+ * concurrent invocations and add 300 per minute, up to the `maxConcurrency` of lib/flow-handlers.ts. Elect and callback
+ * have a lower maximum in AWS, but also less work.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  */
 export const AWS: Platform = {
@@ -48,9 +49,8 @@ export const AWS: Platform = {
 };
 
 /**
- * `npm start`: engines in processes beside this one, which have two cores between them, so that each statement of a request
- * takes its time (by `npm run bench:agreement`); another
- * poller whenever all of a queue's are busy, and for each message that sleeps.
+ * The local stack of `npm start`, measured with `npm run bench:agreement` on two cores: its engines run each statement of a
+ * request one after the other. It adds a poller whenever all pollers of a queue are busy or asleep.
  */
 export const LOCAL: Platform = {
   request: { p50: 3, p99: 12 },
@@ -62,39 +62,39 @@ export const LOCAL: Platform = {
 };
 
 /**
- * How long requests and deliveries take, by chance: mostly about as long, and now and then several times that. A log-normal
- * distribution, by two of its quantiles; if they are equal, the time never varies.
+ * Latency of requests and deliveries, as a log-normal distribution given by two quantiles: mostly similar times, sometimes
+ * several times that. If both are equal, the latency is constant.
  */
 export interface Latency {
-  /** Half of them take no longer than this, in ms. */
+  /** Median, in ms. */
   readonly p50: Millis;
-  /** 99 of 100 take no longer than this, in ms. */
+  /** 99th percentile, in ms. */
   readonly p99: Millis;
 }
 
-/** The 99th percentile of a normal distribution is so many standard deviations above its mean. */
+/** Standard deviations between the mean and the 99th percentile of a normal distribution. */
 const P99_DEVIATIONS = 2.326;
 
-/** Draws one latency after the other, in whole milliseconds. */
+/** Returns a generator of random latencies, in whole milliseconds. */
 export const latencies = ({ p50, p99 }: Latency, random: Random): (() => Millis) => {
   const deviation = Math.log(p99 / p50) / P99_DEVIATIONS;
   return () => (deviation === 0 ? p50 : Math.round(p50 * Math.exp(deviation * normal(random))));
 };
 
-/** A number of the standard normal distribution (Box and Muller, 1958). */
+/** A random number of the standard normal distribution (Box and Muller, 1958). */
 const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 
 interface Around {
-  /** In virtual time. */
+  /** Virtual time. */
   readonly now: () => Millis;
-  /** Messages of the queue that sleep. */
+  /** Sleeping invocations of the queue. */
   readonly sleepers: () => number;
-  /** Is told how long each batch took. */
+  /** Called after each batch of messages, with its duration. */
   readonly onHandled: (took: Millis, messages: number) => void;
 }
 
-/** How many invocations an event source lets take a queue's messages at once: a few, and more while messages wait. */
+/** Limits the concurrent invocations of an event source: a few at first, more while messages wait. */
 export const pollersOf = (
   { pollers: { first, perMinute, most, countSleepers } }: Platform,
   { now, sleepers, onHandled }: Around,
@@ -106,7 +106,7 @@ export const pollersOf = (
       const from = askedAt;
       askedAt = now();
       if (isFree(inHand)) return true;
-      // All are busy and messages wait, or nobody would have asked.
+      // This is called only if messages wait, so all invocations are busy.
       allowed = Math.min(most, allowed + ((askedAt - from) * perMinute) / MINUTE);
       return isFree(inHand);
     },

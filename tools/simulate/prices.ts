@@ -1,4 +1,4 @@
-/** List prices of us-east-1, in US dollars, without free tiers. They change: check yours. */
+/** List prices of us-east-1, in US dollars, without free tiers. Prices change and differ by region. */
 export const PRICES = {
   asOf: '2026-03',
   region: 'us-east-1',

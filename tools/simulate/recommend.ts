@@ -1,8 +1,9 @@
 /**
- * Searches for the cheapest policy that meets all aims: a grid of `maxWait`, `maxSize` and `quietPeriod` over the first tasks
- * of the trace, finer around the best of it, and then the whole trace. Nothing is left to chance.
+ * Searches for the cheapest policy that meets all aims. It simulates a grid of `maxWait`, `maxSize` and `quietPeriod` with the
+ * first tasks of the trace, refines the grid around the best policy, and then simulates the whole trace. The search is
+ * deterministic.
  *
- * `maxSize` only goes down from what is configured: that is what the downstream takes.
+ * It never raises `maxSize` above the configured value, which the downstream may need.
  */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
@@ -14,30 +15,30 @@ import { type Policy, policyOf } from './settings.ts';
 import { type Subject, stepsOf, type Tried, tryPolicies } from './vary.ts';
 
 export interface Recommended {
-  /** On the whole trace; undefined where nothing that was tried meets all aims. */
+  /** The recommended policy, simulated with the whole trace; undefined if no policy meets all aims. */
   readonly proposed: Tried | undefined;
-  /** What meets the aims best, where none meets all of them. */
+  /** The policy nearest to the aims, if none meets all of them. */
   readonly nearest: Tried | undefined;
-  /** Aims that each can be met, and not all of them at once. */
+  /** Aims that can be met one by one, but not together. */
   readonly contradicting: readonly Aim[];
-  /** Aims that nothing meets, whatever the others are. */
+  /** Aims that no policy meets, even alone. */
   readonly unmet: readonly Aim[];
   readonly simulations: number;
 }
 
-/** Tasks of which policies are compared at first. */
+/** Tasks of the first simulations. */
 const SAMPLE = 20_000;
 const WAITS = 8;
 const FINER = 5;
 const ROUNDS = 2;
-/** Costs that are this near are the same: whoever waits less has it then. */
+/** Costs within this factor count as equal; the shorter wait decides then. */
 const SAME_COST = 1.01;
 
-/** The longest wait that is tried; batches may be full so early that a policy waits for more than anybody does. */
+/** The longest `maxWait` that is simulated. If batches fill early, tasks wait less than `maxWait`, so it may exceed an aim. */
 const LONGEST: Millis = 600_000;
 const BEYOND_AIM = 4;
 
-/** @param options.tasks of the whole trace @param options.onDone is told whenever a simulation is done */
+/** @param options.tasks number of tasks in the whole trace @param options.onDone called after each simulation */
 export const recommend = (
   subject: Subject,
   operation: Operation,
@@ -57,7 +58,7 @@ export const recommend = (
     return { ...found, simulations };
   });
 
-/** Simulates policies with so many tasks, or with all. */
+/** Simulates policies with the first `most` tasks, or with all. */
 type Trying = (policies: readonly Policy[], most?: number) => Promise<readonly Tried[]>;
 
 const search = async (
@@ -71,16 +72,16 @@ const search = async (
   const sampled = await searched(operation, aims, (policies) => trying(policies, SAMPLE));
   const best = bestOf(sampled, aims).slice(0, CONFIRMED);
   const whole = isShort ? sampled : await trying(best.map(({ policy }) => policy));
-  // What the beginning of a trace says of it may be wrong.
+  // The start of a trace may not be representative: search again with the whole trace.
   const all = isShort || first(whole) ? whole : await searched(operation, aims, trying);
   const proposed = first(all);
   if (proposed) return { proposed, nearest: undefined, contradicting: [], unmet: [] };
-  // Whether the other aims can be met shows where nothing is asked of waits.
+  // Also simulate longer waits than the aims allow, to see whether the other aims can be met.
   const far = await trying(patient(operation, longestFor(aims)), SAMPLE);
   return { proposed, nearest: bestOf(all, aims)[0], ...whyNot([...all, ...far], aims) };
 };
 
-/** As many policies go through the whole trace. */
+/** Policies that are simulated with the whole trace. */
 const CONFIRMED = 4;
 
 const searched = async (operation: Operation, aims: readonly Aim[], trying: Trying): Promise<readonly Tried[]> => {
@@ -96,13 +97,13 @@ const SHORTEST: Millis = 100;
 const longestFor = (aims: readonly Aim[]): Millis =>
   Math.min(LONGEST, ...aims.filter(({ isWait }) => isWait).map(({ bound }) => Math.max(1_000, bound * BEYOND_AIM)));
 
-/** Policies that wait longer than the aims let anybody. */
+/** Policies with longer waits than the aims allow. */
 const patient = ({ batch }: Operation, from: Millis): readonly Policy[] =>
   from >= LONGEST
     ? []
     : stepsOf(from, LONGEST, FINER).map((maxWait) => ({ maxWait, maxSize: batch.maxSize, quietPeriod: 0 }));
 
-/** A quiet period that is a share of the wait; a window, which ends when it ends, has none. */
+/** The grid. The quiet period is a share of `maxWait`; operations that merge use windows, which have no quiet period. */
 const gridOf = ({ batch, merge }: Operation, longest: Millis): readonly Policy[] =>
   [0, ...stepsOf(Math.min(SHORTEST, longest / 2), longest, WAITS)].flatMap((maxWait) =>
     [...new Set([batch.maxSize, Math.ceil(batch.maxSize / 4)])].flatMap((maxSize) => {
@@ -112,7 +113,7 @@ const gridOf = ({ batch, merge }: Operation, longest: Millis): readonly Policy[]
     }),
   );
 
-/** Waits between the best policy's and those that were tried next to it, in steps of one factor. */
+/** Policies with waits between that of the best policy and its simulated neighbours, in geometric steps. */
 const between = (tried: readonly Tried[], aims: readonly Aim[]): readonly Policy[] => {
   const [best] = bestOf(tried, aims);
   if (!best) return [];
@@ -135,7 +136,7 @@ const meetsAll = (tried: Tried, aims: readonly Aim[]): boolean => aims.every((ai
 
 const missed = (tried: Tried, aims: readonly Aim[]): number => aims.reduce((sum, aim) => sum + missedBy(aim, tried), 0);
 
-/** Those that meet the aims first, the cheapest of them, and the one that waits least where costs are the same. */
+/** Sorts policies: first those that meet the aims, by cost, and by wait if costs are equal. */
 const bestOf = (tried: readonly Tried[], aims: readonly Aim[]): readonly Tried[] => {
   const meeting = tried.filter((each) => meetsAll(each, aims));
   const others = tried.filter((each) => !meeting.includes(each)).sort((a, b) => missed(a, aims) - missed(b, aims));
@@ -149,13 +150,13 @@ const bestOf = (tried: readonly Tried[], aims: readonly Aim[]): readonly Tried[]
   ];
 };
 
-/** Which aims nothing meets alone, and of the others a smallest set that nothing meets together. */
+/** Finds the aims that no policy meets alone, and of the others a minimal set that no policy meets together. */
 const whyNot = (tried: readonly Tried[], aims: readonly Aim[]): Pick<Recommended, 'unmet' | 'contradicting'> => {
   const isPossible = (some: readonly Aim[]): boolean => tried.some((each) => meetsAll(each, some));
   const unmet = aims.filter((aim) => !isPossible([aim]));
   const others = aims.filter((aim) => !unmet.includes(aim));
   if (isPossible(others)) return { unmet, contradicting: [] };
-  // One that can be left out without making the rest possible is no part of the contradiction.
+  // An aim is not part of the contradiction if the rest is impossible without it too.
   const contradicting = others.reduce((some, aim) => {
     const without = some.filter((each) => each !== aim);
     return isPossible(without) ? some : without;

@@ -1,4 +1,4 @@
-/** The settings of an operation's policy that simulations vary, and configurations that are changed by them. */
+/** Settings of an operation's policy that simulations vary, and how they change a configuration. */
 
 import { printDuration } from '../../src/domain/config/duration.ts';
 import type { Config, Operation } from '../../src/domain/config/resolved.ts';
@@ -9,7 +9,7 @@ import type { Parsed } from '../../src/util/problems.ts';
 interface SettingOf {
   readonly section: 'batch' | 'concurrency';
   readonly kind: 'duration' | 'count';
-  /** What it takes the place of: both together would be refused. */
+  /** The setting that it replaces: a configuration with both is invalid. */
   readonly replaces?: SettingName;
   readonly of: (operation: Operation) => number | null;
 }
@@ -28,10 +28,10 @@ export const SETTINGS: Readonly<Record<SettingName, SettingOf>> = {
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Milliseconds or numbers, by the names of settings. */
+/** Values of settings, in milliseconds or as counts. */
 export type Policy = Readonly<Partial<Record<SettingName, number>>>;
 
-/** As the configuration writes it: `"5s"`, `100`. */
+/** The value as in a configuration: `"5s"`, `100`. */
 export const written = (name: SettingName, value: number): string | number =>
   SETTINGS[name].kind === 'duration' ? printDuration(value) : value;
 
@@ -41,7 +41,7 @@ export const printPolicy = (policy: Policy): string =>
     .map(([name, value]) => `${name}=${written(name as SettingName, value)}`)
     .join(' ');
 
-/** What an operation has of these settings now; those that are null are left out. */
+/** Current values of these settings in an operation, without those that are null. */
 export const policyOf = (operation: Operation, names: readonly SettingName[]): Policy =>
   Object.fromEntries(
     names.flatMap((name) => {
@@ -50,14 +50,14 @@ export const policyOf = (operation: Operation, names: readonly SettingName[]): P
     }),
   );
 
-/** Members of what may be an object. */
+/** Members of an object; empty for any other value. */
 const members = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
 
 /**
- * A configuration with one operation's policy changed, checked as any other.
+ * A configuration with one operation's policy changed, parsed like any other.
  *
- * @param input as it is written
- * @returns what is wrong with the changed one, by its path
+ * @param input the configuration before parsing
+ * @returns the parsed configuration, or its problems
  */
 export const configWith = (input: unknown, operation: string, policy: Policy): Parsed<Config> => {
   const operations = members(members(input).operations);

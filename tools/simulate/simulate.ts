@@ -1,7 +1,7 @@
 /**
- * Runs a trace through the real steps, in virtual time: what would this configuration do with these tasks?
+ * Runs a trace through the product's own steps, in virtual time.
  *
- * Memory holds what waits and what ended within the last minutes, however long the trace is; time goes by the tasks.
+ * Memory holds the waiting tasks and the tasks of the last minutes, so it does not grow with the length of the trace.
  */
 
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -17,17 +17,17 @@ import type { Arrivals } from './trace.ts';
 export interface SimulateOptions extends Pick<SimulatedStackOptions, 'capacity' | 'onCall' | 'habits' | 'steps'> {
   readonly config: Config;
   readonly arrivals: Arrivals;
-  /** What every operation calls. @default {@link QUICK} */
+  /** The downstream of all operations. @default {@link QUICK} */
   readonly downstream?: DownstreamModel;
   /** @default {@link AWS} */
   readonly surroundings?: Platform;
-  /** Of all chances: how long requests and deliveries take, and whether the steps look for a full batch. @default 1 */
+  /** Seed of all random numbers: latencies, and the steps' own random choices. @default 1 */
   readonly seed?: number;
-  /** Is told of how many tasks have been sent, now and then. */
+  /** Called regularly with the number of tasks sent. */
   readonly onProgress?: (sent: number) => void;
 }
 
-/** @throws TraceDisorder for a task that is earlier than the one in front of it; CannotSimulate; what the steps throw for a defect. */
+/** @throws TraceDisorder for a task that is earlier than the previous one; CannotSimulate; an error of the steps, which is a defect. */
 export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
   const { surroundings = AWS, downstream = QUICK, seed = 1 } = options;
   const stack = new SimulatedStack({ ...options, surroundings, downstream, seed });
@@ -52,27 +52,27 @@ export const simulate = async (options: SimulateOptions): Promise<Outcome> => {
 };
 
 const PROGRESS = 10_000;
-/** Nothing that is meant to be simulated is still for so long. */
+/** A longer time without tasks is taken for a mistake in the trace. */
 const SILENCE: Millis = 366 * 24 * 60 * MINUTE;
 
-/** A trace, or what a configuration makes of it, has no end. */
+/** The trace, or the simulation of it, would not end. */
 export class CannotSimulate extends Error {
   override readonly name = 'CannotSimulate';
 }
 
 const tooStill = (gap: Millis): CannotSimulate =>
   new CannotSimulate(
-    `there are ${Math.round(gap / (24 * 60 * MINUTE)).toLocaleString('en')} days between two tasks: are some times moments, and others seconds since the beginning?`,
+    `there are ${Math.round(gap / (24 * 60 * MINUTE)).toLocaleString('en')} days between two tasks. Use either dates or seconds since the start for all times, not both`,
   );
 const neverEnds = (open: number): CannotSimulate =>
   new CannotSimulate(
-    `${open} tasks have not ended a year after the last one came: with this configuration and downstream they never will`,
+    `${open} tasks have not ended a year after the last send: with this configuration and downstream they never end`,
   );
 
-/** A trace goes forward in time. */
+/** A task of the trace is earlier than the previous one. */
 export class TraceDisorder extends Error {
   override readonly name = 'TraceDisorder';
   constructor(at: Millis, last: Millis) {
-    super(`a task at ${at} ms comes behind one at ${last} ms: sort the trace by time`);
+    super(`a task at ${at} ms follows one at ${last} ms. Sort the trace by time`);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * A stack that is simulated: the steps on tables and queues in memory, in virtual time, as a platform runs them. Requests
- * take their time, so many invocations poll a queue, nothing goes wrong by itself. What has ended is forgotten after some
- * minutes.
+ * A simulated stack: the product's steps on tables and queues in memory, in virtual time. Requests take time, concurrency is
+ * limited, and there are no random faults. Rows of ended tasks are deleted after some minutes.
  */
 import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -41,15 +40,15 @@ export interface SimulatedStackOptions {
   readonly surroundings: Platform;
   readonly seed: number;
   /**
-   * Is told of the units of each call when it is done. How long the caller waits for capacity, in ms.
-   * @default - there is enough of it
+   * Called with the capacity units of each call. Returns how long the caller waits for capacity, in ms.
+   * @default - unlimited capacity
    */
   readonly capacity?: (spent: readonly Spent[], now: Millis) => Millis;
-  /** Is told of each call downstream when it comes in. */
+  /** Called for each call that the downstream receives. */
   readonly onCall?: (heard: Heard, now: Millis) => void;
-  /** What SQS does with messages beside. @default - nothing: they come soon, in order, and once */
+  /** How SQS delivers messages. @default - soon, in order, and once */
   readonly habits?: (queue: SourceQueue, chaos: Chaos) => Partial<Habits>;
-  /** Steps that run in the place of the product's. @default - none */
+  /** Steps that replace the product's. @default - none */
   readonly steps?: Partial<Steps>;
 }
 
@@ -73,9 +72,9 @@ export class SimulatedStack {
   readonly #runs = new Map<string, number>();
   readonly #callDownstream: ReturnType<typeof modelledDownstream>;
   readonly #requestTakes: () => Millis;
-  /** Messages that sleep, by the function that has them. */
+  /** Sleeping invocations, by function. */
   readonly #sleepers = new Map<string, number>();
-  /** Batches that somebody called about. */
+  /** Batches that were included in a call. */
   readonly #calledAbout = new Set<BatchId>();
   #sent = 0;
   #unfinished = 0;
@@ -108,22 +107,22 @@ export class SimulatedStack {
     this.#forgetNowAndThen();
   }
 
-  /** Whether every task has ended, and nothing is under way. */
+  /** Whether all tasks have ended and all queues are empty. */
   get isAtRest(): boolean {
     return this.#unfinished === 0 && Object.values(this.#queues).every(({ isEmpty }) => isEmpty);
   }
 
-  /** Tasks that have not ended. */
+  /** Number of tasks that have not ended. */
   get unfinished(): number {
     return this.#unfinished;
   }
 
-  /** Rows of tasks and batches that are held in memory. */
+  /** Number of rows of tasks and batches in memory. */
   get held(): number {
     return this.#tables.tasks.size + this.#tables.batches.size;
   }
 
-  /** A producer sends a task, now. Its name says when. */
+  /** Sends a task now, as a producer. The task's id contains the time. */
   send({ at, operation, payload }: Arrival): void {
     this.tally.sent(at);
     this.#sent += 1;
@@ -131,7 +130,7 @@ export class SimulatedStack {
     this.#queues.register.send(`{"id":"${id}","operation":${JSON.stringify(operation)},"payload":${payload}}`);
   }
 
-  /** Lets the next thing happen. @throws what the steps did that they must not do */
+  /** Runs the next event. @throws an error of the steps, which is a defect */
   async step(): Promise<void> {
     await this.scheduler.step();
     if (this.#defect) throw this.#defect;
@@ -213,7 +212,7 @@ export class SimulatedStack {
     };
   }
 
-  /** Requests take their time; a function that has used up its own does not go on. */
+  /** Delays requests, and stops a function after its timeout. */
   readonly #gateOf = ({ scheduler }: Chaos, { endsAt }: Process): Gate => {
     const { atOnce } = this.#options.surroundings;
     const callTakes = (statements: number): Millis => {
@@ -244,7 +243,7 @@ export class SimulatedStack {
     return { ...bestHabits, untilPoll, ...habits?.(queue, this.#chaos), pollers };
   }
 
-  /** Who is told of what happened is not simulated: it costs a request and an invocation, and no time. */
+  /** Receivers of events are not simulated. An event costs a request and an invocation, but no time. */
   #callbackQueue(): SimulatedQueue {
     const options = {
       name: 'callback',
@@ -275,5 +274,5 @@ export class SimulatedStack {
   }
 }
 
-/** What {@link SimulatedStack.send} wrote into a task's name. */
+/** The time that {@link SimulatedStack.send} wrote into a task's id. */
 export const sentAt = (id: TaskId): Millis => Number(id.slice(0, 14));

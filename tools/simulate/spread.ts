@@ -1,11 +1,11 @@
 /**
- * How values are spread, in constant memory: counted in buckets whose bounds grow by 1%, so that a quantile is within 1% of
- * itself (as in DDSketch, Masson, Rim and Lee, VLDB 2019).
+ * The distribution of values in constant memory. Values are counted in buckets whose bounds grow by 1%, so a quantile has a
+ * relative error of up to 1% (as in DDSketch, Masson, Rim and Lee, VLDB 2019).
  */
 import type { Spread } from './outcome.ts';
 
 const GROWTH = Math.log(1.01);
-/** Values below are told as 0. */
+/** Values below count as 0. */
 const LEAST = 0.5;
 
 export class Spreading {
@@ -33,7 +33,7 @@ export class Spreading {
     return { count: this.#count, mean: this.#count === 0 ? 0 : this.#sum / this.#count, p50, p95, p99, max: this.#max };
   }
 
-  /** The values at these ranks, in the order asked, which ascends. */
+  /** The quantiles at these shares, which must be in ascending order. */
   #quantiles(shares: readonly number[]): number[] {
     const sorted = [...this.#buckets].sort(([a], [b]) => a - b);
     let [next, seen] = [0, this.#zeros];
@@ -44,7 +44,7 @@ export class Spreading {
         next += 1;
       }
       const bucket = sorted[next - 1]?.[0];
-      // The middle of the bucket; none is beyond the greatest value.
+      // The middle of the bucket, but never above the maximum.
       return next === 0 || bucket === undefined ? 0 : Math.min(this.#max, Math.exp((bucket - 0.5) * GROWTH));
     });
   }

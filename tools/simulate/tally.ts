@@ -1,4 +1,4 @@
-/** Counts what happens in a simulated trace, in memory that does not grow with it. */
+/** Counts the events of a simulation, in memory that does not grow with the trace. */
 
 import { type SealReason, waitEnd } from '../../src/domain/batches/policy.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
@@ -45,7 +45,7 @@ class OperationTally {
   }
 }
 
-/** Reasons of refusals that are told. */
+/** Reasons of refusals that are reported at most. */
 const REASONS = 5;
 
 export class Tally {
@@ -69,14 +69,14 @@ export class Tally {
     this.#start = start;
   }
 
-  /** @param at of this trace */
+  /** @param at time since the start of the trace */
   sent(at: Millis): void {
     this.#lastSentAt = at;
     this.#timeline.count(at, 'arrived');
     this.#timeline.wait(at, 1);
   }
 
-  /** A task is in a call, or ended without one: it waits for neither any more. */
+  /** Counts a task that is included in its first call, or that ended without a call. */
   waited(at: Millis): void {
     this.#timeline.wait(at, -1);
   }
@@ -102,7 +102,7 @@ export class Tally {
     this.#lastEndedAt = at - this.#start;
   }
 
-  /** @param isFirst whether nobody called about this batch before @param sentAt of a task */
+  /** @param isFirst whether this is the first call of the batch @param sentAt reads the send time of a task */
   heard({ call, answered }: Heard, isFirst: boolean, now: Millis, sentAt: (id: TaskId) => Millis): void {
     const tally = this.#of(call.operation);
     const { batch } = operationFor(this.#config, call.operation);
@@ -179,10 +179,10 @@ export class Tally {
   }
 }
 
-/** SQS takes and gives ten messages a request. */
+/** An SQS request sends or receives up to ten messages. */
 export const requestsFor = (messages: number): number => Math.ceil(messages / 10);
 
-/** Queues of which each request is counted. */
+/** Wraps queues to count their requests. */
 export const countedQueues = (queues: Queues, tally: Tally): Queues => {
   const many =
     <T>(send: (all: readonly T[]) => Promise<void>) =>

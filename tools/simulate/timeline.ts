@@ -1,4 +1,4 @@
-/** What happened when, in stretches of one length: it doubles whenever there would be too many of them. */
+/** Counts events in time intervals of equal length. The length doubles whenever there would be too many intervals. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Stretch } from './outcome.ts';
 
@@ -16,12 +16,12 @@ export class Timeline {
   #stretches: Counts[] = [];
   #waiting = 0;
 
-  /** @param at from the beginning of the trace, in ms; never before an earlier one */
+  /** @param at time since the start of the trace, in ms; must not decrease */
   count(at: Millis, what: 'arrived' | 'calls' | 'throttled'): void {
     this.#at(at)[what] += 1;
   }
 
-  /** So many more tasks wait for their first call, or fewer. */
+  /** Changes the number of tasks that wait for their first call by `more`. */
   wait(at: Millis, more: number): void {
     this.#waiting += more;
     this.#at(at).waiting = this.#waiting;

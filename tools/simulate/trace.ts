@@ -1,7 +1,6 @@
 /**
- * A trace that is read from a file or the standard input, task by task, in memory that does not grow with it: JSON lines
- * `{"time": …, "operation": …, "payload": {…}}`, or CSV with a header that names these columns. Which of them it is the first
- * character says.
+ * Reads a trace from a file or standard input, task by task, in memory that does not grow with it. The format is JSON lines
+ * `{"time": …, "operation": …, "payload": {…}}`, or CSV with a header of these columns. The first character decides.
  */
 
 import { type Config, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -10,18 +9,18 @@ import { linesIn } from '../../src/util/byte-lines.ts';
 import { isObject, parseJson, rawMembers } from '../../src/util/json-text.ts';
 import { utf8 } from '../../src/util/utf8.ts';
 
-/** What a trace is made of: a task that comes at a moment. */
+/** A task of a trace. */
 export interface Arrival {
-  /** When it is sent, in milliseconds from the beginning of the trace. None is before the one in front of it. */
+  /** Time of its send, in milliseconds since the start of the trace. Never before the previous task. */
   readonly at: Millis;
   readonly operation: string;
-  /** JSON text: what the producer sends. */
+  /** The payload as JSON text. */
   readonly payload: string;
 }
 
 export type Arrivals = Iterable<Arrival> | AsyncIterable<Arrival>;
 
-/** A line that cannot be used: the file, the line, and why. */
+/** An invalid line of a trace. The message has the file, the line and the reason. */
 export class InvalidTrace extends Error {
   override readonly name = 'InvalidTrace';
   constructor(file: string, line: number, reason: string) {
@@ -29,7 +28,7 @@ export class InvalidTrace extends Error {
   }
 }
 
-/** What a task of a trace says, before it is looked at. */
+/** Fields of a line before validation. */
 interface Row {
   readonly line: number;
   readonly time: unknown;
@@ -38,20 +37,20 @@ interface Row {
   readonly payload: string | undefined;
 }
 
-/** A reason why a line is refused. */
+/** Why a line is refused. */
 class Refusal extends Error {}
 
-/** What a record may have; no task is as large. */
+/** Maximum bytes of a record; a task is never larger. */
 const RECORD_MAX = 1_000_000;
 
-/** What else a register message may say changes its batches, and is not simulated: it would be left out without a word. */
+/** Fields of a register message that are not simulated. They are refused, since they would change the batches. */
 const NOT_SIMULATED = ['priority', 'weight', 'coalesceKey', 'version', 'expiresIn'];
 
 /**
- * The tasks of a trace; times count from its first one. Other fields and columns than these three are passed over.
+ * Reads the tasks of a trace. Times count from the first task. Other fields and columns are ignored.
  *
- * @param file for what is said of lines. @param config has its operations; if that is one, lines need not name it.
- * @throws InvalidTrace for a line that is wrong, and one that is earlier than the one in front of it
+ * @param file name of the file for messages. @param config the operations; if there is only one, lines need not name it.
+ * @throws InvalidTrace for an invalid line, or a line that is earlier than the previous one
  */
 export async function* arrivalsIn(
   file: string,
@@ -65,7 +64,7 @@ export async function* arrivalsIn(
       const moment = momentOf(row.time);
       if (moment === undefined) throw new Refusal(`time ${TIME_RULE}`);
       if (first !== undefined && moment < last)
-        throw new Refusal(`time is ${last - moment} ms before that of the task in front of it: sort the trace by time`);
+        throw new Refusal(`time is ${last - moment} ms before that of the previous task. Sort the trace by time`);
       first ??= moment;
       last = moment;
       yield { at: Math.floor(moment - first), operation: operationOf(row, config), payload: payloadOf(row) };
@@ -82,7 +81,7 @@ const operationOf = ({ operation }: Row, config: Config): string => {
   if (operation === undefined && known.length === 1 && only !== undefined) return only;
   if (typeof operation === 'string' && operationNamed(config, operation)) return operation;
   throw new Refusal(
-    `operation ${operation === undefined ? 'is missing' : 'is not in the configuration'}: configured are ${known.join(', ')}`,
+    `operation ${operation === undefined ? 'is missing' : 'is not in the configuration'}; configured: ${known.join(', ')}`,
   );
 };
 
@@ -94,7 +93,7 @@ const payloadOf = ({ payload }: Row): string => {
   return payload;
 };
 
-/** @param at is told which line is being read. */
+/** @param at called with the number of the line before it is parsed. */
 async function* rowsIn(input: AsyncIterable<Buffer>, at: (line: number) => void): AsyncGenerator<Row> {
   let columns: readonly string[] | undefined;
   let isFirst = true;
@@ -112,26 +111,29 @@ async function* rowsIn(input: AsyncIterable<Buffer>, at: (line: number) => void)
       continue;
     }
     open = { line: open?.line ?? line, text: open === undefined ? text : `${open.text}\n${text}` };
-    if (open.text.length > RECORD_MAX) throw new Refusal(`has a quote that is open for ${RECORD_MAX} characters`);
+    if (open.text.length > RECORD_MAX)
+      throw new Refusal(`has an opening quote that is not closed within ${RECORD_MAX} characters`);
     if (goesOn(open.text)) continue;
     const fields = fieldsOf(open.text.replace(/\r$/, ''));
     if (fields === undefined)
-      throw new Refusal('has a quote where none can be: put the whole field in quotes, and double those within');
+      throw new Refusal(
+        'has a quote inside an unquoted field. Put the whole field in quotes, and double the quotes inside',
+      );
     if (columns === undefined) columns = header(fields);
     else yield rowOfCsv(open.line, columns, fields);
     open = undefined;
   }
   if (open !== undefined) {
     at(open.line);
-    throw new Refusal('has a quote that is not closed');
+    throw new Refusal('has an opening quote that is not closed');
   }
 }
 
 const textOf = (bytes: Buffer, line: number): string => {
-  if (bytes.length > RECORD_MAX) throw new Refusal(`has ${bytes.length} bytes: no task is as large`);
+  if (bytes.length > RECORD_MAX) throw new Refusal(`has ${bytes.length} bytes, more than a task may have`);
   const text = utf8(bytes);
   if (text === undefined) throw new Refusal('is not UTF-8');
-  // Some editors begin a file with a byte order mark.
+  // Some editors start a file with a byte order mark.
   return line === 1 ? text.replace(/^\ufeff/, '') : text;
 };
 
@@ -148,15 +150,15 @@ const header = (columns: readonly string[]): readonly string[] => {
   const names = columns.map((name) => name.trim());
   refuseUnsimulated(names);
   for (const name of ['time', 'payload'])
-    if (!names.includes(name)) throw new Refusal(`names no column "${name}": begin with time,operation,payload`);
+    if (!names.includes(name)) throw new Refusal(`has no column "${name}". Start the file with time,operation,payload`);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new Refusal(`names the column ${JSON.stringify(twice)} twice`);
+  if (twice !== undefined) throw new Refusal(`has the column ${JSON.stringify(twice)} twice`);
   return names;
 };
 
 const rowOfCsv = (line: number, columns: readonly string[], fields: readonly string[]): Row => {
   if (fields.length !== columns.length)
-    throw new Refusal(`has ${fields.length} fields, and the header names ${columns.length}`);
+    throw new Refusal(`has ${fields.length} fields, but the header has ${columns.length}`);
   const field = (name: string): string | undefined => fields[columns.indexOf(name)];
   const operation = field('operation');
   return { line, time: field('time'), operation: operation === '' ? undefined : operation, payload: field('payload') };
@@ -164,18 +166,18 @@ const rowOfCsv = (line: number, columns: readonly string[], fields: readonly str
 
 const refuseUnsimulated = (names: readonly string[]): void => {
   const found = NOT_SIMULATED.find((name) => names.includes(name));
-  if (found !== undefined) throw new Refusal(`${found} is not simulated: leave it out`);
+  if (found !== undefined) throw new Refusal(`${found} cannot be simulated. Remove this field`);
 };
 
-/** So many seconds after 1970 are the year 5138: what is more is milliseconds. */
+/** Numbers from this on are milliseconds: as seconds they would be after the year 5138. */
 const MILLIS_FROM = 100_000_000_000;
 
 const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
 
 const TIME_RULE =
-  'must be a moment such as "2026-03-01T08:00:00.250Z", or a number of seconds (from 100,000,000,000 on: of milliseconds since 1970)';
+  'must be a time such as "2026-03-01T08:00:00.250Z", or a number of seconds (from 100,000,000,000 on: milliseconds since 1970)';
 
-/** Milliseconds since 1970, or since any beginning; without a zone a moment is UTC. Undefined for what is no time. */
+/** Milliseconds since 1970, or since any other start. A time without a zone is UTC. Undefined if the text is not a time. */
 export const momentOf = (time: unknown): Millis | undefined => {
   if (typeof time === 'number') return fromNumber(time);
   if (typeof time !== 'string') return undefined;
@@ -189,14 +191,13 @@ export const momentOf = (time: unknown): Millis | undefined => {
 
 const fromNumber = (value: number): Millis | undefined => {
   if (!Number.isFinite(value) || value < 0) return undefined;
-  // Whole ones: 0.1 + 0.2 s would be before 300 ms otherwise.
+  // Round to whole milliseconds, so that rounding errors do not change the order of times.
   return Math.round(value >= MILLIS_FROM ? value : value * 1_000);
 };
 
 /**
- * Records of CSV (RFC 4180): fields in quotes may have commas, quotes that are doubled, and ends of lines.
- *
- * @returns whether a record goes on in the next line: a quote is open.
+ * Whether a CSV record continues in the next line, since a quote is open. Quoted fields may contain commas, doubled quotes
+ * and line breaks (RFC 4180).
  */
 export const goesOn = (record: string): boolean => {
   let quotes = 0;
@@ -204,7 +205,7 @@ export const goesOn = (record: string): boolean => {
   return quotes % 2 === 1;
 };
 
-/** The fields of a whole record; undefined where a quote stands in a field that has none around it, or behind them. */
+/** Fields of a complete record; undefined if there is a quote inside an unquoted field, or text after a closing quote. */
 export const fieldsOf = (record: string): readonly string[] | undefined => {
   const fields: string[] = [];
   for (let at = 0; at <= record.length; ) {

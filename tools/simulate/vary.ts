@@ -1,4 +1,4 @@
-/** A grid of policies over one trace: what waiting buys. */
+/** Simulates a grid of policies with one trace, to show the trade-off between waits, calls and cost. */
 
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { describeInBrief, type Parsed } from '../../src/util/problems.ts';
@@ -10,14 +10,14 @@ import { duration, parseNameValues, type Reader, wholeWithin } from './name-valu
 import type { Outcome } from './outcome.ts';
 import { configWith, type Policy, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
-/** The values that each setting takes. */
+/** The values of each setting. */
 export type Axes = Readonly<Partial<Record<SettingName, readonly number[]>>>;
 
-/** Of a range: alone, and of each of two. */
+/** Values of a range, if one setting is varied, and if two are. */
 const [STEPS_OF_ONE, STEPS_OF_TWO] = [10, 6];
-/** A range that begins at 0 goes on from this share of its end. */
+/** The second value of a range that starts at 0 is its end divided by this. */
 const FROM_ZERO = 1_000;
-/** More points would take hours. */
+/** Maximum number of policies: more would take hours. */
 const MOST_POINTS = 400;
 
 type Range = { readonly from: number; readonly to: number } | { readonly values: readonly number[] };
@@ -32,33 +32,35 @@ const rangeOf = ({ read, takes }: Reader<number>): Reader<Range> => ({
     const values = text.split(',').map(read);
     return values.some((value) => value === undefined) ? undefined : { values: values as number[] };
   },
-  takes: `a range or a list, from the least to the most (0s..60s, 10,50,100), of ${takes}`,
+  takes: `a range such as 0s..60s or a list such as 10,50,100, in ascending order, of ${takes}`,
 });
 
 const READERS = Object.fromEntries(
   SETTING_NAMES.map((name) => [name, rangeOf(SETTINGS[name].kind === 'duration' ? duration : wholeWithin(1, 1_000))]),
 ) as Readonly<Record<SettingName, Reader<Range>>>;
 
-/** What `maxWait=0s..60s maxSize=10,100` varies: one setting, or two. */
+/** Parses `--vary`, one setting or two: `maxWait=0s..60s maxSize=10,100`. */
 export const axesFrom = (text: string): Parsed<Axes> => {
   const described = parseNameValues(text, READERS);
   if (!described.ok) return described;
   const ranges = Object.entries(described.value) as [SettingName, Range][];
   const fault = (reason: string): Parsed<Axes> => ({ ok: false, problems: [{ path: '', reason }] });
   if (ranges.length === 0 || ranges.length > 2)
-    return fault(`name one setting or two, such as maxWait=0s..60s maxSize=10..500: ${SETTING_NAMES.join(', ')}`);
-  if (described.value.maxWait && described.value.window) return fault('maxWait and window replace each other');
+    return fault(
+      `give one or two settings, such as maxWait=0s..60s maxSize=10..500. Valid settings: ${SETTING_NAMES.join(', ')}`,
+    );
+  if (described.value.maxWait && described.value.window) return fault('maxWait and window exclude each other');
   const steps = ranges.length === 1 ? STEPS_OF_ONE : STEPS_OF_TWO;
   const axes = ranges.map(([name, range]): [SettingName, readonly number[]] => [
     name,
     'values' in range ? [...new Set(range.values)] : stepsOf(range.from, range.to, steps),
   ]);
   const points = axes.reduce((product, [, values]) => product * values.length, 1);
-  if (points > MOST_POINTS) return fault(`these are ${points} simulations: at most ${MOST_POINTS} are made`);
+  if (points > MOST_POINTS) return fault(`these are ${points} simulations, but at most ${MOST_POINTS} are allowed`);
   return { ok: true, value: Object.fromEntries(axes) };
 };
 
-/** Whole numbers from one to another, each by the same factor more, to two digits. */
+/** Whole numbers from `from` to `to` in geometric steps, rounded to two digits. */
 export const stepsOf = (from: number, to: number, count: number): readonly number[] => {
   const least = from === 0 ? to / FROM_ZERO : from;
   const many = from === 0 ? count - 1 : count;
@@ -73,27 +75,27 @@ export const policiesOf = (axes: Axes): readonly Policy[] =>
     [{}],
   );
 
-/** A policy that was simulated. */
+/** A simulated policy. */
 export interface Tried extends Figures {
   readonly policy: Policy;
 }
 
 export interface Varied {
   readonly tried: readonly Tried[];
-  /** What the configuration refuses, and why. */
+  /** Policies that are invalid in the configuration, with the reasons. */
   readonly refused: readonly { readonly policy: Policy; readonly reason: string }[];
-  /** Those that no other one beats in waiting (p99), calls and cost. */
+  /** The Pareto front in wait (p99), calls and cost. */
   readonly front: readonly Tried[];
   readonly knee: Tried | undefined;
 }
 
-/** Which operation's policy is changed, and the configuration as it is written. */
+/** The operation whose policy is changed, and the configuration before parsing. */
 export interface Subject {
   readonly input: unknown;
   readonly operation: string;
 }
 
-/** Those of the policies that a configuration may have, and what is wrong with the others. */
+/** Divides policies into valid ones and invalid ones, with their problems. */
 const checked = (
   { input, operation }: Subject,
   policies: readonly Policy[],
@@ -107,7 +109,7 @@ const checked = (
   };
 };
 
-/** Simulates policies. @param options.most tasks of the trace @param options.onDone is told whenever one is done */
+/** Simulates policies. @param options.most maximum number of tasks @param options.onDone called after each simulation */
 export const tryPolicies = async (
   simulateAll: SimulateAll,
   subject: Subject,
@@ -125,7 +127,7 @@ export const tryPolicies = async (
   return { tried, refused };
 };
 
-/** As a trade-off is drawn. */
+/** The point of a policy in the trade-off. */
 const pointOf = (tried: Tried): Point & { readonly tried: Tried } => ({
   wait: tried.wait.p99,
   calls: tried.calls,
@@ -133,7 +135,7 @@ const pointOf = (tried: Tried): Point & { readonly tried: Tried } => ({
   tried,
 });
 
-/** The trade-off between waiting, calls and cost over a grid. */
+/** Simulates a grid of policies, and finds its Pareto front and knee. */
 export const vary = async (subject: Subject, setting: Setting, axes: Axes, onDone?: () => void): Promise<Varied> => {
   const { tried, refused } = await withThreads((simulateAll) =>
     tryPolicies(simulateAll, subject, setting, policiesOf(axes), { onDone }),

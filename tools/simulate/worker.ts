@@ -1,4 +1,4 @@
-/** Simulates what it is told to, one after the other, in a thread of its own. */
+/** A worker thread that runs the simulations it receives, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import { type Job, simulateJob } from './job.ts';
 
