@@ -1,6 +1,6 @@
 /**
- * `npm run build`: the package as it is published, in `dist/` or the folder that is named: compiled sources with their
- * types, the API reference, the functions' code, the console's page and the contract's schemas. `npm pack ./dist` makes its tarball.
+ * `npm run build`: builds the published package in `dist/` or in the given folder. It contains compiled sources with types,
+ * the API reference, the bundled functions, the console's page and the contract's schemas. `npm pack ./dist` packs it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { importedBy, manifestFrom, type RootManifest, rootsOf } from './build/ma
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'));
 
-/** @throws Error when it does not compile; the compiler has said why. */
+/** @throws Error if the compilation fails; the compiler has printed why. */
 const compile = (): void => {
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', DIST], {
@@ -24,11 +24,11 @@ const compile = (): void => {
   chmodSync(join(DIST, 'bin', 'groupage.js'), 0o755);
 };
 
-/** @throws Error where a docstring is wrong; TypeDoc has said which. */
+/** @throws Error if a docstring is invalid; TypeDoc has printed which. */
 const writeReference = (): void => {
   const script = join(ROOT, 'scripts', 'reference.ts');
   const { status } = spawnSync(process.execPath, [script, join(DIST, 'reference')], { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) throw new Error('the API reference could not be made');
+  if (status !== 0) throw new Error('the API reference could not be created');
 };
 
 rmSync(DIST, { recursive: true, force: true });
@@ -43,5 +43,5 @@ if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
 cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
 for (const file of ['CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
-// That of the repository begins with a clone of it.
+// The repository's own README starts with cloning it, so the package gets another one.
 cpSync(join(ROOT, 'docs', 'package.md'), join(DIST, 'README.md'));

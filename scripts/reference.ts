@@ -1,6 +1,6 @@
 /**
- * `npm run reference`: pages made of the docstrings of what the package exports, in docs/reference/api or the folder that is named.
- * `npm run build` puts them into the package. They are not committed: the docstrings are.
+ * `npm run reference`: generates pages from the docstrings of the package's exports, in docs/reference/api or in the given
+ * folder. `npm run build` adds them to the package. The pages are not committed.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';

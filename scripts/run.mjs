@@ -1,9 +1,9 @@
 /**
- * Runs a script of this repository on the Node.js that Lambda runs, installing what it needs the first time.
+ * Runs a script of this repository on the Node.js version that Lambda uses. It installs the dependencies if needed.
  *
  *   node scripts/run.mjs SCRIPT [ARGUMENT…]
  *
- * Works on any Node.js ≥ 20, without a dependency: it is what a fresh clone starts with.
+ * It works on any Node.js ≥ 20 without dependencies, since it is the first thing that runs in a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -20,14 +20,16 @@ const isInstalled = () => {
 };
 
 const install = () => {
-  console.error('Installing what Groupage needs (npm ci), once; this takes a minute or two …');
+  console.error('Installing the dependencies (npm ci). This happens once and takes a minute or two …');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const { status, error } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (status !== 0) {
-    console.error(`npm ci failed${error ? ` (${error.message})` : ''}: see above; mend it and run the command again.`);
+    console.error(
+      `npm ci failed${error ? ` (${error.message})` : ''}, see above. Correct the problem and run the command again.`,
+    );
     process.exit(status ?? 1);
   }
 };
@@ -42,20 +44,20 @@ if (!isInstalled()) install();
 const node = join(modules, 'node', 'bin', 'node');
 if (!existsSync(node)) {
   console.error(
-    'node_modules/node has no Node.js in it: its install script did not run. Allow scripts (npm config set ignore-scripts false), remove node_modules and run the command again.',
+    'node_modules/node contains no Node.js, since its install script did not run. Allow scripts (npm config set ignore-scripts false), remove node_modules and run the command again.',
   );
   process.exit(1);
 }
 const child = spawn(node, [resolve(root, script), ...args], {
   stdio: 'inherit',
   env: {
-    // What Node.js compiled of the AWS CDK and the SDK is kept: a start takes a fifth less.
+    // Cache the compiled code of the AWS CDK and the SDK: this makes a start a fifth faster.
     NODE_COMPILE_CACHE: join(modules, '.cache', 'node'),
     ...process.env,
     PATH: `${join(modules, '.bin')}:${process.env.PATH ?? ''}`,
   },
 });
-// Ctrl-C reaches the child by itself; it decides when it has stopped.
+// The terminal sends Ctrl-C to the child too. The child decides when it exits.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
 child.on('error', (error) => {
   console.error(`could not start ${script}: ${error.message}`);

@@ -3,36 +3,35 @@
  *
  *   node scripts/summary.mjs REPORT=STATUS…
  *
- * STATUS is how the run ended that had to leave the report. What has no test to be counted by is a failure all the same:
- * a run that failed though none of its tests did (an error between tests, or while tidying up), a report that is missing,
- * broken or empty.
+ * STATUS is the exit status of the run that writes the report. Failures without a failed test count too: a run that failed
+ * although no test did (an error between tests or in a clean-up), and a report that is missing, invalid or empty.
  */
 import { readFileSync } from 'node:fs';
 
-/** @returns the tests of a report, and what else went wrong, in words. */
+/** @returns the tests of a report, and other failures as texts. */
 const read = (path, status) => {
   try {
     return judged(JSON.parse(readFileSync(path, 'utf8')).testResults, path, status);
   } catch (cause) {
-    return { tests: [], wrong: [`${path} cannot be read (${cause.message}): that run of the tests did not end`] };
+    return { tests: [], wrong: [`${path} cannot be read (${cause.message}): its test run did not finish`] };
   }
 };
 
-/** @param results what vitest says of each file */
+/** @param results vitest's results, by file */
 const judged = (results, path, status) => {
   const tests = results.flatMap(({ assertionResults }) => assertionResults);
   const failedTests = tests.some((test) => test.status === 'failed');
   const broken = results.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   );
-  const wrong = broken.map(({ name, message }) => `${name}: ${message || 'failed beside its tests'}`);
-  if (tests.length === 0) wrong.push(`${path} has no test in it`);
+  const wrong = broken.map(({ name, message }) => `${name}: ${message || 'failed outside its tests'}`);
+  if (tests.length === 0) wrong.push(`${path} contains no test`);
   if (status !== '0' && !failedTests && wrong.length === 0)
-    wrong.push(`the run of ${path} ended with ${status}, though no test failed: see above`);
+    wrong.push(`the run of ${path} exited with status ${status} although no test failed, see above`);
   return { tests, wrong };
 };
 
-/** What went wrong, without the way there. */
+/** The error message without its stack trace. */
 const firstLines = (message) => {
   const [said = ''] = message.split(/\n\s+at /);
   return `  ${said.slice(0, 1_000).replaceAll('\n', '\n  ')}`;

@@ -1,26 +1,26 @@
-/** The published package's `package.json`: what it needs is what its compiled files import, and nothing else. */
+/** Creates the published package's `package.json`. Its dependencies are exactly the packages that the compiled files import. */
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** The command, and threads that are started by their files' names. */
+/** Entry points that `exports` does not contain: the command, and threads that are started by file name. */
 const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/simulate/worker.js'];
 
-/** Whoever uses the construct has these, and there may be only one of each in an app: what `cdk init` asks for, or newer. */
+/** Peer dependencies, since a CDK app may contain only one copy of each. The ranges are those of `cdk init`, or newer. */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };
 
-/** What a manifest of ours has that this needs. */
+/** Fields of the repository's `package.json` that are used. */
 export interface RootManifest {
   readonly [field: string]: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** What a clone is entered by: sources, and what is published as it is. */
+  /** Entry points of the repository: sources, and files that are published unchanged. */
   readonly exports: Readonly<Record<string, string>>;
 }
 
 const isSource = (file: string): boolean => file.endsWith('.ts');
 const compiled = (file: string, ending: string): string => file.replace(/\.ts$/, ending);
 
-/** All files from which the others are reached. */
+/** All entry points; the other files are reached from these. */
 export const rootsOf = ({ exports }: RootManifest): string[] => [
   ...PROGRAMS,
   ...Object.values(exports)
@@ -28,14 +28,14 @@ export const rootsOf = ({ exports }: RootManifest): string[] => [
     .map((file) => compiled(file, '.js')),
 ];
 
-/** What an app finds where a clone has a source. */
+/** The published form of an entry point. */
 const published = (file: string): string | object =>
   isSource(file) ? { types: compiled(file, '.d.ts'), default: compiled(file, '.js') } : file;
 
 /**
- * Packages that compiled files import, by name; `node:` modules are not among them.
+ * Names of the packages that compiled files import, without Node.js modules.
  *
- * @param files what the package is entered by, in its folder.
+ * @param files entry points, relative to the folder.
  */
 export const importedBy = async (folder: string, files: readonly string[]): Promise<ReadonlySet<string>> => {
   const { metafile } = await build({
@@ -60,13 +60,13 @@ const packageOf = (path: string): string =>
     .slice(0, path.startsWith('@') ? 2 : 1)
     .join('/');
 
-/** Anything newer with the same meaning will do, so that an app has one of each and gets what was mended. */
+/** Accepts newer compatible versions, so that an app has one copy of each package and gets bug fixes. */
 const range = (version: string): string => `^${version}`;
 
 /**
- * @param root this repository's manifest.
+ * @param root the repository's `package.json`.
  * @param imported packages that the compiled files import.
- * @throws Error where something is imported that is no dependency of ours.
+ * @throws Error if an imported package is not a dependency of the repository.
  */
 export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>): object => {
   const { name, version, description, keywords, license, engines, dependencies, exports } = root;
@@ -74,7 +74,8 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     Object.fromEntries(
       names.map((one) => {
         const pinned = dependencies[one];
-        if (pinned === undefined) throw new Error(`the package imports ${one}, which package.json's dependencies lack`);
+        if (pinned === undefined)
+          throw new Error(`the package imports ${one}, which is missing in the dependencies of package.json`);
         return [one, range(pinned)];
       }),
     );
@@ -92,7 +93,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),
     peerDependencies: PEERS,
-    // The client, fleets, the test kit and the command do without them.
+    // Only the construct needs them; the client, fleets, the test kit and the command do not.
     peerDependenciesMeta: Object.fromEntries(Object.keys(PEERS).map((one) => [one, { optional: true }])),
   };
 };
