@@ -34,8 +34,8 @@ it('what is other than by default is noted, operation by operation, and no secre
   };
   const destinations = { ops: { kind: 'queue', name: 'ops' }, hook: { ...http, secret: { ssm: '/s3cret' } } };
   expect(notes({ more, plain: {}, quiet }, destinations)).toEqual([
-    'more: windows of 5m, skipped from 100,000 bytes, weight 1,000, merges inputs[].id, 25 at once in all, 0.5 calls a second, no circuit, not bisected, signed, failed → ops, succeeded → hook',
-    'quiet: sealed when quiet for 500ms and 5 tasks, 1 at once of a Target, circuit opens after 5 for 1m',
+    'more: windows of 5m, tasks from 100,000 bytes go alone, weight at most 1,000, merges requests by inputs[].id, batches at once: 25 in total, at most 0.5 calls per second, no circuit, a failing batch is not halved, calls are signed, failed → ops, succeeded → hook',
+    'quiet: sealed when no task arrives for 500ms and 5 tasks wait, batches at once: 1 per Target, circuit opens after 5 failures, for 1m',
     'destination ops: queue ops',
     'destination hook: https://parcels.example/batch',
   ]);

@@ -194,7 +194,7 @@ describe('the command line', () => {
     const searched = await run(['targets', '--operation', 'ship', '--prefix', 'depot=CL', '--json']);
     expect(JSON.parse(searched.out)).toMatchObject({ targets: [{ target: 'ship/depot=CLI' }] });
     const none = await run(['targets', '--operation', 'ship', '--prefix', 'depot=cl']);
-    expect(none.out).toBe('no Target ship/depot=cl…\n');
+    expect(none.out).toBe('no Target begins with ship/depot=cl\n');
     const batches = await run(['batches', '--target', 'ship/depot=CLI']);
     expect(batches.out).toMatch(/ship\/depot=CLI#1#1\s+succeeded\s+waited\s+1\s+10%/);
     expect(JSON.parse((await run(['batches', '--json'])).out).batches.length).toBeGreaterThan(2);
@@ -215,7 +215,7 @@ describe('the command line', () => {
 
   it('checks a configuration', async () => {
     expect((await run(['check', join(ROOT, 'examples/flights/groupage.config.ts')])).out).toContain(
-      'The configuration is right.',
+      'The configuration is valid.',
     );
     const url = 'https://parcels.example/batch';
     const keyed = {
@@ -226,11 +226,11 @@ describe('the command line', () => {
       const { code, out } = await run(args);
       expect([code, out.includes(url), out.includes('s3cret')]).toEqual([0, true, false]);
     }
-    expect((await run(['check'])).out).toContain('\n\nship: 5 calls a second\n\nThe configuration is right.');
+    expect((await run(['check'])).out).toContain('\n\nship: at most 5 calls per second\n\nThe configuration is valid.');
     const large = { operations: { ship: { ...keyed.operations.ship, batch: { maxSize: 1_000 } } } };
     writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(large));
     expect((await run(['check'])).out).toMatch(
-      /\n\nHint: ship: an answer may have 6 MB, .*\n\nThe configuration is right\./,
+      /\n\nHint: ship: a response may have 6 MB, .*\n\nThe configuration is valid\./,
     );
     writeFileSync(join(folder, 'groupage.config.json'), '{"operations":{"ship":{"target":"depot"}}}');
     const broken = await run(['check']);
@@ -268,7 +268,7 @@ describe('the command line', () => {
     });
     expect(await run(['targets', '--api', 'http://127.0.0.1:9/v1'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('does not answer'),
+      err: expect.stringContaining('does not respond'),
     });
     expect(await run(['targets', '--api', 'nonsense'])).toMatchObject({
       code: 2,
@@ -281,8 +281,8 @@ describe('the command line', () => {
     }
     expect(await run(['targets'], '', tmpdir())).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no local stack runs'),
+      err: expect.stringContaining('no local stack of yours runs'),
     });
-    expect((await run(['--help'])).out).toContain('watch the flow');
+    expect((await run(['--help'])).out).toContain('watch Targets live');
   });
 });

@@ -42,8 +42,8 @@ describe('groupage doctor, on a local stack,', () => {
     expect([code, out]).toEqual([
       1,
       [
-        '✗ a message of the group queue is delivered again after 15 s, while its function may still work on it for 20 s → deploy again (`npm run deploy`), which puts it back',
-        'looked at 0 Targets: 1 finding',
+        '✗ a message of the group queue is delivered again after 15 s (visibility timeout), but its function may run for 20 s: the message may be handled twice at the same time → deploy again (`npm run deploy`) to restore the setting',
+        'checked 0 Targets: 1 finding',
         '',
       ].join('\n'),
     ]);
@@ -55,7 +55,7 @@ describe('groupage doctor, on a local stack,', () => {
       unseen: [],
     });
     await set('60');
-    expect(await run()).toEqual({ code: 0, out: 'looked at 0 Targets: nothing is wrong\n', err: '' });
+    expect(await run()).toEqual({ code: 0, out: 'checked 0 Targets: nothing is wrong\n', err: '' });
   });
 
   it('says whose dead-letter queue somebody has deleted, and looks at the rest', async () => {
@@ -64,9 +64,12 @@ describe('groupage doctor, on a local stack,', () => {
     const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
     await sqs.send(new DeleteQueueCommand({ QueueUrl }));
     const { code, out } = await run();
-    expect([code, out]).toEqual([1, expect.stringContaining('what fails in the elect queue is tried until it is')]);
-    expect(out).toContain('? dead letters were not looked at: ');
-    expect(out).toContain('looked at 0 Targets: 2 findings');
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('the elect queue has no dead-letter queue: a failing message is retried for'),
+    ]);
+    expect(out).toContain('? dead letters could not be checked: ');
+    expect(out).toContain('checked 0 Targets: 2 findings');
     const { MessageRetentionPeriod = '' } = Attributes ?? {};
     const QueueName = QueueUrl.split('/').at(-1);
     await sqs.send(new CreateQueueCommand({ QueueName, Attributes: { MessageRetentionPeriod } }));
@@ -83,7 +86,7 @@ describe('groupage doctor, on a local stack,', () => {
     });
     expect(await run('--deep')).toEqual({
       code: 0,
-      out: 'looked at 1 Target and 1 batch: nothing is wrong\n',
+      out: 'checked 1 Target and 1 batch: nothing is wrong\n',
       err: '',
     });
     await flow.backend.clients.sqs.send(new PurgeQueueCommand({ QueueUrl: flow.queue('batchQueue') }));
@@ -97,7 +100,7 @@ describe('groupage doctor, on a local stack,', () => {
     );
     flow.downstream.behave(() => ({ status: 200 }));
 
-    expect(await run()).toMatchObject({ code: 0, out: 'looked at 1 Target: nothing is wrong\n' });
+    expect(await run()).toMatchObject({ code: 0, out: 'checked 1 Target: nothing is wrong\n' });
     for (let times = 0; times < 2; times += 1) {
       const { code, out } = await run('--deep');
       expect([code, out]).toEqual([1, expect.stringContaining(`✗ ship/depot=PURGED: batch ${batchId} is overdue`)]);
@@ -106,7 +109,7 @@ describe('groupage doctor, on a local stack,', () => {
     expect([repair.code, repair.out]).toEqual([
       0,
       expect.stringMatching(
-        /^✓ ship\/depot=PURGED.* → a batch message was sent\nlooked at .*: everything is put right\n$/,
+        /^✓ ship\/depot=PURGED.* → sent a batch message\nchecked .*: all findings were repaired\n$/,
       ),
     ]);
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId }]);
@@ -119,7 +122,7 @@ describe('groupage doctor, on a local stack,', () => {
 
 /** Of an API that is named by its address nothing else is known. */
 const UNSEEN =
-  '? settings and throttling were not looked at: that takes --stack NAME, or the folder of the local stack';
+  '? settings and throttling could not be checked: use --stack NAME, or run the command in the folder of the local stack';
 
 describe('groupage doctor', () => {
   let api: FakeApi;
@@ -162,12 +165,12 @@ describe('groupage doctor', () => {
       [
         expect.stringMatching(/^✗ 3 dead letters of register → .* groupage redrive --dead-letters register$/),
         expect.stringMatching(/^✗ 1 message was refused → .* groupage redrive --dead-letters rejected$/),
-        '✗ ship/depot=A: tasks wait and nobody leads, since 2 h → groupage doctor --deep --repair',
-        '✗ ship/depot=B: the leader is gone, and tasks wait, since 2 h → groupage doctor --deep --repair',
-        '✗ ship/depot=C\ufffd: batch C#1#1 was begun and nobody leads, since 2 h → groupage doctor --deep --repair',
+        '✗ ship/depot=A: tasks wait, but the Target has no leader, since 2 h → groupage doctor --deep --repair',
+        "✗ ship/depot=B: the leader's lease has expired, and tasks wait, since 2 h → groupage doctor --deep --repair",
+        '✗ ship/depot=C\ufffd: batch C#1#1 is not sealed, and the Target has no leader, since 2 h → groupage doctor --deep --repair',
         '✗ ship/depot=D: something-new, since 2 h → groupage doctor --deep --repair',
         UNSEEN,
-        'looked at 3 Targets: 6 findings',
+        'checked 3 Targets: 6 findings',
         '',
       ],
     ]);
@@ -184,7 +187,7 @@ describe('groupage doctor', () => {
     api.answer({ 'GET /dead-letters': letters({}), 'GET /doctor/targets': page });
     expect(await run()).toEqual({
       code: 0,
-      out: `${UNSEEN}\nlooked at the first 1,000 Targets (--deep looks at all): nothing is wrong\n`,
+      out: `${UNSEEN}\nchecked the first 1,000 Targets (--deep checks all): nothing is wrong\n`,
       err: '',
     });
   });
@@ -217,13 +220,13 @@ describe('groupage doctor', () => {
       const [first, second, , last] = out.split('\n');
       expect([code, last]).toEqual(
         method === 'GET'
-          ? [1, 'looked at 2 Targets and 125 batches: 2 findings']
-          : [0, 'looked at 2 Targets and 125 batches: everything is put right'],
+          ? [1, 'checked 2 Targets and 125 batches: 2 findings']
+          : [0, 'checked 2 Targets and 125 batches: all findings were repaired'],
       );
       expect([first, second].map((line) => line?.split(' → ')[1])).toEqual(
         method === 'GET'
           ? ['groupage doctor --deep --repair', 'groupage doctor --deep --repair']
-          : ['had changed in the meantime', 'a batch message was sent'],
+          : ['was already gone at the repair', 'sent a batch message'],
       );
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
@@ -262,13 +265,13 @@ describe('groupage doctor', () => {
     expect([code, out.split('\n')]).toEqual([
       1,
       [
-        '✓ a: tasks wait and nobody leads, since 2 h → a leader was asked for',
-        '✗ a: could not be looked at → its batches: internal error: see the log of the API function',
-        '✗ b: could not be looked at → throttled',
-        '✗ b: batch b#1#1 is overdue, its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
-        '✗ b#1#2: could not be looked at → throttled',
+        '✓ a: tasks wait, but the Target has no leader, since 2 h → sent an elect message',
+        '✗ a: could not be checked → its batches: internal error: see the log of the API function',
+        '✗ b: could not be checked → throttled',
+        '✗ b: batch b#1#1 is overdue; its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
+        '✗ b#1#2: could not be checked → throttled',
         UNSEEN,
-        'looked at 2 Targets and 3 batches: 4 findings',
+        'checked 2 Targets and 3 batches: 4 findings',
         '',
       ],
     ]);

@@ -37,7 +37,7 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(await run('seal', 'cli')).toEqual(said('cli is sealed\n'));
     expect(await run('ack', 'cli:1:0', '--failed')).toEqual(said('1 item acked\ncli is not complete yet\n'));
     expect((await run('show', 'cli')).out).toMatch(
-      /^id +cli\nstatus +sealed\nitems +453\nsucceeded +0\nfailed +1\npending +452\nuser key +spring\ntolerates +10% of them failed\nopened +\S+ \(.+ ago\)\nnext +groupage fan-out show cli --failed lists what failed\n$/,
+      /^id +cli\nstatus +sealed\nitems +453\nsucceeded +0\nfailed +1\npending +452\nuser key +spring\ntolerates +up to 10% of the items failed\nopened +\S+ \(.+ ago\)\nnext +list the failed items: groupage fan-out show cli --failed\n$/,
     );
     const first = Array.from({ length: 450 }, (_, index) => `cli:0:${index}`).join('\r\n');
     expect(await piped(`${first}\n\n  ${items}`, 'ack')).toEqual(said('452 items acked\ncli is complete (spring)\n'));
@@ -49,15 +49,15 @@ describe('groupage fan-out, on a local stack,', () => {
     );
     expect(JSON.parse((await run('list', '--json')).out)).toMatchObject({ fanOuts: [{ id: 'cli', total: 453 }] });
     expect(await run('delete', 'cli')).toEqual(said('cli is deleted\n'));
-    expect(await run('ack', 'cli:0:0')).toEqual({ code: 1, out: '0 items acked\n', err: 'cli:0:0 is unknown\n' });
+    expect(await run('ack', 'cli:0:0')).toEqual({ code: 1, out: '0 items acked\n', err: 'unknown item: cli:0:0\n' });
   });
 
   it('tolerates the share that was said, to the digit', async () => {
     const { id, failFast } = JSON.parse((await run('open', '--json', '--fail-fast', '0.7%')).out);
     expect(failFast).toEqual({ share: 0.007 });
-    expect((await run('show', id)).out).toContain('tolerates  0.7% of them failed\n');
+    expect((await run('show', id)).out).toContain('tolerates  up to 0.7% of the items failed\n');
     const other = (await run('open', '--fail-fast', '29%')).out.trim();
-    expect((await run('show', other)).out).toContain('tolerates  29% of them failed\n');
+    expect((await run('show', other)).out).toContain('tolerates  up to 29% of the items failed\n');
   });
 
   it('answers in JSON', async () => {
@@ -115,15 +115,15 @@ describe('groupage fan-out, on a local stack,', () => {
       [['open', '--id', 'shut', '--user-key', 'k'], 1, 'already exists with another userKey'],
       [['ack', 'shut:0:0', 'shut:0'], 1, '"shut:0" must be the id of an item'],
       [['add', 'shut', '1'], 1, /^fan-out shut is complete: no more items can be added\n$/],
-      [['add', 'shut', '0'], 2, 'It takes a whole number'],
+      [['add', 'shut', '0'], 2, 'Give a whole number'],
       [['add', 'shut', '1', '--items', '--json'], 2, '--items prints plain lines'],
-      [['open', '--fail-fast', 'some'], 2, 'It takes a number of items such as 3, or a share such as 10%'],
+      [['open', '--fail-fast', 'some'], 2, 'Give a number of items such as 3, or a share such as 10%'],
       [['open', '--id', 'a', '--id', 'b'], 2, "option '--id <id>' is given twice"],
-      [['show', ''], 2, 'It takes the id of a fan-out'],
-      [['delete', '..'], 2, 'It takes the id of a fan-out'],
-      [['add', 'shut', '1', '--token', 'x'.repeat(49)], 2, 'It takes well-formed text of 1 to 48 characters'],
-      [['add', 'shut', '1', '--token', ''], 2, 'It takes well-formed text of 1 to 48 characters'],
-      [['watch', 'shut', '--every', '0'], 2, 'It takes a number of seconds'],
+      [['show', ''], 2, 'Give the id of a fan-out'],
+      [['delete', '..'], 2, 'Give the id of a fan-out'],
+      [['add', 'shut', '1', '--token', 'x'.repeat(49)], 2, 'Give well-formed text of 1 to 48 characters'],
+      [['add', 'shut', '1', '--token', ''], 2, 'Give well-formed text of 1 to 48 characters'],
+      [['watch', 'shut', '--every', '0'], 2, 'Give a number of seconds'],
       [[], 2, 'Usage: groupage fan-out'],
       [['mend'], 2, "unknown command 'mend'"],
     ] as const) {
@@ -135,7 +135,7 @@ describe('groupage fan-out, on a local stack,', () => {
     }
     expect(await piped('shut:0:0\n\nbad\n', 'ack')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^line 3: "bad" must .*\nnothing was acked\n$/),
+      err: expect.stringMatching(/^line 3: "bad" must .*\nno item was acked\n$/),
     });
   });
 });
@@ -180,7 +180,7 @@ describe('groupage fan-out, when the API fails,', () => {
       if (end === 'Ctrl-C') ran.child.kill('SIGINT');
       const { code, err } = await ran;
       const [, token] = /"token":"(\w+)\.0"/.exec(fake.asked[0] ?? '') ?? [];
-      const again = `to add these, and none twice: groupage fan-out add f 90000 --items --token "${token}" --api "${fake.url}"\n`;
+      const again = `To add the items without adding any twice: groupage fan-out add f 90000 --items --token "${token}" --api "${fake.url}"\n`;
       expect([end, code, err]).toEqual([end, 130, expect.stringContaining(again)]);
     }
   });
@@ -192,7 +192,11 @@ describe('groupage fan-out, when the API fails,', () => {
     const ran = begin(['ack'], lines.join('\n'));
     await eventually(() => fake.asked.length === 11);
     ran.child.kill('SIGINT');
-    expect(await ran).toEqual({ code: 130, out: '', err: '10,000 items were acked; all of them can be acked again\n' });
+    expect(await ran).toEqual({
+      code: 130,
+      out: '',
+      err: '10,000 items were acked. It is safe to ack all of them again\n',
+    });
   });
 
   it('says how many were acked', async () => {
@@ -203,7 +207,7 @@ describe('groupage fan-out, when the API fails,', () => {
     const { code, err } = await run(['ack'], lines.join('\n'));
     expect([code, err]).toEqual([
       1,
-      'something went wrong here\n10,000 items were acked; all of them can be acked again\n',
+      'something went wrong here\n10,000 items were acked. It is safe to ack all of them again\n',
     ]);
   });
 
@@ -211,7 +215,7 @@ describe('groupage fan-out, when the API fails,', () => {
     const view = { id: 'f', status: 'sealed', total: 2, failed: 0, pending: 1, createdAt: new Date().toISOString() };
     fake.answer({ 'GET /fan-outs/f': [view, broken, { ...view, status: 'complete', pending: 0 }] });
     const { code, out, err } = await run(['watch', 'f', '--every', '0.2']);
-    expect([code, out.trim().split('\n').length, err]).toEqual([0, 2, 'something went wrong here; looking again …\n']);
+    expect([code, out.trim().split('\n').length, err]).toEqual([0, 2, 'something went wrong here; retrying …\n']);
     fake.answer({ 'GET /fan-outs/f': [view, new ApiError(404, { detail: 'there is no fan-out "f"' })] });
     expect(await run(['watch', 'f', '--every', '0.2'])).toMatchObject({ code: 1, err: 'there is no fan-out "f"\n' });
   });

@@ -81,7 +81,7 @@ describe('groupage fleet', () => {
       expect(out).toMatch(/\na@1 +working +3 +[\d.]+ \w+ ago +3600 s/);
       expect(out).toMatch(/\nb@1 +working +0 /);
       expect(out).toContain('\na@1: p-0 p-1 p-2\n');
-      expect(out).toContain('\nfree: p-3\n  (nobody works on them until a node takes them');
+      expect(out).toContain('\nfree: p-3\n  (no node works on them yet');
     });
 
     it('lists each partition', async () => {
@@ -90,7 +90,7 @@ describe('groupage fleet', () => {
       await store.checkpoint(name, held(lease), 'x'.repeat(100), 1);
       await taken('p-1', nodeOf('gone'));
       const { out } = await ask(['show', name, '--partitions']);
-      expect(out).toMatch(/^PARTITION +STATUS +OWNER +SINCE +FENCE +NEXT +MOVED TO\n/);
+      expect(out).toMatch(/^PARTITION +STATUS +OWNER +SINCE +FENCE +NEXT OWNER +PINNED TO\n/);
       expect(out).toMatch(/\np-0 +owned +a@1 .* 1\n/);
       expect(out).toMatch(/\np-1 +free +\(gone@1\) .* 1\n$/);
     });
@@ -119,13 +119,16 @@ describe('groupage fleet', () => {
       await joined(A, B);
       await taken('p-0', A);
       expect(await ask(['drain', name, 'a'])).toEqual(
-        said('a@1 drains: it gives 1 partition away, each once the work on it has come to an end\n'),
+        said('a@1 drains: it gives away 1 partition, each after the work under way on it has ended\n'),
       );
       const warning = `no node of fleet ${name} takes partitions now: they are not worked on until a node joins, or the draining of one ends\n`;
-      expect(await ask(['drain', name, 'b@1'])).toEqual({ ...said('b@1 drains, and has none\n'), err: warning });
+      expect(await ask(['drain', name, 'b@1'])).toEqual({
+        ...said('b@1 drains; it has no partitions\n'),
+        err: warning,
+      });
       expect((await store.read(name)).nodes.map(({ draining }) => draining)).toEqual([true, true]);
       expect((await ask(['show', name])).out).toMatch(/a@1 +draining/);
-      expect(await ask(['drain', name, 'a', '--undo'])).toEqual(said('a@1 may have partitions again\n'));
+      expect(await ask(['drain', name, 'a', '--undo'])).toEqual(said('a@1 may take partitions again\n'));
       expect((await store.read(name)).nodes.map(({ draining }) => draining)).toEqual([undefined, true]);
     });
 
@@ -133,14 +136,14 @@ describe('groupage fleet', () => {
       await joined(A, B);
       await taken('p-0', A);
       expect(await ask(['move', name, 'p-0', 'b'])).toEqual(
-        said('p-0 goes to b@1, and stays there for as long as that lives\n'),
+        said('p-0 moves to b@1 and stays there until that node stops\n'),
       );
       expect((await store.read(name)).leases.map(({ pin }) => pin)).toEqual([B]);
-      expect((await ask(['show', name])).out).toContain('\nmoved by hand: p-0\n');
+      expect((await ask(['show', name])).out).toContain('\npinned to a node: p-0\n');
       expect(await ask(['move', name, 'p-0', 'a'])).toEqual(
-        said('p-0 is with a@1 already, and stays there for as long as that lives\n'),
+        said('p-0 is already on a@1 and stays there until that node stops\n'),
       );
-      expect(await ask(['move', name, 'p-0', '--free'])).toEqual(said('p-0 is balanced as all others again\n'));
+      expect(await ask(['move', name, 'p-0', '--free'])).toEqual(said('p-0 is balanced automatically again\n'));
       expect((await store.read(name)).leases.map(({ pin }) => pin)).toEqual([undefined]);
     });
 
@@ -179,12 +182,12 @@ describe('groupage fleet', () => {
     const { fleet: fleets, task } = flow.stack.addresses.tables;
     const show = (table: string) => ['show', '--table', table];
     expect(await onTable(show('Nowhere'))).toEqual(
-      refused(`there is no table Nowhere in ${REGION}: is it another region`),
+      refused(`there is no table Nowhere in ${REGION}. Check the region and the account`),
     );
-    expect(await onTable(show(task))).toEqual(refused(`the table ${task} is no FleetTable`));
+    expect(await onTable(show(task))).toEqual(refused(`the table ${task} is not a FleetTable`));
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
-    expect(await onTable(show(fleets), none)).toEqual(refused('there are no AWS credentials'));
-    expect(await onTable(show(fleets), { AWS_REGION: undefined })).toEqual(refused('set AWS_REGION'));
+    expect(await onTable(show(fleets), none)).toEqual(refused('no AWS credentials were found'));
+    expect(await onTable(show(fleets), { AWS_REGION: undefined })).toEqual(refused('Set AWS_REGION'));
     expect(await onTable(show(fleets), { AWS_PROFILE: 'nope' })).toEqual(refused('the profile "nope"'));
     const nobody = { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9', AWS_MAX_ATTEMPTS: '1' };
     expect(await onTable(show(fleets), nobody)).toEqual(refused(`cannot use the table ${fleets}`));
@@ -206,16 +209,19 @@ describe('groupage fleet', () => {
 
   it('is used wrongly in words, with exit status 2, and then asks nobody', async () => {
     for (const [args, words] of [
-      [['show', 'f', '--table', 'x y'], '--table takes the name or the ARN of a table'],
-      [['show', 'f', '--table', 'Fleets', '--stack', 'S'], 'leave --stack and --api out'],
-      [['show', 'f', '--table', 'Fleets', '--api', 'http://127.0.0.1:9/v1'], 'leave --stack and --api out'],
+      [['show', 'f', '--table', 'x y'], '--table takes the name or ARN of a table'],
+      [['show', 'f', '--table', 'Fleets', '--stack', 'S'], '--table cannot be combined with --stack or --api'],
+      [
+        ['show', 'f', '--table', 'Fleets', '--api', 'http://127.0.0.1:9/v1'],
+        '--table cannot be combined with --stack or --api',
+      ],
       [['show', '--partitions'], '--partitions needs the name of a fleet'],
-      [['show', '..'], 'It takes the name of a fleet'],
+      [['show', '..'], 'Give the name of a fleet'],
       [['drain', 'f'], "missing required argument 'node'"],
-      [['drain', 'f', ''], 'It takes the key or the id of a node'],
-      [['move', 'f', 'p'], 'give either a node or --free'],
-      [['move', 'f', 'p', 'a', '--free'], 'give either a node or --free'],
-      [['move', 'f', '.', 'a'], 'It takes the id of a partition'],
+      [['drain', 'f', ''], 'Give the key or id of a node'],
+      [['move', 'f', 'p'], 'give either the key or id of a node, or --free'],
+      [['move', 'f', 'p', 'a', '--free'], 'give either the key or id of a node, or --free'],
+      [['move', 'f', '.', 'a'], 'Give the id of a partition'],
       [['rename', 'f'], 'unknown command'],
     ] as const)
       expect(await onTable(args)).toEqual({ code: 2, out: '', err: expect.stringContaining(words) });
@@ -250,7 +256,7 @@ describe('a fleet in words', () => {
       [
         'f: 1 node, 1 partition',
         '',
-        'NODE  STATUS   PARTITIONS  LAST HEARTBEAT  TTL   BEGAN',
+        'NODE  STATUS   PARTITIONS  LAST HEARTBEAT  TTL   STARTED',
         'a@1   working           1  4.0 s ago       30 s  10 min ago',
         '',
         'a@1: p',
@@ -263,7 +269,7 @@ describe('a fleet in words', () => {
     const text = shown([node({ lastBeatAt: iso(31_000) })], [lease({ status: 'asked', next: 'b@1' })]);
     expect(text).toMatch(/\na@1 +working, silent +0 +31 s ago/);
     expect(text).toContain('about to move: p\n');
-    expect(text).toContain('silent: no heartbeat for longer than its TTL');
+    expect(text).toContain('silent: no heartbeat for longer than the TTL');
     expect(shown([node({ status: 'evicted', lastBeatAt: iso(99_000) })], [])).not.toContain('silent');
   });
 
@@ -274,13 +280,13 @@ describe('a fleet in words', () => {
       lease({ id: 'dead', pin: 'c@1' }),
     ];
     const text = shown([node(), node({ node: 'c@1', status: 'evicted' })], pinned);
-    expect(text).toContain('\nmoved by hand: here\n');
+    expect(text).toContain('\npinned to a node: here\n');
   });
 
   it('says what to do where no node takes what is free', () => {
     const free = lease({ status: 'free', owner: undefined });
-    expect(shown([node({ status: 'draining' })], [free])).toContain('no node takes any: start one, or');
-    expect(shown([node()], [free])).toContain('until a node takes them');
+    expect(shown([node({ status: 'draining' })], [free])).toContain('none can take them: start a node, or');
+    expect(shown([node()], [free])).toContain('takes them within a few cycles');
   });
 
   it('shows a dozen of many partitions, and what is no text as what it is not', () => {

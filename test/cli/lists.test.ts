@@ -38,9 +38,9 @@ describe('groupage lists, on a local stack,', () => {
       said('spring\n'),
     );
     file('parcels.jsonl', `\ufeff${lines(5).join('\r\n')}\n\n`);
-    expect(await run('add', 'spring', 'parcels.jsonl')).toEqual(said('5 jobs added to spring, which has 5\n'));
+    expect(await run('add', 'spring', 'parcels.jsonl')).toEqual(said('5 jobs added to spring, which now has 5\n'));
     expect(await piped(lines(3).join('\n'), 'add', 'spring', '-')).toEqual(
-      said('3 jobs added to spring, which has 8\n'),
+      said('3 jobs added to spring, which now has 8\n'),
     );
     expect(await run('trigger', 'spring', '--percent', '25')).toEqual(said('2 jobs triggered, 6 left\n'));
     expect(await run('trigger', 'spring', '--count', '100')).toEqual(said('6 jobs triggered, 0 left\n'));
@@ -53,7 +53,7 @@ describe('groupage lists, on a local stack,', () => {
       /^LIST +STATUS +JOBS +OPERATION +AGE +NAME\nspring +complete +8 +ship +\d\S* \w+ +spring parcels\n$/,
     );
     expect(JSON.parse((await run('list', '--json')).out)).toMatchObject({ lists: [{ id: 'spring', total: 8 }] });
-    expect(await run('delete', 'spring')).toEqual(said('spring is deleted, with 8 jobs\n'));
+    expect(await run('delete', 'spring')).toEqual(said('deleted spring with 8 jobs\n'));
     expect(await run('show', 'spring')).toMatchObject({ code: 1, err: expect.stringContaining('deleted') });
   });
 
@@ -66,7 +66,7 @@ describe('groupage lists, on a local stack,', () => {
       code: 0,
       out: `{"token":0,"payload":${odd[0]}}\n{"token":1,"payload":${odd[1]}}\n`,
       err: expect.stringMatching(
-        /^claim me\.0\.2\.\S{6} has 2 jobs until \S+; then: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
+        /^claim me\.0\.2\.\S{6} has 2 jobs until \S+. When the jobs are done: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
       ),
     });
     const [, claim = ''] = /^claim (\S+)/.exec(first.err) ?? [];
@@ -83,7 +83,7 @@ describe('groupage lists, on a local stack,', () => {
     );
     const last = JSON.parse((await run('claim', 'pull', '--json')).out);
     expect(await run('seal', 'pull')).toEqual(said('pull is sealed\n'));
-    expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'nothing to claim: pull is sealed\n' });
+    expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'no job to claim: pull is sealed\n' });
     expect((await run('show', 'pull')).out).toMatch(/^jobs +█{20}▒{10} {2}2 of 3 done$/m);
     expect(await run('complete', 'pull', last.claimId, '--failed')).toEqual(
       said('all jobs of the claim are done; pull is complete\n'),
@@ -122,17 +122,18 @@ describe('groupage lists, on a local stack,', () => {
       [
         expect.stringMatching(/^line 1701: .*JSON/),
         'line 1801: must be a JSON object',
-        '1,000 jobs added, up to line 1000; mend these lines; to add the rest, and none twice: groupage lists add many "many.jsonl" --token "spring-1"',
+        '1,000 jobs added, up to line 1000. Correct these lines. To add the rest without adding a line twice: groupage lists add many "many.jsonl" --token "spring-1"',
         '',
       ],
     ]);
     expect((await shown('many')).total).toBe(1_000);
     file('many.jsonl', good.join('\n'));
     expect(await run('add', 'many', 'many.jsonl', '--token', 'spring-1')).toEqual(
-      said('2,500 jobs added to many, which has 2,500\n'),
+      said('2,500 jobs added to many, which now has 2,500\n'),
     );
     const large = `{"text":"${'ü'.repeat(140_000)}"}`;
-    const tooLarge = 'line 2: has 280011 bytes: a payload has at most 262144\nnothing was added; mend these lines; ';
+    const tooLarge =
+      'line 2: has 280011 bytes, but a payload has at most 262144\nNo job was added. Correct these lines. ';
     expect((await piped(`{}\n${large}\n`, 'add', 'many', '-')).err).toContain(tooLarge);
     const listed = (await run('show', 'many', '--jobs')).out.trimEnd().split('\n');
     expect([listed.length, JSON.parse(listed.at(-1) ?? '').token]).toEqual([2_500, 2_499]);
@@ -152,7 +153,7 @@ describe('groupage lists, on a local stack,', () => {
       [['show', 'nobody'], 1, 'there is no list "nobody"'],
       [['create', '--operation', 'nobody'], 1, '  operation is unknown: "nobody"; configured are ship'],
       [['create', '--id', 'shut', '--name', 'other'], 1, 'list shut already exists with another name'],
-      [['add', 'shut', 'one.jsonl'], 1, 'list shut is cancelled: no more jobs can be added\nnothing was added\n'],
+      [['add', 'shut', 'one.jsonl'], 1, 'list shut is cancelled: no more jobs can be added\nNo job was added\n'],
       [['add', 'shut', 'none.jsonl'], 1, 'none.jsonl cannot be read'],
       [['add', 'shut', '.'], 1, '. is a folder'],
       [['trigger', 'shut', '--count', '1'], 1, 'list shut has no operation'],
@@ -161,15 +162,15 @@ describe('groupage lists, on a local stack,', () => {
       [['complete', 'shut', 'x'], 1, 'claim'],
       [['trigger', 'shut'], 2, 'give either --count or --percent'],
       [['trigger', 'shut', '--count', '1', '--percent', '1'], 2, 'give either --count or --percent'],
-      [['trigger', 'shut', '--count', '0'], 2, 'It takes a whole number'],
-      [['trigger', 'shut', '--percent', 'some'], 2, 'It takes a number such as 10'],
-      [['trigger', 'shut', '--count', '1', '--token', 'x'.repeat(49)], 2, 'It takes well-formed text of 1 to 48'],
-      [['add', 'shut', 'one.jsonl', '--token', ''], 2, 'It takes well-formed text of 1 to 48'],
-      [['claim', 'shut', '--lease', '1m'], 2, 'It takes a whole number'],
-      [['complete', 'shut', 'x', '--jobs', 'a'], 2, 'It takes the tokens of jobs'],
+      [['trigger', 'shut', '--count', '0'], 2, 'Give a whole number'],
+      [['trigger', 'shut', '--percent', 'some'], 2, 'Give a number such as 10'],
+      [['trigger', 'shut', '--count', '1', '--token', 'x'.repeat(49)], 2, 'Give well-formed text of 1 to 48'],
+      [['add', 'shut', 'one.jsonl', '--token', ''], 2, 'Give well-formed text of 1 to 48'],
+      [['claim', 'shut', '--lease', '1m'], 2, 'Give a whole number'],
+      [['complete', 'shut', 'x', '--jobs', 'a'], 2, 'Give tokens of jobs'],
       [['add', 'shut'], 2, "missing required argument 'file'"],
-      [['delete', '..'], 2, 'It takes the id of a list'],
-      [['seal', ''], 2, 'It takes the id of a list'],
+      [['delete', '..'], 2, 'Give the id of a list'],
+      [['seal', ''], 2, 'Give the id of a list'],
       [[], 2, 'Usage: groupage lists'],
     ] as const)
       expect([args, await run(...args)]).toMatchObject([args, { code, out: '', err: expect.stringContaining(err) }]);
@@ -199,7 +200,7 @@ describe('groupage lists, when the API fails,', () => {
     const [, token] = /--token "(\w+)" --api \S+\n$/.exec(err) ?? [];
     expect([code, err]).toEqual([
       1,
-      `something went wrong here\n1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "${token}" --api "${fake.url}"\n`,
+      `something went wrong here\n1,000 jobs added, up to line 1000. More may have been added. To add the rest without adding a line twice: groupage lists add l "-" --token "${token}" --api "${fake.url}"\n`,
     ]);
     expect(fake.asked.map((each) => /"token":"([^"]+)"/.exec(each)?.[1])).toEqual([`${token}.0`, `${token}.1`]);
   });
@@ -212,7 +213,7 @@ describe('groupage lists, when the API fails,', () => {
     expect(await ran).toEqual({
       code: 130,
       out: '',
-      err: `interrupted; 1,000 jobs added, up to line 1000; whether more were is not known; to add the rest, and none twice: groupage lists add l "-" --token "t" --api "${fake.url}"\n`,
+      err: `Interrupted. 1,000 jobs added, up to line 1000. More may have been added. To add the rest without adding a line twice: groupage lists add l "-" --token "t" --api "${fake.url}"\n`,
     });
   });
 
@@ -221,7 +222,7 @@ describe('groupage lists, when the API fails,', () => {
     fake.answer({ 'POST /lists/l/jobs': [new ApiError(400, { detail: 'not valid', errors })] });
     expect(await run(['add', 'l', '-'], '{"depot":"MUC"}\n\n{}\n')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^line 3: payload\.depot is missing\nnothing was added; mend these lines; /),
+      err: expect.stringMatching(/^line 3: payload\.depot is missing\nNo job was added. Correct these lines. /),
     });
   });
 
@@ -232,7 +233,7 @@ describe('groupage lists, when the API fails,', () => {
     expect(triggered).toEqual({
       code: 1,
       out: '',
-      err: `too many ask of it at once\nWhether jobs were triggered is not known; to trigger these, and none twice: groupage lists trigger l --percent 2.5 --token "${token}" --api "${fake.url}"\n`,
+      err: `too many ask of it at once\nJobs may have been triggered. To repeat this without triggering a job twice: groupage lists trigger l --percent 2.5 --token "${token}" --api "${fake.url}"\n`,
     });
     const claimed = await run(['claim', 'l', '--count', '3']);
     const [, claimId] = /"claimId":"(\w+)"/.exec(fake.asked[1] ?? '') ?? [];
@@ -257,7 +258,7 @@ describe('groupage lists, of a list so large that the API does not count what is
     expect(await run('show', 'huge')).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^id +huge\nstatus +open\njobs +9,000,000, too many to count those that are done\navailable +5,000,000\nclaimed +7\nfailed +3 or more\ncreated .*\n$/,
+        /^id +huge\nstatus +open\njobs +9,000,000 \(too many to count the done ones\)\navailable +5,000,000\nclaimed +7\nfailed +3 or more\ncreated .*\n$/,
       ),
     });
     expect(await run('seal', 'huge')).toMatchObject({ code: 0, out: 'huge is sealed\n' });
@@ -286,7 +287,7 @@ describe('a list is shown', () => {
   it('with what it waits for, where all is done and nobody sealed it', () => {
     const status = (total: number, done: number, stands: 'open' | 'sealed' = 'open') =>
       /^status +(.*)$/m.exec(show({ ...list, status: stands, total, done, leased: 0, started: 0 }))?.[1];
-    expect(status(3, 3)).toBe('open; all jobs are done: it is complete once it is sealed');
+    expect(status(3, 3)).toBe('open (all jobs are done; seal the list to complete it)');
     expect([status(3, 2), status(0, 0), status(3, 3, 'sealed')]).toEqual(['open', 'open', 'sealed']);
   });
 

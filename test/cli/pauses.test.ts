@@ -34,7 +34,9 @@ describe('on call, on a local stack,', () => {
   it('a task that waits says what for, and is cancelled; one that is under way is not', async () => {
     const id = await waiting('CANCEL');
     const target = flow.target('CANCEL');
-    expect(await run('pause', '--target', target, '--reason', 'fog')).toEqual(said(`${target} is paused`));
+    expect(await run('pause', '--target', target, '--reason', 'fog')).toEqual(
+      said(`${target} is paused. Tasks wait; nothing is lost. Resume: groupage resume --target ${target}`),
+    );
     expect((await run('status', id)).out).toMatch(/\nwaits for +its Target, paused since \S+Z \(fog\)\n/);
     expect(await run('cancel', id)).toEqual(said(`${id} is cancelled`));
     expect(JSON.parse((await run('cancel', id, '--json')).out)).toMatchObject({ error: { code: 'cancelled' } });
@@ -51,9 +53,15 @@ describe('on call, on a local stack,', () => {
 
   it('an operation is paused and resumed, and its state is seen', async () => {
     expect(await run('resume', 'ship')).toEqual(said('ship is not paused'));
-    expect(await run('pause', 'ship', '--reason', 'the port is closed')).toEqual(said('ship is paused'));
-    expect(await run('pause', 'ship')).toEqual(said('ship was paused already, and stays so'));
-    expect((await run('operations')).out).toMatch(/\nship +closed +0 +any +0 +paused for .+: the port is closed\n/);
+    expect(await run('pause', 'ship', '--reason', 'the port is closed')).toEqual(
+      said('ship is paused. Tasks wait; nothing is lost. Resume: groupage resume ship'),
+    );
+    expect(await run('pause', 'ship')).toEqual(
+      said('ship was already paused. Tasks wait; nothing is lost. Resume: groupage resume ship'),
+    );
+    expect((await run('operations')).out).toMatch(
+      /\nship +closed +0 +no limit +0 +paused for .+: the port is closed\n/,
+    );
     expect((await run('watch')).out).toMatch(/\nship: paused for .+: the port is closed\n/);
     const { operations } = JSON.parse((await run('operations', '--json')).out) as { operations: object[] };
     expect(operations).toMatchObject([{ operation: 'ship', paused: { by: 'person' } }]);
@@ -69,10 +77,10 @@ describe('on call, on a local stack,', () => {
     expect((await run('watch')).out).toMatch(/ship\/depot=FLUSHED +1 .* paused/);
     expect(await run('flush', target)).toEqual(said(`${target}: 1 waiting task flushed`));
     expect(JSON.parse((await run('flush', target, '--json')).out)).toEqual({ target, waiting: 1 });
-    expect(await run('resume', '--target', target)).toEqual(said(`${target} goes on in a moment`));
+    expect(await run('resume', '--target', target)).toEqual(said(`${target} resumes in a moment`));
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
     const { out } = await run('resume', '--target', target);
-    expect(out).toBe(`${target} is not paused itself; groupage operations shows whether its operation is\n`);
+    expect(out).toBe(`${target} is not paused itself. Check its operation with: groupage operations\n`);
   });
 
   it('what is not there is named, and what cannot be meant is wrong usage', async () => {

@@ -38,17 +38,17 @@ describe('groupage redrive, on a local stack,', () => {
 
   it('gives tasks another run, and says which it could not', async () => {
     const [id = ''] = await failedTasks('BY-ID', 1);
-    expect(await run(id, '--dry-run')).toEqual({ code: 0, out: '1 task would get another run\n', err: '' });
+    expect(await run(id, '--dry-run')).toEqual({ code: 0, out: '1 task would run again\n', err: '' });
     expect(await flow.task(id)).toMatchObject({ status: 'failed', run: 1 });
     expect(await run(id, 'nobody')).toEqual({
       code: 1,
-      out: '1 task gets another run\n',
+      out: '1 task runs again\n',
       err: expect.stringMatching(/^nobody: there is no task nobody/),
     });
     expect(await succeeded(id)).toMatchObject({ run: 2 });
     expect(await run(id)).toEqual({
       code: 1,
-      out: '0 tasks get another run\n',
+      out: '0 tasks run again\n',
       err: `${id}: it has succeeded\n`,
     });
     expect(JSON.parse((await run(id, '--json')).out)).toEqual({
@@ -60,7 +60,7 @@ describe('groupage redrive, on a local stack,', () => {
   it('gives all failed tasks of a Target another run, and says when there are none', async () => {
     const ids = await failedTasks('TARGET', 3);
     const target = flow.target('TARGET');
-    expect(await run('--target', target)).toEqual({ code: 0, out: '3 tasks get another run\n', err: '' });
+    expect(await run('--target', target)).toEqual({ code: 0, out: '3 tasks run again\n', err: '' });
     for (const id of ids) expect(await succeeded(id)).toMatchObject({ run: 2 });
     expect(await run('--target', target)).toEqual({ code: 0, out: `${target} has no failed tasks\n`, err: '' });
   });
@@ -70,19 +70,21 @@ describe('groupage redrive, on a local stack,', () => {
     const { out } = await groupage(folder, ['failures', '--operation', 'ship']);
     const [, key = ''] = /^ +3 {2}ship +refused +answered 422 .* {2}(\S{10})$/m.exec(out) ?? [];
     expect(out).toMatch(/^TASKS +OPERATION +CODE +CAUSE +EXAMPLE +KEY\n/);
-    expect(out).toContain(`groupage redrive --cause ${key} gives 3 tasks another run`);
+    expect(out).toContain(
+      `To run the largest group again: groupage redrive --cause ${key} (3 tasks; use --dry-run first)`,
+    );
     expect(JSON.parse((await groupage(folder, ['failures', '--json'])).out)).toMatchObject({
       groups: [{ key, tasks: 3, targets: 2 }],
       looked: 3,
     });
-    expect(await run('--cause', key, '--dry-run')).toMatchObject({ code: 0, out: '3 tasks would get another run\n' });
-    expect(await run('--cause', key)).toEqual({ code: 0, out: '3 tasks get another run\n', err: '' });
+    expect(await run('--cause', key, '--dry-run')).toMatchObject({ code: 0, out: '3 tasks would run again\n' });
+    expect(await run('--cause', key)).toEqual({ code: 0, out: '3 tasks run again\n', err: '' });
     for (const id of ids) expect(await succeeded(id)).toMatchObject({ run: 2 });
     expect(await groupage(folder, ['failures'])).toEqual({ code: 0, out: 'no failed tasks\n', err: '' });
     expect(await run('--cause', key)).toEqual({
       code: 1,
       out: '',
-      err: `no task has failed for the cause ${key}: groupage failures shows those there are\n`,
+      err: `no failed task has the cause ${key}. List the causes with: groupage failures\n`,
     });
   });
 
@@ -138,7 +140,7 @@ describe('groupage redrive', () => {
     });
     expect(await run('--target', 'ship')).toEqual({
       code: 1,
-      out: '1,007 tasks get another run\n',
+      out: '1,007 tasks run again\n',
       err: 'a: its operation is gone\n',
     });
     expect(api.asked.map((each) => JSON.parse(each.slice(each.indexOf('{'))))).toEqual([
@@ -147,7 +149,7 @@ describe('groupage redrive', () => {
     ]);
     api.answer({ 'POST /tasks/redrive': { redriven: 600, skipped: [] } });
     const ids = Array.from({ length: 1_200 }, (_, n) => `t-${n}`);
-    expect((await run(...ids)).out).toBe('1,200 tasks get another run\n');
+    expect((await run(...ids)).out).toBe('1,200 tasks run again\n');
     expect(api.asked.map((each) => (JSON.parse(each.slice(each.indexOf('{'))) as { ids: string[] }).ids)).toEqual([
       ids.slice(0, 1_000),
       ids.slice(1_000),
@@ -193,10 +195,10 @@ describe('groupage redrive', () => {
     expect(await run('--dead-letters', 'elect')).toEqual({
       code: 1,
       out: 'elect: 500 dead letters sent again, about 120 left\n',
-      err: expect.stringMatching(/^elect m-1: closed\n.*is it the API of Groupage/s),
+      err: expect.stringMatching(/^elect m-1: closed\n.*Check that this is the URL of a Groupage API/s),
     });
     api.answer({ 'POST /tasks/redrive': [{ redriven: 7, skipped: [], cursor: 'next' }, {}] });
-    expect(await run('--target', 'ship')).toMatchObject({ code: 1, out: '7 tasks get another run\n' });
+    expect(await run('--target', 'ship')).toMatchObject({ code: 1, out: '7 tasks run again\n' });
     const skipped = Array.from({ length: 30 }, (_, n) => ({ id: `m-${n}`, reason: 'closed' }));
     api.answer({ 'POST /tasks/redrive': { redriven: 0, skipped } });
     expect((await run('--target', 'ship')).err).toContain('… and 10 more (--json shows all)\n');
@@ -215,7 +217,7 @@ describe('groupage redrive', () => {
       expect(await ran).toEqual({
         code: 130,
         out,
-        err: 'elect m-1: closed\ninterrupted: a request that is under way may go on for up to ten seconds\n',
+        err: 'elect m-1: closed\nInterrupted. The request under way may continue for up to ten seconds\n',
       });
     }
   });
@@ -224,7 +226,7 @@ describe('groupage redrive', () => {
     api.answer({ [REJECTED]: { dryRun: true, redriven: 4, skipped: [], left: 4 } });
     expect(await run('--dead-letters', 'rejected', '--dry-run')).toEqual({
       code: 0,
-      out: 'rejected: 4 refused messages would be sent again where they would be taken\n',
+      out: 'rejected: 4 refused messages would be sent again if accepted now\n',
       err: '',
     });
     expect(api.asked).toEqual(['POST /v1/dead-letters/rejected/redrive {"dryRun":true}']);

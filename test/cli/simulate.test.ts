@@ -30,7 +30,7 @@ describe('groupage simulate', () => {
     const text = await run(['--trace', '-'], linesOf(100));
     expect(text).toMatchObject({ code: 0, err: '' });
     expect(text.out).toMatch(/ship +100 +0 +10 +10 +100% +full 10/);
-    expect(text.out).toMatch(/cost +\$[\d.]+ a million tasks, \$[\d.]+ a day/);
+    expect(text.out).toMatch(/cost +\$[\d.]+ per million tasks, \$[\d.]+ per day/);
     const json = await run(['--trace', '-', '--json', '--local'], linesOf(100));
     expect(JSON.parse(json.out)).toMatchObject({
       outcome: { operations: [{ operation: 'ship', tasks: 100, succeeded: 100, calls: 10 }] },
@@ -48,14 +48,14 @@ describe('groupage simulate', () => {
     );
     expect(readFileSync(join(folder, 'curve.svg'), 'utf8')).toContain('as configured');
     expect((await run([...LOAD, '--out', 'report.html'])).code).toBe(0);
-    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(/<svg[\s\S]*sealed because/i);
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(/<svg[\s\S]*sealed by/i);
   });
 
   it('fails where no policy meets the aims', async () => {
     const found = await run([...LOAD, '--recommend', '--aim', 'max wait < 0s', 'cost < $0.01/million']);
     expect(found).toMatchObject({ code: 1, err: '' });
     expect(found.out).toContain('No policy meets all aims');
-    expect(found.out).toContain('None meets "max wait < 0s", or "cost < $0.01/million"');
+    expect(found.out).toContain('No policy meets "max wait < 0s", or "cost < $0.01/million"');
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('groupage simulate', () => {
   });
 
   it.each([
-    [[...LOAD, '--recommend', '--aim', 'speed'], '--aim: "speed" is no aim'],
+    [[...LOAD, '--recommend', '--aim', 'speed'], '--aim: "speed" is not a valid aim'],
     [[...LOAD, '--stack', 'any'], "unknown option '--stack'"],
   ])('is used wrongly: %j', async (args, reason) => {
     const { code, err } = await run(args);
@@ -81,16 +81,16 @@ describe('groupage simulate', () => {
 
   const load = LOAD[1] as string;
   it.each([
-    [{}, 'give a --trace or a --load'],
-    [{ trace: 'bad.csv', load }, 'give a --trace or a --load'],
-    [{ load: 'rate=fast' }, '--load: rate takes how many'],
+    [{}, 'give the tasks: either --trace FILE or --load TEXT'],
+    [{ trace: 'bad.csv', load }, 'give the tasks: either --trace FILE or --load TEXT'],
+    [{ load: 'rate=fast' }, '--load: rate takes a rate'],
     [{ load, downstream: 'limit=0/s' }, '--downstream: limit takes'],
     [{ load, vary: ['maxWait=9'] }, '--vary: maxWait takes'],
-    [{ load, aim: ['p99 wait < 5s'] }, '--recommend and --aim go together'],
+    [{ load, aim: ['p99 wait < 5s'] }, '--recommend needs --aim'],
     [{ load, seed: 'x' }, '--seed takes'],
     [{ load, out: 'picture.png' }, '--out takes'],
-    [{ load, config: 'two.json' }, '--operation names the one of the load'],
-    [{ load, operation: 'none' }, '--operation names none that is configured: these are ship'],
+    [{ load, config: 'two.json' }, 'Name the one of the load with --operation'],
+    [{ load, operation: 'none' }, '--operation names an operation that is not configured. Configured: ship'],
   ])('is asked for what it cannot do: %j', async (options: SimulateOptions, reason) => {
     const config = join(folder, options.config ?? 'groupage.config.json');
     const asked = askedOf({ ...options, config });

@@ -103,7 +103,7 @@ describe('the command line, with --stack', () => {
   it('finds the API by the output, and signs for Lambda; a stack that is being updated is as good', async () => {
     expect(await run(['targets', '--stack', 'Groupage-dev-Flow'])).toEqual({
       code: 0,
-      out: 'no Targets yet: no task was registered\n',
+      out: 'no Targets yet: no task has been registered\n',
       err: '',
     });
     expect(called).toEqual([{ method: 'GET', path: '/v1/targets?limit=51', body: '' }]);
@@ -149,11 +149,11 @@ describe('the command line, with --stack', () => {
   });
 
   it('says which stacks there are, where the named one is not, or has no API', async () => {
-    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
+    const stacks = 'stacks with a Groupage API: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
     for (const [name, words] of [
       ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
       ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],
-      ['Young', 'it is being created'],
+      ['Young', 'the stack is being created'],
     ] as const)
       expect(await run(['targets', '--stack', name])).toMatchObject({ code: 1, err: expect.stringContaining(words) });
   });
@@ -174,7 +174,7 @@ describe('the command line, with --stack', () => {
       expect(await run(stack, { ...environment, AWS_PROFILE: 'nope' })).toMatchObject({
         code: 1,
         out: '',
-        err: expect.stringMatching(/^AWS_PROFILE names the profile "nope", which .*\(there are default, dev, keys\)/),
+        err: expect.stringMatching(/^AWS_PROFILE is "nope", but .*\(existing profiles: default, dev, keys\)/),
       });
     expect((await run(stack, { ...none, AWS_PROFILE: 'nope' })).err).toContain('.aws/config');
     expect(await run(stack, { ...files, AWS_PROFILE: 'keys' })).toMatchObject({ code: 0 });
@@ -186,12 +186,12 @@ describe('the command line, with --stack', () => {
     expect(await run(stack, none)).toMatchObject({ code: 1, err: expect.stringContaining('AWS_PROFILE=NAME') });
     expect(await run(stack, { AWS_REGION: undefined })).toMatchObject({
       code: 1,
-      err: expect.stringContaining('set AWS_REGION'),
+      err: expect.stringContaining('Set AWS_REGION'),
     });
     for (const [code, words] of [
       ['ExpiredToken', /credentials have expired/],
       ['InvalidClientTokenId', /does not accept these credentials/],
-      ['AccessDenied', /may not look at the stack Groupage-dev-Flow/],
+      ['AccessDenied', /may not read the stack Groupage-dev-Flow/],
     ] as const) {
       refusal = [code, 'says AWS'];
       expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
@@ -211,7 +211,7 @@ describe('the command line, with --stack', () => {
     forbidden = undefined;
     expect(await run(stack, { AWS_SECRET_ACCESS_KEY: 'wrong' })).toMatchObject({
       code: 1,
-      err: expect.stringContaining('the signature does not fit'),
+      err: expect.stringContaining('the signature does not match'),
     });
   });
 
@@ -224,7 +224,7 @@ describe('the command line, with --stack', () => {
     redirect = `${other.url}/v1/tasks?key=s3cret`;
     try {
       const sent = await run(['send', 'ship', '{"depot":"MUC"}', '--stack', 'Groupage-dev-Flow']);
-      expect(sent).toEqual({ code: 1, out: '', err: expect.stringContaining(`leads to ${other.url}/v1/tasks:`) });
+      expect(sent).toEqual({ code: 1, out: '', err: expect.stringContaining(`a redirect to ${other.url}/v1/tasks.`) });
       expect(reached).toEqual([]);
     } finally {
       other.close();
@@ -236,21 +236,21 @@ describe('the command line, with --stack', () => {
       expect(await run(['targets', '--stack', name])).toEqual({
         code: 2,
         out: '',
-        err: expect.stringContaining('--stack takes the name or the ARN of a stack'),
+        err: expect.stringContaining('--stack takes the name or ARN of a stack'),
       });
   });
 
   it('has words for whatever goes wrong on the way to AWS', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     for (const [environment, words] of [
-      [{ AWS_REGION: 'bad region' }, /"bad region" is no AWS region/],
+      [{ AWS_REGION: 'bad region' }, /"bad region" is not an AWS region/],
       [{ AWS_ENDPOINT_URL_CLOUDFORMATION: 'nonsense' }, /AWS_ENDPOINT_URL/],
     ] as const)
       expect(await run(stack, environment)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
     for (const [code, words] of [
-      ['OptInRequired', /does not use region "eu-test-1"/],
-      ['ValidationError', /^cannot look at the stack Groupage-dev-Flow \(says AWS\)$/m],
-      ['SomethingNew', /^cannot look at the stack Groupage-dev-Flow \(says AWS\)$/m],
+      ['OptInRequired', /region "eu-test-1" or the service is not enabled/],
+      ['ValidationError', /^cannot read the stack Groupage-dev-Flow \(says AWS\)$/m],
+      ['SomethingNew', /^cannot read the stack Groupage-dev-Flow \(says AWS\)$/m],
     ] as const) {
       refusal = [code, 'says AWS'];
       expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });
@@ -259,7 +259,7 @@ describe('the command line, with --stack', () => {
 
   it('says what answers where it is not the API', async () => {
     const stack = ['--stack', 'Groupage-dev-Flow'];
-    const words = { code: 1, err: expect.stringContaining('is it the API of Groupage?') };
+    const words = { code: 1, err: expect.stringContaining('Check that this is the URL of a Groupage API') };
     for (const other of [{}, null, [], { targets: [{}], tasks: 'none', ids: [1], batches: {} }]) {
       answers = other;
       for (const args of [

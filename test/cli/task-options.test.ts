@@ -50,12 +50,12 @@ describe('the command line, for what a task wishes for', () => {
   it('refuses it where it would be lost, or would make many tasks the same', async () => {
     served.answer({});
     for (const [args, err] of [
-      [['--file', 'messages', '--priority', '1'], 'lines that are whole messages bring their own "priority"'],
+      [['--file', 'messages', '--priority', '1'], 'each line is a whole message and has its own "priority"'],
       [['ship', '--file', 'payloads', '--coalesce-key', 'k'], '--coalesce-key is for one task'],
       [['ship', '--file', 'payloads', '--fan-out-item', 'f:0:1'], '--fan-out-item is for one task'],
-      [['ship', '{}', '--priority', 'high'], 'It takes a number.'],
-      [['ship', '{}', '--weight', ''], 'It takes a number.'],
-      [['ship', '{}', '--weight', '1e400'], 'It takes a number.'],
+      [['ship', '{}', '--priority', 'high'], 'Give a number.'],
+      [['ship', '{}', '--weight', ''], 'Give a number.'],
+      [['ship', '{}', '--weight', '1e400'], 'Give a number.'],
     ] as const)
       expect(await run('send', ...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(err) });
     expect(served.asked).toEqual([]);
@@ -77,7 +77,7 @@ describe('the command line, for what a task wishes for', () => {
       'GET /tasks/t-1': { ...task, createdAt, status: 'succeeded', supersededBy: 't-2', startBy: createdAt },
     });
     const superseded = await run('status', 't-1');
-    expect(superseded.out).toMatch(/^superseded +by t-2, which was done instead$/m);
+    expect(superseded.out).toMatch(/^superseded +by the newer task t-2, which runs instead$/m);
     expect(superseded.out).toMatch(/^start by +\S+ \(over\)$/m);
     served.answer({ 'GET /tasks/t-1': { ...task, createdAt } });
     expect((await run('status', 't-1')).out).not.toMatch(

@@ -78,23 +78,23 @@ it('the picture names operations of which not all goes on, and Targets that are 
   ]);
   expect(lines.slice(2, 7)).toEqual([
     'port: paused for 10 s: fog\ufffd[2J',
-    'mail: circuit open for 10 s, to be tried in 20 s: answered 503',
-    'late: circuit open for 10 s, to be tried now: answered 503',
+    'mail: circuit open for 10 s, next trial call in 20 s: answered 503',
+    'late: circuit open for 10 s, next trial call due now: answered 503',
     '… and 2 operations more: groupage operations',
     '',
   ]);
   expect(lines.slice(8).map((line) => line.trim().split(/ {2,}/))).toEqual([
     ['ship/depot=a', '0', 'paused'],
-    ['ship/depot=b', '0', 'no room'],
+    ['ship/depot=b', '0', 'no slot'],
     ['ship/depot=c', '0'],
   ]);
   const [, blocked] = picture(rows, screen, [operation('ship', { paused })]).filter((line) => line.startsWith('ship/'));
   expect(blocked).toMatch(/^ship\/depot=b\s+0\s+paused$/);
   expect(picture(rows, screen, [operation('back', { circuit: 'half-open', failures: 5 })])[2]).toBe(
-    'back: circuit half-open after 5 failures, the next call decides',
+    'back: circuit half-open after 5 failures; the next batch closes it or opens it again',
   );
   expect(picture(rows, screen, [operation('full', { slots: { taken: 2, total: 2 }, waitingTargets: 1 })])[2]).toBe(
-    'full: full, 2 of 2 batches are under way',
+    'full: no free slot, 2 of 2 are taken; Targets wait',
   );
 });
 

@@ -44,12 +44,12 @@ const madeBy = (run: string, status: string): FakeStack => ({
 it('says what is left to do where it cannot look any more', async () => {
   for (const [code, words] of [
     ['ExpiredToken', /credentials have expired/],
-    ['SomethingNew', /could not be looked at or removed: cannot look at the stack/],
+    ['SomethingNew', /could not be read or removed: cannot read the stack/],
   ] as const) {
     const account = await accountWith({}, [code, 'says AWS']);
     const said = await cleanUp(account, FAILED);
     expect(said).toMatch(words);
-    expect(said).toContain('The deployment failed; what stands could not be looked at or removed');
+    expect(said).toContain('The deployment failed. The remaining stacks could not be read or removed');
     expect(said).toContain('npm run destroy -- --stage dev');
     aws?.close();
   }
@@ -58,7 +58,7 @@ it('says what is left to do where it cannot look any more', async () => {
 it('leaves what another deployment made, and says whose it is', async () => {
   const account = await accountWith({ 'Groupage-dev-Data': madeBy('groupage-2', 'CREATE_IN_PROGRESS') });
   expect(await cleanUp(account, FAILED)).toContain(
-    'Groupage-dev-Data (CREATE_IN_PROGRESS) was not made by this run but by another deployment, and stays',
+    'Groupage-dev-Data (CREATE_IN_PROGRESS) was created by another deployment and stays',
   );
 });
 
@@ -70,13 +70,15 @@ it('waits for what this run made; a second Ctrl-C gives that up, and says what s
     expect(print).toHaveBeenCalledWith(expect.stringContaining('Groupage-dev-Data (CREATE_IN_PROGRESS)')),
   );
   process.emit('SIGINT');
-  expect(await said).toMatch(/interrupted\. What stands: Groupage-dev-Data \(CREATE_IN_PROGRESS\).*npm run destroy/);
+  expect(await said).toMatch(
+    /interrupted\. Remaining stacks: Groupage-dev-Data \(CREATE_IN_PROGRESS\).*npm run destroy/,
+  );
 });
 
 it('goes on where it cannot be read why something failed', async () => {
   const account = await accountWith({}, ['SomethingNew', 'says AWS']);
-  expect(await causesIn(account, 'arn:1', 0)).toEqual([expect.stringContaining('why could not be read')]);
+  expect(await causesIn(account, 'arn:1', 0)).toEqual([expect.stringContaining('the cause could not be read')]);
   // Not even an answer of AWS.
   const broken = { ...account, cloudFormation: undefined } as unknown as Account;
-  expect(await causesIn(broken, 'arn:1', 0)).toEqual([expect.stringContaining('why could not be read')]);
+  expect(await causesIn(broken, 'arn:1', 0)).toEqual([expect.stringContaining('the cause could not be read')]);
 });

@@ -42,7 +42,9 @@ it('the rule holds for every command', () => {
     const { status, output } = run(args, named);
     expect([args, status, output]).toEqual([args, 1, expect.stringContaining(`${file}:\n`)]);
   }
-  expect(run(['bin/groupage.ts', 'check'], { GROUPAGE_CONFIG: '' }).output).toContain('this is examples/flights');
+  expect(run(['bin/groupage.ts', 'check'], { GROUPAGE_CONFIG: '' }).output).toContain(
+    'This is the example, examples/flights',
+  );
 });
 
 it('a folder is no configuration', async () => {
@@ -58,7 +60,10 @@ it('a configuration that ends the process is no success', () => {
     writeFileSync(file, text);
     const environment = { AWS_REGION: 'eu-test-1', AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
     const { status, output } = run(['bin/deploy.ts', 'deploy', '--config', file], environment);
-    expect([status, output]).toEqual([1, expect.stringContaining('The command was ended before it was done.')]);
+    expect([status, output]).toEqual([
+      1,
+      expect.stringContaining('The process ended before the command had finished.'),
+    ]);
   }
   writeFileSync(file, 'process.exit(0);\nexport default {};');
   expect(run(['bin/groupage.ts', 'check', file])).toEqual({

@@ -9,8 +9,8 @@ it('whatever AWS or the network answers ends in words', async () => {
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, /NODE_EXTRA_CA_CERTS/],
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, /NODE_EXTRA_CA_CERTS/],
     [{ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, /NODE_EXTRA_CA_CERTS/],
-    [{ name: 'ServiceUnavailable', $metadata: {} }, /run the command again in a minute/],
-    [{ name: 'OptInRequired', $metadata: {} }, /enable it/],
+    [{ name: 'ServiceUnavailable', $metadata: {} }, /Run the command again in a minute/],
+    [{ name: 'OptInRequired', $metadata: {} }, /Enable it/],
     [{ name: 'ValidationError', $metadata: {} }, /^cannot look \(why\)$/],
     [{ code: 'EWHATEVER' }, /^cannot look \(why\)$/],
   ] as const) {

@@ -31,7 +31,7 @@ describe('a plan to deploy', () => {
   it('stops at a stack of the same name that is not of this stage', () => {
     expect(planDeploy('dev', NAMES, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')])).toEqual({
       do: 'stop',
-      problems: [expect.stringMatching(/Groupage-dev-Flow already .*has no tag groupage:stage.*choose another stage/)],
+      problems: [expect.stringMatching(/Groupage-dev-Flow already .*has no tag groupage:stage.*Choose another stage/)],
     });
     expect(planDeploy('dev', NAMES, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', 'old')])).toMatchObject({
       problems: [expect.stringContaining('groupage:stage=old')],
@@ -122,10 +122,10 @@ describe('a plan to remove', () => {
     ];
     const foreign: Seen[] = waiting('').map((stack) => ({ ...stack, tags: { team: 'other' } }));
     expect(planDestroy('dev', foreign, true)).toMatchObject({
-      problems: [expect.stringContaining("not this stage's")],
+      problems: [expect.stringContaining('does not belong to this stage')],
     });
     expect(planDestroy('dev', waiting('old'), true).do).toBe('stop');
-    expect(planDestroy('dev', waiting(''), false)).toMatchObject({ problems: [expect.stringContaining('add --yes')] });
+    expect(planDestroy('dev', waiting(''), false)).toMatchObject({ problems: [expect.stringContaining('Add --yes')] });
     expect(planDestroy('dev', waiting('', ['groupage-1', 'theirs']), false)).toMatchObject({
       problems: [expect.stringContaining('the change set groupage-1, theirs')],
     });
@@ -136,7 +136,7 @@ describe('a plan to remove', () => {
     ] as const)
       expect(planDestroy('dev', seen, yes)).toMatchObject({ do: 'go', remove: ['Groupage-dev-Data'] });
     expect(planDeploy('dev', NAMES, foreign)).toMatchObject({
-      problems: [expect.stringContaining("not this stage's")],
+      problems: [expect.stringContaining('does not belong to this stage')],
     });
   });
 });
@@ -176,7 +176,7 @@ describe('after a deployment failed', () => {
     };
     expect(outcome('dev', NAMES, now)).toMatchObject({
       remove: ['Groupage-dev-Ops'],
-      says: ['Groupage-dev-Data is whole, and stays', 'Groupage-dev-Flow is whole, and stays'],
+      says: ['Groupage-dev-Data is complete and stays', 'Groupage-dev-Flow is complete and stays'],
     });
     const none = { ...now, 'Groupage-dev-Flow': 'ROLLBACK_COMPLETE' };
     expect(outcome('dev', NAMES, none)).toMatchObject({ remove: NAMES.toReversed() });
@@ -188,16 +188,19 @@ describe('after a deployment failed', () => {
     const taken = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'UPDATE_ROLLBACK_COMPLETE' };
     expect(outcome('dev', [], taken)).toMatchObject({
       remove: [],
-      says: ['Groupage-dev-Data is whole, and stays', expect.stringContaining('taken the update of Groupage-dev-Flow')],
+      says: [
+        'Groupage-dev-Data is complete and stays',
+        expect.stringContaining('rolled back the update of Groupage-dev-Flow'),
+      ],
     });
     expect(outcome('dev', [], { 'Groupage-dev-Flow': 'UPDATE_IN_PROGRESS' })).toMatchObject({
       remove: [],
-      says: [expect.stringContaining('goes on with the update of Groupage-dev-Flow')],
+      says: [expect.stringContaining('continues with the update of Groupage-dev-Flow')],
     });
   });
 
   it('what another deployment made in the meantime is left alone, and so is what it uses', () => {
-    const theirs = expect.stringMatching(/not made by this run but by another deployment/);
+    const theirs = expect.stringMatching(/was created by another deployment/);
     for (const status of ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE', 'ROLLBACK_COMPLETE', 'REVIEW_IN_PROGRESS'])
       for (const changeSets of [['groupage-2'], [OURS, 'groupage-2'], []])
         expect(
@@ -207,7 +210,7 @@ describe('after a deployment failed', () => {
             { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': status },
             { 'Groupage-dev-Flow': changeSets },
           ),
-        ).toMatchObject({ remove: [], says: [theirs, 'Groupage-dev-Data is whole, and stays'] });
+        ).toMatchObject({ remove: [], says: [theirs, 'Groupage-dev-Data is complete and stays'] });
     // Made by them and changed by us, or the other way round.
     for (const changeSets of [[OURS], ['groupage-2']])
       expect(
@@ -221,7 +224,7 @@ describe('after a deployment failed', () => {
     const whole = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'CREATE_COMPLETE' };
     expect(outcome('dev', NAMES, whole)).toMatchObject({
       remove: [],
-      says: ['Groupage-dev-Data is whole, and stays', 'Groupage-dev-Flow is whole, and stays'],
+      says: ['Groupage-dev-Data is complete and stays', 'Groupage-dev-Flow is complete and stays'],
     });
   });
 
@@ -230,7 +233,7 @@ describe('after a deployment failed', () => {
     expect(outcome('prod', PROD, now)).toMatchObject({
       remove: ['Groupage-prod-Flow'],
       orphans: false,
-      says: [expect.stringContaining('Groupage-prod-Data is whole and stays: its tables are empty')],
+      says: [expect.stringContaining('Groupage-prod-Data is complete and stays. Its tables are empty')],
     });
     expect(outcome('prod', PROD, { 'Groupage-prod-Data': 'ROLLBACK_COMPLETE' })).toMatchObject({
       remove: ['Groupage-prod-Data'],
@@ -250,20 +253,20 @@ describe('bootstrapping', () => {
   it('never touches one that is there, whoever made it', () => {
     for (const version of ['6', '33', '900']) expect(planBootstrap({ ...found, version })).toEqual({ do: 'nothing' });
     for (const [there, words] of [
-      [{ version: '5' }, /version 5, needed is 6.*npx cdk bootstrap aws:\/\/1\/eu-west-1/],
-      [{ toolkit: 'CREATE_COMPLETE' }, /qualifier of its own/],
+      [{ version: '5' }, /version 5; version 6 is needed.*npx cdk bootstrap aws:\/\/1\/eu-west-1/],
+      [{ toolkit: 'CREATE_COMPLETE' }, /bootstrapped with another qualifier/],
       [{ toolkit: 'UPDATE_IN_PROGRESS' }, /is being bootstrapped/],
-      [{ toolkit: 'DELETE_FAILED' }, /not bootstrapped entirely/],
+      [{ toolkit: 'DELETE_FAILED' }, /bootstrap of aws:\/\/1\/eu-west-1 is incomplete/],
     ] as const)
       expect(planBootstrap({ ...found, ...there })).toEqual({ do: 'stop', problem: expect.stringMatching(words) });
   });
 });
 
 it('a bootstrap that did not succeed says what it leaves', () => {
-  expect(bootstrapLeaves(undefined)).toBe('Nothing was made.');
-  expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain('goes on with the stack CDKToolkit (CREATE_IN_PROGRESS)');
+  expect(bootstrapLeaves(undefined)).toBe('Nothing was created.');
+  expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain('continues with the stack CDKToolkit (CREATE_IN_PROGRESS)');
   expect(bootstrapLeaves('REVIEW_IN_PROGRESS')).toContain('aws cloudformation delete-stack');
-  expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('the next deployment goes on from there');
+  expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('the next deployment continues from there');
 });
 
 it('every state of a stack is one of five', () => {

@@ -63,8 +63,8 @@ it('a stage is letters, digits and hyphens; prod is written so', () => {
 
 it('warns of a downstream that no function can reach, and of data that goes', () => {
   expect(warningsOf('dev', aConfig())).toEqual([
-    expect.stringMatching(/no Lambda function can reach/),
-    expect.stringContaining('the tables of dev go'),
+    expect.stringMatching(/a Lambda function cannot reach/),
+    expect.stringContaining('the tables of dev are deleted'),
   ]);
   expect(warningsOf('prod', aConfig())).toHaveLength(1);
 });
@@ -86,8 +86,8 @@ it('shows no more of a URL than anybody may read', () => {
 
 it('says what stays of a stage that keeps its data, whole or not', () => {
   const name = 'Groupage-prod-Data';
-  expect(staysOf('prod', { name, status: 'CREATE_COMPLETE' })).toContain('goes on with them');
-  expect(staysOf('prod', { name, status: 'DELETE_FAILED' })).not.toMatch(/goes on with them|npm run destroy/);
+  expect(staysOf('prod', { name, status: 'CREATE_COMPLETE' })).toContain('uses them again');
+  expect(staysOf('prod', { name, status: 'DELETE_FAILED' })).not.toMatch(/uses them again|npm run destroy/);
 });
 
 it('a heading announces the causes that follow, or says where to look for them', () => {

@@ -58,7 +58,7 @@ describe('npm run deploy', () => {
     await waitUntilStackCreateComplete({ client, maxWaitTime: 120, minDelay: 1 }, { StackName });
     try {
       const { code, output } = await deploy(stage, good());
-      expect([code, output]).toEqual([1, expect.stringContaining(`there is a stack ${StackName} already`)]);
+      expect([code, output]).toEqual([1, expect.stringContaining(`a stack ${StackName} already exists`)]);
       expect(await left(stage)).toEqual([`stack ${StackName}`]);
     } finally {
       await client.send(new DeleteStackCommand({ StackName }));

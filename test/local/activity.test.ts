@@ -9,10 +9,10 @@ describe('npm start', () => {
   it('does not count failures where one was enough', () => {
     const opened = { event: 'circuit-opened', operation: operationName('ship'), until: NOW, failures: 5 } as const;
     expect(lineOf({ ...opened, reason: 'answered 503' })).toBe(
-      '⏸ ship is not called for a while (5 failures in a row): answered 503',
+      '⏸ circuit of ship open, its tasks wait (5 failures in a row): answered 503',
     );
     expect(lineOf({ ...opened, reason: 'answered 403', isMisconfigured: true })).toBe(
-      '⏸ ship is not called for a while: answered 403',
+      '⏸ circuit of ship open, its tasks wait: answered 403',
     );
   });
 
@@ -24,16 +24,16 @@ describe('npm start', () => {
     retryAt: NOW,
   } as const;
   it.each([
-    ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 again later: answered 503'],
+    ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 to be retried later: answered 503'],
     [
       'report later',
       { ...postponed, pending: 3, reason: 'its job reports later' },
-      '… b#1#1  3 under way: its job reports later',
+      '… b#1#1  3 pending: its job reports later',
     ],
     [
       'do either',
       { ...postponed, pending: 2, reason: 'answered retry' },
-      '↻ b#1#1  1 again later, 2 under way: answered retry',
+      '↻ b#1#1  1 to be retried later, 2 pending: answered retry',
     ],
   ] as const)('says of tasks that they are to %s', (_, event, line) => expect(lineOf(event)).toBe(line));
 
@@ -46,21 +46,25 @@ describe('npm start', () => {
   const letter = { event: 'revived', messageId: 'm', revivals: 2, delay: 0 } as const;
 
   it.each([
-    ['tasks that nobody led', { ...repaired, finding: 'stranded' }, '↻ ship/depot=MUC had nobody to lead it'],
+    [
+      'tasks that nobody led',
+      { ...repaired, finding: 'stranded' },
+      '↻ repaired: tasks of ship/depot=MUC waited without a leader',
+    ],
     [
       'a leader that is gone',
       { ...repaired, finding: 'expired-lock' },
-      '↻ ship/depot=MUC was held by a leader that is gone',
+      '↻ repaired: the leader of ship/depot=MUC was gone',
     ],
     [
       'a batch that nobody finished',
       { ...repaired, finding: 'leaderless-batch', batchId: batchId('b#1#1') },
-      '↻ b#1#1 had nobody to finish it',
+      '↻ repaired: b#1#1 was not sealed and had no leader',
     ],
     [
       'a lost batch message',
       { ...repaired, finding: 'overdue-batch', batchId: batchId('b#1#1') },
-      '↻ b#1#1 had lost its message',
+      '↻ repaired: the message of b#1#1 was lost',
     ],
     ['redriven tasks', { event: 'redriven', operation: operationName('ship'), tasks: 2 }, '↻ 2 tasks of ship redriven'],
     ['a dead letter', { ...letter, queue: 'elect' }, '↻ dead letter of elect sent again (2)'],
@@ -74,12 +78,12 @@ describe('npm start', () => {
     [
       'a list that the patrol completed',
       { event: 'fan-out-repaired', fanOut: tracker('~night') },
-      '↻ list night had nobody to complete it',
+      '↻ repaired: list night was done but not completed',
     ],
     [
       'a list whose destination is gone',
       { event: 'fan-out-untold', fanOut: tracker('~night'), destination: 'ops' },
-      '✗ nobody was told of list night: ops is not configured',
+      '✗ no event for list night: ops is not configured',
     ],
   ] as const)('calls %s by its name', (_, event, line) => expect(lineOf(event)).toBe(line));
 });

@@ -83,7 +83,7 @@ describe('a data file of the local engines', () => {
     const file = join(folder, FILES[what]);
     SPOIL[how]?.(file);
     const message = await failureOf(folder);
-    expect(message).toMatch(/cannot be read \(.+\): remove that file\. .*lost/);
+    expect(message).toMatch(/cannot be read \(.+\)\. Remove that file to start again\. .*(lost|deletes)/);
     expect(message).toContain(`the local ${what} in ${file}`);
     expect(message).not.toMatch(/\bport\b/);
     rmSync(file);
@@ -95,7 +95,7 @@ describe('a data file of the local engines', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${name}${end}`), { force: true });
     mkdirSync(join(folder, name));
     expect(await failureOf(folder)).toBe(
-      `${join(folder, name)} is not a file, and local data is kept in one of that name: move it away`,
+      `${join(folder, name)} is not a file, but local data is stored under this name. Move it away`,
     );
   });
 
@@ -108,7 +108,7 @@ describe('a data file of the local engines', () => {
       const message = await failureOf(folder);
       other.close();
       expect(message).toContain(join(folder, name));
-      expect(message).toMatch(/another program|what else has that file open/);
+      expect(message).toMatch(/another program|other programs that use the file/);
       expect(message).not.toContain('remove');
       await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
     },

@@ -118,6 +118,6 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
     running.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(readLocalFile(folder)).toBeUndefined();
-    expect(output.join('')).toContain('Went on with');
+    expect(output.join('')).toContain('Resumed');
   });
 });

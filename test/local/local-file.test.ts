@@ -33,7 +33,7 @@ describe('a file that says where the local stack is', () => {
     ]) {
       const { folder, below } = folderWith({ api });
       expect(readLocalFile(folder), String(api)).toBeUndefined();
-      await expect(connect({}, below)).rejects.toThrow('no local stack runs in this folder');
+      await expect(connect({}, below)).rejects.toThrow('no local stack of yours runs in this folder');
     }
   });
 
@@ -41,7 +41,7 @@ describe('a file that says where the local stack is', () => {
     const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
     const own = process.getuid?.() ?? 0;
     const other = vi.spyOn(process, 'getuid').mockReturnValue(own + 1);
-    await expect(connect({}, below)).rejects.toThrow("it is another user's");
+    await expect(connect({}, below)).rejects.toThrow('no local stack of yours');
     other.mockRestore();
     expect(readLocalFile(folder)).toBeDefined();
   });

@@ -62,7 +62,7 @@ describe.each(['api', 'sqs', 'dynamodb'] as const)('the local %s', (part) => {
       expect([host, await statusWith({ host })]).toEqual([host, 403]);
   });
 
-  it('answers no page of another origin (cross-site requests)', async () => {
+  it('answers not a page of another origin (cross-site requests)', async () => {
     for (const origin of ['https://evil.example', 'null', `https://localhost:${port()}`, 'http://localhost:1', ''])
       expect([origin, await statusWith({ origin })]).toEqual([origin, 403]);
     // No Origin: an image, a script, a link.
@@ -85,7 +85,7 @@ it('the local queues take no form from a web page', async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = { path: '/', method: 'POST', headers, body: 'Action=CreateTopic&Name=from-a-page' };
   const topic = await ask(form, port, { origin: 'https://evil.example' });
-  expect([topic.status, topic.text]).toEqual([403, expect.stringContaining('no page of another origin')]);
+  expect([topic.status, topic.text]).toEqual([403, expect.stringContaining('not a page of another origin')]);
   expect((await ask(form, port, {})).text).toContain('from-a-page');
 });
 

@@ -59,17 +59,17 @@ describe('a local start', () => {
     [
       'a function',
       { kind: 'lambda', function: 'parcels' },
-      /no functions on this machine: set AWS_ENDPOINT_URL_LAMBDA/,
+      /no functions on this machine\. Set AWS_ENDPOINT_URL_LAMBDA/,
     ],
     [
       'a state machine',
       { kind: 'step-functions', stateMachine: 'parcels' },
-      /no state machines on this machine: set AWS_ENDPOINT_URL_SFN/,
+      /no state machines on this machine\. Set AWS_ENDPOINT_URL_SFN/,
     ],
     [
       'a signed URL',
       { kind: 'http', url: 'http://127.0.0.1:9/', secret: { ssm: '/groupage/signing' } },
-      /set GROUPAGE_SECRET_GROUPAGE_SIGNING|read from GROUPAGE_SECRET_GROUPAGE_SIGNING: set that/,
+      /Set GROUPAGE_SECRET_GROUPAGE_SIGNING|set the environment variable GROUPAGE_SECRET_GROUPAGE_SIGNING/,
     ],
   ])('calls no AWS for %s: it says what to do, and so do its tasks', async (_, downstream, sentence) => {
     const config = configOf(downstream);
@@ -93,7 +93,7 @@ describe('a local start', () => {
       'http://localhost@example.com',
       'here',
     ])
-      expect(at(address)).toEqual({ missing: expect.stringContaining('has to lead to this machine') });
+      expect(at(address)).toEqual({ missing: expect.stringContaining('must be a URL of this machine') });
   });
 
   it('says nothing of what it has', () => {
@@ -102,7 +102,7 @@ describe('a local start', () => {
     expect(missingHere(configOf({ kind: 'queue', name: 'parcels' }), {})).toEqual([]);
     const url = { kind: 'http' as const, url: 'http://127.0.0.1:9/', headers: { 'x-a': { ssm: 'a.b' } } };
     expect(missingHere(configOf(url), environment)).toEqual([]);
-    expect(missingHere(configOf(url), {})).toEqual([expect.stringContaining('set GROUPAGE_SECRET_A_B;')]);
+    expect(missingHere(configOf(url), {})).toEqual([expect.stringContaining('Set GROUPAGE_SECRET_A_B;')]);
   });
 
   it('reads secrets from variables that are named after them', () => {

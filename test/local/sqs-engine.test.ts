@@ -124,7 +124,7 @@ describe('the local SQS', () => {
   it('says what to do with a file that it cannot read', async () => {
     await engine.stop();
     writeFileSync(join(folder, 'fauxqs.db'), 'this is no database, whatever its name says');
-    await expect(startSqs({ port: 0, folder })).rejects.toThrow(/fauxqs\.db cannot be read .*remove that file/);
+    await expect(startSqs({ port: 0, folder })).rejects.toThrow(/fauxqs\.db cannot be read .*Remove that file/);
     writeFileSync(join(folder, 'fauxqs.db'), '');
     await start();
   });

@@ -107,8 +107,8 @@ describe('npm start', () => {
     await ready;
     await eventually(() => said().includes('Ctrl-C'));
     expect(said().match(/^! .*/gm)).toEqual([
-      "! there are no functions on this machine: set AWS_ENDPOINT_URL_LAMBDA to an emulator's address; until then calls of them fail",
-      '! a secret is missing: set GROUPAGE_SECRET_PARCELS_SIGNING; until then calls with it fail',
+      '! there are no functions on this machine. Set AWS_ENDPOINT_URL_LAMBDA to the URL of an emulator; until then calls to them fail',
+      '! a secret is missing. Set GROUPAGE_SECRET_PARCELS_SIGNING; until then calls that need it fail',
     ]);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
@@ -118,7 +118,7 @@ describe('npm start', () => {
     const first = start('--port', '0');
     await first.ready;
     const { code, output } = await start('--port', '0').ended;
-    expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
+    expect([code, output]).toEqual([1, expect.stringContaining('already runs in this folder')]);
     first.child.kill('SIGINT');
     expect((await first.ended).code).toBe(0);
   });
@@ -146,7 +146,7 @@ describe('npm start', () => {
       first.child.kill('SIGINT');
       await eventually(() => readLocalFile(folder) === undefined);
       const { code, output } = await start('--port', '0').ended;
-      expect([code, output]).toEqual([1, expect.stringContaining('runs in this folder already')]);
+      expect([code, output]).toEqual([1, expect.stringContaining('already runs in this folder')]);
       answer();
       expect((await first.ended).code).toBe(0);
       expect(downstream.calls).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('npm start', () => {
     const isThere = async (): Promise<boolean> => (await fetch(`${api}/tasks/kept`)).ok;
     await eventually(isThere);
     expect(await killEngine(folder)).toBe(true);
-    await eventually(() => said().includes('ended (SIGKILL) and runs again, with its data'));
+    await eventually(() => said().includes('ended (SIGKILL) and was restarted with its data'));
     await eventually(isThere);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
@@ -207,7 +207,10 @@ describe('npm start', () => {
     }
     expect(await killEngine(folder)).toBe(true);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([1, expect.stringMatching(/ended 4 times within a minute.*is kept.*start again/)]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/ended 4 times within a minute.*is kept.*Start it again/),
+    ]);
     expect(child.exitCode).toBe(1);
     expect(readLocalFile(folder)).toBeUndefined();
   });
@@ -217,7 +220,7 @@ describe('npm start', () => {
     await ready;
     expect(await killEngine(child)).toBe(true);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([1, expect.stringMatching(/ended \(SIGKILL\), and with it all data/)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/ended \(SIGKILL\)\. Its data was in memory/)]);
   });
 
   it('tells how it is used', async () => {

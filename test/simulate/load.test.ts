@@ -57,14 +57,14 @@ describe('a described load', () => {
   });
 
   it.each([
-    ['', 'rate or bursts must say how many tasks come'],
-    ['rate=100', 'rate takes how many in which time'],
+    ['', 'rate or bursts must be given'],
+    ['rate=100', 'rate takes a rate'],
     ['rate=100/s rate=1/s', 'rate is given twice'],
     ['rate=100/s target=5', 'target is unknown; did you mean "targets"?'],
     ['rate=100/s targets=0', 'targets takes a whole number from 1'],
     ['rate=100/s skew=-1', 'skew takes a number from 0 to 5'],
-    ['bursts=0x/1s', 'bursts takes how many tasks'],
-    ['rate=1/s duration=0s', 'duration must be longer'],
+    ['bursts=0x/1s', 'bursts takes a number of tasks'],
+    ['rate=1/s duration=0s', 'duration must be above 0'],
   ])('says what is wrong with %j', (text, message) => {
     const parsed = loadFrom(text);
     const said = parsed.ok ? [] : parsed.problems.map(({ path, reason }) => `${path} ${reason}`);

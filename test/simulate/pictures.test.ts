@@ -85,7 +85,7 @@ describe('a picture', () => {
     const svg = tradeOffPicture(VARIED, triedWith(2_000, 400));
     expect(svg.match(/class="knee"/g)).toHaveLength(3);
     expect(svg.match(/class="now"/g)).toHaveLength(3);
-    expect(svg).toContain('the knee: maxWait=1s');
+    expect(svg).toContain('knee: maxWait=1s');
     expect(tradeOffPicture({ ...VARIED, knee: undefined }, triedWith(2_000, 400))).not.toContain('class="knee"');
   });
 

@@ -46,13 +46,13 @@ describe('an aim', () => {
   });
 
   it.each([
-    ['p98 wait < 5s', 'is no aim: mean wait'],
-    ['p99 wait < 5', 'is no aim: p99 wait < a duration'],
-    ['p99 wait > 5s', 'is no aim: p99 wait <'],
-    ['calls < 1000', 'is no aim: calls <'],
-    ['cost < $3', 'is no aim: cost < dollars'],
-    ['fill > 2', 'is no aim: fill > a share'],
-    ['', 'is no aim'],
+    ['p98 wait < 5s', 'is not a valid aim. Valid: mean wait'],
+    ['p99 wait < 5', 'is not a valid aim. Valid: p99 wait < a duration'],
+    ['p99 wait > 5s', 'is not a valid aim. Valid: p99 wait <'],
+    ['calls < 1000', 'is not a valid aim. Valid: calls <'],
+    ['cost < $3', 'is not a valid aim. Valid: cost < an amount in dollars'],
+    ['fill > 2', 'is not a valid aim. Valid: fill > a share'],
+    ['', 'is not a valid aim'],
   ])('is refused with what it could be: %j', (text, message) => {
     const parsed = aimFrom(text);
     expect(parsed.ok ? '' : parsed.problems[0]?.reason).toContain(message);
@@ -99,12 +99,12 @@ describe('what is varied', () => {
   });
 
   it.each([
-    ['', 'name one setting or two'],
-    ['maxWait=1s,2s maxSize=1,2 total=1,2', 'name one setting or two'],
-    ['maxWait=60s..1s', 'maxWait takes a range or a list'],
-    ['maxWait=5', 'maxWait takes a range or a list'],
+    ['', 'give one or two settings'],
+    ['maxWait=1s,2s maxSize=1,2 total=1,2', 'give one or two settings'],
+    ['maxWait=60s..1s', 'maxWait takes a range such as'],
+    ['maxWait=5', 'maxWait takes a range such as'],
     ['maxSizes=5', 'did you mean "maxSize"?'],
-    ['maxWait=1s,2s window=1s,2s', 'replace each other'],
+    ['maxWait=1s,2s window=1s,2s', 'exclude each other'],
     [
       `maxSize=${Array.from({ length: 21 }, (_, n) => n + 1)} maxWait=${Array.from({ length: 21 }, (_, n) => `${n}s`)}`,
       '441',

@@ -41,32 +41,29 @@ describe('a trace', () => {
   });
 
   it.each([
-    ['{"time": "noon", "payload": {}}', 't:1: time must be a moment'],
+    ['{"time": "noon", "payload": {}}', 't:1: time must be a time'],
     ['{"time": 1, "payload": {}}\n\n{"time": 2, "payload": []}', 't:3: payload must be a JSON object'],
     [
       '{"time": 1, "payload": {}}\n{"time": 0.5, "payload": {}}',
-      't:2: time is 500 ms before that of the task in front',
+      't:2: time is 500 ms before that of the previous task',
     ],
     ['{"time": 1, "payload": {}}\n{"time": 2}', 't:2: payload is missing'],
     ['{"time": 1, "payload": {}}\n{"time": 2,', 't:2: is not JSON'],
-    [
-      '{"time": 1, "payload": {}, "operation": "none"}',
-      't:1: operation is not in the configuration: configured are ship',
-    ],
-    ['{"time": 1, "payload": {}, "priority": 9}', 't:1: priority is not simulated'],
-    ['when,payload\n1,{}', 't:1: names no column "time"'],
-    ['time,payload,time\n1,{},2', 't:1: names the column "time" twice'],
-    ['time,payload\n1,{},2', 't:2: has 3 fields, and the header names 2'],
-    ['time,payload\n1,{}\n2,{"n":1}', 't:3: has a quote where none can be'],
-    ['time,payload\n1,"{}"x', 't:2: has a quote where none can be'],
-    ['time,payload\n1,{}\n2,"{}\n3,{}', 't:3: has a quote that is not closed'],
+    ['{"time": 1, "payload": {}, "operation": "none"}', 't:1: operation is not in the configuration; configured: ship'],
+    ['{"time": 1, "payload": {}, "priority": 9}', 't:1: priority cannot be simulated'],
+    ['when,payload\n1,{}', 't:1: has no column "time"'],
+    ['time,payload,time\n1,{},2', 't:1: has the column "time" twice'],
+    ['time,payload\n1,{},2', 't:2: has 3 fields, but the header has 2'],
+    ['time,payload\n1,{}\n2,{"n":1}', 't:3: has a quote inside an unquoted field'],
+    ['time,payload\n1,"{}"x', 't:2: has a quote inside an unquoted field'],
+    ['time,payload\n1,{}\n2,"{}\n3,{}', 't:3: has an opening quote that is not closed'],
     ['time,payload\n1,{', 't:2: payload is not JSON'],
   ])('is refused with the line and the reason: %j', async (text, message) => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
   it('names the operation where several are configured', async () => {
-    await expect(read('{"time": 1, "payload": {}}', TWO)).rejects.toThrow('t:1: operation is missing: configured are');
+    await expect(read('{"time": 1, "payload": {}}', TWO)).rejects.toThrow('t:1: operation is missing; configured:');
   });
 
   it('is refused where it is no text', async () => {
