@@ -188,7 +188,7 @@ describe('groupage fleet', () => {
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
     expect(await onTable(show(fleets), none)).toEqual(refused('no AWS credentials were found'));
     expect(await onTable(show(fleets), { AWS_REGION: undefined })).toEqual(refused('Set AWS_REGION'));
-    expect(await onTable(show(fleets), { AWS_PROFILE: 'nope' })).toEqual(refused('the profile "nope"'));
+    expect(await onTable(show(fleets), { AWS_PROFILE: 'nope' })).toEqual(refused('AWS_PROFILE is "nope"'));
     const nobody = { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9', AWS_MAX_ATTEMPTS: '1' };
     expect(await onTable(show(fleets), nobody)).toEqual(refused(`cannot use the table ${fleets}`));
   });
