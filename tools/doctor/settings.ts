@@ -1,6 +1,6 @@
 /**
- * Settings that contradict each other: a deployment makes them right, and a person who changes one of them by hand, in a
- * console at night, seldom thinks of the others. Pure.
+ * Finds settings that contradict each other. A deployment sets them consistently; a change of one by hand may break that.
+ * Pure.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import {
@@ -15,56 +15,56 @@ import {
 
 export type WorkingQueueName = keyof typeof MESSAGES_AT_ONCE;
 
-/** A queue that a function works off, as it is and not as it should be. */
+/** Actual settings of a queue that a function reads. */
 export interface QueueSettings {
   readonly queue: WorkingQueueName;
-  /** After this an undeleted message is delivered again. */
+  /** Visibility timeout. */
   readonly visibility: Millis;
-  /** How long a message is kept. */
+  /** Retention of messages. */
   readonly retention: Millis;
-  /** Absent where messages that fail are no dead letters ever. */
+  /** Absent if the queue has no dead-letter queue. */
   readonly deadLetters?: { readonly afterReceives: number; readonly retention: Millis };
-  /** Absent where no function works it off. */
+  /** Absent if no function reads the queue. */
   readonly worker?: WorkerSettings;
 }
 
 export interface WorkerSettings {
   readonly timeout: Millis;
-  /** Messages of one invocation. */
+  /** Maximum number of messages of one invocation. */
   readonly batchSize: number;
-  /** Whether it says which messages failed: otherwise all of an invocation come back for one. */
+  /** Whether the event source accepts partial failures. Otherwise one failed message returns all messages of the invocation. */
   readonly reportsFailures: boolean;
-  /** Whether its event source hands messages on. */
+  /** Whether the event source is enabled. */
   readonly isOn: boolean;
-  /** Invocations at once that the event source makes at the most. Absent: as many as the account has. */
+  /** Maximum concurrency of the event source. Absent: no limit except the account's. */
   readonly maxConcurrency?: number;
-  /** Invocations at once that the function is held to. Absent: as many as the account has. */
+  /** Reserved concurrency of the function. Absent: no limit except the account's. */
   readonly reserved?: number;
 }
 
-/** A stack as it is. */
+/** Actual settings of a stack. */
 export interface Deployed {
   readonly queues: readonly QueueSettings[];
-  /** The functions' names. */
+  /** Names of the functions. */
   readonly functions: readonly string[];
-  /** Whether each deletes the rows whose time is over. */
+  /** `forgets`: whether time to live is enabled, so that expired rows are deleted. */
   readonly tables: readonly { readonly name: string; readonly forgets: boolean }[];
 }
 
-/** What is wrong, and what to do. */
+/** A problem and its remedy. */
 export interface Contradiction {
-  /** The rule that is broken; stable, for programs. */
+  /** Code of the broken rule; stable, for programs. */
   readonly rule: string;
   readonly what: string;
   readonly do: string;
 }
 
-const DEPLOY = 'deploy again (`npm run deploy`), which puts it back';
+const DEPLOY = 'deploy again (`npm run deploy`) to restore the setting';
 
-/** As many messages at once as a function has time for. */
+/** Messages that a function can handle in one invocation within its timeout. */
 const TIME_FOR = { ...MESSAGES_AT_ONCE, register: REGISTER_LIMITS.messages };
 
-/** The queues whose messages keep a Target's leader alive: timeout < lease < visibility. */
+/** The queues whose functions hold a Target's lock. They need function timeout < lease < visibility timeout. */
 const LEADING: ReadonlySet<WorkingQueueName> = new Set(['elect', 'group']);
 
 export const contradictionsIn = ({ queues, tables }: Deployed): readonly Contradiction[] => [
@@ -78,7 +78,7 @@ export const contradictionsIn = ({ queues, tables }: Deployed): readonly Contrad
 
 const remembering = ({ name }: Deployed['tables'][number]): Contradiction => ({
   rule: 'no-expiry',
-  what: `the table ${name} does not delete rows whose time is over (time to live is off): it grows for ever`,
+  what: `the table ${name} does not delete expired rows (time to live is off), so it grows without limit`,
   do: DEPLOY,
 });
 
@@ -88,7 +88,7 @@ const span = (duration: Millis): string => (duration < 24 * 60 * MINUTE ? second
 
 const unworked = ({ queue }: QueueSettings): Contradiction => ({
   rule: 'no-worker',
-  what: `nobody works off the ${queue} queue`,
+  what: `no function reads the ${queue} queue: its messages wait`,
   do: DEPLOY,
 });
 
@@ -98,7 +98,7 @@ const ofRetention = ({ queue, retention }: QueueSettings): Contradiction[] =>
     : [
         {
           rule: 'short-retention',
-          what: `messages of the ${queue} queue are deleted after ${span(retention)}, not ${span(RETENTION)}: what an outage or a pause holds up is lost by then`,
+          what: `messages of the ${queue} queue are deleted after ${span(retention)}, not ${span(RETENTION)}: tasks that an outage or a pause delays for longer are lost`,
           do: DEPLOY,
         },
       ];
@@ -108,7 +108,7 @@ const ofDeadLetters = ({ queue, retention, deadLetters }: QueueSettings): Contra
     return [
       {
         rule: 'no-dead-letters',
-        what: `what fails in the ${queue} queue is tried until it is ${days(retention)} old, and then lost`,
+        what: `the ${queue} queue has no dead-letter queue: a failing message is retried for ${days(retention)}, then it is lost`,
         do: DEPLOY,
       },
     ];
@@ -116,14 +116,14 @@ const ofDeadLetters = ({ queue, retention, deadLetters }: QueueSettings): Contra
   if (deadLetters.afterReceives < MAX_RECEIVES)
     found.push({
       rule: 'few-receives',
-      what: `a message of the ${queue} queue is a dead letter after ${deadLetters.afterReceives} tries, not ${MAX_RECEIVES}: a short outage is enough`,
+      what: `a message of the ${queue} queue becomes a dead letter after ${deadLetters.afterReceives} receives instead of ${MAX_RECEIVES}, so a short outage is enough`,
       do: DEPLOY,
     });
-  // SQS counts a letter's age from the day when it was sent first.
+  // The age of a dead letter counts from the first send to the original queue.
   if (deadLetters.retention < retention)
     found.push({
       rule: 'letters-expire-first',
-      what: `dead letters of ${queue} are kept for ${days(deadLetters.retention)}, its messages for ${days(retention)}: a letter may be deleted as it becomes one`,
+      what: `dead letters of ${queue} are kept for ${days(deadLetters.retention)}, its messages for ${days(retention)}: an old message may be deleted as soon as it becomes a dead letter`,
       do: DEPLOY,
     });
   return found;
@@ -140,7 +140,7 @@ const ofTimes = ({ queue, visibility }: QueueSettings, { timeout }: WorkerSettin
     return [
       {
         rule: 'visibility-timeout',
-        what: `a message of the ${queue} queue is delivered again after ${seconds(visibility)}, while its function may still work on it for ${seconds(timeout)}`,
+        what: `a message of the ${queue} queue is delivered again after ${seconds(visibility)} (visibility timeout), but its function may run for ${seconds(timeout)}: the message may be handled twice at the same time`,
         do: DEPLOY,
       },
     ];
@@ -149,13 +149,13 @@ const ofTimes = ({ queue, visibility }: QueueSettings, { timeout }: WorkerSettin
   if (timeout >= LEASE)
     found.push({
       rule: 'timeout-lease',
-      what: `the function of the ${queue} queue may run for ${seconds(timeout)}, longer than the lease that it holds (${seconds(LEASE)}): another one takes over while it works`,
+      what: `the function of the ${queue} queue may run for ${seconds(timeout)}, longer than its lease on the Target (${seconds(LEASE)}): another leader may take over while the function still runs`,
       do: DEPLOY,
     });
   if (visibility <= LEASE)
     found.push({
       rule: 'lease-visibility',
-      what: `a message of the ${queue} queue comes back after ${seconds(visibility)}, before a dead leader's lease has ended (${seconds(LEASE)}): it finds the Target taken, and is gone`,
+      what: `a message of the ${queue} queue is delivered again after ${seconds(visibility)}, before the lease of a crashed leader has expired (${seconds(LEASE)}): the message finds the Target locked and has no effect`,
       do: DEPLOY,
     });
   return found;
@@ -166,20 +166,20 @@ const ofSource = ({ queue }: QueueSettings, worker: WorkerSettings): Contradicti
   if (!worker.isOn)
     found.push({
       rule: 'source-off',
-      what: `the event source of the ${queue} queue is switched off: its messages wait`,
-      do: 'switch it on again when what it was switched off for is mended (`aws lambda update-event-source-mapping --enabled`)',
+      what: `the event source of the ${queue} queue is disabled: its messages wait`,
+      do: 'enable the event source once the reason for disabling it is gone (`aws lambda update-event-source-mapping --enabled`)',
     });
   if (!worker.reportsFailures)
     found.push({
       rule: 'failures-unreported',
-      what: `where one message of the ${queue} queue fails, all of its invocation are taken for done or come back: its event source does not report failures one by one`,
+      what: `the event source of the ${queue} queue does not report batch item failures: if one message fails, all messages of the invocation are deleted or all are delivered again`,
       do: DEPLOY,
     });
   const most = TIME_FOR[queue];
   if (worker.batchSize > most)
     found.push({
       rule: 'batch-size',
-      what: `the function of the ${queue} queue gets up to ${worker.batchSize} messages at once, and has time for ${most}`,
+      what: `the function of the ${queue} queue receives up to ${worker.batchSize} messages per invocation, but has time for ${most}`,
       do: DEPLOY,
     });
   return found;
@@ -194,13 +194,13 @@ const ofConcurrency = (
     reserved === 0
       ? {
           rule: 'reserved-none',
-          what: `the function of the ${queue} queue may not run at all (reserved concurrency 0): its messages become dead letters`,
-          do: 'take the reserved concurrency away (`aws lambda delete-function-concurrency`); to stop the flow, pause its operations',
+          what: `the function of the ${queue} queue cannot run (reserved concurrency 0): its messages become dead letters`,
+          do: 'remove the reserved concurrency (`aws lambda delete-function-concurrency`). To stop calls, pause the operations instead',
         }
       : {
           rule: 'reserved-few',
-          what: `the function of the ${queue} queue runs ${reserved} times at once at the most (reserved concurrency), and its event source begins up to ${maxConcurrency}: the others are throttled, and become dead letters`,
-          do: "take the reserved concurrency away; the event source's own maximum holds back without throttling",
+          what: `the function of the ${queue} queue has a reserved concurrency of ${reserved}, but its event source starts up to ${maxConcurrency} invocations at once: the excess is throttled, and its messages may become dead letters`,
+          do: 'remove the reserved concurrency. The maximum concurrency of the event source limits invocations without throttling',
         },
   ];
 };
