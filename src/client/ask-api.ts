@@ -1,4 +1,4 @@
-/** Asks the HTTP API, again where the answer was lost or the API is busy. */
+/** Calls the HTTP API. Repeats a request whose answer was lost, or that the API could not serve at the moment. */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../aws/signed-request.ts';
 import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask.ts';
@@ -6,22 +6,34 @@ import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask
 export { ApiRefused, ApiUnavailable } from './ask.ts';
 
 export interface ApiOptions {
-  /** The API up to its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`) or one on this machine. */
+  /**
+   * Address of the API including its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`), or an address
+   * on this machine.
+   */
   readonly api: string;
-  /** @default - the global one */
+  /** @default - the global `fetch` */
   readonly fetch?: typeof fetch;
-  /** @default - that of a function URL's host, otherwise the environment's */
+  /**
+   * AWS region of the API.
+   * @default - the region in the function URL's host name, otherwise the environment's
+   */
   readonly region?: string;
-  /** @default - those of the environment, as the AWS SDK finds them */
+  /**
+   * Credentials that sign the requests.
+   * @default - the environment's, as the AWS SDK finds them
+   */
   readonly credentials?: NonNullable<SQSClientConfig['credentials']>;
 }
 
-/** How often it is asked, and pauses between (ms): each up to twice as long as the one before, by chance. */
+/**
+ * Attempts for each call, and the limits of the pauses between them, in milliseconds. The limit doubles after each
+ * attempt; each pause is a random part of it.
+ */
 const [TRIES, FIRST_PAUSE, LONGEST_PAUSE] = [7, 100, 5_000];
-/** How long one answer is waited for (ms): the API's function has 20 s. */
+/** Longest wait for one answer, in milliseconds. The API's function has 20 s. */
 const TIMEOUT = 30_000;
 
-/** Waits for some milliseconds, or until the signal aborts. */
+/** Waits for `pause` milliseconds, or until the signal aborts. */
 export const rest = async (pause: number, signal?: AbortSignal): Promise<void> => {
   if (signal?.aborted) return;
   await new Promise<void>((resolve) => {
@@ -35,7 +47,10 @@ export const rest = async (pause: number, signal?: AbortSignal): Promise<void> =
   });
 };
 
-/** @throws TypeError where the address cannot be the API's. */
+/**
+ * @throws TypeError if `api` is not an https URL (or an http URL on this machine), or contains user, password, query or
+ * fragment.
+ */
 export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions): Ask => {
   const base = addressOf(api);
   const sign = isHere(base) ? undefined : signerFor(base, options);
@@ -45,7 +60,7 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
     const init =
       text === undefined ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } };
     for (let tries = 1; ; tries += 1) {
-      // A signature holds for some minutes, so each try has its own.
+      // A signature is valid for some minutes only, so each attempt gets its own.
       const request = sign ? await sign(`${url}${path}`, init) : { address: `${url}${path}`, init };
       try {
         return await askOnce(send, request.address, request.init);
@@ -63,17 +78,17 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
 const addressOf = (api: string): URL => {
   const base = URL.canParse(api) ? new URL(api) : undefined;
   const isFit = base && (base.protocol === 'https:' || (base.protocol === 'http:' && isHere(base)));
-  // Not shown: what is wrong with it may be the password.
+  // The message leaves the address out, because the address may contain a password.
   if (!isFit || `${base.username}${base.password}${base.search}${base.hash}` !== '')
     throw new TypeError(
-      'api must be an https URL such as https://….lambda-url.eu-central-1.on.aws/v1, or an http one on this machine, without user, password and query',
+      'api must be an https URL such as https://….lambda-url.eu-central-1.on.aws/v1, or an http URL on this machine, without user, password, query and fragment',
     );
   return base;
 };
 
 const isHere = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-/** An SDK's client finds region and credentials, renews them, and brings a hash. */
+/** Takes region and credentials from an SDK client, which also renews the credentials and brings the hash function. */
 const signerFor = ({ hostname }: URL, { region, credentials }: Pick<ApiOptions, 'region' | 'credentials'>) => {
   const [, ofHost] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname) ?? [];
   const there = region ?? ofHost;
@@ -81,6 +96,9 @@ const signerFor = ({ hostname }: URL, { region, credentials }: Pick<ApiOptions, 
   return requestSigner({ region: config.region, credentials: config.credentials, sha256: config.sha256 });
 };
 
-/** @throws ApiRefused; anything else may be tried again. */
+/**
+ * Sends one request.
+ * @throws ApiRefused. After any other error, the request may be repeated.
+ */
 const askOnce = async (send: typeof fetch, address: string, init: RequestInit): Promise<unknown> =>
   readApiAnswer(await send(address, { ...init, signal: AbortSignal.timeout(TIMEOUT) }));

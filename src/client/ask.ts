@@ -1,28 +1,33 @@
-/** How the HTTP API is asked, what its answers say, and the errors of whoever asks: pure, whoever carries the requests. */
+/**
+ * How clients call the HTTP API: its answers and its errors. The functions that carry the requests are passed in, so
+ * this file is pure.
+ */
 
 import { isObject, parseJson } from '../util/json-text.ts';
 import { describeProblems, type Problem, reasonOf } from '../util/problems.ts';
 
-/** How the calls that take several requests ask the API, whoever carries the requests: the client, or the command line. */
-
+/** Options of one API call. The client and the command line share them. */
 interface HowToAsk {
   /** @default POST */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Once it aborts the API is not asked again where no answer came; a request that is under way is answered. */
+  /** After the signal aborts, a request that got no answer is not repeated. A request in flight is still awaited. */
   readonly signal?: AbortSignal;
-  /** The call's id, token or claimId, which may be made up: an error brings it along. */
+  /** Id, token or claimId of the call, which the client may have generated. The error ApiUnavailable carries it. */
   readonly name?: string;
 }
 
-/** Asks the API. Answers its JSON. @param body JSON text, or what becomes it; none where the call takes none */
+/**
+ * Sends a request to the API and returns the JSON of its answer.
+ * @param body JSON text, or an object to serialise; absent if the call takes no body
+ */
 export type Ask = (path: string, body?: object | string, how?: HowToAsk) => Promise<unknown>;
 
-/** The API does not do what it was asked: asking again gets the same answer. */
+/** The API refused the call. The same call would be refused again. */
 export class ApiRefused extends Error {
   override readonly name = 'ApiRefused';
-  /** 400 malformed, 403 not allowed, 404 unknown, 409 a state that forbids it. */
+  /** HTTP status: 400 malformed, 403 not allowed, 404 unknown, 409 not allowed in the current state. */
   readonly status: number;
-  /** What is wrong with a request, and where. */
+  /** The faults of the request, each with its path. */
   readonly errors: readonly Problem[];
   constructor(status: number, detail: string, errors: readonly Problem[] = []) {
     super([detail, describeProblems(errors)].filter((text) => text !== '').join('\n'));
@@ -31,36 +36,43 @@ export class ApiRefused extends Error {
   }
 }
 
-/** The API did not answer, or only that it cannot, however often it was asked. What it was asked for may have been done. */
+/**
+ * Each attempt of a call failed: the API sent no answer, or 429 or 5xx. The API may still have done the call, so repeat
+ * it with the same id or token.
+ */
 export class ApiUnavailable extends Error {
   override readonly name = 'ApiUnavailable';
-  /** The last answer's: 429 or 5xx; undefined where none came. */
+  /** HTTP status of the last answer: 429 or 5xx. Undefined if the last attempt got no answer. */
   readonly status: number | undefined;
-  /** The id, token or claimId of the call, where it has one, also where it was made up: give it when you repeat the call. */
+  /** Id, token or claimId of the call, also if the client generated it. Pass it when you repeat the call. */
   readonly idOrToken: string | undefined;
   constructor(origin: string, tries: number, cause: unknown, idOrToken?: string) {
     const named = idOrToken === undefined ? '' : ` (${JSON.stringify(idOrToken)})`;
-    const again = `the same call can be made again later, with the same id or token${named}, and does nothing twice`;
-    super(`${origin} was asked ${tries} times, at last: ${reasonOf(cause)}; ${again}`, { cause });
+    const again = `repeat the same call later with the same id or token${named}: nothing is done twice`;
+    super(`${origin} failed in ${tries} attempts, the last time with: ${reasonOf(cause)}; ${again}`, { cause });
     this.status = cause instanceof Busy ? cause.status : undefined;
     this.idOrToken = idOrToken;
   }
 }
 
-/** An answer after which asking again may help. */
+/** The API is busy or failing. A later attempt may succeed. */
 export class Busy extends Error {
   override readonly name = 'Busy';
   readonly status: number;
-  /** Milliseconds that it wants to be left alone: 0 where it does not say. */
+  /** Pause that the answer asks for (`Retry-After`), in milliseconds. 0 if it asks for none. */
   readonly pause: number;
   constructor(status: number, detail: string, pause: number) {
-    super(`it answered ${status} (${detail})`);
+    super(`the API answered ${status} (${detail})`);
     this.status = status;
     this.pause = pause;
   }
 }
 
-/** The JSON of an answer. @throws ApiRefused, and Busy where asking again may help */
+/**
+ * The JSON of an answer.
+ * @throws ApiRefused
+ * @throws Busy if a later attempt may succeed
+ */
 export const readApiAnswer = async (response: Response): Promise<unknown> => {
   const text = await response.text();
   const json = parseJson(text);
@@ -69,17 +81,20 @@ export const readApiAnswer = async (response: Response): Promise<unknown> => {
   const { detail = answer?.message ?? answer?.Message ?? text.slice(0, 200), errors } = answer ?? {};
   if (response.status === 429 || response.status >= 500)
     throw new Busy(response.status, String(detail), pauseIn(response.headers.get('retry-after')));
-  const said = response.ok || response.status < 400 ? 'is it the API of Groupage?' : String(detail);
+  const said =
+    response.ok || response.status < 400
+      ? 'the Groupage API does not answer like this; check the address'
+      : String(detail);
   throw new ApiRefused(response.status, `${response.status}: ${said}`, (errors ?? []) as readonly Problem[]);
 };
 
-/** What is asked for by `Retry-After`, in seconds. */
+/** The pause in `Retry-After`, in milliseconds. 0 if the header is absent or not a whole number of seconds. */
 const pauseIn = (header: string | null): number => (/^\d{1,4}$/.test(header ?? '') ? Number(header) * 1_000 : 0);
 
 /**
- * Some jobs, or items, were added, or may have been, and others were not. The error's `cause` says why: ApiUnavailable,
- * ApiRefused, UnsendableJob, or an error of the iterable that gave the jobs. To go on, add the same again from the first
- * on, with `token`: nothing is added twice.
+ * An addition failed part-way: some jobs or items were added, and others may not have been. `cause` has the reason:
+ * ApiUnavailable, ApiRefused, UnsendableJob, or an error of the iterable that gave the jobs. To continue, add the same
+ * jobs again from the first one, with `token`. Nothing is added twice.
  *
  * ```ts
  * await list.add(jobs, { token: error.token });
@@ -87,13 +102,13 @@ const pauseIn = (header: string | null): number => (/^\d{1,4}$/.test(header ?? '
  */
 export class NotAllAdded extends Error {
   override readonly name = 'NotAllAdded';
-  /** Names the addition, as its caller did or as it was made up. */
+  /** Token of the addition, from the caller or generated. */
   readonly token: string;
-  /** How many jobs, or items, are there for certain. */
+  /** Number of jobs or items that were certainly added. */
   readonly added: number;
   constructor(token: string, added: number, cause: unknown) {
     super(
-      `${added} were added, and more may have been: ${reasonOf(cause)}; the same addition with the token ${JSON.stringify(token)} adds the rest, and none twice`,
+      `${added} were added for certain, and more may have been: ${reasonOf(cause)}. Repeat the same addition with the token ${JSON.stringify(token)} to add the rest; nothing is added twice`,
       { cause },
     );
     this.token = token;
@@ -101,6 +116,6 @@ export class NotAllAdded extends Error {
   }
 }
 
-/** What an addition that failed throws: the cause itself where nothing was added, and nothing can have been. */
+/** The error of a failed addition: the cause itself if nothing can have been added, otherwise NotAllAdded. */
 export const notAllAdded = (token: string, added: number, cause: unknown): unknown =>
   added > 0 || cause instanceof ApiUnavailable ? new NotAllAdded(token, added, cause) : cause;

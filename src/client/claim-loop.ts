@@ -1,21 +1,22 @@
 /**
- * The loop of a worker that pulls: it claims jobs of a list, does them, and claims the next, until there are none.
+ * The loop of a worker that pulls jobs. It claims jobs of a list, runs the handler on them, and claims again until no
+ * jobs are left.
  *
- * Each of its claimers goes
+ * States of each claimer:
  *
  *     claiming ──jobs──▶ working (claim-work.ts) ──▶ claiming
  *        │  ▲
  *        │  └──a pause, longer each time───┐
- *        ├──nothing, or too many claim──▶ waiting
- *        └──no more to come──▶ ended
+ *        ├──no jobs, or the API is busy──▶ waiting
+ *        └──no more jobs to come──▶ ended
  *
- * - claiming: under one claimId until it is answered, so that jobs which were granted in an answer that was lost are
- *   had by asking again.
- * - waiting: others may give jobs back, or die with them, and more may be added. Somebody who completes the list, or
- *   stops the loop, wakes it.
- * - ended: the list is complete or cancelled; or sealed with nothing to be had, and claimed by nobody, so that
- *   nothing can come back; or the loop stops. It stops by its signal, or by an error: a handler's that is not
- *   JobFailed, or the API's that asking again does not help. Then all claimers give back what they have, and end.
+ * - claiming: the claimer uses one claimId until the API answers. If an answer was lost, the next request with this
+ *   claimId returns the jobs that the lost answer granted.
+ * - waiting: other workers may release jobs or lose their leases, and more jobs may be added. The wait ends early if
+ *   another claimer of this loop completes the list, or if the loop stops.
+ * - ended: the list is complete or cancelled; or it is sealed, and no job is available or leased, so that no job can
+ *   come back; or the loop stops. Its signal stops the loop, and so does an error: a handler's error other than
+ *   JobFailed, or an API error that a repeated call does not fix. Then all claimers release their jobs and end.
  */
 import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
@@ -26,40 +27,54 @@ import type { Claim, DeferredList } from './list-client.ts';
 export type { HandledJob } from './claim-work.ts';
 
 export interface ClaimLoopOptions {
-  /** Jobs that one claim has at the most: 1 to 1,000. */
+  /** Most jobs per claim: 1 to 1,000. */
   readonly count: number;
   /**
-   * How long a claim is kept for whoever does not renew it any more: 1 to 43,200. Each claim is renewed in time while
-   * its jobs are done.
+   * Lease of a claim, in seconds: 1 to 43,200. The loop renews the lease in time while it works on the claim's jobs. If
+   * the worker crashes, the jobs return to the pool when the lease ends.
    */
   readonly leaseSeconds: number;
-  /** Jobs of one claim that the handler gets at once. @default 1 */
+  /**
+   * Most jobs of one claim that the handler processes at the same time: 1 to 1,000.
+   * @default 1
+   */
   readonly concurrency?: number;
-  /** Claims that are worked on at once. A list has 64 at the most, of all workers. @default 1 */
+  /**
+   * Most claims that the loop processes at the same time: 1 to 64. A list has at most 64 claims, of all workers
+   * together.
+   * @default 1
+   */
   readonly claimers?: number;
-  /** Ends the loop: what is not done is given back. */
+  /** Stops the loop. Jobs that are not done are released. */
   readonly signal?: AbortSignal;
-  /** Claim ids begin with it: 1 to 32 characters of A-Z a-z 0-9 _ @ -. @default worker */
+  /**
+   * Prefix of the claim ids: 1 to 32 characters of A-Z a-z 0-9 _ @ -.
+   * @default worker
+   */
   readonly claimIdPrefix?: string;
 }
 
-/** What the loop did, and why it ended: `drained`, where the list is sealed and nobody has jobs that might come back. */
+/** What the loop did, and why it ended. `drained`: the list is sealed, and none of its jobs is available or leased. */
 export interface LoopEnd extends Worked {
   readonly ended: 'complete' | 'cancelled' | 'drained' | 'aborted';
   readonly claims: number;
 }
 
-/** Pauses while there is nothing (ms): each up to twice as long as the one before. */
+/**
+ * Limits of the pauses while there are no jobs, in milliseconds. The limit doubles each time; a pause lasts at least
+ * half of it.
+ */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 10_000];
 
 const newId = monotonicFactory();
 
 /**
- * Works on a list until it is complete, cancelled or drained, or the signal aborts.
+ * Processes jobs of a list until the list is complete, cancelled or drained, or until the signal aborts.
  *
- * @param handler does one job. What it answers is the job's result; a job that has failed throws JobFailed. With any
- * other error the loop ends, and the job is given back.
- * @throws RangeError, ApiRefused, ApiUnavailable, whatever the handler throws: after what is not done was given back.
+ * @param handler processes one job. Its return value is the job's result. It throws JobFailed if the job has failed.
+ * Any other error ends the loop, and the job is released.
+ * @throws RangeError for invalid options; ApiRefused, ApiUnavailable or the handler's error. The loop first releases
+ * the jobs that are not done.
  */
 export const claimLoop = async <Payload extends object>(
   list: DeferredList<Payload>,
@@ -94,13 +109,13 @@ const checked = (options: ClaimLoopOptions): ClaimLoopOptions => {
   const wholes = { count: [count, 1_000], leaseSeconds: [leaseSeconds, 43_200], concurrency: [concurrency, 1_000] };
   for (const [name, [value = 0, most = 0]] of Object.entries({ ...wholes, claimers: [claimers, 64] }))
     if (!Number.isSafeInteger(value) || value < 1 || value > most)
-      throw new RangeError(`${name} is a whole number from 1 to ${most}, not ${value}`);
+      throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${value}`);
   if (claimIdPrefix.length > 32 || parseClaimId(`${claimIdPrefix}-`) === undefined || claimIdPrefix === '')
-    throw new RangeError(`claimIdPrefix has 1 to 32 characters, and with it a claimId ${CLAIM_ID_RULE}`);
+    throw new RangeError(`claimIdPrefix must have 1 to 32 characters, and a claimId ${CLAIM_ID_RULE}`);
   return options;
 };
 
-/** One claimer, to its end. */
+/** Runs one claimer until it ends. */
 const claimer = async <Payload extends object>(
   list: DeferredList<Payload>,
   work: Work<Payload>,
@@ -118,7 +133,8 @@ const claimer = async <Payload extends object>(
     const answer = await ask(list, { count, leaseSeconds, claimId, signal: stop });
     if (typeof answer === 'object') claims.push(await workOff(answer, since, work));
     else if (answer !== 'nothing' && answer !== 'busy') return answer;
-    // Of an earlier answer, which was lost, it may have jobs; where there is nothing it has none.
+    // After 'busy' the claimId stays: an earlier answer, which was lost, may have granted it jobs. After 'nothing' it
+    // has none.
     if (answer !== 'busy') wanted = next();
     if (typeof answer === 'object') pause = FIRST_PAUSE;
     else {
@@ -129,7 +145,10 @@ const claimer = async <Payload extends object>(
   return stop.aborted ? 'aborted' : 'complete';
 };
 
-/** Jobs; `nothing` where there may be some later, `busy` where nobody knows; otherwise why there will be none. */
+/**
+ * Claims jobs. Returns `nothing` if jobs may come later, `busy` if the API could not say, otherwise why no jobs will
+ * come.
+ */
 const ask = async <Payload extends object>(
   list: DeferredList<Payload>,
   wanted: Parameters<DeferredList<Payload>['claim']>[0],
@@ -141,7 +160,7 @@ const ask = async <Payload extends object>(
     return answer.status === 'sealed' ? await whatIsLeft(list) : 'nothing';
   } catch (cause) {
     if (wanted.signal?.aborted && cause === wanted.signal.reason) return 'aborted';
-    // Too many claim at once, or more is asked for than is taken: later there is room.
+    // Too many workers claim at once, or the request exceeds a limit of the API. A later claim can succeed.
     if (cause instanceof ApiUnavailable && (cause.status === 503 || cause.status === 429)) return 'busy';
     if (cause instanceof ApiRefused && cause.status === 409 && (await list.get()).status === 'cancelled')
       return 'cancelled';
@@ -149,7 +168,7 @@ const ask = async <Payload extends object>(
   }
 };
 
-/** Of a sealed list: what nobody has, and nobody can get, comes back no more. */
+/** For a sealed list: if no job is available and none is leased, no job comes back. */
 const whatIsLeft = async <Payload extends object>(
   list: DeferredList<Payload>,
 ): Promise<'nothing' | LoopEnd['ended']> => {

@@ -1,19 +1,21 @@
 /**
- * One claim at work, from the answer that granted it until nothing of it is left to do.
+ * Works on one claim, from the answer that granted it until none of its jobs is left to do.
  *
  *     held ──all of its jobs are done────────────────────────▶ done
- *       ├──the loop stops──▶ stopping ──handlers have ended──▶ given back
+ *       ├──the loop stops──▶ stopping ──handlers have ended──▶ released
  *       └──refused, or not renewed in time──▶ lost
  *
- * - held: at most `concurrency` jobs are with the handler; where one ends, the next begins. The lease is renewed each
- *   third of it. What is done is told as it ends, that of a moment together, by one call at a time.
- * - stopping (somebody aborts, or a handler broke, of this claim or another one): no job goes to the handler any
- *   more. Those that are there hear of it by their signal, and are waited for, with the lease renewed; what they finish
- *   all the same is told, and the rest goes back to the pool.
- * - lost: as above, but somebody else may have the jobs. What was finished is still told where the end passed
- *   unrenewed, since that is accepted as long as nobody took them; not where the API has refused the claim.
+ * - held: the handler has at most `concurrency` jobs; when one ends, the next begins. The lease is renewed after each
+ *   third of its span. Results that come within a moment are reported together, one call at a time.
+ * - stopping: the signal aborts, or a handler of this claim or another claim of the loop threw an error. The handler
+ *   gets no more jobs. Its running jobs see the signal, and are awaited while the lease is renewed. Jobs that still
+ *   finish are reported; the rest returns to the pool.
+ * - lost: as in stopping, but another worker may have the jobs. If the lease ended without a renewal, finished jobs are
+ *   still reported, because the API accepts them until another worker claims them. If the API refused the claim, they
+ *   are not reported.
  *
- * Each job goes to the handler at the most once, never after the loss, and is counted once: told, given back, or lost.
+ * Each job goes to the handler at most once, and never after the loss. Each job is counted once: as reported, released
+ * or lost.
  */
 
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
@@ -22,16 +24,19 @@ import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
 import type { DoneJob } from './list-calls.ts';
 import type { Claim, ClaimedJob } from './list-client.ts';
 
-/** Milliseconds. */
+/** Time in which results are gathered for one call, in milliseconds. */
 const MOMENT = 50;
 
 interface Gatherer<T> {
   add(one: T): void;
-  /** Nothing is added any more: what is left goes now. */
+  /** No more results come: send the remaining ones now. */
   close(): Promise<void>;
 }
 
-/** Gathers what comes within a moment, and sends it together: one part after the other. @param send must not reject */
+/**
+ * Gathers values that come within a moment and sends them together, one part after the other.
+ * @param send must not reject
+ */
 const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => {
   const waiting: T[] = [];
   const closed = new AbortController();
@@ -55,23 +60,24 @@ const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => 
   };
 };
 
-/** What the API takes of an error, in bytes. */
+/** Longest error code and message that the API takes, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
 /**
- * Thrown by a handler where the job itself has failed: it is done then, and nobody gets it again. Any other error stops
- * the loop, and gives the job back.
+ * Thrown by a handler if the job itself has failed. The job is then done, and no worker gets it again. Any other error
+ * stops the loop and releases the job.
  */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: string;
   /**
-   * @param code tells programs what went wrong: 1 to 128 bytes @param message tells people, its first 4,096 bytes at
-   * the most @throws RangeError
+   * @param code the error for programs: 1 to 128 bytes
+   * @param message the error for people; cut after 4,096 bytes
+   * @throws RangeError if the code is empty, too long or not well-formed
    */
   constructor(code: string, message: string, options?: ErrorOptions) {
     if (code === '' || !code.isWellFormed() || Buffer.byteLength(code) > CODE_MAX_BYTES)
-      throw new RangeError(`the code of a failed job is well-formed text of 1 to ${CODE_MAX_BYTES} bytes`);
+      throw new RangeError(`the code of a failed job must be well-formed text of 1 to ${CODE_MAX_BYTES} bytes`);
     super(message, options);
     this.code = code;
   }
@@ -79,34 +85,37 @@ export class JobFailed extends Error {
 
 /** A job as the handler gets it. */
 export interface HandledJob<Payload extends object> extends ClaimedJob<Payload> {
-  /** Aborts where the loop stops, or somebody else may have the job: whatever it does then may be done twice. */
+  /**
+   * Aborts if the loop stops, or if another worker may have the job. Work that the handler does after that may be done
+   * twice.
+   */
   readonly signal: AbortSignal;
 }
 
-/** What became of the jobs of a claim, or of all of them. */
+/** Outcomes of the jobs of one claim, or of all claims. */
 export interface Worked {
   readonly succeeded: number;
   readonly failed: number;
-  /** Given back: others get them. */
+  /** Released: other workers get them. */
   readonly released: number;
-  /** Somebody else has them, or will once the lease has ended; or nobody knows whether they were told. */
+  /** Another worker has them, or gets them when the lease ends; or their report got no answer. */
   readonly lost: number;
 }
 
 export interface Work<Payload extends object> {
-  /** What it answers is the job's result; it throws JobFailed for a job that has failed. */
+  /** Its return value is the job's result. It throws JobFailed for a job that has failed. */
   readonly handler: (job: HandledJob<Payload>) => unknown;
   readonly concurrency: number;
   readonly leaseSeconds: number;
-  /** Aborts where the loop stops. */
+  /** Aborts if the loop stops. */
   readonly stop: AbortSignal;
   /** Stops the loop with this error. */
   readonly onBroken: (cause: unknown) => void;
-  /** The list has no more jobs that are not done, and is sealed. */
+  /** Called if the list is sealed and all of its jobs are done. */
   readonly onComplete: () => void;
 }
 
-/** @param since by `performance.now()`: before the claim was first asked for */
+/** @param since time before the first request for this claim, by `performance.now()` */
 export const workOff = async <Payload extends object>(
   claim: Claim<Payload>,
   since: number,
@@ -115,21 +124,21 @@ export const workOff = async <Payload extends object>(
   const { leaseSeconds, stop, onBroken } = work;
   const renew = (signal: AbortSignal) => claim.renew(leaseSeconds, signal);
   const lease = await keepLease({ renew, span: leaseSeconds * 1_000, since, onBroken });
-  const told = { succeeded: 0, failed: 0 };
-  const telling = gather<DoneJob>(async (jobs) => {
-    if (!(await tell(claim, lease, jobs, work))) return;
-    for (const { status = 'succeeded' } of jobs) told[status] += 1;
+  const reported = { succeeded: 0, failed: 0 };
+  const reports = gather<DoneJob>(async (jobs) => {
+    if (!(await report(claim, lease, jobs, work))) return;
+    for (const { status = 'succeeded' } of jobs) reported[status] += 1;
   });
   const signal = AbortSignal.any([stop, lease.lost]);
-  await handOut(claim.jobs, work, signal, telling.add);
-  await telling.close();
-  const left = claim.jobs.length - told.succeeded - told.failed;
+  await handOut(claim.jobs, work, signal, reports.add);
+  await reports.close();
+  const left = claim.jobs.length - reported.succeeded - reported.failed;
   const isBack = left > 0 && (await giveBack(claim, lease, onBroken));
   await lease.letGo();
-  return { ...told, released: isBack ? left : 0, lost: isBack ? 0 : left };
+  return { ...reported, released: isBack ? left : 0, lost: isBack ? 0 : left };
 };
 
-/** Each job to the handler, some at once, until none is left or the signal aborts. */
+/** Passes the jobs to the handler, up to `concurrency` at a time, until none is left or the signal aborts. */
 const handOut = async <Payload extends object>(
   jobs: readonly ClaimedJob<Payload>[],
   { handler, concurrency, onBroken }: Work<Payload>,
@@ -145,7 +154,7 @@ const handOut = async <Payload extends object>(
         done(succeeded(job.token, await handler({ ...job, signal })));
       } catch (cause) {
         if (cause instanceof JobFailed) done(failed(job.token, cause));
-        // Whoever was told to stop may stop by throwing.
+        // After the signal, a handler may stop by throwing.
         else if (!signal.aborted) onBroken(cause);
       }
     }
@@ -153,12 +162,12 @@ const handOut = async <Payload extends object>(
   await Promise.all(Array.from({ length: Math.min(concurrency, jobs.length) }, one));
 };
 
-/** @throws RangeError for a result that the API would not take */
+/** @throws RangeError for a result that is too large for the API */
 const succeeded = (token: number, result: unknown): DoneJob => {
   const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
   if (bytes > RESULT_MAX_BYTES)
     throw new RangeError(
-      `the result of job ${token} has ${bytes} bytes, at most ${RESULT_MAX_BYTES} are taken: store it elsewhere, and answer where`,
+      `the result of job ${token} has ${bytes} bytes, more than the limit of ${RESULT_MAX_BYTES}: store it elsewhere and return a reference`,
     );
   return { token, status: 'succeeded', ...(result === undefined ? {} : { result }) };
 };
@@ -166,20 +175,20 @@ const succeeded = (token: number, result: unknown): DoneJob => {
 const failed = (token: number, { code, message }: JobFailed): DoneJob => ({
   token,
   status: 'failed',
-  // The API takes no empty message.
+  // The API refuses an empty message.
   error: { code, message: shortened(message) || code },
 });
 
 const shortened = (text: string): string => {
   const bytes = Buffer.from(text.toWellFormed());
-  // What is left of a character that was cut in two goes, too.
+  // Also remove the rest of a character that was cut in two.
   return bytes.length <= MESSAGE_MAX_BYTES
     ? bytes.toString()
     : bytes.toString('utf8', 0, MESSAGE_MAX_BYTES).replace(/\ufffd+$/, '');
 };
 
-/** Tells what is done, again where no answer came, as long as the lease is there. Answers whether it is known to be told. */
-const tell = async <Payload extends object>(
+/** Reports finished jobs. Repeats the call while no answer comes and the lease holds. Returns whether the API confirmed it. */
+const report = async <Payload extends object>(
   claim: Claim<Payload>,
   lease: KeptLease,
   jobs: readonly DoneJob[],
@@ -200,7 +209,7 @@ const tell = async <Payload extends object>(
   return false;
 };
 
-/** Answers whether the jobs went back: where no answer comes they do once the lease has ended. */
+/** Returns whether the jobs were released. If no answer comes, they return to the pool when the lease ends. */
 const giveBack = async <Payload extends object>(
   claim: Claim<Payload>,
   lease: KeptLease,

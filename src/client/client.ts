@@ -23,16 +23,19 @@ export { NotAllSent } from './send-tasks.ts';
 export { type Client, type Operations, type SendOptions, type TaskToSend, UnsendableTask } from './sent-tasks.ts';
 
 export interface ClientOptions {
-  /** The register queue. */
+  /** URL of the register queue. */
   readonly queueUrl: string;
-  /** @default - one from the environment's region and credentials */
+  /** @default - a client with the environment's region and credentials */
   readonly sqs?: SQSClient;
 }
 
-/** Ids that sort as they were made, also within a millisecond: tasks wait in the order in which they were sent. */
+/**
+ * Generated ids sort in the order in which they were made, even within a millisecond. Tasks then wait in the order in
+ * which they were sent.
+ */
 const newId = monotonicFactory();
 
-/** How many tasks are held in memory at once, and reported at once. */
+/** Number of tasks that are held in memory, and reported, at a time. */
 const SLICE = 500;
 
 export const createClient = <Known extends Operations = Record<string, object>>({

@@ -1,4 +1,4 @@
-/** What fan-outs take in several calls of the API: items are added and acked a part at a time, none twice. */
+/** Work on fan-outs that takes several API calls: items are added and acked in parts, and none twice. */
 
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
@@ -8,27 +8,28 @@ import { groupBy } from '../util/group-by.ts';
 import { reasonOf } from '../util/problems.ts';
 import { ApiUnavailable, type Ask } from './ask.ts';
 
-/** Items that are added by one call: a hundred groups, which take it a second or so. */
+/** Items that one call adds: a hundred groups, which take the API about a second. */
 const ADDED_AT_ONCE = 45_000;
 
-/** Each call's token is made from it, with the call's number after it; the API takes 64 characters. */
+/** Each call's token is this token with the number of the call appended; the API takes 64 characters. */
 const TOKEN_MAX = 48;
 export const TOKEN_OF_CALLS_RULE = `well-formed text of 1 to ${TOKEN_MAX} characters`;
 export const isTokenOfCalls = (token: string): boolean =>
   token !== '' && token.length <= TOKEN_MAX && token.isWellFormed();
 
-/** A group that was added: its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
+/** A group that was added. Its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
 export interface AddedGroup {
   readonly id: number;
   readonly count: number;
 }
 
-/** Where a fan-out is in the API. */
+/** Path of a fan-out in the API. */
 export const pathOf = (fanOut: string): string => `/fan-outs/${encodeURIComponent(fanOut)}`;
 
 /**
- * Adds items, a call for each {@link ADDED_AT_ONCE} of them, and each only when somebody wants its groups. @param token
- * the calls' tokens are made from it
+ * Adds items, {@link ADDED_AT_ONCE} per call. Each call is made only when the consumer asks for its groups.
+ *
+ * @param token the calls' tokens are derived from it
  */
 export async function* addInCalls(
   ask: Ask,
@@ -50,39 +51,39 @@ export async function* itemsOf(fanOut: string, added: AsyncIterable<readonly Add
       for (let index = 0; index < count; index += 1) yield itemIdOf({ fanOut: fanOut as FanOutId, group, index });
 }
 
-/** An item that is done: its id, if it succeeded. */
+/** A finished item: its id if the item succeeded, otherwise its id and outcome. */
 export type DoneItem = string | { readonly item: string; readonly outcome?: ItemOutcome };
 
-/** What acks came to, as far as they showed it. */
+/** The result of acks, as far as the API's answers show it. */
 export interface Acked {
-  /** The fan-outs of the items; `complete` is true once all of a fan-out's items are done and it is sealed. */
+  /** The fan-outs of the items. `complete` is true once a fan-out is sealed and all of its items are done. */
   readonly fanOuts: readonly { readonly id: string; readonly complete: boolean; readonly userKey?: string }[];
-  /** Items of no fan-out that is known, or still known: nothing was done for them. */
+  /** Items of unknown or deleted fan-outs. Their acks had no effect. */
   readonly unknown: readonly string[];
 }
 
-/** What is no item's id: nothing of its part (some thousands of items) was sent. */
+/** A value that is not the id of an item. Nothing was sent of its part (some thousands of items). */
 export class MalformedItem extends Error {
   override readonly name = 'MalformedItem';
-  /** What was given as its id. */
+  /** The value that was given as an id. */
   readonly item: unknown;
   constructor(item: unknown) {
     super(
-      `${JSON.stringify(item)?.slice(0, 200)} is not the id of an item: those that add() gave are like "01J9ZQ4:0:17"`,
+      `${JSON.stringify(item)?.slice(0, 200)} is not the id of an item; pass the ids that add() returned, such as "01J9ZQ4:0:17"`,
     );
     this.item = item;
   }
 }
 
-/** Items that are held, to find those of one group among them. */
+/** Items that are held in memory, so that items of one group can be acked together. */
 const HELD = 10_000;
-/** Items that one call takes, and calls that are made at once. */
+/** Items per call, and calls at the same time. */
 const [CALL, CALLS_AT_ONCE] = [1_000, 4];
 
 /**
- * Some items were acked, or may have been, and others were not. The error's `cause` says why: ApiUnavailable, ApiRefused,
- * MalformedItem, or an error of the iterable that gave the items. No call is under way any more, and the iterable is
- * closed. To go on, ack `left`, and what comes after the first `read` items.
+ * Acking failed part-way: some items were acked, and others may not have been. `cause` has the reason: ApiUnavailable,
+ * ApiRefused, MalformedItem, or an error of the iterable that gave the items. When it is thrown, no call is in flight
+ * and the iterable is closed. To continue, ack `left` and the items after the first `read`.
  *
  * ```ts
  * await fanOuts.ack([...error.left, ...items.slice(error.read)]);
@@ -90,15 +91,15 @@ const [CALL, CALLS_AT_ONCE] = [1_000, 4];
  */
 export class NotAllAcked extends Error {
   override readonly name = 'NotAllAcked';
-  /** What the acks that were answered came to. */
+  /** The result of the acks that the API answered. */
   readonly acked: Acked;
-  /** Items that were read and may not be acked: 10,000 at the most. */
+  /** Items that were read and may not be acked: at most 10,000. */
   readonly left: readonly DoneItem[];
-  /** How many items were read of those given. */
+  /** Number of items that were read from the iterable. */
   readonly read: number;
   constructor(acked: Acked, left: readonly DoneItem[], read: number, cause: unknown) {
     super(
-      `of the ${read} items that were read ${left.length} may not be acked: ${reasonOf(cause)}; ack those in "left", and the others after the first ${read}`,
+      `${left.length} of the ${read} items that were read may not be acked: ${reasonOf(cause)}. Ack the items in "left", then those after the first ${read}`,
       { cause },
     );
     this.acked = acked;
@@ -108,10 +109,10 @@ export class NotAllAcked extends Error {
 }
 
 /**
- * Acks items, those of a group together.
+ * Acks items. Items of one group are acked together.
  *
- * @param onProgress is told how many are acked so far
- * @throws NotAllAcked; what failed where no item was acked, and none can have been
+ * @param onProgress is called with the number of items acked so far
+ * @throws NotAllAcked; or the cause itself if no item can have been acked
  */
 export const ackInCalls = async (
   ask: Ask,
@@ -138,7 +139,7 @@ export const ackInCalls = async (
       const { item, outcome = 'succeeded' } = typeof each === 'string' ? { item: each } : each;
       if (!parseItemId(item)) throw new MalformedItem(item);
       read += 1;
-      // Of two outcomes the first stands, also where both are under way at once.
+      // Of two outcomes of an item the first one counts, also if both are in flight at once.
       if (!held.has(item as ItemId)) held.set(item as ItemId, outcome);
       if (held.size >= HELD) await flush();
     }
@@ -154,7 +155,7 @@ type Done = readonly [ItemId, ItemOutcome];
 
 const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? item : { item, outcome });
 
-/** Calls that are filled with what is written together: a part of a group that came into two calls would be two writes. */
+/** Calls filled with items that are written together. A group's part that is spread over two calls costs two writes. */
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
   for (const group of groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())

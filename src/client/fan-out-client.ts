@@ -1,4 +1,4 @@
-/** What a client of fan-outs does, however its requests are carried. */
+/** The client for fan-outs. A function that is passed in carries its requests. */
 import type { FailFast } from '../domain/fan-outs/fan-out.ts';
 import { type Ask, notAllAdded } from './ask.ts';
 import {
@@ -14,82 +14,100 @@ import {
 } from './fan-out-calls.ts';
 
 export interface FanOutToOpen {
-  /** 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened again. */
+  /**
+   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same fan-out exists already, it is opened
+   * again.
+   */
   readonly id?: string;
-  /** What it is about: shown with it, told at its end. 1 to 256 bytes. */
+  /** The caller's own key for the fan-out: shown with it, and part of its callback. 1 to 256 bytes. */
   readonly userKey?: string;
-  /** The configured destination that is told of its end. @default - the configuration's, if it has one */
+  /**
+   * The configured destination that gets the callback when the fan-out completes.
+   * @default - the configuration's, if it has one
+   */
   readonly callback?: string;
-  /** More failed items than this number (0 to 100), or than this share of all (0 to 1), complete it early. */
+  /**
+   * Completes the fan-out early if more items fail than this number (0 to 100), or than this share of all items (0 to
+   * 1).
+   */
   readonly failFast?: FailFast;
 }
 
 export interface AddOptions {
   /**
-   * Names the addition, in 1 to 48 characters: who adds again with the same token and count, after a crash say, gets the
-   * same items. Made up if absent.
+   * Token of the addition: 1 to 48 characters. A repeated addition with the same token and count, for example after a
+   * crash, returns the same items. Generated if absent.
    */
   readonly token?: string;
 }
 
-/** A fan-out that is open. */
+/** An open fan-out. */
 export interface OpenFanOut {
   readonly id: string;
   /**
-   * Adds items, and gives their ids, in order: those that come one after the other belong to consecutive tasks, since acks
-   * of one group are cheap together. The ids are derived, and items are added 45,000 at a time as the loop gets there: a
-   * loop that is left early has added those up to the end of its 45,000, and each of them has to be acked.
+   * Adds items and returns their ids, in order. Acks of items in one group are cheap together, so give ids that follow
+   * each other to consecutive tasks. Items are added 45,000 at a time, when the loop over the ids gets there. A loop
+   * that is left early has added all items of its current 45,000, and each of them must be acked.
    *
-   * @param count from 1
-   * @throws RangeError, ApiRefused (409 once it is sealed); NotAllAdded once an item was added, or may have been: it has
-   * the token with which the same addition gives the same items.
+   * @param count number of items, from 1
+   * @throws RangeError for an invalid count or token; ApiRefused (409 once the fan-out is sealed); NotAllAdded once an
+   * item may have been added. NotAllAdded has the token; the same addition with that token returns the same items.
    */
   add(count: number, options?: AddOptions): AsyncIterable<string>;
   /**
-   * Nothing is added any more. Again is harmless.
+   * Seals the fan-out: no more items can be added. A repeated seal does no harm.
    *
-   * @returns whether it is complete already.
+   * @returns whether the fan-out is complete already
    * @throws ApiRefused, ApiUnavailable
    */
   seal(): Promise<{ readonly complete: boolean }>;
 }
 
 export interface AckOptions {
-  /** Is told how many items have been acked so far. */
+  /** Called with the number of items acked so far. */
   readonly onProgress?: (acked: number) => void;
 }
 
 export interface FanOutClient {
-  /** Opens a fan-out. @throws ApiRefused (409: another one has its id), ApiUnavailable */
+  /**
+   * Opens a fan-out.
+   * @throws ApiRefused (409: another fan-out has this id), ApiUnavailable
+   */
   openFanOut(fields?: FanOutToOpen): Promise<OpenFanOut>;
-  /** One that was opened before, elsewhere say; nobody is asked whether it is there. */
+  /**
+   * A fan-out that was opened before, for example by another process. This sends no request, so it does not check that
+   * the fan-out exists.
+   */
   fanOut(id: string): OpenFanOut;
   /**
-   * Items are done: any number of them, of any fan-outs, in any order, more than once. Those of a group that come near each
-   * other (within 10,000) are acked together.
+   * Acks finished items: any number, of any fan-outs, in any order, also repeatedly. Items of one group that are within
+   * 10,000 of each other are acked together.
    *
-   * After the first failure no further call is made; those under way are waited for.
+   * After the first failure no further call is made, and calls in flight are awaited.
    *
-   * @throws NotAllAcked once an item was acked, or may have been: it has the items that are left. Before that:
-   * MalformedItem, ApiRefused, what the iterable throws. Any item can be acked again.
+   * @throws NotAllAcked once an item may have been acked; it has the items that are left. Before that: MalformedItem,
+   * ApiRefused, ApiUnavailable, or an error of the iterable. Any item can be acked again.
    */
   ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
 }
 
-/** A client whose requests `ask` carries. @param newId names what its caller did not */
+/**
+ * A client whose requests `ask` carries.
+ * @param newId generates ids and tokens that the caller leaves out
+ */
 export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
   const fanOut = (id: string): OpenFanOut => ({
     id,
     add: (count, { token = newId() } = {}) => {
       if (!Number.isSafeInteger(count) || count < 1)
-        throw new RangeError(`add takes a whole number from 1, not ${count}`);
-      if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
+        throw new RangeError(`the number of items to add must be a whole number from 1, not ${count}`);
+      if (!isTokenOfCalls(token)) throw new RangeError(`a token must be ${TOKEN_OF_CALLS_RULE}`);
       return itemsOf(id, orSayToken(token, addInCalls(ask, id, count, token)));
     },
     seal: async () => (await ask(`${pathOf(id)}/seal`, {})) as { complete: boolean },
   });
   return {
-    // Named here, so that a lost answer can be asked for again.
+    // The client generates the id, so that the call can be repeated if its answer is lost.
     openFanOut: async ({ id = newId(), ...fields } = {}) => {
       await ask('/fan-outs', { id, ...fields }, { name: id });
       return fanOut(id);
@@ -99,7 +117,10 @@ export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
   };
 };
 
-/** What some calls add. @throws NotAllAdded */
+/**
+ * Passes on what the calls add; an error brings the token.
+ * @throws NotAllAdded
+ */
 async function* orSayToken(
   token: string,
   calls: AsyncIterable<readonly AddedGroup[]>,

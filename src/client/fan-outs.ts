@@ -1,10 +1,10 @@
 /**
- * Fan-outs from TypeScript: N items, of which it is known exactly once that the last is done.
+ * The TypeScript client for fan-outs. A fan-out has N items and reports exactly once that the last one is done.
  *
  * ```ts
  * const fanOuts = createFanOutClient({ api: 'https://….lambda-url.eu-central-1.on.aws/v1' });
  * const fanOut = await fanOuts.openFanOut({ userKey: 'catalog-7', callback: 'ops' });
- * for await (const item of fanOut.add(products.length)) …; // hand it out with a product
+ * for await (const item of fanOut.add(products.length)) …; // pass it on with a product
  * await fanOut.seal();
  * // where the work is done:
  * const { fanOuts: done } = await fanOuts.ack([item]);
@@ -21,5 +21,10 @@ export type { AckOptions, AddOptions, FanOutClient, FanOutToOpen, OpenFanOut } f
 
 const newId = monotonicFactory();
 
-/** Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where `api` is no address for it. */
+/**
+ * Creates a client for fan-outs. It attempts each call up to seven times if no answer comes, or 429 or 5xx. Repeated
+ * calls do nothing twice.
+ *
+ * @throws TypeError if `api` is not a valid address of the API
+ */
 export const createFanOutClient = (options: ApiOptions): FanOutClient => fanOutsBy(askingApi(options), newId);

@@ -1,42 +1,45 @@
-/** A lease that is renewed each third of it, until it is let go, or lost. */
+/** A lease that is renewed after each third of its span, until it is released or lost. */
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 
-/** Why a lease is lost: the API said that somebody else has the jobs, or no renewal was answered before its end. */
+/** Why a lease is lost: the API said that another worker has the jobs, or no renewal was answered before its end. */
 type Loss = 'refused' | 'expired';
 
 export interface KeptLease {
-  /** Aborts once it is lost. */
+  /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
   lossOf(): Loss | undefined;
   lose(why: Loss): void;
-  /** It is not renewed any more. */
+  /** Stops renewing the lease. */
   letGo(): Promise<void>;
 }
 
-/** Whether the API says that a claim is nobody's any more, or somebody else's. */
+/** Whether the API says that the claim has ended, or that another worker has its jobs. */
 export const isRefusedClaim = (cause: unknown): boolean =>
   cause instanceof ApiRefused && (cause.status === 409 || cause.status === 404);
 
 interface LeaseOptions {
   readonly renew: (signal: AbortSignal) => Promise<unknown>;
-  /** Milliseconds. */
+  /** Span of the lease, in milliseconds. */
   readonly span: number;
-  /** By `performance.now()`: before the claim was first asked for, since a lost answer may have granted it. */
+  /**
+   * Time before the first request for the claim, by `performance.now()`. An answer that was lost may have granted the
+   * claim.
+   */
   readonly since: number;
-  /** Is told of what makes renewing pointless. */
+  /** Called with an error that makes further renewals pointless. */
   readonly onBroken: (cause: unknown) => void;
 }
 
 /**
- * Renews it at once where a third of it is over already. It ends by this machine's clock, counted from before the
- * claim, or its renewal, was asked for: others get it a little later at the earliest.
+ * Keeps a lease. Renews it at once if a third of its span has passed already. The end is computed on this machine's
+ * clock, from before the claim or renewal was requested. Other workers therefore get the jobs no earlier than that.
  */
 export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions): Promise<KeptLease> => {
   const [lost, over] = [new AbortController(), new AbortController()];
   let loss: Loss | undefined;
   let end: NodeJS.Timeout | undefined;
   const lose = (why: Loss): void => {
-    // Who has been refused knows it for sure.
+    // 'refused' is certain, so 'expired' does not replace it.
     if (loss !== 'refused') loss = why;
     lost.abort();
     clearTimeout(end);
@@ -53,7 +56,7 @@ export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions):
     } catch (cause) {
       if (over.signal.aborted) return;
       if (isRefusedClaim(cause)) lose('refused');
-      // Where no answer came the next third tries again.
+      // If no answer came, the lease is renewed again after the next third.
       else if (!(cause instanceof ApiUnavailable)) onBroken(cause);
     }
   };

@@ -1,67 +1,66 @@
 /**
- * What deferred lists take in several calls of the API: jobs are added a part at a time, none twice, and read page by
- * page.
+ * Work on deferred lists that takes several API calls: jobs are added in parts, none twice, and are read page by page.
  */
 
 import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
 import { bytesInString } from '../util/json-text.ts';
 import type { Ask } from './ask.ts';
 
-/** Where a list is in the API. */
+/** Path of a list in the API. */
 export const listPath = (list: string): string => `/lists/${encodeURIComponent(list)}`;
 
-/** A list as it stands. */
+/** The state of a list. */
 export interface ListView {
   readonly id: string;
   readonly status: 'open' | 'sealed' | 'complete' | 'cancelled';
   readonly operation?: string;
   readonly name?: string;
   readonly total: number;
-  /** Jobs that could be handed out now. */
+  /** Jobs that can be claimed or triggered now. */
   readonly available: number;
-  /** Jobs that somebody has claimed, and not done. */
+  /** Jobs that a worker has claimed and not completed. */
   readonly leased: number;
   /**
-   * Jobs that are tasks by now, and not done. This and the next two are left out where more than some two million jobs
-   * are not done.
+   * Jobs that have become tasks and are not done. This count and the next two are absent if more than about two million
+   * jobs are not done.
    */
   readonly started?: number;
   readonly done?: number;
   readonly succeeded?: number;
   readonly failed: number;
-  /** There may be more that failed: they are too many to be counted. */
+  /** More jobs may have failed: there are too many to count. */
   readonly countsAreAtLeast?: boolean;
   readonly createdAt: string;
   readonly endedAt?: string;
 }
 
-/** A list that was deleted, as it stood; without counts where it was deleted before. */
+/** A deleted list, with its state before the deletion. The counts are absent if it had been deleted before. */
 export type DeletedList = Pick<ListView, 'id' | 'total' | 'createdAt'> &
   Partial<Omit<ListView, 'status'>> & { readonly status: 'deleted' };
 
-/** A job, and what became of it. */
+/** A job and its outcome. */
 export interface ListedJob {
   readonly token: number;
   readonly status: 'waiting' | 'leased' | 'started' | 'succeeded' | 'failed';
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The task that it became. */
+  /** Id of the task that the job became. */
   readonly task?: string;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
 /**
- * Jobs that one call takes, to add them or as done; none has more bytes, as Lambda counts them: in its event the body
- * is a JSON string, and every quote of it counts twice.
+ * Most jobs and most bytes of one call that adds or completes jobs. Bytes count as Lambda counts them: the body is a
+ * JSON string in its event, so each quote counts twice.
  */
 const AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 4_000_000;
-/** A call with so much is full: the largest payload might not fit any more. */
+/** A call with this many bytes is full, because the largest payload might not fit any more. */
 const FULL_BYTES = BYTES_AT_ONCE - 2 * PAYLOAD_MAX_BYTES - 1_000;
 
 /**
- * Jobs in parts that a call takes. A part ends by what is in it, never by what comes next: those before a job that is
- * mended, or left out, stay as they were, and so do their tokens.
+ * Splits jobs into parts, one per call. A part ends because of its own jobs, never because of the next one. If a job is
+ * corrected or left out, the parts before it, and so their tokens, stay the same.
  */
 export async function* inCalls<Part extends { readonly text: string }>(
   jobs: Iterable<Part> | AsyncIterable<Part>,
@@ -78,18 +77,20 @@ export async function* inCalls<Part extends { readonly text: string }>(
   if (call.length > 0) yield call;
 }
 
-/** What one call added: jobs in a row. */
+/** The jobs that one call added. Their tokens are consecutive. */
 export interface AddedJobs {
-  /** The token of the first. */
+  /** Token of the first job. */
   readonly first: number;
   readonly count: number;
-  /** How many jobs the list has then. */
+  /** Number of jobs in the list after the call. */
   readonly total: number;
 }
 
 /**
- * Adds the jobs of one call, all of them or none. @param payloads JSON texts, which go in as they are @param n the
- * call's number
+ * Adds the jobs of one call, either all of them or none.
+ *
+ * @param payloads JSON texts, which are sent unchanged
+ * @param n the number of the call
  */
 export const addCall = async (
   ask: Ask,
@@ -103,7 +104,7 @@ export const addCall = async (
   return (await ask(`${listPath(list)}/jobs`, body)) as AddedJobs;
 };
 
-/** All jobs from one on, page by page. */
+/** All jobs from a token on, page by page. */
 export async function* jobsFrom(ask: Ask, list: string, from: number, limit = 500): AsyncGenerator<ListedJob> {
   let next: number | undefined = from;
   while (next !== undefined) {
@@ -117,19 +118,20 @@ export async function* jobsFrom(ask: Ask, list: string, from: number, limit = 50
   }
 }
 
-/** A job that is done, and how it ended. */
+/** A finished job and its outcome. */
 export interface DoneJob {
   readonly token: number;
   /** @default succeeded */
   readonly status?: 'succeeded' | 'failed';
-  /** Anything that JSON can say. */
+  /** Any JSON value. */
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
 /**
- * Whether the list is complete with these; the answer to the last part counts. @param jobs undefined: all of the
- * claim's, which have succeeded
+ * Completes jobs of a claim. Returns whether the list is complete, according to the answer to the last part.
+ *
+ * @param jobs if undefined, all jobs of the claim, as succeeded
  */
 export const completeCalls = async (
   ask: Ask,

@@ -1,4 +1,4 @@
-/** What a client of deferred lists does, however its requests are carried. */
+/** The client for deferred lists. A function that is passed in carries its requests. */
 
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
@@ -18,10 +18,10 @@ import {
   listPath,
 } from './list-calls.ts';
 
-/** A job that would be refused: nothing of its call was sent. */
+/** A job that the API would refuse. Nothing of its call was sent. */
 export class UnsendableJob extends Error {
   override readonly name = 'UnsendableJob';
-  /** Its position among the jobs given. */
+  /** Position of the job among those given, from 0. */
   readonly index: number;
   constructor(index: number, reason: string) {
     super(`job ${index}: ${reason}`);
@@ -29,7 +29,10 @@ export class UnsendableJob extends Error {
   }
 }
 
-/** The payloads as JSON texts. @throws UnsendableJob */
+/**
+ * The payloads as JSON texts.
+ * @throws UnsendableJob
+ */
 async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
   let index = 0;
   for await (const payload of payloads) {
@@ -37,7 +40,7 @@ async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
     const text = JSON.stringify(payload);
     const bytes = Buffer.byteLength(text);
     if (bytes > PAYLOAD_MAX_BYTES)
-      throw new UnsendableJob(index, `its payload has ${bytes} bytes, at most ${PAYLOAD_MAX_BYTES} are taken`);
+      throw new UnsendableJob(index, `its payload has ${bytes} bytes, more than the limit of ${PAYLOAD_MAX_BYTES}`);
     yield { text };
     index += 1;
   }
@@ -45,102 +48,121 @@ async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
 
 export interface ListToCreate {
   /**
-   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Made up if absent. One that is there already, and is the same, is opened
+   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same list exists already, it is opened
    * again.
    */
   readonly id?: string;
   /**
-   * The operation of the tasks that its jobs become when they are triggered. Without one they are for workers that
-   * claim them.
+   * The operation whose tasks the jobs become when they are triggered. Without an operation, workers claim the jobs.
    */
   readonly operation?: string;
-  /** Shown with it, and told at its end. 1 to 64 bytes. */
+  /** A name for people: shown with the list, and part of its callback. 1 to 64 bytes. */
   readonly name?: string;
-  /** The configured destination that is told of its end. @default - the configuration's, if it has one */
+  /**
+   * The configured destination that gets the callback when the list ends.
+   * @default - the configuration's, if it has one
+   */
   readonly callback?: string;
 }
 
 export interface AddJobsOptions {
   /**
-   * Names the addition, in 1 to 48 characters: who adds the same jobs again with it, after a crash say, adds none
-   * twice. Made up if absent.
+   * Token of the addition: 1 to 48 characters. A repeated addition of the same jobs with the same token, for example
+   * after a crash, adds none twice. Generated if absent.
    */
   readonly token?: string;
-  /** Is told how many jobs have been added so far. */
+  /** Called with the number of jobs added so far. */
   readonly onProgress?: (added: number) => void;
 }
 
 export interface TriggerOptions {
-  /** Names the trigger, in 1 to 48 characters: made again with the same one it does nothing more. Made up if absent. */
+  /**
+   * Token of the trigger: 1 to 48 characters. A repeated trigger with the same token has no further effect. Generated
+   * if absent.
+   */
   readonly token?: string;
 }
 
 export interface ClaimOptions {
-  /** As many jobs as that at the most: 1 to 1,000. */
+  /** Most jobs of the claim: 1 to 1,000. */
   readonly count: number;
-  /** For how long: 1 to 43,200. */
+  /** Lease of the claim, in seconds: 1 to 43,200. */
   readonly leaseSeconds: number;
-  /** Names the claim: who claims again with the same one gets the same jobs. Made up if absent. */
+  /** Id of the claim. A repeated claim with the same id returns the same jobs. Generated if absent. */
   readonly claimId?: string;
-  /** Once it aborts the API is not asked again where no answer came. */
+  /** After it aborts, a request that got no answer is not repeated. */
   readonly signal?: AbortSignal;
 }
 
-/** A job that was claimed. */
+/** A claimed job. */
 export interface ClaimedJob<Payload extends object> {
   readonly token: number;
   readonly payload: Payload;
 }
 
 /**
- * Jobs that nobody else gets until `expiresAt`. Each of its calls may be refused with 409 once they are not its own any
- * more.
+ * Claimed jobs, which no other worker gets until `expiresAt`. Its calls are refused with 409 once the claim has lost
+ * the jobs.
  */
 export interface Claim<Payload extends object> {
   readonly kind: 'claimed';
-  /** The handle of the claim. */
+  /** Id of the claim in the API. */
   readonly id: string;
   readonly jobs: readonly ClaimedJob<Payload>[];
   readonly expiresAt: string;
-  /** From now on, for so long. @param signal once it aborts the API is not asked again where no answer came */
+  /**
+   * Extends the lease to `leaseSeconds` from now.
+   * @param signal after it aborts, a request that got no answer is not repeated
+   */
   renew(leaseSeconds: number, signal?: AbortSignal): Promise<{ readonly expiresAt: string }>;
-  /** Jobs of it are done; without any named, all of them, and well. @returns whether the list is complete. */
+  /**
+   * Completes jobs of the claim. Without `jobs`, all of its jobs succeed.
+   * @returns whether the list is complete
+   */
   complete(jobs?: readonly DoneJob[]): Promise<{ readonly complete: boolean }>;
-  /** What is not done goes back to the pool. */
+  /** Returns jobs that are not done to the pool. */
   release(): Promise<{ readonly released: number }>;
 }
 
-/** There is nothing to be had now; whether there will be, its status says, and what others have. */
+/** No job can be claimed now. The list's status and the number of leased jobs show whether there can be jobs later. */
 export interface NothingToClaim {
   readonly kind: 'none';
   readonly status: ListView['status'];
 }
 
-/** A list. Its calls throw ApiRefused (404: there is none; 409: its state forbids it) and ApiUnavailable; `add` throws NotAllAdded. */
+/**
+ * A deferred list. Its calls throw ApiRefused (404: the list does not exist; 409: its state forbids the call) and
+ * ApiUnavailable. `add` throws NotAllAdded.
+ */
 export interface DeferredList<Payload extends object> {
   readonly id: string;
   /**
-   * Adds any number of jobs, a call for each 1,000 or 4 MB of them: those of one call all at once.
+   * Adds any number of jobs, in calls of up to 1,000 jobs or 4 MB. The jobs of one call are added all at once.
    *
-   * @returns what each call added.
-   * @throws NotAllAdded once a job was added, or may have been: it has the token with which the same addition goes on.
-   * Before that: UnsendableJob, ApiRefused, what the iterable throws; RangeError for a token that cannot be one.
+   * @returns the jobs that each call added
+   * @throws NotAllAdded once a job may have been added; it has the token with which the same addition continues. Before
+   * that: UnsendableJob, ApiRefused, or an error of the iterable; RangeError for an invalid token
    */
   add(jobs: Iterable<Payload> | AsyncIterable<Payload>, options?: AddJobsOptions): Promise<readonly AddedJobs[]>;
   get(): Promise<ListView>;
-  /** Its jobs, and what became of them, in order. */
+  /**
+   * The jobs with their outcomes, in order.
+   * @param from token of the first job to read
+   */
   jobs(from?: number): AsyncIterable<ListedJob>;
-  /** Nothing is added any more: it completes with its last job. Again is harmless. */
+  /**
+   * Seals the list: no more jobs can be added, and the list completes with its last job. A repeated call does no harm.
+   */
   seal(): Promise<ListView>;
-  /** What waits never starts; what runs finishes. Again is harmless. */
+  /** Cancels the list: waiting jobs never start, and running jobs finish. A repeated call does no harm. */
   cancel(): Promise<ListView>;
-  /** Ends it without telling anybody, with all that was stored. Again is harmless. */
+  /** Deletes the list and everything stored for it, without a callback. A repeated call does no harm. */
   delete(): Promise<DeletedList>;
   /**
-   * So many jobs become tasks of the list's operation, or such a share of all that it has: those that are left, where
-   * that is less.
+   * Makes tasks of the list's operation from jobs: `count` jobs, or `percent` of all jobs of the list. If fewer jobs
+   * are left, it takes those.
    *
-   * @returns how many, and how many are left.
+   * @returns the number of jobs triggered, and the number left
    */
   trigger(
     wanted: { readonly count: number } | { readonly percent: number },
@@ -150,15 +172,24 @@ export interface DeferredList<Payload extends object> {
 }
 
 export interface ListClient {
-  /** @throws ApiRefused (409: another one has its id), ApiUnavailable */
+  /**
+   * Creates a list.
+   * @throws ApiRefused (409: another list has this id), ApiUnavailable
+   */
   createList<Payload extends object = Record<string, unknown>>(fields?: ListToCreate): Promise<DeferredList<Payload>>;
-  /** One that was created before, elsewhere say; nobody is asked whether it is there. */
+  /**
+   * A list that was created before, for example by another process. This sends no request, so it does not check that
+   * the list exists.
+   */
   list<Payload extends object = Record<string, unknown>>(id: string): DeferredList<Payload>;
 }
 
-/** A client whose requests `ask` carries. @param newId names what its caller did not */
+/**
+ * A client whose requests `ask` carries.
+ * @param newId generates ids and tokens that the caller leaves out
+ */
 export const listsBy = (ask: Ask, newId: () => string): ListClient => ({
-  // Named here, so that a lost answer can be asked for again.
+  // The client generates the id, so that the call can be repeated if its answer is lost.
   createList: async ({ id = newId(), ...fields } = {}) => {
     await ask('/lists', { id, ...fields }, { name: id });
     return deferredList(ask, newId, id);
@@ -204,7 +235,7 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
 
 /** @throws RangeError */
 const checkToken = (token: string): void => {
-  if (!isTokenOfCalls(token)) throw new RangeError(`a token is ${TOKEN_OF_CALLS_RULE}`);
+  if (!isTokenOfCalls(token)) throw new RangeError(`a token must be ${TOKEN_OF_CALLS_RULE}`);
 };
 
 const claimOf = async <Payload extends object>(

@@ -1,5 +1,6 @@
 /**
- * Deferred lists from TypeScript: jobs that wait until they are asked for, and then are each handed out once.
+ * The TypeScript client for deferred lists. A list stores jobs until a trigger or a worker takes them, and hands out
+ * each job once.
  *
  * ```ts
  * const { createList } = createListClient({ api: 'https://….lambda-url.eu-central-1.on.aws/v1' });
@@ -34,7 +35,9 @@ export { UnsendableJob } from './list-client.ts';
 const newId = monotonicFactory();
 
 /**
- * Each call is tried seven times where no answer comes, or 429 or 5xx: it does nothing twice. @throws TypeError where
- * `api` is no address for it.
+ * Creates a client for deferred lists. It attempts each call up to seven times if no answer comes, or 429 or 5xx.
+ * Repeated calls do nothing twice.
+ *
+ * @throws TypeError if `api` is not a valid address of the API
  */
 export const createListClient = (options: ApiOptions): ListClient => listsBy(askingApi(options), newId);

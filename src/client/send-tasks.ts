@@ -1,4 +1,4 @@
-/** What a producer's client does, however its messages are carried. */
+/** The producer's client. A function that is passed in carries its messages. */
 
 import type { Sending } from '../domain/register/sending.ts';
 import { reasonOf } from '../util/problems.ts';
@@ -13,11 +13,12 @@ import {
 } from './sent-tasks.ts';
 
 /**
- * Some tasks were sent, or may have been, and others were not. The error's `cause` says why: SqsFailure, GaveUp,
- * UnsendableTask, an error of the AWS SDK, or one of the iterable that gave the tasks.
+ * Sending failed part-way: some tasks were sent, and others may not have been. `cause` has the reason: SqsFailure,
+ * GaveUp, UnsendableTask, an error of the AWS SDK, or an error of the iterable that gave the tasks.
  *
- * When it is thrown no request is under way, and the iterable is closed. Each task that was read has its id, made up
- * where it had none. To go on, send `left`, and what comes after the first `read` tasks: no task is registered twice then.
+ * When it is thrown, no request is in flight and the iterable is closed. Each task that was read has an id, generated
+ * if the caller gave none. To continue, send `left` and the tasks after the first `read`. No task is then registered
+ * twice.
  *
  * ```ts
  * await groupage.sendAll([...error.left, ...tasks.slice(error.read)]);
@@ -25,21 +26,21 @@ import {
  */
 export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
   override readonly name = 'NotAllSent';
-  /** Ids of tasks that the register queue has, in the order given. */
+  /** Ids of the tasks that are in the register queue, in the order given. */
   readonly sent: readonly string[];
-  /** Ids of tasks whose request was refused, or got no answer: the register queue may have them all the same. */
+  /** Ids of the tasks whose request was refused or got no answer. The register queue may have them all the same. */
   readonly failed: readonly string[];
-  /** Ids of tasks that no request was made for: the register queue has none of them. */
+  /** Ids of the tasks for which no request was made. The register queue has none of them. */
   readonly unsent: readonly string[];
-  /** The tasks of `failed` and `unsent` with their ids, at most 500, in the order given. */
+  /** The tasks of `failed` and `unsent` with their ids, in the order given: at most 500. */
   readonly left: readonly Task[];
-  /** How many tasks were read of those given: all in `sent`, `failed` and `unsent`. The others have no ids yet. */
+  /** Number of tasks that were read: the sum of `sent`, `failed` and `unsent`. The other tasks have no ids yet. */
   readonly read: number;
   constructor(tasks: Pick<NotAllSent<Task>, 'sent' | 'failed' | 'unsent' | 'left'>, cause: unknown) {
     const { sent, failed, unsent, left } = tasks;
     const read = sent.length + left.length;
     super(
-      `${sent.length} of the ${read} tasks that were read are sent, ${failed.length} may be, ${unsent.length} are not: ${reasonOf(cause)}; send those in "left", which have their ids, and the others after the first ${read}: none is registered twice`,
+      `of the ${read} tasks that were read, ${sent.length} are sent, ${failed.length} may be sent, and ${unsent.length} are not: ${reasonOf(cause)}. Send the tasks in "left", which have their ids, then those after the first ${read}; none is registered twice`,
       { cause },
     );
     this.sent = sent;
@@ -50,13 +51,14 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
   }
 }
 
-/** Sends messages; answers what became of them. Must not reject. */
+/** Sends messages and returns the outcome of each. Must not reject. */
 export type Carry = (messages: readonly RegisterMessage[]) => Promise<Sending>;
 
 /**
  * A client whose messages `carry` sends.
  *
- * @param newId names the tasks that have no id @param atOnce how many tasks are held in memory, and reported, at once
+ * @param newId generates the ids of tasks that have none
+ * @param atOnce number of tasks that are held in memory, and reported, at a time
  */
 export const clientBy = <Known extends Operations>(
   carry: Carry,
@@ -87,7 +89,8 @@ export const clientBy = <Known extends Operations>(
         slice.filter((_, index) => (outcomes[index]?.is ?? 'unsent') === what);
       const failed = is('failed').map(({ id }) => id);
       sent.push(...is('sent').map(({ id }) => id));
-      // Nothing was sent, and nothing can have been. A list can be sent again as it was given; what else was read may be gone.
+      // Nothing can have been sent. An array can be sent again as it was given. Tasks that were read from another
+      // iterable may be gone, so the error has to carry them.
       const isAsGiven = Array.isArray(tasks) || slice.length === 0;
       if (isAsGiven && sent.length === 0 && failed.length === 0) throw cause;
       const left = slice.filter((_, index) => outcomes[index]?.is !== 'sent');

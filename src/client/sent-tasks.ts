@@ -1,10 +1,10 @@
-/** What a producer's client takes, and what it makes of it, however that is sent. */
+/** The tasks that a producer's client takes, and the messages that it makes from them. */
 
 import type { Duration } from '../domain/config/duration.ts';
 import { taskId } from '../domain/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
 
-/** Operations and the type of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
+/** Operations and the types of their payloads, e.g. `{ 'distribute-parcels': Parcel }`. */
 export type Operations = Readonly<Record<string, object>>;
 
 /** A task to register. */
@@ -12,32 +12,35 @@ export type TaskToSend<Known extends Operations> = {
   [Operation in keyof Known & string]: {
     readonly operation: Operation;
     readonly payload: Known[Operation];
-    /** Names the task: a second task with this id is the same one. Made up if absent. */
+    /** Id of the task. A second task with the same id is ignored as a duplicate. Generated if absent. */
     readonly id?: string;
-    /** Shown with the task, for who looks for it. At most 128 characters. */
+    /** Your own key for finding the task: shown with it. At most 128 characters. */
     readonly correlationId?: string;
-    /** 0 to 9, the most urgent. Urgent ones go first. */
+    /** 0 to 9; 9 is the most urgent. Urgent tasks go into a batch first. */
     readonly priority?: number;
-    /** What it counts of its batch's weight (tokens, rows, euros): above 0, 1 if absent. */
+    /** Share of the task in its batch's weight (tokens, rows, euros): above 0; 1 if absent. */
     readonly weight?: number;
-    /** A newer waiting task of its Target with the same key replaces it; it has then succeeded. 1 to 128 characters. */
+    /**
+     * A newer waiting task of the same Target with the same key replaces this one, which then counts as succeeded. 1 to
+     * 128 characters.
+     */
     readonly coalesceKey?: string;
     /**
-     * Which state of its subject the task brings: a whole number, such as a row's version or its time in milliseconds. Where
-     * `coalesceKey` or `merge` choose the newest, the highest version is it; without versions, the task that was sent last.
+     * Version of the state that the task carries: a whole number, such as a row's version or its time in milliseconds.
+     * `coalesceKey` and `merge` keep the task with the highest version; without versions, the task that was sent last.
      */
     readonly version?: number;
-    /** It fails if no batch has it so long after its registration: `"1s"` to `"30d"`. */
+    /** Time from registration after which the task fails if no batch has it: `"1s"` to `"30d"`. */
     readonly expiresIn?: Duration;
-    /** The configured destination that is told how it ended, instead of its operation's. */
+    /** The configured destination that gets the task's callback, instead of the operation's. */
     readonly callback?: string;
-    /** The item of a fan-out (`fanOutId:groupId:index`) that is done when the task has ended, however that was. */
+    /** Item of a fan-out (`fanOutId:groupId:index`). It is acked with the task's outcome when the task ends. */
     readonly fanOutItem?: string;
   };
 }[keyof Known & string];
 
 export interface SendOptions {
-  /** Is told how many tasks have been sent so far. */
+  /** Called with the number of tasks sent so far. */
   readonly onProgress?: (sent: number) => void;
 }
 
@@ -45,19 +48,21 @@ export interface Client<Known extends Operations> {
   /**
    * Sends one task.
    *
-   * @returns its id.
-   * @throws UnsendableTask; NotAllSent where it failed: the task is in `left`, with its id, to be sent again.
+   * @returns the id of the task
+   * @throws UnsendableTask; NotAllSent if the task may not have been sent: `left` has the task with its id, to be sent
+   * again
    */
   send(task: TaskToSend<Known>): Promise<string>;
   /**
-   * Sends any number of tasks, ten to a request where they fit, and reads up to 500 of them ahead. Each gets its id before
-   * it is sent.
+   * Sends any number of tasks, ten per request if they fit, and reads up to 500 of them ahead. Each task gets its id
+   * before it is sent.
    *
-   * After the first failure no further request is made and no further task is read; what is under way is waited for.
-   * NotAllSent says which tasks were sent, and has the others with their ids: sent again, none is registered twice.
+   * After the first failure no further request is made and no further task is read; requests in flight are awaited.
+   * NotAllSent says which tasks were sent, and has the others with their ids. If you send those again, none is
+   * registered twice.
    *
-   * @returns their ids, in order.
-   * @throws NotAllSent once a task was sent, or may have been. Before that: UnsendableTask, or what the iterable throws.
+   * @returns the ids of the tasks, in order
+   * @throws NotAllSent once a task may have been sent. Before that: UnsendableTask, or an error of the iterable
    */
   sendAll(
     tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
@@ -65,10 +70,10 @@ export interface Client<Known extends Operations> {
   ): Promise<string[]>;
 }
 
-/** A task that would be refused: nothing was sent for it. */
+/** A task that would be refused. Nothing was sent for it. */
 export class UnsendableTask extends Error {
   override readonly name = 'UnsendableTask';
-  /** Its position among the tasks given. */
+  /** Position of the task among those given, from 0. */
   readonly index: number;
   constructor(index: number, reason: string) {
     super(`task ${index}: ${reason}`);
@@ -76,10 +81,10 @@ export class UnsendableTask extends Error {
   }
 }
 
-/** A task that has its id. */
+/** A task that has an id. */
 export type NamedTask<Known extends Operations> = TaskToSend<Known> & { readonly id: string };
 
-/** @param newId names it where it has no id */
+/** @param newId generates the id if the task has none */
 export const named = <Known extends Operations>(task: TaskToSend<Known>, newId: () => string): NamedTask<Known> => ({
   ...task,
   id: task.id ?? newId(),
@@ -91,15 +96,20 @@ export interface RegisterMessage {
 }
 
 /**
- * A task's register message.
+ * The register message of a task.
  *
- * @param index its position among those sent @throws UnsendableTask
+ * @param index position of the task among those given
+ * @throws UnsendableTask
  */
 export const messageOf = <Known extends Operations>(task: NamedTask<Known>, index: number): RegisterMessage => {
   const { id, payload } = task;
-  if (taskId(id) === undefined) throw new UnsendableTask(index, `the id ${JSON.stringify(id)} is not allowed`);
+  if (taskId(id) === undefined)
+    throw new UnsendableTask(
+      index,
+      `the id ${JSON.stringify(id)} is invalid: use 1 to 128 characters of A-Z a-z 0-9 . _ : @ -, the first one a letter or a digit`,
+    );
   const bytes = Buffer.byteLength(JSON.stringify(payload));
   if (bytes > PAYLOAD_MAX_BYTES)
-    throw new UnsendableTask(index, `its payload has ${bytes} bytes, at most ${PAYLOAD_MAX_BYTES} are taken`);
+    throw new UnsendableTask(index, `its payload has ${bytes} bytes, more than the limit of ${PAYLOAD_MAX_BYTES}`);
   return { id, body: JSON.stringify(task) };
 };

@@ -348,7 +348,7 @@ describe('what ends a loop', () => {
     const large = work(list, () => 'x'.repeat(300_000));
     expect(await thrown(large)).toMatchObject({
       name: 'RangeError',
-      message: expect.stringMatching(/^the result of job 0 has 300002 bytes, at most 262144 are taken/),
+      message: expect.stringMatching(/^the result of job 0 has 300002 bytes, more than the limit of 262144/),
     });
     expect(await list.get()).toMatchObject({ available: 2, leased: 0 });
   });

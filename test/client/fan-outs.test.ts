@@ -220,7 +220,7 @@ describe('what does not work', () => {
       expect(cause).toMatchObject({
         name: 'ApiUnavailable',
         status,
-        message: expect.stringMatching(/was asked 7 times, at last: .+; the same call can be made again later/),
+        message: expect.stringMatching(/failed in 7 attempts, the last time with: .+; repeat the same call later/),
       });
       expect(served.asked).toHaveLength(7);
     }
@@ -230,7 +230,7 @@ describe('what does not work', () => {
     const other = createFanOutClient({ api: served.url, fetch: async () => new Response('<html>') });
     expect(await thrown(() => other.openFanOut())).toMatchObject({
       name: 'ApiRefused',
-      message: '200: is it the API of Groupage?',
+      message: '200: the Groupage API does not answer like this; check the address',
     });
   });
 

@@ -155,7 +155,7 @@ describe('a deferred list', () => {
     const list = await client().createList<object>();
     const large = { text: 'x'.repeat(300_000) };
     const cases = [
-      [[...numbered(1_200), large], 1_200, /^job 1200: its payload has 300\d+ bytes, at most 262144 are taken$/],
+      [[...numbered(1_200), large], 1_200, /^job 1200: its payload has 300\d+ bytes, more than the limit of 262144$/],
       [[{ n: 1 }, [] as object], 1, 'job 1: its payload must be an object'],
       [[null as unknown as object], 0, 'must be an object'],
     ] as const;
