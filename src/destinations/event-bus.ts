@@ -1,4 +1,4 @@
-/** The way to an event bus. */
+/** Sends events to an EventBridge event bus. */
 import { EventBridgeClient, type EventBridgeClientConfig, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { TRIES, timed } from '../aws/call-time.ts';
 import { NotTaken, TooLarge, type Way } from '../ports/callbacks.ts';
@@ -7,17 +7,17 @@ import { reasonOf } from '../util/problems.ts';
 export const eventBusClient = (options: EventBridgeClientConfig): EventBridgeClient =>
   timed(new EventBridgeClient({ ...TRIES, ...options }));
 
-/** @param name of the bus, or its ARN. */
+/** @param name name or ARN of the bus */
 export const wayToEventBus =
   (name: string, client: EventBridgeClient): Way =>
   async ({ text, source, type, time }) => {
     const entry = { EventBusName: name, Source: source, DetailType: type, Detail: text, Time: new Date(time) };
     const { FailedEntryCount = 0, Entries = [] } = await sent(client.send(new PutEventsCommand({ Entries: [entry] })));
-    // It answers 200 all the same.
+    // EventBridge answers 200 even if it refused the entry.
     if (FailedEntryCount > 0) throw new NotTaken(`${Entries[0]?.ErrorMessage} (${Entries[0]?.ErrorCode})`, false);
   };
 
-/** EventBridge has only a sentence for a request that is too large. */
+/** EventBridge reports a request that is too large only in the text of its error. */
 const sent = async <T>(request: Promise<T>): Promise<T> => {
   try {
     return await request;

@@ -1,23 +1,23 @@
-/** The way to an HTTP destination: one signed POST an event. */
+/** Sends events to an HTTP destination: one signed POST per event. */
 import type { Destination } from '../domain/config/endpoints.ts';
 import { whyNoAnswer } from '../domain/downstream/http-answer.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
 import { headersFor, type Surroundings } from '../downstreams/http-headers.ts';
 import { NotTaken, TooLarge, type Way } from '../ports/callbacks.ts';
 
-/** Answers of a destination that takes no event now, whichever it is. */
+/** Statuses that mean that the destination accepts no events at the moment. */
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 const CONTENT_TOO_LARGE = 413;
 
 /**
- * Any 2xx takes the event; whatever else is answered, it comes again: a 404 or a 410 may be a mistake, and is mended while
- * the event is still there. What the answer says is not read.
+ * Any 2xx status accepts the event. After any other status the event is delivered again: a 404 or a 410 may be a
+ * mistake that is fixed while the event still waits. The answer's body is not read.
  */
 export const wayByHttp =
   (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>
   async ({ text }, signal) => {
     const { ok, status, body } = await post(destination, text, surroundings, signal);
-    // A body that never ends must hold nobody up.
+    // Cancel the body, because a body that never ends would block the function.
     await body?.cancel();
     if (status === CONTENT_TOO_LARGE) throw new TooLarge(`answered ${status}`);
     if (!ok) throw new NotTaken(`answered ${status}`, isDown(status));
@@ -38,7 +38,7 @@ const post = async (
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/cloudevents+json' },
       body,
-      // A redirect would repeat the event somewhere that nobody configured.
+      // A redirect would send the event to an address that is not in the configuration.
       redirect: 'manual',
       signal: ended,
     });

@@ -1,11 +1,11 @@
-/** The way to a queue. */
+/** Sends events to an SQS queue. */
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { SqsFailure, sendAll } from '../aws/sqs.ts';
 import { queueNamed } from '../domain/config/endpoints.ts';
 import { TooLarge, type Way } from '../ports/callbacks.ts';
 import { reasonOf } from '../util/problems.ts';
 
-/** @param name of the queue, or its ARN. */
+/** @param name name or ARN of the queue */
 export const wayToQueue = (name: string, client: SQSClient): Way => {
   let url: string | undefined;
   return async ({ text }) => {
@@ -19,8 +19,8 @@ export const wayToQueue = (name: string, client: SQSClient): Way => {
 };
 
 /**
- * A queue may take less than SQS does at the most (`MaximumMessageSize`). SQS has an error of its own for a request that is too
- * long, and only a sentence for an entry.
+ * A queue may accept less than the SQS limit (`MaximumMessageSize`). SQS has an error code for a request that is too
+ * long, but reports an entry that is too long only in the text of its error.
  */
 const isTooLarge = (cause: unknown): boolean =>
   cause instanceof Error &&

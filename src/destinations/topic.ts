@@ -1,4 +1,4 @@
-/** The way to a topic. */
+/** Sends events to an SNS topic. */
 import { InvalidParameterException, PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
 import { TRIES, timed } from '../aws/call-time.ts';
 import { TooLarge, type Way } from '../ports/callbacks.ts';
@@ -6,7 +6,7 @@ import { reasonOf } from '../util/problems.ts';
 
 export const topicClient = (options: SNSClientConfig): SNSClient => timed(new SNSClient({ ...TRIES, ...options }));
 
-/** @param arn of the topic: SNS takes no names. */
+/** @param arn ARN of the topic; SNS accepts no names */
 export const wayToTopic =
   (arn: string, client: SNSClient): Way =>
   async ({ text, source, type }) => {
@@ -14,7 +14,7 @@ export const wayToTopic =
     const publish = new PublishCommand({
       TopicArn: arn,
       Message: text,
-      // Subscriptions filter by them.
+      // Subscriptions can filter by these attributes.
       MessageAttributes: { source: attribute(source), type: attribute(type) },
     });
     try {
@@ -24,6 +24,6 @@ export const wayToTopic =
     }
   };
 
-/** SNS has only a sentence for it. */
+/** SNS reports a message that is too long only in the text of its error. */
 const isTooLarge = (cause: unknown): boolean =>
   cause instanceof InvalidParameterException && /message too long/i.test(cause.message);

@@ -1,11 +1,11 @@
-/** The headers that a configuration gives to a request: texts, secret texts, and the signature of its body. */
+/** The headers that a configuration adds to a request: plain values, secret values, and the signature of the body. */
 
 import type { Headers, SecretRef } from '../domain/config/endpoints.ts';
 import { type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
 import { SIGNATURE_HEADER, sign } from '../domain/downstream/signature.ts';
 import type { Millis } from '../domain/ids.ts';
 
-/** What a request needs beside its target. */
+/** What a request needs apart from its target. */
 export interface Surroundings {
   readonly now: () => Millis;
   readonly secrets: Secrets;
@@ -13,13 +13,14 @@ export interface Surroundings {
 
 export interface Sender {
   readonly headers: Headers;
-  /** Signs the body. */
+  /** Secret that signs the body. */
   readonly secret: SecretRef | null;
 }
 
 /**
- * @param signal ends the wait for a secret: other requests may wait for the same one
- * @throws SecretUnreadable, or what the signal is aborted with
+ * @param signal ends the wait for a secret; the read itself goes on, because other requests may wait for the same
+ * secret
+ * @throws SecretUnreadable, or the reason of the signal
  */
 export const headersFor = (
   sender: Sender,
@@ -48,10 +49,13 @@ const readHeaders = async (
   return { ...Object.fromEntries(configured), ...(key ? { [SIGNATURE_HEADER]: sign(key, body, now()) } : {}) };
 };
 
-/** A line end after it is what an editor left. Refused here, since `fetch` would say what it refuses. */
+/**
+ * A secret for a header. A line break at its end is removed, because editors add one. Other invalid characters are
+ * refused here, because the error of `fetch` would show the secret.
+ */
 const readHeader = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
   const text = (await secrets.read(ref)).replace(/[\r\n]+$/, '');
   if (!/^[\t\x20-\x7e]+$/.test(text))
-    throw new SecretUnreadable(ref, 'it is for a header, and has to be one line of printable ASCII characters');
+    throw new SecretUnreadable(ref, 'a header needs one line of printable ASCII characters: store such a value');
   return text;
 };

@@ -1,4 +1,4 @@
-/** The HTTP kind of downstream: one POST a batch. */
+/** The HTTP downstream: one POST per batch. */
 
 import type { HttpTarget } from '../domain/config/endpoints.ts';
 import {
@@ -15,7 +15,7 @@ import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
 import { headersFor, type Surroundings } from './http-headers.ts';
 
-/** A downstream behind `target.url`. */
+/** A downstream at `target.url`. */
 export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({
   async call(call: Call): Promise<Answer> {
     let answer: HttpAnswer;
@@ -24,7 +24,7 @@ export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): 
     } catch (cause) {
       if (cause instanceof SecretUnreadable)
         return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
-      // Whatever keeps an answer from arriving (refused, reset, timed out, half a body) may be over the next time.
+      // The call got no answer (refused, reset, timed out, half a body). The next attempt may succeed.
       return { kind: 'unavailable', reason: whyNoAnswer(cause, target.timeout), mayRetryAtOnce: true };
     }
     return readAnswer(answer, call.items);
@@ -44,7 +44,7 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
       [TRACE_HEADER]: traceparentOf(call),
     },
     body,
-    // A redirect would repeat the batch somewhere that nobody configured.
+    // A redirect would send the batch to an address that is not in the configuration.
     redirect: 'manual',
     signal,
   });

@@ -1,11 +1,11 @@
-/** The Lambda kind of downstream: one invocation a batch, whose answer is read like the body of an HTTP one. */
+/** The Lambda downstream: one invocation per batch. Its return value is read like the body of an HTTP answer. */
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { type LambdaTarget, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import { type Answer, type Call, type Downstream, printEvent } from '../domain/downstream/downstream.ts';
 import { readFunctionError, readPayload } from '../domain/downstream/lambda-answer.ts';
 
-/** Tries once: to invoke again is the policy's to decide. */
+/** The client makes one attempt only: the retry policy decides about another invocation. */
 export const lambdaClient = (options: LambdaClientConfig): LambdaClient =>
   new LambdaClient({ ...options, maxAttempts: 1, requestHandler: { connectionTimeout: 2_000 } });
 

@@ -1,4 +1,4 @@
-/** The queue kind of downstream: each batch is one message. Once it is in the queue its tasks are done. */
+/** The queue downstream: each batch is one message. Its tasks succeed once SQS has accepted the message. */
 import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type QueueTarget, queueNamed, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
@@ -13,7 +13,7 @@ import {
 } from '../domain/downstream/downstream.ts';
 import { sendable } from '../util/json-text.ts';
 
-/** The message attribute with the idempotency key: named like the header of an HTTP call. */
+/** Message attribute with the idempotency key, named like the header of an HTTP call. */
 const KEY_ATTRIBUTE = 'Idempotency-Key';
 
 export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstream => {
@@ -40,7 +40,10 @@ export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstr
   };
 };
 
-/** A queue's address, which a queue of that name always has: asked for once. @param name its name, or its ARN. */
+/**
+ * Reads a queue's URL once: the URL of a name never changes.
+ * @param name name or ARN of the queue
+ */
 const addressOf = (name: string, client: SQSClient): ((abortSignal: AbortSignal) => Promise<string>) => {
   let known: string | undefined;
   return async (abortSignal) => {

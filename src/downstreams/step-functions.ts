@@ -1,10 +1,10 @@
 /**
- * The Step Functions kind of downstream: each batch starts an execution, which reports when it is done.
+ * The Step Functions downstream: each batch starts an execution, and its end is reported by an event.
  *
- * Executions of the same items have numbered names. For a name that was used with the same input, Step Functions answers
- * as if it had just started it while that execution runs, and refuses once it has ended. So asking for the first name
- * that is not refused finds an execution that still runs, though the function that started it crashed; and what ended
- * without a report is done again.
+ * Executions of the same items have numbered names. If a name was used with the same input, Step Functions answers as
+ * if it had just started that execution while it runs, and refuses the start once it has ended. The handler therefore
+ * tries the names in order until one is not refused. This finds an execution that still runs although the function that
+ * started it crashed. Items of an execution that ended without a report are processed again.
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { executionPrefix, type StateMachineTarget, serviceName } from '../domain/config/endpoints.ts';
@@ -19,7 +19,7 @@ import {
 import { digest } from '../domain/ids.ts';
 import { AWS_TRY } from '../domain/timings.ts';
 
-/** To start twice starts once: it may be tried again at once. */
+/** A repeated start has no further effect, so the client may retry at once. */
 export const stepFunctionsClient = (options: SFNClientConfig): SFNClient =>
   new SFNClient({
     ...options,
@@ -27,7 +27,10 @@ export const stepFunctionsClient = (options: SFNClientConfig): SFNClient =>
     requestHandler: { connectionTimeout: AWS_TRY / 2, requestTimeout: AWS_TRY, throwOnRequestTimeout: true },
   });
 
-/** @param machine the ARN of the state machine. @param tag see {@link executionPrefix}. */
+/**
+ * @param machine ARN of the state machine
+ * @param tag see {@link executionPrefix}
+ */
 export const stepFunctionsDownstream = (
   target: StateMachineTarget,
   machine: string,
@@ -46,7 +49,10 @@ export const stepFunctionsDownstream = (
   },
 });
 
-/** No attempt starts more than one: there were no more than this one's number. */
+/**
+ * Starts the first execution whose name is free or still running. Each attempt starts at most one execution, so there
+ * are never more names than attempts.
+ */
 const startFirstFree = async (
   client: SFNClient,
   machine: string,
@@ -58,7 +64,7 @@ const startFirstFree = async (
     const start = new StartExecutionCommand({
       stateMachineArn: machine,
       name: executionName(call, attempt, tag),
-      // Nothing in it may differ when it is asked for again.
+      // The input must be the same each time, so that Step Functions recognises the name.
       input: printEvent({ ...call, attempt }),
     });
     try {
@@ -66,11 +72,11 @@ const startFirstFree = async (
       return;
     } catch (cause) {
       if (!(cause instanceof ExecutionAlreadyExists)) throw cause;
-      // The last one has ended as well, since we asked for it: its report is on its way.
+      // This execution has ended too, and its report is on the way: try the next name.
     }
   }
 };
 
-/** At most 80 of letters, digits, `-` and `_`: 80 is what Step Functions takes. */
+/** At most 80 characters: letters, digits, `-` and `_`. 80 is the limit of Step Functions. */
 const executionName = (call: Call, attempt: number, tag: string): string =>
   `${executionPrefix(call.operation, tag)}${digest(idempotencyKey(call))}-${attempt}`;

@@ -1,4 +1,4 @@
-/** The HTTP API of a testbed, asked within the process: what people and workers do. */
+/** The HTTP API of a testbed, called within the process. */
 import type { Hono } from 'hono';
 import type { ApiDeps } from '../api/shared/deps.ts';
 import { ApiUnavailable, type Ask, Busy, readApiAnswer } from '../client/ask.ts';
@@ -8,7 +8,7 @@ import { openGate } from '../virtual/gate.ts';
 import type { Flow } from './flow.ts';
 import type { Pace } from './pace.ts';
 
-/** @param newId names what its sender did not */
+/** @param newId generates ids that the caller leaves out */
 export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps => ({
   ...flow.apiDeps(),
   fleets: memoryFleets(),
@@ -17,7 +17,10 @@ export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps 
   onError: (cause) => pace.fail(cause),
 });
 
-/** Asks the API once: nothing can be lost on the way. @throws ApiRefused, ApiUnavailable */
+/**
+ * Calls the API once, because no request or answer can be lost here.
+ * @throws ApiRefused, ApiUnavailable
+ */
 export const askIn =
   (app: Hono): Ask =>
   async (path, body, { method = 'POST', name } = {}) => {

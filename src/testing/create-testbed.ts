@@ -1,4 +1,4 @@
-/** Puts a testbed together. */
+/** Assembles a testbed. */
 import type { Hono } from 'hono';
 import { monotonicFactory } from 'ulid';
 import { api } from '../api/app.ts';
@@ -31,14 +31,14 @@ import { unsettledIn, waitsForInput } from './settle.ts';
 import type { DeliveredEvent, FanOutView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
 import { type BatchView, batchViewOf, type TaskView, taskViewOf } from './views.ts';
 
-/** How long `settle()` lets time go by, unless it is told otherwise. */
+/** Default limit of `settle()`, in virtual time. */
 const WITHIN: Duration = '1d';
 
 /**
- * A testbed for a configuration.
+ * Creates a testbed for a configuration.
  *
  * @param config what a `groupage.config.ts` exports
- * @throws UnusableConfig with every problem and its path; TestbedMisused for options that cannot be meant
+ * @throws UnusableConfig with every problem of the configuration and its path; TestbedMisused for invalid options
  */
 export const createTestbed = <Known extends Operations = Record<string, object>>(
   config: ConfigInput,
@@ -60,7 +60,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
   readonly #apiDeps: ApiDeps;
   readonly #ask: Ask;
   readonly #client: Client<Known>;
-  /** In which order tasks were sent. */
+  /** The order in which tasks were sent, by id. */
   readonly #sent = new Map<string, number>();
 
   constructor(config: Config, options: TestbedOptions<Known>) {
@@ -92,7 +92,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const app: Hono = api(this.#apiDeps);
     this.#ask = askIn(app);
     this.fetch = async (input, init) => app.request(input instanceof Request ? input : String(input), init);
-    // Each at once: what gives the tasks may let time go by between two of them.
+    // Each task is sent alone, because the iterable that gives the tasks may advance time between two of them.
     this.#client = clientBy(async (messages) => ({ outcomes: messages.map(this.#register) }), this.#newId, 1);
     const get = async (id: string) => (await this.#ask(pathOf(id), undefined, { method: 'GET' })) as FanOutView;
     this.fanOuts = { ...fanOutsBy(this.#ask, this.#newId), get };
@@ -105,7 +105,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
 
   get tasks(): readonly TaskView[] {
     const { tables } = this.#flow;
-    // Those that one run of register inserts come in no order.
+    // Tasks that one run of the register function inserts have no order of their own.
     const order = ({ id }: Task): number => this.#sent.get(id) ?? Number.POSITIVE_INFINITY;
     return [...tables.tasks.values()]
       .sort((a, b) => a.createdAt - b.createdAt || order(a) - order(b) || 0)
@@ -161,12 +161,14 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const { scheduler } = this.#pace;
     const limit = scheduler.now + spanOf(within);
     const flow = this.#flow;
-    // What is due now has happened, and nobody is about to report.
+    // Everything due now has happened, and no code of the test is about to report.
     const isStuck = () =>
       scheduler.next !== scheduler.now && !this.#pace.isAtWork && waitsForInput(flow, scheduler.now);
     const isOver = await this.#pace.run(limit, () => flow.isAtRest || isStuck());
     if (flow.isAtRest) return;
-    const why = isOver ? 'nothing goes on by itself any more' : `not everything has ended by ${this.now.toISOString()}`;
+    const why = isOver
+      ? 'nothing continues without input from the test'
+      : `not everything has ended by ${this.now.toISOString()}`;
     throw new NotSettled(why, await unsettledIn(flow, this.#apiDeps));
   }
 

@@ -1,4 +1,4 @@
-/** A batch API of the test's own, as the batch handler sees it. */
+/** The test's own batch API, as the batch handler sees it. */
 
 import { type Config, operationFor } from '../domain/config/resolved.ts';
 import {
@@ -21,16 +21,16 @@ import type { Pace } from './pace.ts';
 import { jsonOf, type Reader, readerOf, withoutStatus } from './replies.ts';
 import type { DownstreamAnswer, DownstreamFunction, ReceivedCall } from './wire.ts';
 
-/** A call that arrived downstream. */
+/** A call that reached a downstream. */
 export interface LoggedCall extends ReceivedCall {
-  /** When, in virtual time. */
+  /** Time of the call, in virtual time. */
   readonly at: Date;
   /**
-   * How its answer was read: `results`, `all-succeeded`, `pending`, or why it came to nothing. Missing while it is
-   * under way.
+   * How its answer was read: `results`, `all-succeeded`, `pending`, or the reason why the call failed. Absent while
+   * the call is in flight.
    */
   readonly answer?: string;
-  /** How long it took, in milliseconds of virtual time. */
+  /** Duration of the call, in milliseconds of virtual time. */
   readonly took?: Millis;
 }
 
@@ -46,7 +46,7 @@ export interface Downstreams {
   readonly report: (body: string) => void;
 }
 
-/** Done as it should be. */
+/** The default downstream: all items succeed. */
 const SILENT: DownstreamFunction = () => {};
 
 export const bedDownstream = (world: Downstreams, { gate, function: fn }: Life): Downstream => ({
@@ -56,7 +56,7 @@ export const bedDownstream = (world: Downstreams, { gate, function: fn }: Life):
       await through(gate, DOWNSTREAM_CALL, () => {
         answer = logged(world, call).catch((cause) => {
           world.pace.fail(cause);
-          // The test has failed: nothing that follows from it is of interest.
+          // The test has failed already, so the rest of this call does not matter.
           return new Promise<never>(() => {});
         });
       });
@@ -80,7 +80,7 @@ const logged = async (world: Downstreams, call: Call): Promise<Answer> => {
   return answer;
 };
 
-/** What went over the wire, read as a receiver would. */
+/** The request as a receiver parses it. */
 const received = (call: Call): ReceivedCall => JSON.parse(printEvent(call)) as ReceivedCall;
 
 const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
@@ -104,13 +104,13 @@ const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
   }
 };
 
-/** What stands in for the test's own function. */
+/** The function that replaces the test's own downstream, if a mishap brings one. */
 const ownOf = (instead: InjectedAnswer | undefined): DownstreamFunction<never> | undefined => {
   if (instead === undefined || typeof instead === 'string') return undefined;
   return typeof instead === 'function' ? instead : () => instead;
 };
 
-/** Asks the test's own function. */
+/** Calls the test's own function. */
 const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, reader: Reader): Promise<Answer> => {
   const { kind } = operationFor(world.config, call.operation).downstream;
   if (kind !== 'step-functions') return read(world, await outcome(world, own, call), reader);
@@ -118,7 +118,7 @@ const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, read
   return reader.answered(undefined);
 };
 
-/** An execution goes on by itself, and tells how it ended. */
+/** Starts an execution, which runs on its own and reports its end. */
 const execute = (world: Downstreams, own: DownstreamFunction, asked: Call): void => {
   const call = world.executions.start(asked);
   if (!call) return;
@@ -133,7 +133,7 @@ const execute = (world: Downstreams, own: DownstreamFunction, asked: Call): void
 type Outcome = { readonly said: DownstreamAnswer } | { readonly threw: unknown };
 
 const read = async ({ pace }: Downstreams, end: Outcome, reader: Reader): Promise<Answer> =>
-  // To read a Response takes a moment of real time.
+  // Reading a Response takes real time.
   pace.outside('an answer', async () => ('threw' in end ? reader.threw(end.threw) : reader.answered(end.said)));
 
 const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: Call): Promise<Outcome> => {
@@ -142,7 +142,7 @@ const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: Cal
       own({ ...received(call), takes: (span) => takes(spanOf(span)) });
     return { said: await pace.outside(`the downstream of ${call.operation}`, work) };
   } catch (cause) {
-    // What a test expects in its downstream, and does not find, is no matter of the network.
+    // A failed assertion of the test is not a network error.
     if (isTestFailure(cause) || cause instanceof TestbedMisused) throw cause;
     return { threw: cause };
   }

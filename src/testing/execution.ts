@@ -1,19 +1,20 @@
-/** How an execution of Step Functions ended, as EventBridge tells it to the batch queue. */
+/** Events in which EventBridge reports to the batch queue how a Step Functions execution ended. */
 import { type Call, idempotencyKey, printEvent } from '../domain/downstream/downstream.ts';
 import { DATA_LIMIT } from '../domain/downstream/execution-event.ts';
 
 /**
- * The executions that were started, by name. As in production (src/downstreams/step-functions.ts) the same items have numbered
- * names, one to an attempt: while the last of these executions runs it is the one that is asked for, and no other begins.
+ * The executions that were started, by name. As in production (src/downstreams/step-functions.ts), executions of the
+ * same items have numbered names, one per attempt. While the last of these executions runs, a new call uses it and
+ * starts no other.
  */
 export class Executions {
   readonly #last = new Map<string, { readonly number: number; isRunning: boolean }>();
 
-  /** The call that a new execution is started with; undefined where none is. */
+  /** The call with which a new execution starts; undefined if none starts. */
   start(call: Call): Call | undefined {
     const key = idempotencyKey(call);
     const { number, isRunning } = this.#last.get(key) ?? { number: 0, isRunning: false };
-    // The last one may have ended, and its report be on its way.
+    // The last execution may have ended, with its report still on the way.
     if (isRunning || number >= call.attempt) return undefined;
     this.#last.set(key, { number: number + 1, isRunning: true });
     return { ...call, attempt: number + 1 };
@@ -24,16 +25,19 @@ export class Executions {
   }
 }
 
-/** What EventBridge takes of input and output, as they are written in the event: first the input is left out. */
+/**
+ * Most bytes of input and output that EventBridge includes, as they are escaped in the event. If both together are too
+ * large, the input is left out first.
+ */
 const TEXTS_MAX_BYTES = 248 * 1_024;
-/** What a state may return. */
+/** Most bytes that a state may return. */
 const OUTPUT_MAX_BYTES = 256 * 1_024;
 const OUTPUT_TOO_LARGE = Object.assign(
   new Error('The state returned a result with a size exceeding the maximum number of bytes service limit'),
   { name: DATA_LIMIT },
 );
 
-/** @param end what it returned, as JSON text, or what it failed with */
+/** @param said what the execution returned, as JSON text, or the error with which it failed */
 export const executionEvent = (call: Call, said: { readonly said: string } | { readonly threw: unknown }): string => {
   const isTooLarge = 'said' in said && Buffer.byteLength(said.said) > OUTPUT_MAX_BYTES;
   const end = isTooLarge ? { threw: OUTPUT_TOO_LARGE } : said;

@@ -1,34 +1,34 @@
-/** What a testbed throws by itself, beside what the steps and the API do. */
+/** The errors that a testbed itself throws. Steps and API have their own. */
 import { describeProblems, type Problem } from '../util/problems.ts';
 
-/** The testbed was asked for something that cannot be meant. The message says what to do. */
+/** A call to the testbed is invalid. The message says what to do. */
 export class TestbedMisused extends Error {
   override readonly name = 'TestbedMisused';
 }
 
-/** The configuration cannot be used: a line for each problem, with its path. */
+/** The configuration is invalid. The message has a line for each problem, with its path. */
 export class UnusableConfig extends Error {
   override readonly name = 'UnusableConfig';
   readonly problems: readonly Problem[];
   constructor(problems: readonly Problem[]) {
-    super(`the configuration cannot be used:\n${describeProblems(problems).replaceAll(/^/gm, '  ')}`);
+    super(`the configuration is invalid:\n${describeProblems(problems).replaceAll(/^/gm, '  ')}`);
     this.problems = problems;
   }
 }
 
-/** Something that has not ended. */
+/** Tasks or messages that have not ended. */
 export interface Unsettled {
-  /** The Target whose tasks they are, or the queue whose messages. */
+  /** The Target of the tasks, or the queue of the messages. */
   readonly of: string;
-  /** How many tasks, or messages. */
+  /** Number of tasks or messages. */
   readonly count: number;
   /** Ids of the first of them. */
   readonly first: readonly string[];
-  /** What the first of them waits for, and what the test can do about it. */
+  /** What the first task or message waits for, and what the test can do about it. */
   readonly waitsFor: string;
 }
 
-/** Not everything has ended, and nothing that is to come would end it, or not within the time that was given. */
+/** Some tasks or messages have not ended. Nothing that is planned would end them, or not within the time limit. */
 export class NotSettled extends Error {
   override readonly name = 'NotSettled';
   readonly unsettled: readonly Unsettled[];
@@ -42,7 +42,10 @@ export class NotSettled extends Error {
   }
 }
 
-/** Whether a test's own assertion failed: of node:assert, vitest, chai or jest. What jest runs has an `Error` of its own. */
+/**
+ * Whether an assertion of the test failed (node:assert, vitest, chai or jest). Code in jest has its own `Error`, so
+ * this does not use `instanceof`.
+ */
 export const isTestFailure = (cause: unknown): boolean =>
   typeof cause === 'object' &&
   cause !== null &&

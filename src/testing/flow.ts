@@ -1,7 +1,6 @@
 /**
- * The flow of a testbed: the real steps on tables and queues in memory, in virtual time. The functions, their timeouts
- * and their queues are those of a schedule (`src/virtual`); what a schedule leaves to chance happens here as it
- * should, unless the test says otherwise.
+ * The functions of a testbed: the real steps on tables and queues in memory, in virtual time. Functions, timeouts and
+ * queues are those of a simulated schedule (`src/virtual`). Nothing happens by chance here unless the test asks for it.
  */
 
 import { setImmediate } from 'node:timers';
@@ -39,17 +38,17 @@ import { anyHabits, bestHabits, type Habits } from '../virtual/habits.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { Pace } from './pace.ts';
 
-/** The name of the deployment that a testbed is: it is in the `source` of events. */
+/** Name of the testbed's deployment, for the `source` of events. */
 const STACK = 'testbed';
-/** How long a request to the API may take. */
+/** Longest time for a request to the API, in milliseconds. */
 const API_TIMEOUT: Millis = 20_000;
 
-/** What goes wrong by chance, and until when. */
+/** Faults that happen by chance, and until when. */
 interface ChaosOfBed {
   readonly seed: number;
   readonly rates: FaultRates;
   readonly faultsEnd: Millis;
-  /** Whether anything goes wrong by chance at all. */
+  /** Whether any fault happens by chance. */
   readonly isWanted: boolean;
 }
 
@@ -98,15 +97,15 @@ export class Flow {
     this.#sweepEachMinute();
   }
 
-  /** Whether nothing is under way: every task has ended, and no queue has a message. */
+  /** Whether every task has ended and every queue is empty. */
   get isAtRest(): boolean {
     return this.unfinished.size === 0 && Object.values(this.queues).every(({ isEmpty }) => isEmpty);
   }
 
-  /** What a request to the API is given: nothing goes wrong with it, and it takes no time. */
+  /** Dependencies of the HTTP API: its calls have no faults and take no time. */
   apiDeps(): Deps {
     const { deps } = this.#start('api', API_TIMEOUT, () => openGate);
-    // Several that contend for a row let each other through: at one moment, since no time goes by for them.
+    // Requests that compete for a row yield to each other within one moment, because their calls take no time.
     const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
     return { ...deps, machine: { ...deps.machine, sleep } };
   }
@@ -117,7 +116,7 @@ export class Flow {
     const life = beginLife(this.#chaos, fn, run, timeout, gateOf);
     const report = (event: FlowEvent): void => {
       this.events.push(event);
-      // That a destination took nothing is its own affair.
+      // An event that a destination refused is no violation.
       if (event.event !== 'not-delivered') life.report(event);
     };
     const { config, downstream } = this.#options;
@@ -167,7 +166,7 @@ export class Flow {
   #sweepEachMinute(): void {
     this.#options.pace.scheduler.after(MINUTE, () => {
       this.#sweepEachMinute();
-      // A test that lets months go by should not wait for each of their minutes.
+      // Skip the sweep when there is nothing to do, so that tests can advance months quickly.
       if (this.isAtRest && [...this.tables.fanOuts.values()].every(({ checkAt }) => checkAt === undefined)) return;
       const { name, deps, invocation } = this.#start('sweep', MINUTE);
       attempt(this.#chaos, name, () => sweep(deps, invocation), undefined);
@@ -175,7 +174,7 @@ export class Flow {
   }
 }
 
-/** Calls take no time; a function that has used up its own does not go on. */
+/** Calls take no time. A function that has used up its timeout never continues. */
 const inTime =
   ({ scheduler }: Chaos, { endsAt }: Process): Gate =>
   (call, effects) =>

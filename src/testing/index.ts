@@ -1,5 +1,5 @@
 /**
- * `groupage/testing`: one's own operations in a unit test, in virtual time, without engines. See
+ * `groupage/testing` runs your own operations in a unit test, in virtual time, without database or queue engines. See
  * docs/how-to/test-your-operations.md.
  *
  * @module groupage/testing

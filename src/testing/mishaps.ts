@@ -1,6 +1,6 @@
 /**
- * What a test lets go wrong, by name: each at its next occasions, or at every one for a span. Nothing is left to
- * chance, and what does not come up does not happen.
+ * Faults that a test arranges by name: each happens at its next occasions, or at every occasion for a span of time.
+ * Nothing is left to chance. A mishap without an occasion does not happen.
  */
 
 import { type Duration, parseDuration } from '../domain/config/duration.ts';
@@ -14,15 +14,21 @@ import type { Habits } from '../virtual/habits.ts';
 import { TestbedMisused } from './failures.ts';
 import type { DownstreamAnswer, DownstreamFunction } from './wire.ts';
 
-/** When it goes wrong. @default once, at the next occasion */
+/**
+ * When a mishap happens.
+ * @default - once, at the next occasion
+ */
 export interface Occasions {
-  /** At so many occasions. */
+  /** Number of occasions. */
   readonly times?: number;
-  /** At every occasion for so long, or `times` of them. */
+  /**
+   * Span of virtual time (a duration, or milliseconds). The mishap happens at every occasion in it, or at the first
+   * `times` of them.
+   */
   readonly for?: Duration | number;
 }
 
-/** Moments in a function's work, by what it has just done. */
+/** Moments in a function's work, by the call that the function has just made. */
 const MOMENTS = {
   register: { 'tasks-stored': 'tasks.insert', 'tasks-waiting': 'waiting.put', 'leader-asked-for': 'queues.elect' },
   elect: { 'guard-sent': 'queues.group', 'lock-taken': 'locks.acquire' },
@@ -42,7 +48,7 @@ const MOMENTS = {
   },
 } as const satisfies Record<WorkingQueue, Record<string, string>>;
 
-/** Where a function is in the middle of something. */
+/** The default moment of each function, in the middle of its work. */
 const AMID = {
   register: 'tasks-stored',
   elect: 'guard-sent',
@@ -52,12 +58,15 @@ const AMID = {
 
 export type Moment<Fn extends WorkingQueue> = keyof (typeof MOMENTS)[Fn] & string;
 
-/** A function, and a moment in its work. @default - amid it */
+/**
+ * A function, and a moment in its work.
+ * @default - a moment in the middle of its work
+ */
 export type During<Verb extends string> = {
   [Fn in WorkingQueue]: { readonly [verb in Verb]: Fn } & { readonly after?: Moment<Fn> };
 }[WorkingQueue];
 
-/** The tables that can be throttled, by what their rows are called by the steps. */
+/** The tables that can be throttled, with the names of their ports. */
 const TABLES = {
   task: ['tasks'],
   'batch-lock': ['locks', 'waiting', 'operations', 'processed', 'patrolMarks'],
@@ -67,29 +76,29 @@ const TABLES = {
 } as const;
 
 /**
- * How a call is answered instead: by an answer, or by another function. `timeout`: not at all; `network-error`: it is
- * not reached; `reply-lost`: it does the work, and nobody hears of it.
+ * What replaces the answer of a call: an answer, or another function. `timeout`: no answer comes. `network-error`: the
+ * call does not reach the downstream. `reply-lost`: the downstream does the work, and its answer is lost.
  */
 export type InjectedAnswer =
   | Exclude<DownstreamAnswer, undefined | null>
-  // Whatever the operation's payload is.
+  // The type of the payload does not matter here.
   | DownstreamFunction<never>
   | 'timeout'
   | 'network-error'
   | 'reply-lost';
 
 /**
- * Something that goes wrong.
+ * A fault that a test arranges.
  *
  * | | |
  * |---|---|
- * | `{downstream, answers}` | a call of that operation is answered so, and not by the test's own downstream |
- * | `{crash, after}` | a run of that function dies there; its messages come back when their visibility timeout ends |
- * | `{loseReply, after}` | the request of that moment is done, and its reply is lost: the function fails with it |
- * | `{throttle}` | requests to that table are refused, and not done |
- * | `{duplicate, after}` | a message of that queue is delivered twice, the second time so much later |
- * | `{delay, by}` | a message of that queue comes so much later than it should |
- * | `{destination}` | a destination does not take an event |
+ * | `{downstream, answers}` | a call of this operation gets this answer instead of the test downstream's |
+ * | `{crash, after}` | a run of this function crashes there; its messages come back when their visibility timeout ends |
+ * | `{loseReply, after}` | the request at this moment is done, but its reply is lost, and the function gets an error |
+ * | `{throttle}` | requests to this table are throttled, and not done |
+ * | `{duplicate, after}` | a message of this queue is delivered twice; `after`: the time until the second delivery |
+ * | `{delay, by}` | a message of this queue is delivered later than it should be, by this time |
+ * | `{destination}` | a destination does not accept an event |
  */
 export type Mishap<Operation extends string = string> = Occasions &
   (
@@ -105,11 +114,11 @@ export type Mishap<Operation extends string = string> = Occasions &
     | { readonly destination: string }
   );
 
-/** Something that was arranged to go wrong. */
+/** A mishap that was arranged. */
 export interface Injected {
-  /** How often it has. */
+  /** How often it has happened. */
   readonly happened: number;
-  /** It does not happen any more. */
+  /** Stops the mishap: it does not happen again. */
   stop(): void;
 }
 
@@ -120,12 +129,15 @@ interface Planned {
   happened: number;
 }
 
-/** A duration, or milliseconds. @throws TestbedMisused */
+/**
+ * A span in milliseconds.
+ * @throws TestbedMisused if it is neither a duration nor whole milliseconds
+ */
 export const spanOf = (span: Duration | number): Millis => {
   const millis = typeof span === 'number' ? span : parseDuration(span);
   if (millis !== undefined && Number.isSafeInteger(millis) && millis >= 0) return millis;
   throw new TestbedMisused(
-    `${typeof span === 'string' ? JSON.stringify(span) : String(span)} is no duration: "500ms", "1s", "5m", "2h", or whole milliseconds`,
+    `${typeof span === 'string' ? JSON.stringify(span) : String(span)} is not a duration: use "500ms", "1s", "5m", "2h" or a whole number of milliseconds`,
   );
 };
 
@@ -140,7 +152,7 @@ export class Mishaps {
   plan(mishap: Mishap): Injected {
     const { times, for: span } = mishap;
     if (times !== undefined && !(Number.isSafeInteger(times) && times > 0))
-      throw new TestbedMisused(`times is a whole number from 1, not ${times}`);
+      throw new TestbedMisused(`times must be a whole number from 1, not ${times}`);
     const planned: Planned = {
       mishap,
       most: times ?? (span === undefined ? 1 : Number.POSITIVE_INFINITY),
@@ -158,12 +170,12 @@ export class Mishaps {
     };
   }
 
-  /** Nothing of what was arranged happens any more. */
+  /** Stops all mishaps. */
   stop(): void {
     this.#planned = [];
   }
 
-  /** What goes wrong here, if something does: the first of its kind that was arranged for it. */
+  /** Takes the first mishap of a kind that fits and is not used up, if there is one. */
   #take<Kind extends string>(
     kind: Kind,
     fits: (mishap: Extract<Mishap, Record<Kind, unknown>>) => boolean,
@@ -178,17 +190,17 @@ export class Mishaps {
     return undefined;
   }
 
-  /** How a call of an operation's downstream is answered, if not by it. */
+  /** The arranged answer for a call of an operation's downstream, if there is one. */
   answerFor(operation: string) {
     return this.#take('downstream', ({ downstream }) => downstream === operation)?.answers;
   }
 
-  /** Whether a destination does not take an event. */
+  /** Whether a destination refuses this event. */
   refuses(destination: string): boolean {
     return this.#take('destination', (mishap) => mishap.destination === destination) !== undefined;
   }
 
-  /** The gate of a function's calls: what `inner` makes of them, and what was arranged. */
+  /** The gate of a function's calls: adds the arranged mishaps to `inner`. */
   gateFor(fn: string, inner: Gate): Gate {
     return async (call, effects) => {
       const [port] = call.split('.');
@@ -200,7 +212,10 @@ export class Mishaps {
     };
   }
 
-  /** A function has made a call. Never resolves where it dies. @throws InjectedFault where the reply is lost */
+  /**
+   * Called after a function's call. Never resolves if the function crashes there.
+   * @throws InjectedFault if the reply is lost
+   */
   async after(fn: string, call: string): Promise<void> {
     const isHere = (of: WorkingQueue, moment: string = AMID[of]): boolean =>
       of === fn && (MOMENTS[of] as Readonly<Record<string, string>>)[moment] === call;
@@ -209,7 +224,7 @@ export class Mishaps {
       throw new InjectedFault(`${call}: reply lost`);
   }
 
-  /** What a queue does that is like `habits` otherwise. */
+  /** The behaviour of a queue: `habits` with the arranged delays and duplicates. */
   habitsFor(queue: SourceQueue, habits: Habits): Habits {
     const delayed = (): Millis => {
       const mishap = this.#take('delay', ({ delay }) => delay === queue);
@@ -220,7 +235,7 @@ export class Mishaps {
       overdue: (id) => habits.overdue(id) + delayed(),
       late: (id) => habits.late(id) + delayed(),
       again: (id, isCopy) => {
-        // Twice is not for ever.
+        // A copy is not duplicated again.
         const mishap = isCopy ? undefined : this.#take('duplicate', ({ duplicate }) => duplicate === queue);
         return mishap ? spanOf(mishap.after ?? 0) : habits.again(id, isCopy);
       },
@@ -228,11 +243,11 @@ export class Mishaps {
   }
 }
 
-/** @throws TestbedMisused for what could never happen */
+/** @throws TestbedMisused for a mishap that could never happen */
 export const checkMishap = (config: Config, mishap: Mishap): void => {
   const known = <Name extends string>(what: string, name: Name, names: readonly string[]): void => {
     if (!names.includes(name))
-      throw new TestbedMisused(`there is no ${what} ${JSON.stringify(name)}: there are ${names.join(', ')}`);
+      throw new TestbedMisused(`there is no ${what} ${JSON.stringify(name)}; use one of: ${names.join(', ')}`);
   };
   const during = (fn: WorkingQueue, moment: string = AMID[fn]): void => {
     known('function', fn, Object.keys(MOMENTS));
@@ -241,7 +256,9 @@ export const checkMishap = (config: Config, mishap: Mishap): void => {
   const answer = (given: unknown): void => {
     if (typeof given === 'string') known('answer', given, ANSWERS);
     else if (typeof given !== 'function' && (typeof given !== 'object' || given === null))
-      throw new TestbedMisused(`answers is an answer, a function that gives one, or one of ${ANSWERS.join(', ')}`);
+      throw new TestbedMisused(
+        `answers must be an answer, a function that returns one, or one of ${ANSWERS.join(', ')}`,
+      );
   };
   if ('downstream' in mishap)
     known('operation', mishap.downstream, Object.keys(config.operations)) ?? answer(mishap.answers);
@@ -251,7 +268,7 @@ export const checkMishap = (config: Config, mishap: Mishap): void => {
   else if ('loseReply' in mishap) during(mishap.loseReply, mishap.after);
   else if ('duplicate' in mishap) known('queue', mishap.duplicate, QUEUES) ?? spanOf(mishap.after ?? 0);
   else if ('delay' in mishap) known('queue', mishap.delay, QUEUES) ?? spanOf(mishap.by);
-  else throw new TestbedMisused(`${JSON.stringify(mishap)} says nothing that could go wrong`);
+  else throw new TestbedMisused(`${JSON.stringify(mishap)} is not a mishap: see the type Mishap`);
 };
 
 const ANSWERS: readonly Extract<InjectedAnswer, string>[] = ['timeout', 'network-error', 'reply-lost'];

@@ -1,4 +1,4 @@
-/** What a testbed is made of, checked. */
+/** The options of a testbed, and their checks. */
 
 import type { Operations } from '../client/sent-tasks.ts';
 import type { Config } from '../domain/config/resolved.ts';
@@ -21,13 +21,16 @@ export interface CloudEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A destination of the test's own. One that throws does not take the event: it comes again. */
+/** A destination of the test. If it throws, it has not accepted the event, and the event is delivered again. */
 export type DestinationFunction = (event: CloudEvent) => void | Promise<void>;
 
-/** How often each thing goes wrong, as a probability, by the seed alone. What is left out does not go wrong. */
+/**
+ * Probability of each kind of fault; `skew` is in milliseconds. The seed decides when faults happen. A kind that is
+ * absent does not happen.
+ */
 export type ChaosRates = Partial<FaultRates>;
 
-/** As rough as a bad day in the cloud: everything that may go wrong does now and then. */
+/** Rates of a bad day in the cloud: every kind of fault happens now and then. */
 export const ROUGH: ChaosRates = {
   crash: 0.02,
   pause: 0.005,
@@ -42,15 +45,30 @@ export const ROUGH: ChaosRates = {
 };
 
 export interface TestbedOptions<Known extends Operations> {
-  /** What stands in for each operation's batch API. @default - everything succeeds */
+  /**
+   * Functions that replace the batch APIs, by operation.
+   * @default - every item succeeds
+   */
   readonly downstreams?: { readonly [Operation in keyof Known & string]?: DownstreamFunction<Known[Operation]> };
-  /** What stands in for destinations, by their names. @default - they take every event */
+  /**
+   * Functions that replace the destinations, by name.
+   * @default - they accept every event
+   */
   readonly destinations?: Readonly<Record<string, DestinationFunction>>;
-  /** Of everything that is drawn (jitter, ids, chaos): the same one gives the same run, to the letter. @default 1 */
+  /**
+   * Seed of all random choices (jitter, ids, chaos). The same seed gives exactly the same run.
+   * @default 1
+   */
   readonly seed?: number;
-  /** When it is at first. @default 2026-01-01T00:00:00Z */
+  /**
+   * Virtual time at the beginning.
+   * @default 2026-01-01T00:00:00Z
+   */
   readonly start?: Date;
-  /** What goes wrong by chance, until `calm()` is called. @default - nothing */
+  /**
+   * Faults that happen by chance until `calm()` is called.
+   * @default - none
+   */
   readonly chaos?: ChaosRates;
 }
 
@@ -71,8 +89,8 @@ export const checkOptions = <Known extends Operations>(config: Config, options: 
   onlyKnown('destination', destinations, Object.keys(config.destinations));
   onlyFunctions('downstreams', downstreams);
   onlyFunctions('destinations', destinations);
-  if (!Number.isSafeInteger(seed)) throw new TestbedMisused(`seed is a whole number, not ${String(seed)}`);
-  if (!(start instanceof Date) || Number.isNaN(start.getTime())) throw new TestbedMisused('start is a Date');
+  if (!Number.isSafeInteger(seed)) throw new TestbedMisused(`seed must be a whole number, not ${String(seed)}`);
+  if (!(start instanceof Date) || Number.isNaN(start.getTime())) throw new TestbedMisused('start must be a valid Date');
   return {
     downstreams,
     destinations,
@@ -87,18 +105,23 @@ const ratesOf = (chaos: ChaosRates = {}): FaultRates => {
   onlyKnown('kind of chaos', chaos, Object.keys(NO_FAULTS));
   for (const [kind, rate] of Object.entries(chaos))
     if (typeof rate !== 'number' || !(rate >= 0) || (kind !== 'skew' && rate > 1))
-      throw new TestbedMisused(`chaos.${kind} is ${kind === 'skew' ? 'milliseconds' : 'a probability from 0 to 1'}`);
+      throw new TestbedMisused(
+        `chaos.${kind} must be ${kind === 'skew' ? 'a number of milliseconds from 0' : 'a probability from 0 to 1'}`,
+      );
   return { ...NO_FAULTS, ...chaos };
 };
 
-/** @throws TestbedMisused, naming those that there are */
+/** @throws TestbedMisused, with the valid names */
 const onlyKnown = (what: string, given: object, known: readonly string[]): void => {
   for (const name of Object.keys(given))
     if (!known.includes(name))
-      throw new TestbedMisused(`there is no ${what} ${JSON.stringify(name)}: there are ${known.join(', ') || 'none'}`);
+      throw new TestbedMisused(
+        `there is no ${what} ${JSON.stringify(name)}; use one of: ${known.join(', ') || '(none)'}`,
+      );
 };
 
 const onlyFunctions = (option: string, given: object): void => {
   for (const [name, value] of Object.entries(given))
-    if (value !== undefined && typeof value !== 'function') throw new TestbedMisused(`${option}.${name} is a function`);
+    if (value !== undefined && typeof value !== 'function')
+      throw new TestbedMisused(`${option}.${name} must be a function`);
 };

@@ -1,6 +1,7 @@
 /**
- * How virtual time goes by in a testbed: by what is planned, in order, each with all that follows from it. While code
- * of the test's own is at work (a downstream, a destination) the clock stands still, unless that code waits for it.
+ * How virtual time passes in a testbed. Planned events happen in order, each with everything that follows from it.
+ * While code of the test runs (a downstream, a destination), the clock stands still, unless that code waits for virtual
+ * time.
  */
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Millis } from '../domain/ids.ts';
@@ -8,19 +9,19 @@ import { type Scheduler, settled } from '../virtual/scheduler.ts';
 import { TestbedMisused } from './failures.ts';
 
 /**
- * How long, in milliseconds of real time, code of the test's own may do nothing that the testbed can see. Less than the five
- * seconds after which vitest and jest end a test, and do not know what it waited for.
+ * How long code of the test may run without a visible result, in milliseconds of real time. This is less than the five
+ * seconds after which vitest and jest stop a test without saying what it waited for.
  */
 const PATIENCE = 4_000;
-/** As much never happens in one moment: something goes round in a circle. */
+/** More events than this in one moment mean an endless loop. */
 const EVENTS_IN_A_MOMENT = 1_000_000;
 
 export class Pace {
   readonly scheduler: Scheduler;
   readonly #patience: number;
-  /** Code of the test's own that is at work, by what it is. */
+  /** Code of the test that runs now, with a name for errors. */
   readonly #outside = new Map<symbol, string>();
-  /** How much code of the test's own has begun and not ended: at work, or waiting for virtual time. */
+  /** Number of calls to code of the test that have begun and not ended: running, or waiting for virtual time. */
   #begun = 0;
   #onQuiet: () => void = () => {};
   #isRunning = false;
@@ -32,12 +33,15 @@ export class Pace {
     this.#patience = patience;
   }
 
-  /** What cannot be an outcome in the testbed: whoever lets time go by hears of it. */
+  /** Records an error of the test. The running `advance()` or `settle()` throws it. */
   fail(cause: unknown): void {
     this.#failures.push(cause);
   }
 
-  /** Runs code of the test's own. @param what it is, for people */
+  /**
+   * Runs code of the test.
+   * @param what a name for error messages
+   */
   async outside<T>(what: string, work: (takes: (span: Millis) => Promise<void>) => T | Promise<T>): Promise<T> {
     const key = Symbol(what);
     const begin = (): unknown => this.#outside.set(key, what);
@@ -46,7 +50,10 @@ export class Pace {
       if (this.#outside.size === 0) this.#onQuiet();
     };
     const takes = async (span: Millis): Promise<void> => {
-      if (!this.#outside.has(key)) throw new TestbedMisused(`${what} has ended, or waits already`);
+      if (!this.#outside.has(key))
+        throw new TestbedMisused(
+          `${what} has ended, or takes virtual time already: call takes() during the call, and await it`,
+        );
       end();
       await this.scheduler.wait(span);
       begin();
@@ -61,15 +68,15 @@ export class Pace {
     }
   }
 
-  /** Whether code of the test's own has begun, and will go on. */
+  /** Whether code of the test has begun and not ended. */
   get isAtWork(): boolean {
     return this.#begun > 0;
   }
 
   /**
-   * Lets happen what is due, until `isDone` or `limit` has come. Returns whether it was done.
+   * Runs everything that is due, until `isDone` holds or `limit` is reached. Returns whether `isDone` held.
    *
-   * @throws what was told to {@link Pace.fail} meanwhile; TestbedMisused where time goes by already
+   * @throws an error recorded by {@link Pace.fail} meanwhile; TestbedMisused if time is advancing already
    */
   async run(limit: Millis, isDone: () => boolean = () => false): Promise<boolean> {
     if (this.#isRunning) throw this.#misused();
@@ -92,17 +99,22 @@ export class Pace {
       if (next === undefined || next > limit) break;
       [moment, events] = next === moment ? [moment, events + 1] : [next, 0];
       if (events > EVENTS_IN_A_MOMENT)
-        throw new Error(`more than ${EVENTS_IN_A_MOMENT} things happened at ${new Date(moment).toISOString()}`);
+        throw new Error(
+          `more than ${EVENTS_IN_A_MOMENT} events happened at ${new Date(moment).toISOString()}: something repeats without end`,
+        );
       await this.scheduler.step();
     }
     this.scheduler.skipTo(limit);
     return false;
   }
 
-  /** Whoever asks from within a downstream would wait for himself: the test hears of it, not only the downstream. */
+  /**
+   * A downstream that calls advance() or settle() would wait for itself. The test gets the error too, not only the
+   * downstream.
+   */
   #misused(): TestbedMisused {
     const misused = new TestbedMisused(
-      'time goes by already: await advance() or settle() before the next one; in a downstream use call.takes()',
+      'time is advancing already: await advance() or settle() before the next call; in a downstream, use call.takes()',
     );
     if (this.#outside.size > 0) this.fail(misused);
     return misused;
@@ -130,7 +142,7 @@ export class Pace {
 
   #noAnswer(): TestbedMisused {
     const whose = [...this.#outside.values()].join(', ');
-    const since = `no answer for ${this.#patience} ms of real time`;
+    const since = `no answer within ${this.#patience} ms of real time`;
     return new TestbedMisused(`${since} from ${whose}: to take virtual time, use call.takes()`);
   }
 }

@@ -1,4 +1,4 @@
-/** Reads what a downstream of the test's own did, as production reads what each kind of downstream does. */
+/** Reads the answers of the test's downstreams in the same way as production reads each kind of downstream. */
 
 import { type DownstreamTarget, type ServiceTarget, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
@@ -16,17 +16,23 @@ import { TestbedMisused } from './failures.ts';
 import type { DownstreamAnswer, HttpReply } from './wire.ts';
 
 export interface Reader {
-  /** It answered. @throws TestbedMisused for what it could not have sent */
+  /**
+   * The downstream answered.
+   * @throws TestbedMisused for an answer that it could not have sent
+   */
   answered(said: DownstreamAnswer): Promise<Answer>;
-  /** It threw. */
+  /** The downstream threw an error. */
   threw(cause: unknown): Answer;
-  /** It was not reached, or its answer did not come. */
+  /** The downstream was not reached, or its answer was lost. */
   unreachable(cause: Error): Answer;
-  /** It did not answer in time. */
+  /** The downstream did not answer in time. */
   late(): Answer;
 }
 
-/** @param call whose answer it is @param now in virtual time */
+/**
+ * @param call the call that is answered
+ * @param now the virtual time
+ */
 export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis): Reader => {
   switch (target.kind) {
     case 'http':
@@ -68,16 +74,18 @@ const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAn
   };
 };
 
-/** A server leaves it out. */
+/** A server sends no body with these statuses. */
 const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
-/** @throws TestbedMisused for what would not arrive so */
+/** @throws TestbedMisused for an answer that a client would not receive */
 const sendable = <Reply extends HttpReply>(reply: Reply): Reply => {
   const { status, body } = reply;
   if (!Number.isInteger(status) || status < 200 || status > 599)
-    throw new TestbedMisused(`a downstream answered with the status ${status}: an answer has one from 200 to 599`);
+    throw new TestbedMisused(`a downstream answered with the status ${status}: use a status from 200 to 599`);
   if (hasNoBody(status) && body !== undefined && body !== null && body !== '')
-    throw new TestbedMisused(`a downstream answered ${status} with a body, which would not arrive: use another status`);
+    throw new TestbedMisused(
+      `a downstream answered ${status} with a body, which a client would not receive: use another status`,
+    );
   return reply;
 };
 
@@ -88,11 +96,11 @@ const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pic
   return { status: typeof said === 'object' && 'pending' in said ? 202 : 200, headers: {}, body: said };
 };
 
-/** Tests that nobody compiles answer anything. */
+/** Tests that are not compiled may answer anything, so check the types. */
 const isHttpReply = (said: unknown): said is HttpReply =>
   typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'number';
 
-/** A function has no status: what it returns is its answer. */
+/** The answer of a Lambda function: its return value, without a status. */
 const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
   ...serviceReader(target, { kind: 'all-succeeded' }),
   answered: async (said) => {
@@ -107,7 +115,7 @@ const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, ca
   },
 });
 
-/** Lambda's own words. */
+/** The text of Lambda's own error. */
 const TOO_LARGE = 'Response payload size exceeded maximum allowed payload size';
 
 const functionFailed = (errorType: string, errorMessage: string): Answer =>
@@ -116,13 +124,14 @@ const functionFailed = (errorType: string, errorMessage: string): Answer =>
 /** @throws TestbedMisused */
 export const withoutStatus = <Said>(said: Said): Said => {
   if (said instanceof Response || isHttpReply(said))
-    throw new TestbedMisused(
-      'only an HTTP downstream answers with a status: of this kind it returns {results}, or throws',
-    );
+    throw new TestbedMisused('only an HTTP downstream answers with a status: for this kind, return {results} or throw');
   return said;
 };
 
-/** A service of AWS that takes a call over says no more than that it did. @param taken what that means */
+/**
+ * For an AWS service that only confirms that it accepted the call.
+ * @param taken the answer that this confirmation means
+ */
 const serviceReader = (target: ServiceTarget, taken: Answer): Reader => {
   const { timeout } = target;
   const what = `the ${serviceName(target)}`;
@@ -139,13 +148,15 @@ const serviceReader = (target: ServiceTarget, taken: Answer): Reader => {
   };
 };
 
-/** @throws TestbedMisused for what JSON cannot say */
+/** @throws TestbedMisused for a value that JSON cannot express */
 export const jsonOf = (value: unknown): string => {
   try {
     const text = JSON.stringify(value);
     if (text !== undefined) return text;
   } catch (cause) {
-    throw new TestbedMisused(`a downstream answered what JSON cannot say: ${String(cause)}`, { cause });
+    throw new TestbedMisused(`a downstream answered with a value that JSON cannot express: ${String(cause)}`, {
+      cause,
+    });
   }
-  throw new TestbedMisused(`a downstream answered what JSON cannot say: ${String(value)}`);
+  throw new TestbedMisused(`a downstream answered with a value that JSON cannot express: ${String(value)}`);
 };

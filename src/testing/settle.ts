@@ -1,4 +1,4 @@
-/** What has not ended in a testbed, and what it waits for. */
+/** Lists what has not ended in a testbed, and what it waits for. */
 import type { ApiDeps } from '../api/shared/deps.ts';
 import { waitsFor } from '../api/tasks/waits-for.ts';
 import { isPending } from '../domain/batches/batch.ts';
@@ -8,12 +8,12 @@ import { groupBy } from '../util/group-by.ts';
 import type { Unsettled } from './failures.ts';
 import type { Flow } from './flow.ts';
 
-/** Ids that an error names. */
+/** Number of ids in an error. */
 const FIRST = 3;
 
 /**
- * Whether nothing goes on before somebody does something: every task that has not ended waits for the report of a job,
- * or for the end of a pause that a person made.
+ * Whether nothing continues without input from the test. Every task that has not ended waits for the report of a job,
+ * or for the end of a pause that a person started.
  */
 export const waitsForInput = (flow: Flow, now: number): boolean => {
   const { tables, queues, unfinished } = flow;
@@ -30,13 +30,16 @@ export const waitsForInput = (flow: Flow, now: number): boolean => {
   return [...unfinished].every((id) => waits(tables.tasks.get(id) as Task));
 };
 
-/** Everything that has not ended, by Target and by queue. @param deps to look at what is stored */
+/**
+ * Everything that has not ended, by Target and by queue.
+ * @param deps to read the stored state
+ */
 export const unsettledIn = async (flow: Flow, deps: ApiDeps): Promise<readonly Unsettled[]> => {
   const unfinished = [...flow.unfinished].map((id) => flow.tables.tasks.get(id) as Task);
   unfinished.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   const groups = groupBy(unfinished, ({ target, state }) => `${target} ${state.status}`);
   const tasks = await Promise.all([...groups.values()].map((same) => ofTasks(flow, deps, same)));
-  // Messages about tasks that wait say nothing more, unless they are dead letters.
+  // Messages about waiting tasks add nothing, unless they are dead letters.
   return [
     ...tasks,
     ...ofQueues(flow)
@@ -60,8 +63,8 @@ const ofTasks = async (flow: Flow, deps: ApiDeps, tasks: readonly Task[]): Promi
 
 /** What a test can do about it. */
 const wayOut = (reason: string | undefined): string => {
-  if (reason === 'job') return ': complete() its batch, or advance() beyond that';
-  if (reason === 'operation-paused' || reason === 'target-paused') return ': resume() it';
+  if (reason === 'job') return ': call complete() for its batch, or advance() past that time';
+  if (reason === 'operation-paused' || reason === 'target-paused') return ': call resume()';
   return '';
 };
 
@@ -70,6 +73,6 @@ const ofQueues = ({ queues }: Flow): readonly { readonly isDead: boolean; readon
     if (messages.size === 0) return [];
     const isDead = deadLetters.size > 0;
     const first = [...(isDead ? deadLetters : messages)].slice(0, FIRST).map(({ id }) => id);
-    const waitsFor = isDead ? 'their next turn: they are dead letters' : 'their delay, or their visibility timeout';
+    const waitsFor = isDead ? 'a redrive: they are dead letters' : 'their delay, or their visibility timeout';
     return [{ isDead, of: { of: `the ${name} queue`, count: messages.size, first, waitsFor } }];
   });

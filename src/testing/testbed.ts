@@ -1,5 +1,5 @@
 /**
- * A testbed: one's own operations, run by the real code in virtual time, without engines.
+ * A testbed runs your own operations through the real code, in virtual time, without database or queue engines.
  *
  * ```ts
  * const bed = createTestbed(config, { downstreams: { 'distribute-parcels': ({ items }) => ({ results: … }) } });
@@ -21,7 +21,7 @@ import type { CloudEvent } from './options.ts';
 import type { BatchView, TaskView } from './views.ts';
 import type { InputResult, ItemResult } from './wire.ts';
 
-/** A message that was refused, as it lies in the rejected queue. */
+/** A refused message, as the rejected queue holds it. */
 export interface RejectedMessage {
   readonly messageId: string;
   readonly body: string;
@@ -29,15 +29,15 @@ export interface RejectedMessage {
   readonly at: Date;
 }
 
-/** An event that came to a destination. */
+/** An event that a destination accepted. */
 export interface DeliveredEvent {
-  /** The name of the destination. */
+  /** Name of the destination. */
   readonly to: string;
   readonly event: CloudEvent;
   readonly at: Date;
 }
 
-/** A fan-out as it stands. */
+/** The state of a fan-out. */
 export interface FanOutView {
   readonly id: string;
   readonly status: 'open' | 'sealed' | 'complete' | 'expired';
@@ -51,74 +51,80 @@ export interface FanOutView {
   readonly endedAt?: string;
 }
 
-/** Which tasks are to have another run. */
+/** The tasks to redrive: by id, or all failed tasks of a Target. */
 export type ToRedrive = { readonly ids: readonly string[] } | { readonly target: string };
 
 /**
- * Everything that happens does so in `advance()` and `settle()`, in order, and takes no time but that which it waits
- * for. What is asked of the API throws ApiRefused as the real one refuses it.
+ * A testbed. Everything happens during `advance()` and `settle()`, in order, and takes no virtual time apart from
+ * waits. Methods that call the HTTP API throw ApiRefused if the API refuses the call.
  */
 export interface Testbed<Known extends Operations = Record<string, object>> extends Client<Known> {
-  /** What time it is. */
+  /** The current virtual time. */
   readonly now: Date;
   /**
-   * Lets time go by: everything happens that is due meanwhile.
+   * Advances virtual time. Everything that is due meanwhile happens.
    *
-   * @param span `"1s"`, or milliseconds; 0: what is due now
+   * @param span `"1s"`, or milliseconds; with 0, only what is due now happens
    */
   advance(span: Duration | number): Promise<void>;
   /**
-   * Lets time go by until every task has ended and every queue is empty.
+   * Advances virtual time until every task has ended and every queue is empty.
    *
-   * @param options how long, in virtual time: a day, if it is not said
-   * @throws NotSettled at once where the rest waits for somebody (a job's report, the end of a pause), or
-   * after `within`
+   * @param options `within`: the limit in virtual time, one day by default
+   * @throws NotSettled at once if the remaining tasks wait for input (a job's report, the end of a pause); otherwise
+   * once `within` is over
    */
   settle(options?: { readonly within?: Duration | number }): Promise<void>;
 
-  /** Tasks in the order in which they were registered. */
+  /** Tasks, in the order in which they were registered. */
   readonly tasks: readonly TaskView[];
   task(id: string): TaskView | undefined;
-  /** Batches in the order in which they were formed. */
+  /** Batches, in the order in which they were formed. */
   readonly batches: readonly BatchView[];
-  /** Calls that arrived downstream, in order. */
+  /** Calls that reached a downstream, in order. */
   readonly calls: readonly LoggedCall[];
-  /** Events that came to destinations, in order. */
+  /** Events that destinations accepted, in order. */
   readonly callbacks: readonly DeliveredEvent[];
   /** Messages that were refused. */
   readonly rejected: readonly RejectedMessage[];
-  /** What the functions report: what production writes into its logs, and counts. */
+  /** The events that the functions report. In production these go to logs and metrics. */
   readonly events: readonly FlowEvent[];
 
   /**
-   * Sends a message as it is to the register queue, right or wrong.
+   * Sends a message to the register queue as it is, valid or not.
    *
-   * @returns its name, which is the task's id where it has none.
+   * @returns the message id, which becomes the task's id if the message has none
    */
   sendMessage(body: string): string;
   /** Pauses an operation, or one of its Targets. */
   pause(of: string, reason?: string): Promise<void>;
   resume(of: string): Promise<void>;
-  /** Seals what waits in a Target now. */
+  /** Seals the waiting tasks of a Target now. */
   flush(target: string): Promise<void>;
   /** Cancels a task that no batch has. */
   cancel(id: string): Promise<void>;
-  /** Another run for tasks that have failed. @returns how many. */
+  /**
+   * Runs failed tasks again.
+   * @returns the number of tasks redriven
+   */
   redrive(which: ToRedrive): Promise<number>;
-  /** A job that reports later says how its items ended. @default all have succeeded */
+  /**
+   * Reports the outcomes of a batch's pending items, as a job does.
+   * @param report by default, all items succeed
+   */
   complete(
     batchId: string,
     report?: { readonly results: readonly ItemResult[] } | { readonly inputs: readonly InputResult[] },
   ): Promise<void>;
 
-  /** Fan-outs, and how they stand. */
+  /** Fan-outs, and their state. */
   readonly fanOuts: FanOutClient & { get(id: string): Promise<FanOutView> };
   readonly lists: ListClient;
-  /** The whole HTTP API, for code that is given a `fetch`: any origin, paths under `/v1`. */
+  /** The whole HTTP API for code that takes a `fetch`: any origin, with paths under `/v1`. */
   readonly fetch: typeof fetch;
 
-  /** Lets something go wrong: at its next occasion, unless it says otherwise. */
+  /** Arranges a mishap: at its next occasion, unless it says otherwise. */
   inject(mishap: Mishap<keyof Known & string>): Injected;
-  /** From now on nothing goes wrong any more, neither what was arranged nor by chance. */
+  /** Ends all faults: arranged mishaps, and faults by chance. */
   calm(): void;
 }

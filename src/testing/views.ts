@@ -16,12 +16,12 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly status: 'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed';
   readonly payload: Payload;
   readonly batchId?: string;
-  /** Attempts at its batch that count. */
+  /** Counted attempts of its batch. */
   readonly attempts: number;
   readonly nextAttemptAfter?: string;
-  /** Why its batch's last attempt was not the last. */
+  /** Why the last attempt did not end its batch. */
   readonly lastReason?: string;
-  /** 1; a redrive adds one. */
+  /** Number of the run: 1, plus 1 for each redrive. */
   readonly run: number;
   readonly correlationId?: string;
   readonly priority?: number;
@@ -31,14 +31,16 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly callback?: string;
   readonly fanOutItem?: string;
   readonly startBy?: string;
-  /** When its first message was sent, where `coalesceKey` or `merge` make it matter which task is newer. */
+  /**
+   * Time at which the task's first message was sent. Present if `coalesceKey` or `merge` depend on which task is newer.
+   */
   readonly sentAt?: string;
   readonly createdAt: string;
   readonly redrivenAt?: string;
   readonly finishedAt?: string;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
-  /** The newer task that took its place, by its `coalesceKey`. */
+  /** Id of the newer task that replaced it by its `coalesceKey`. */
   readonly supersededBy?: string;
   readonly resultOmitted?: { readonly bytes: number };
 }
@@ -49,15 +51,15 @@ export interface BatchView {
   readonly operation: string;
   readonly target: string;
   readonly status: BatchStatus;
-  /** Why it was sealed. */
+  /** Why the batch was sealed. */
   readonly sealedBy: SealReason;
   readonly size: number;
-  /** The ids of its tasks. */
+  /** Ids of its tasks. */
   readonly members: readonly string[];
   readonly attempt: number;
-  /** Attempts that count. */
+  /** Counted attempts. */
   readonly attempts: number;
-  /** Tasks of which its job is to report. */
+  /** Number of tasks whose outcomes its job still has to report. */
   readonly pending?: number;
   readonly counts?: { readonly succeeded: number; readonly failed: number };
   readonly oldestAt: string;
@@ -77,6 +79,6 @@ export const taskViewOf = (tables: Tables, task: Task): TaskView => {
 
 export const batchViewOf = (config: Config, batch: Batch): BatchView => {
   const view = batchView(batch, operationNamed(config, batch.operation)?.batch.maxSize);
-  // As it is read: without what is not there.
+  // The view after JSON, without absent fields.
   return JSON.parse(JSON.stringify({ ...view, members: membersOf(batch) })) as BatchView;
 };

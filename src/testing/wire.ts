@@ -1,10 +1,10 @@
-/** What a downstream of the test's own gets, and what it may answer: what goes over the wire. */
+/** What the test's downstreams receive, and what they may answer: the content of requests and responses. */
 import type { Duration } from '../domain/config/duration.ts';
 
-/** An item of a call: a task that wants to be done. */
+/** An item of a call: one task to process. */
 export interface ReceivedItem<Payload extends object> {
   readonly id: string;
-  /** A copy of what was sent. Where requests are merged, the call's `inputs` stand in for it. */
+  /** A copy of the payload that was sent. For merged requests, use the call's `inputs` instead. */
   readonly payload: Payload;
 }
 
@@ -16,31 +16,28 @@ export interface ReceivedCall<Payload extends object = Record<string, unknown>> 
   /** 1 at first; each attempt after a pause adds one. */
   readonly attempt: number;
   readonly items: readonly ReceivedItem<Payload>[];
-  /** Where requests are merged: the inputs of all items, each once. */
+  /** For merged requests: the inputs of all items, each once. */
   readonly inputs?: readonly unknown[];
-  /** The same for a repeated call about the same items. */
+  /** The same for repeated calls with the same items. */
   readonly idempotencyKey: string;
   readonly traceparent: string;
 }
 
-/** What a downstream can do during a call, beside answering. */
+/** What a downstream can do during a call, apart from answering. */
 export interface AtWork {
-  /**
-   * Takes so long, in virtual time (`"2s"`, or milliseconds). Beyond the operation's `timeout` nobody waits for the
-   * answer any more.
-   */
+  /** Waits in virtual time (`"2s"`, or milliseconds). After the operation's `timeout` the answer is ignored. */
   takes(span: Duration | number): Promise<void>;
 }
 
-/** What is said of one item. */
+/** The outcome of one item. */
 export type ItemResult =
   | { readonly id: string; readonly status: 'succeeded'; readonly result?: unknown }
   | { readonly id: string; readonly status: 'failed' | 'retry'; readonly error?: ItemError };
 
-/** Why an item failed, or is to be tried again. */
+/** Why an item failed, or is to be retried. */
 export type ItemError = string | { readonly code?: string; readonly message?: string; readonly retriable?: boolean };
 
-/** What a merged call says of one of its inputs. */
+/** The outcome of one input of a merged call. */
 export interface InputResult {
   readonly key: unknown;
   readonly status: 'succeeded' | 'failed' | 'retry';
@@ -50,19 +47,19 @@ export interface InputResult {
 /** An HTTP answer. */
 export interface HttpReply {
   readonly status: number;
-  /** `retry-after` and `content-type` count. */
+  /** Only `retry-after` and `content-type` have an effect. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text goes out as it is, anything else as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
 }
 
 /**
  * What a downstream answers:
  * - nothing: all items have succeeded.
- * - `{results}`: what became of each; an item that is left out is tried again.
- * - `{inputs}`: of a merged call, what became of each input.
- * - `{pending: true}`: it reports later, by `testbed.complete()`.
- * - `{status}` or a `Response`: that HTTP answer. Of HTTP downstreams alone.
+ * - `{results}`: the outcome of each item; an item that is left out is retried.
+ * - `{inputs}`: the outcome of each input of a merged call.
+ * - `{pending: true}`: the downstream reports later, by `testbed.complete()`.
+ * - `{status}` or a `Response`: this HTTP answer. Only for HTTP downstreams.
  */
 export type DownstreamAnswer =
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is a downstream that says nothing
@@ -74,7 +71,10 @@ export type DownstreamAnswer =
   | HttpReply
   | Response;
 
-/** A batch API of the test's own. What it throws is a network error, or what a function or an execution fails with. */
+/**
+ * A batch API of the test. An error that it throws becomes a network error, or the failure of a function or an
+ * execution.
+ */
 export type DownstreamFunction<Payload extends object = Record<string, unknown>> = (
   call: ReceivedCall<Payload> & AtWork,
 ) => DownstreamAnswer | Promise<DownstreamAnswer>;

@@ -325,7 +325,7 @@ describe('what a downstream of a test gets wrong about the test', () => {
 
   it('an answer that JSON cannot say fails the test', async () => {
     await expect(answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 1n }] }))).rejects.toThrow(
-      'a downstream answered what JSON cannot say',
+      'a downstream answered with a value that JSON cannot express',
     );
   });
 

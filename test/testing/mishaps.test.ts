@@ -169,20 +169,20 @@ describe('something goes wrong', () => {
 });
 
 it.each<[string, object]>([
-  ['there is no operation "shop": there are ship', { downstream: 'shop', answers: 'timeout' }],
-  ['there is no destination "opps": there are ops', { destination: 'opps' }],
-  ['there is no table "tasks": there are task, batch-lock, batch, fan-out, list', { throttle: 'tasks' }],
-  ['there is no function "groups": there are register, elect, group, batch', { crash: 'groups' }],
+  ['there is no operation "shop"; use one of: ship', { downstream: 'shop', answers: 'timeout' }],
+  ['there is no destination "opps"; use one of: ops', { destination: 'opps' }],
+  ['there is no table "tasks"; use one of: task, batch-lock, batch, fan-out, list', { throttle: 'tasks' }],
+  ['there is no function "groups"; use one of: register, elect, group, batch', { crash: 'groups' }],
   ['there is no moment of the function group "called"', { crash: 'group', after: 'called' }],
   ['there is no moment of the function batch "claimed"', { loseReply: 'batch', after: 'claimed' }],
   ['there is no queue "elected"', { delay: 'elected', by: '1s' }],
-  ['"soon" is no duration', { delay: 'elect', by: 'soon' }],
-  ['"soon" is no duration', { duplicate: 'elect', after: 'soon' }],
-  ['"soon" is no duration', { crash: 'elect', for: 'soon' }],
-  ['times is a whole number from 1', { crash: 'elect', times: 0 }],
+  ['"soon" is not a duration', { delay: 'elect', by: 'soon' }],
+  ['"soon" is not a duration', { duplicate: 'elect', after: 'soon' }],
+  ['"soon" is not a duration', { crash: 'elect', for: 'soon' }],
+  ['times must be a whole number from 1', { crash: 'elect', times: 0 }],
   ['there is no answer "503"', { downstream: 'ship', answers: '503' }],
-  ['answers is an answer, a function that gives one, or one of timeout', { downstream: 'ship' }],
-  ['says nothing that could go wrong', { crashes: 'elect' }],
+  ['answers must be an answer, a function that returns one, or one of timeout', { downstream: 'ship' }],
+  ['is not a mishap: see the type Mishap', { crashes: 'elect' }],
 ])('what could never go wrong is refused: %s', (message, mishap) => {
   expect(() => parcelBed().inject(mishap as Mishap<'ship'>)).toThrow(message);
 });

@@ -16,7 +16,7 @@ describe('people', () => {
     await bed.pause(of, 'stocktaking');
     await bed.advance('1h');
     expect(bed.tasks.map(({ status }) => status)).toEqual(['created', 'created']);
-    await expect(bed.settle()).rejects.toThrow(/paused since .*\(stocktaking\): resume\(\) it/);
+    await expect(bed.settle()).rejects.toThrow(/paused since .*\(stocktaking\): call resume\(\)/);
     await bed.resume(of);
     await bed.settle();
     expect(bed.tasks.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);

@@ -5,7 +5,7 @@ import { Scheduler } from '../../src/virtual/scheduler.ts';
 it('code of a test that never answers is named, instead of waited for', async () => {
   const pace = new Pace(new Scheduler(0), 20);
   pace.scheduler.after(5, () => void pace.outside('the downstream of ship', () => new Promise(() => {})));
-  await expect(pace.run(10)).rejects.toThrow('no answer for 20 ms of real time from the downstream of ship');
+  await expect(pace.run(10)).rejects.toThrow('no answer within 20 ms of real time from the downstream of ship');
 });
 
 it('the clock stands still while code of a test is at work, and goes on while that waits for it', async () => {

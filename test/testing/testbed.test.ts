@@ -218,28 +218,28 @@ describe('a testbed', () => {
   });
 
   it.each<[string, object]>([
-    ['there is no operation "shop": there are ship', { downstreams: { shop: () => {} } }],
-    ['downstreams.ship is a function', { downstreams: { ship: { status: 503 } } }],
-    ['there is no destination "opps": there are ops', { destinations: { opps: () => {} } }],
-    ['seed is a whole number', { seed: 0.5 }],
-    ['start is a Date', { start: '2026-01-01' }],
+    ['there is no operation "shop"; use one of: ship', { downstreams: { shop: () => {} } }],
+    ['downstreams.ship must be a function', { downstreams: { ship: { status: 503 } } }],
+    ['there is no destination "opps"; use one of: ops', { destinations: { opps: () => {} } }],
+    ['seed must be a whole number', { seed: 0.5 }],
+    ['start must be a valid Date', { start: '2026-01-01' }],
     ['there is no option "downstream"', { downstream: {} }],
     ['there is no kind of chaos "crashes"', { chaos: { crashes: 1 } }],
-    ['chaos.crash is a probability from 0 to 1', { chaos: { crash: 2 } }],
+    ['chaos.crash must be a probability from 0 to 1', { chaos: { crash: 2 } }],
   ])('says of its options: %s', (message, options) => {
     expect(() => parcelBed(options)).toThrow(TestbedMisused);
     expect(() => parcelBed(options)).toThrow(message);
   });
 
   it.each([['1 s'], ['soon'], [-1], [0.5], [Number.NaN]])('lets no time go by that is none: %s', async (span) => {
-    await expect(parcelBed().advance(span as number)).rejects.toThrow('is no duration');
+    await expect(parcelBed().advance(span as number)).rejects.toThrow('is not a duration');
   });
 
   it('takes one span after the other', async () => {
     const bed = parcelBed();
     await bed.sendAll(shipments(1));
     const first = bed.advance('1s');
-    await expect(bed.advance('1s')).rejects.toThrow('time goes by already');
+    await expect(bed.advance('1s')).rejects.toThrow('time is advancing already');
     await first;
     expect(bed.tasks).toMatchObject([{ status: 'succeeded' }]);
   });
