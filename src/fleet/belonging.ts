@@ -1,4 +1,7 @@
-/** P9. A node belongs to a fleet, life after life: who was taken for dead comes back, later and later. */
+/**
+ * P9. Keeps a node in its fleet, through one life after another. After an eviction the node starts a new life, with a
+ * longer pause each time.
+ */
 
 import { type NodeId, type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
 import { awayFor, FORGIVEN } from '../domain/fleets/timings.ts';
@@ -9,9 +12,9 @@ import { attempt, type MemberDeps, type Setting, Sleeper } from './member.ts';
 
 export interface BelongDeps extends MemberDeps {
   readonly id: NodeId;
-  /** A name for a life, which no other one has. */
+  /** An identifier that no other life of the node has. */
   readonly epoch: () => string;
-  /** Is told whose events and partitions the next ones are. */
+  /** Called with the key of each new life, which owns the events and partitions from then on. */
   readonly onLife: (key: NodeKey) => void;
 }
 
@@ -28,7 +31,7 @@ export class Belonging {
     this.#sleeper = new Sleeper(deps.clock);
   }
 
-  /** Resolves once it has left. */
+  /** Resolves once the node has left the fleet. */
   async run(): Promise<void> {
     const { clock, id, epoch, onLife, fleets, report } = this.#deps;
     const { fleet, cycle } = this.#setting;
@@ -40,13 +43,13 @@ export class Belonging {
       onLife(key);
       this.#life = new Life(key, this.#deps, this.#setting);
       if ((await this.#life.run()) === 'left') return;
-      // Nobody waits for one that is about to go anyway.
+      // A node that is leaving anyway needs no pause.
       if (this.#isLeaving) return;
       const now = clock.now();
       evictions = [...evictions.filter((at) => now - at < FORGIVEN), now];
       const away = awayFor(evictions.length, cycle);
       report({ event: 'evicted', away });
-      // Nobody needs its row any more. If it stays it goes by its time to live.
+      // The row of the evicted life is of no further use. If this call fails, the row expires by its time to live.
       void attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
       await this.#sleeper.sleep(away);
     }
@@ -63,7 +66,7 @@ export class Belonging {
     await this.#life?.drained(held);
   }
 
-  /** Who is blocked gets nothing. */
+  /** Waits while the working thread is blocked: a blocked node gets no partitions. */
   async #untilResponsive(): Promise<void> {
     const { work } = this.#deps;
     const { cycle, maxBlocked } = this.#setting;

@@ -1,6 +1,7 @@
 /**
- * The thread of a node that beats, looks and decides. However busy the other one is with partitions, these go on; and when
- * that one has shown no sign of life for too long, they cease, so that others take over.
+ * The heartbeat thread of a node: it writes heartbeats, reads the fleet's rows and decides. It keeps running however
+ * busy the working thread is. If the working thread shows no sign of life for too long, the heartbeats stop, so that
+ * other nodes take over its partitions.
  */
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -16,7 +17,7 @@ const shared = new Shared(buffer);
 const tell = (message: ToWorkers): void => parentPort?.postMessage(message);
 let me: NodeKey = nodeKey(id, '0');
 
-/** An error of a client has more in it than another thread could be sent. */
+/** The event with its cause as text. An error of a client may have contents that cannot be sent to another thread. */
 const plain = (event: LifeEvent): LifeEvent => ('cause' in event ? { ...event, cause: String(event.cause) } : event);
 
 const belonging = new Belonging(

@@ -1,4 +1,4 @@
-/** P1, P7. The heartbeats of one life of a node, and until when they let it work. */
+/** P1, P7. The heartbeats of one life of a node, and the deadline until which they allow it to work. */
 
 import type { Node } from '../domain/fleets/fleet.ts';
 import type { NodeKey } from '../domain/fleets/ids.ts';
@@ -6,11 +6,11 @@ import { type Beat, deadlineOf, type Gap, recentGaps, ttlOf } from '../domain/fl
 import type { Millis } from '../domain/ids.ts';
 import { attempt, FAILED, type MemberDeps, type Setting } from './member.ts';
 
-/** `unknown`: the call failed, and others may have seen it all the same. */
+/** `unknown`: the call failed, but the heartbeat may have been written, and other nodes may have read it. */
 export type BeatOutcome = 'alive' | 'evicted' | 'unknown';
 
 interface Sent extends Beat {
-  /** Of the row. */
+  /** Number of the heartbeat in the node's row. */
   readonly beat: number;
 }
 
@@ -19,7 +19,7 @@ export class Heartbeat {
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
   #beats = 0;
-  /** When it tried to join first: others may have seen that, whatever came of it here. */
+  /** Time of the first attempt to join. Other nodes may have read its row, even if the call failed here. */
   #joining: Millis | undefined;
   #written: Beat | undefined;
   #writtenAt: Millis = 0;
@@ -32,7 +32,9 @@ export class Heartbeat {
     this.#setting = setting;
   }
 
-  /** The first heartbeat. Until it is known to be written the node owns nothing, and no deadline depends on it. */
+  /**
+   * Writes the first heartbeat. Until it is known to be written, the node owns nothing, and no deadline depends on it.
+   */
   async join(): Promise<BeatOutcome> {
     const { fleets, clock } = this.#deps;
     const { fleet, cycle } = this.#setting;
@@ -63,7 +65,7 @@ export class Heartbeat {
     return isAlive ? 'alive' : 'evicted';
   }
 
-  /** A reading shows its own heartbeat: it was written, whatever became of the answer. */
+  /** A read of the fleet shows this node's own heartbeat, so it was written even if its call failed. */
   seen(beat: number): void {
     const written = this.#unknown.find((each) => each.beat === beat);
     if (written) this.#wrote(written);
@@ -74,7 +76,7 @@ export class Heartbeat {
     if (this.#written) this.#gaps = [...this.#gaps, { endedAt: now, span: now - this.#writtenAt }];
     this.#written = beat;
     this.#writtenAt = now;
-    // Those that were sent since may be seen as well.
+    // Heartbeats that were sent later may still have been written.
     this.#unknown = this.#unknown.filter((each) => each.beat > (beat.beat ?? 0));
     this.#extend();
   }

@@ -1,6 +1,6 @@
 /**
- * What one life of a node has in hand, and how it gets and gives it. Everything was decided from one reading: each write
- * shows whether that still holds.
+ * The partitions that one life of a node holds, and how it takes them and gives them away. All actions of a round were
+ * decided from one read of the fleet. Each conditional write checks that the decision still holds.
  */
 import pLimit from 'p-limit';
 import type { Action, Holding, Owned } from '../domain/fleets/decide.ts';
@@ -10,21 +10,24 @@ import type { NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 import type { Held, Opened } from '../ports/fleets.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
 
-/** Enough to take over a dead node's partitions at once, and few enough for a busy one. */
+/** Enough to take over a dead node's partitions at once, and few enough for a busy node. */
 const CONCURRENCY = 8;
 
-/** Another node was faster. Where that is so at each look, a lease was deleted by hand, so that its fences began again. */
+/**
+ * Another node was faster. If this happens in each round, someone deleted the lease row, so that its fences started
+ * again.
+ */
 class LaterOwner extends Error {
   override readonly name = 'LaterOwner';
   constructor(partition: string, fence: number) {
     super(
-      `the checkpoint of partition ${partition} has a later owner than that with fence ${fence}: if its lease was deleted, delete its checkpoint, too`,
+      `the checkpoint of partition ${partition} has a later owner than fence ${fence}; if its lease row was deleted, delete its checkpoint row too`,
     );
   }
 }
 
 interface InHand extends Holding {
-  /** Once its work has ended. */
+  /** The node that gets the partition once its work has ended. */
   readonly to?: NodeKey | undefined;
   readonly checkpointApart?: true;
 }
@@ -35,7 +38,10 @@ export class HeldPartitions {
   readonly #setting: Setting;
   readonly #sleeper: Sleeper;
   readonly #holdings = new Map<PartitionId, InHand>();
-  /** The fences under which partitions were given away: a reading that began before shows them as its own still. */
+  /**
+   * The fences under which partitions were given away. A read that began before still shows these partitions as this
+   * node's own.
+   */
   readonly #given = new Map<PartitionId, number>();
   #isOver = false;
 
@@ -50,13 +56,13 @@ export class HeldPartitions {
     return this.#holdings;
   }
 
-  /** @param apart whether what is begun gets a row of its own for its checkpoints */
+  /** @param apart whether a partition that is begun gets its own row for checkpoints */
   async perform(actions: readonly Action[], apart = false): Promise<void> {
     const limit = pLimit(CONCURRENCY);
     await Promise.all(actions.map((action) => limit(() => this.#perform(action, apart))));
   }
 
-  /** The work on a partition has ended: it was to be drained, or there is no more time. */
+  /** The work on a partition has ended, because it was to be drained or because the time for draining is over. */
   async drained({ partition, fence }: Held): Promise<void> {
     const before = this.#holdings.get(partition);
     if (before?.fence !== fence) return;
@@ -65,7 +71,7 @@ export class HeldPartitions {
     await this.#handOver(holding);
   }
 
-  /** This life is over. */
+  /** This life of the node is over. */
   dropAll(reason: DropReason): void {
     this.#isOver = true;
     for (const partition of [...this.#holdings.keys()]) this.#drop(partition, reason);
@@ -127,7 +133,8 @@ export class HeldPartitions {
     const { partition, fence, checkpointApart = apart || undefined } = lease;
     if (!this.#mayBegin(lease)) return;
     const opened = checkpointApart ? await this.#open(lease) : lease;
-    // Without an answer it is still its own at the next look, and begins then. It may have been given away meanwhile.
+    // If the call got no answer, the next read still shows the lease as this node's own, and the partition begins then.
+    // It may have been given away meanwhile.
     if (opened === FAILED || !this.#mayBegin(lease)) return;
     if (opened === undefined) return this.#isLaterOwners(lease);
     const holding: InHand = { partition, fence, isDraining: false, ...(checkpointApart ? { checkpointApart } : {}) };
@@ -140,7 +147,7 @@ export class HeldPartitions {
     return !this.#isOver && this.#holdings.get(partition)?.fence !== fence && (this.#given.get(partition) ?? 0) < fence;
   }
 
-  /** P8. Reads where to go on, once no owner of before can store any more. */
+  /** P8. Reads the checkpoint to continue from, and ensures that no earlier owner can store another one. */
   #open(lease: Lease): Promise<Opened | undefined | typeof FAILED> {
     return attempt(this.#deps, 'open', () => this.#deps.fleets.open(this.#setting.fleet, lease));
   }
@@ -158,7 +165,7 @@ export class HeldPartitions {
       this.#deps.report({ event: 'draining', partition, fence });
       this.#deps.work.drain(this.#held(holding));
     } else {
-      // What was not begun has not to end. It is tried until it is done: nothing else is to wait for that.
+      // Work that did not begin need not end. The hand-over repeats until it succeeds; nothing else waits for it.
       void this.#handOver(holding);
     }
   }
@@ -172,7 +179,7 @@ export class HeldPartitions {
         fleets.handOver(fleet, this.#held(holding), to, clock.wall()),
       );
       if (isGiven !== FAILED) {
-        // Refused, it is another's already.
+        // If the write was refused, another node has the partition already.
         this.#given.set(partition, fence);
         if (isGiven) report({ event: 'handed-over', partition, fence, ...(to === undefined ? {} : { to }) });
         if (this.#holdings.get(partition) === holding) this.#holdings.delete(partition);

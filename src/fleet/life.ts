@@ -1,7 +1,8 @@
 /**
- * One life of a node: it joins, beats, looks and does what is decided, until it has left or was evicted.
+ * One life of a node: it joins the fleet, writes heartbeats, reads the fleet and performs the decided actions, until it
+ * has left or was evicted.
  *
- * Beats and looks go on beside each other: whatever else takes its time, the next heartbeat does not wait for it.
+ * Heartbeats and reads run side by side, so that a slow read never delays the next heartbeat.
  */
 
 import { decide } from '../domain/fleets/decide.ts';
@@ -22,19 +23,19 @@ export class Life {
   readonly #key: NodeKey;
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
-  /** Between two looks. */
+  /** Sleeps between two reads of the fleet. */
   readonly #sleeper: Sleeper;
-  /** Between two beats. */
+  /** Sleeps between two heartbeats. */
   readonly #rest: Sleeper;
   readonly #heart: Heartbeat;
   readonly #hands: HeldPartitions;
   readonly #over = withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
-  /** Its row may be gone, whatever was answered. */
+  /** The node's row may be gone, even if the call that deletes it failed. */
   #isGoing = false;
   #memory: Memory = NOTHING_SEEN;
-  /** How many looks may still come sooner than usual. */
+  /** Number of reads that may still come sooner than usual. */
   #haste = HURRIED_LOOKS;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
@@ -59,7 +60,7 @@ export class Life {
     return end;
   }
 
-  /** Gives all away, and goes. */
+  /** Gives all partitions away, then leaves the fleet. */
   leave(): void {
     this.#leavingSince ??= this.#deps.clock.now();
     this.#wakeUp();
@@ -113,7 +114,10 @@ export class Life {
     }
   }
 
-  /** Nobody is to work on a partition for no longer than need be; but what never comes is not to be looked for that often. */
+  /**
+   * Reads come sooner while a partition changes hands, so that it is without an owner only briefly. Their number is
+   * limited, because an expected change may never come.
+   */
   #mayHurry(isSomethingComing: boolean): boolean {
     const isHurried = isSomethingComing && this.#haste > 0;
     if (isHurried) this.#haste -= 1;
@@ -121,7 +125,7 @@ export class Life {
     return isHurried;
   }
 
-  /** @returns whether something is about to change hands */
+  /** @returns whether a partition is about to change hands */
   async #look(): Promise<boolean> {
     const { fleets, clock, work } = this.#deps;
     const { fleet: name, shares, cycle } = this.#setting;
@@ -145,7 +149,7 @@ export class Life {
     return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);
   }
 
-  /** Nothing is its own any more. */
+  /** The node owns nothing any more: delete its row. */
   async #go(): Promise<void> {
     const { fleets } = this.#deps;
     this.#isGoing = true;
@@ -153,13 +157,16 @@ export class Life {
     if (isGone !== FAILED) this.#finish('left');
   }
 
-  /** What could not be given away in time is taken once this node is silent. */
+  /**
+   * Ends the life when the time for leaving is over. Other nodes take the remaining partitions once this node is
+   * silent.
+   */
   #giveUp(): void {
     const since = this.#leavingSince;
     if (since !== undefined && this.#deps.clock.now() - since >= this.#setting.leaveWithin) this.#finish('left');
   }
 
-  /** There is no row of it that it could write. */
+  /** The node's row is gone or evicted, so no heartbeat can be written. */
   #finishGone(): void {
     this.#finish(this.#isGoing ? 'left' : 'evicted');
   }
@@ -182,7 +189,7 @@ export class Life {
   }
 }
 
-/** What this node has asked for, and what whoever is about to go still has. */
+/** Whether a partition is about to change hands: this node has asked for it, or its owner is leaving. */
 const isAboutToChange = ({ nodes, leases }: Fleet, me: NodeKey): boolean => {
   const leaving = new Set(nodes.filter((node) => node.leaving && !node.evicted).map(({ key }) => key));
   return leases.some(({ owner, next }) => next === me || (owner !== undefined && leaving.has(owner)));

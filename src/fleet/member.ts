@@ -1,4 +1,4 @@
-/** What a node is made of: what it needs of the world, and how it is set up. */
+/** What a node depends on, and its settings. */
 
 import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
 import type { Lease, Share } from '../domain/fleets/fleet.ts';
@@ -7,25 +7,25 @@ import type { Millis } from '../domain/ids.ts';
 import type { Fleets, Held } from '../ports/fleets.ts';
 
 export interface Clock {
-  /** Monotonic. */
+  /** Monotonic clock, in milliseconds. */
   now(): Millis;
-  /** Of the day: for people. */
+  /** Time of day, for people. */
   wall(): Millis;
   sleep(span: Millis): Promise<void>;
-  /** Uniform in [0, 1). */
+  /** A random number from a uniform distribution over [0, 1). */
   random(): number;
 }
 
-/** Whoever works on the partitions: in another thread, whose time is its own. */
+/** The work on partitions, which runs in another thread. */
 export interface Work {
-  /** Begins with what the last owner has stored. */
+  /** Begins work on a partition, from the checkpoint that the last owner stored. */
   begin(held: Held, checkpoint: Lease['checkpoint']): void;
-  /** It ends what it does, and says so to {@link Hands.drained}. */
+  /** Ends the work on a partition. When it has ended, the working thread reports it as drained. */
   drain(held: Held): void;
   drop(held: Held, reason: DropReason): void;
-  /** P7. It may work until then, by the monotonic clock. */
+  /** P7. Allows work until this time of the monotonic clock. */
   mayUntil(deadline: Millis): void;
-  /** For how long it has not shown any sign of life. */
+  /** Time since the last sign of life of the working thread, in milliseconds. */
   silentFor(): Millis;
 }
 
@@ -40,16 +40,16 @@ export interface Setting {
   readonly fleet: FleetName;
   readonly shares: readonly Share[];
   readonly cycle: Millis;
-  /** Who is blocked for longer than that is not spoken for any more. */
+  /** Longest time without a sign of life of the working thread, in milliseconds. After that, the heartbeats stop. */
   readonly maxBlocked: Millis;
-  /** How long it may take to give all away. */
+  /** Longest time for giving all partitions away, in milliseconds. */
   readonly leaveWithin: Millis;
 }
 
-/** What became of a call: it failed, and nobody knows whether it did what it was to do. */
+/** Result of a failed call. It may have been done all the same. */
 export const FAILED = Symbol('a call that failed');
 
-/** A call that fails is told of, and made again by whoever makes it. */
+/** Makes a call and reports a failure. The caller repeats the call. */
 export const attempt = async <T>(
   { report }: Pick<MemberDeps, 'report'>,
   call: string,
@@ -63,7 +63,7 @@ export const attempt = async <T>(
   }
 };
 
-/** Sleeps that can be ended, all at once. */
+/** Sleeps that can all be ended at once. */
 export class Sleeper {
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #sleeping = new Set<() => void>();

@@ -1,4 +1,4 @@
-/** What `runFleet` takes, and what is wrong with it. */
+/** The options of `runFleet`, and their checks. */
 import { constants } from 'node:os';
 import type { FleetEvent } from '../domain/fleets/events.ts';
 import { type Share, WEIGHT_MAX } from '../domain/fleets/fleet.ts';
@@ -16,42 +16,62 @@ import type { Partition } from './partition.ts';
 import type { TableAt } from './table-at.ts';
 
 export interface FleetOptions {
-  /** All that work together name the same. */
+  /** Name of the fleet. All nodes that share partitions use the same name. */
   readonly fleet: string;
-  /** The name of a `FleetTable`, or how else it is reached. */
+  /** Name of the `FleetTable`, or its address. */
   readonly table: string | TableAt;
   /**
-   * What is shared: so many partitions (`0`, `1`, …), or these. With weights, loads are balanced and not numbers: whole
-   * numbers from 1 to 1,000,000, the same in every node.
+   * The partitions to share: their number (ids `0`, `1`, …), or their ids. With weights, nodes balance the sum of
+   * weights instead of the number of partitions. Weights are whole numbers from 1 to 1,000,000, the same in every node.
    */
   readonly partitions: number | readonly (string | { readonly id: string; readonly weight: number })[];
   /**
-   * Works on a partition for as long as it is this node's: until `partition.signal` aborts. Is called again after it threw
-   * (after 1 s, up to 60 s), and when the partition comes back.
+   * Works on a partition while this node owns it, until `partition.signal` aborts. It is called again after it threw
+   * (after a pause of 1 s, growing to 60 s), and when the partition comes back.
    */
   readonly onPartition: (partition: Partition) => Promise<void>;
-  /** Ends it: everything is drained and given away. */
+  /** Ends the run: all partitions are drained and given away. */
   readonly signal?: AbortSignal;
-  /** What people call this node. @default - host name and process id */
+  /**
+   * Name of this node, for people.
+   * @default - host name and process id
+   */
   readonly node?: string;
-  /** How long what runs may take to end, once all is to be given away, in ms. @default 20000 */
+  /**
+   * Time for running work to end once all partitions are to be given away, in milliseconds: 0 to 86,400,000.
+   * @default 20000
+   */
   readonly drainTimeout?: Millis;
-  /** Who blocks the event loop for longer than that loses its partitions, in ms: a cycle or more, 1,000 at least. @default 60000 */
+  /**
+   * Longest time for which the event loop may be blocked, in milliseconds: at least one cycle and at least 1,000. A
+   * node that is blocked for longer loses its partitions.
+   * @default 60000
+   */
   readonly maxBlocked?: Millis;
-  /** How often a node beats and looks, in ms: 200 to 60,000. Who is silent for six of them is dead. @default 5000 */
+  /**
+   * Interval between two heartbeats and between two reads of the fleet, in milliseconds: 200 to 60,000. A node without
+   * a heartbeat for six cycles counts as dead.
+   * @default 5000
+   */
   readonly cycle?: Millis;
-  /** Signals of the process that end it, too. @default - SIGTERM and SIGINT */
+  /**
+   * Signals of the process that end the run, too.
+   * @default - SIGTERM and SIGINT
+   */
   readonly stopOn?: readonly NodeJS.Signals[];
-  /** Is told what happens. @default - what goes wrong is written to the standard error, as JSON lines */
+  /**
+   * Called with each event.
+   * @default - problems are written to standard error as JSON lines
+   */
   readonly onEvent?: (event: FleetEvent) => void;
 }
 
-/** Options that can't be: each of them, and why. */
+/** Invalid options. `problems` has a sentence for each. */
 export class InvalidFleetOptions extends TypeError {
   override readonly name = 'InvalidFleetOptions';
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`the options of runFleet are wrong: ${problems.join('; ')}`);
+    super(`the options of runFleet are invalid: ${problems.join('; ')}`);
     this.problems = problems;
   }
 }
@@ -66,12 +86,12 @@ const spanProblem = (name: string, value: unknown, least: Millis, most: Millis):
 
 const isAborting = (value: unknown): boolean => value === undefined || value instanceof AbortSignal;
 
-/** Of the process's, those that can be heard. */
+/** Whether all are names of signals that a process can listen to. */
 const areSignals = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.every((name) => Object.hasOwn(constants.signals, name) && name !== 'SIGKILL' && name !== 'SIGSTOP');
 
-/** Who is blocked and given nothing is not yet given up. */
+/** The least `maxBlocked`: beyond the time after which a blocked node gets no more partitions. */
 const maxBlockedLeast = (cycle: unknown): Millis => blockedAfter(isSpan(cycle, 200, 60_000) ? (cycle as Millis) : 0);
 
 /** @throws InvalidFleetOptions */
@@ -86,8 +106,10 @@ export const checkedOptions = (options: FleetOptions) => {
     ...('problems' in shares ? shares.problems : []),
     ...(typeof options.onPartition === 'function' ? [] : ['onPartition must be a function']),
     ...(isAborting(options.signal) ? [] : ['signal must be an AbortSignal']),
-    ...(areSignals(options.stopOn ?? []) ? [] : ['stopOn must be a list of signals that a process can hear']),
-    ...((typeof table === 'string' ? table : table?.table) ? [] : ['table must be the name of a FleetTable']),
+    ...(areSignals(options.stopOn ?? []) ? [] : ['stopOn must be a list of signals that a process can listen to']),
+    ...((typeof table === 'string' ? table : table?.table)
+      ? []
+      : ['table must be the name of a FleetTable, or its address']),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),
     ...spanProblem('maxBlocked', maxBlocked, maxBlockedLeast(cycle), 86_400_000),
@@ -103,7 +125,7 @@ const sharesOf = (
 ): { readonly shares: readonly Share[] } | { readonly problems: readonly string[] } => {
   const count = Array.isArray(partitions) ? partitions.length : (partitions as number);
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
-    return { problems: [`partitions must be 1 to ${PARTITIONS_MAX}: a number of them, or a list`] };
+    return { problems: [`partitions must be a number from 1 to ${PARTITIONS_MAX}, or a list of so many ids`] };
   const given = typeof partitions === 'number' ? Array.from({ length: count }, (_, index) => `${index}`) : partitions;
   const shares = given.map((each) => {
     const { id, weight } = typeof each === 'string' ? { id: each, weight: 1 } : { ...each };
@@ -114,7 +136,7 @@ const sharesOf = (
     const isTwice = seen.has(partition);
     seen.add(partition);
     if (partitionId(partition) === undefined) return [`partitions[${index}] ${FLEET_NAME_RULE}`];
-    if (isTwice) return [`partitions[${index}] is there twice: ${partition}`];
+    if (isTwice) return [`partitions[${index}] is a duplicate: ${partition}`];
     return Number.isInteger(weight) && weight >= 1 && weight <= WEIGHT_MAX
       ? []
       : [`partitions[${index}].weight must be a whole number from 1 to ${WEIGHT_MAX}`];

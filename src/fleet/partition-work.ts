@@ -1,12 +1,12 @@
 /**
- * The work on one partition, for as long as it is this node's.
+ * The work on one partition while this node owns it.
  *
- * It is in one of these states:
- * - working: `onPartition` runs, and the deadline (P7) lies ahead;
- * - suspended: the deadline has passed, so that its signals were aborted; it begins again once there is another one, if the
- *   partition has not been dropped by then, and not before the last call has ended;
- * - draining: its `signal` was aborted; once the call has ended it is given away;
- * - dropped: it is another's, and nothing here can change that.
+ * States:
+ * - working: `onPartition` runs, and the deadline (P7) is in the future.
+ * - suspended: the deadline has passed, so the signals were aborted. The work begins again when there is a later
+ *   deadline, unless the partition has been dropped, and only after the last call has ended.
+ * - draining: `signal` was aborted. Once the call has ended, the partition is given away.
+ * - dropped: the partition is another node's, which this node cannot change.
  */
 
 import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
@@ -20,17 +20,17 @@ import { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } 
 export interface WorkDeps {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly onPartition: (partition: Partition) => Promise<void>;
-  /** P7. Until when what is held may be worked on, by the clock. */
+  /** P7. Deadline of the work on a held partition, by the clock. */
   readonly deadline: (held: Held) => Millis;
   /** Resolves when there is a later deadline. */
   readonly nextDeadline: () => Promise<void>;
-  /** P8. */
+  /** P8. Stores a checkpoint. Returns whether this node still owns the partition. */
   readonly checkpoint: (held: Held, text: string, count: number) => Promise<boolean>;
   readonly drained: (held: Held) => void;
   readonly report: (event: LifeEvent, held: Held) => void;
 }
 
-/** After a call that failed: for how long at first, and at the most. */
+/** Shortest and longest pause after a call that failed. */
 const [PAUSE_MIN, PAUSE_MAX]: readonly [Millis, Millis] = [1_000, 60_000];
 
 interface Call {
@@ -42,14 +42,14 @@ export class PartitionWork {
   readonly #held: Held;
   readonly #deps: WorkDeps;
   #checkpoint: string | undefined;
-  /** How many checkpoints were to be stored, and which of them is the newest that is: several may be under way at once. */
+  /** Number of checkpoints that were sent, and the newest that is stored. Several may be in flight at once. */
   #sent = 0;
   #stored = 0;
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
   readonly #over = withResolvers();
-  /** Of calls that failed. */
+  /** Pauses after calls that failed. */
   readonly #pauses: Sleeper;
 
   constructor(held: Held, checkpoint: string | undefined, deps: WorkDeps) {
@@ -70,11 +70,12 @@ export class PartitionWork {
       }
       const from = clock.now();
       const failure = await this.#once();
-      // What went well for longer than it was paused before has not failed again and again.
+      // A call that ran for longer than the last pause starts a new series of failures.
       if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
       if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
-        // No race with the end of it all: what fails for weeks would leave something there each time.
+        // This sleep is not a race with `#over`: work that fails for weeks would add a listener to that promise each
+        // time.
         if (!this.#isOver) await this.#pauses.sleep(pause);
         pause = Math.min(2 * pause, PAUSE_MAX);
       }
@@ -102,7 +103,7 @@ export class PartitionWork {
     this.#pauses.wakeAll();
   }
 
-  /** Resolves when it is drained or dropped. */
+  /** Resolves when the partition is drained or dropped. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
@@ -111,7 +112,7 @@ export class PartitionWork {
     return this.#dropped !== undefined;
   }
 
-  /** P7. To be called when the deadline has passed. */
+  /** P7. Must be called after the deadline has passed. */
   suspend(): void {
     if (this.#isLate) this.#abort('deadline');
   }
@@ -135,13 +136,14 @@ export class PartitionWork {
     this.#call?.ending.abort(error);
   }
 
-  /** One call of `onPartition`. Answers what it failed of, if nothing that it was told explains that. */
+  /** Makes one call of `onPartition`. Returns its error, unless the call ended because its signal was aborted. */
   async #once(): Promise<{ readonly cause: unknown } | undefined> {
     const call: Call = { ending: new AbortController(), lost: new AbortController() };
     this.#call = call;
     try {
       await this.#deps.onPartition(this.#partitionOf(call));
-      // It has nothing more to do, and keeps the partition: others would have nothing more to do either.
+      // The call has nothing more to do, but this node keeps the partition: other nodes would have nothing to do
+      // either.
       if (!call.ending.signal.aborted) {
         this.#deps.report({ event: 'finished', ...this.#name }, this.#held);
         await this.#over.promise;
@@ -151,7 +153,7 @@ export class PartitionWork {
       return isExplained(call, cause) ? undefined : { cause };
     } finally {
       this.#call = undefined;
-      // Whatever it has left running must not go on: it would not be told of anything any more.
+      // Anything that the call left running must stop, because no later abort would reach it.
       const error = new PartitionLost(this.#held.partition, 'ended');
       call.lost.abort(error);
       call.ending.abort(error);
@@ -174,14 +176,17 @@ export class PartitionWork {
     };
   }
 
-  /** Whether it is still its own is the table's to say: nobody else may have wanted it, though the deadline has passed. */
+  /**
+   * Stores a checkpoint. The table decides whether this node still owns the partition: after the deadline, no other
+   * node may have taken it.
+   */
   async #store(text: string, lost: AbortController): Promise<void> {
     const bytes = Buffer.byteLength(text);
     if (bytes > CHECKPOINT_MAX_BYTES) throw new CheckpointTooLarge(bytes);
     this.#sent += 1;
     const count = this.#sent;
     if (await this.#deps.checkpoint(this.#held, text, count)) {
-      // The answer to an earlier one may come later.
+      // The answer to an earlier checkpoint may come later.
       if (count > this.#stored) [this.#stored, this.#checkpoint] = [count, text];
       return;
     }
@@ -191,7 +196,7 @@ export class PartitionWork {
   }
 }
 
-/** Whether a call ended because it was told to, by what it threw. */
+/** Whether a call ended because its signal was aborted, judged by the error that it threw. */
 const isExplained = ({ ending }: Call, cause: unknown): boolean =>
   ending.signal.aborted &&
   (cause instanceof PartitionLost ||

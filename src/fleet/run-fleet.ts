@@ -1,6 +1,6 @@
 /**
- * Shares partitions with all that call this for the same fleet, through one table and with nobody in charge. See
- * docs/explanation/fleets.md.
+ * Shares partitions among all processes that run the same fleet. They coordinate through one DynamoDB table, without a
+ * leader. See docs/explanation/fleets.md.
  *
  * @module groupage/fleet
  */
@@ -21,30 +21,34 @@ export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining,
 export type { TableAt } from './table-at.ts';
 export { HeartbeatsStopped } from './threads.ts';
 
-/** Its name, the endpoint, the region or the permissions are not right: `cause` is what DynamoDB said. */
+/**
+ * The table cannot be read: its name, the endpoint, the region or the permissions are wrong. `cause` is DynamoDB's
+ * error.
+ */
 export class FleetTableUnreadable extends Error {
   override readonly name = 'FleetTableUnreadable';
   readonly table: string;
   constructor(table: string, cause: unknown) {
     super(
-      `the table ${table} of the fleet cannot be read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : cause}`,
+      `cannot read the fleet's table ${table}; check its name, the region, the endpoint and the permissions: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : cause}`,
       { cause },
     );
     this.table = table;
   }
 }
 
-/** A host's name, as far as a node may be called so. */
+/** Host name and process id, reduced to the characters that a node id may have. */
 const usualName = (): string =>
   `${hostname().replaceAll(/[^A-Za-z0-9._:-]/g, '-')}-${process.pid}`.slice(-64).replace(/^[^A-Za-z0-9]+/, '');
 
 /**
- * Works on a fair share of the partitions until its `signal` aborts, or the process is told to stop; then gives all away.
- * Resolves when that is done, or `drainTimeout` is over.
+ * Works on a fair share of the partitions until `signal` aborts or the process gets a signal of `stopOn`. Then it
+ * drains all partitions and gives them away. Resolves when that is done, or when `drainTimeout` is over.
  *
- * Costs a write unit and a read of the fleet's rows each cycle, and a write for each partition that moves.
+ * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
  *
- * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; what `onEvent` throws, and all ends at once then
+ * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; or an error that `onEvent` throws, which ends
+ * everything at once
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
@@ -53,7 +57,7 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     node: options.node ?? usualName(),
   });
   const fleets = fleetsAt(at);
-  // What is wrong with the table, its name or the permissions shows before anything begins.
+  // A wrong table name or missing permissions fail here, before any work begins.
   await fleets.read(fleet).catch((cause: unknown) => {
     throw new FleetTableUnreadable(at.table, cause);
   });
@@ -70,10 +74,13 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
   }
 };
 
-/** Who starts a process may pass a signal on that it was sent as well: npm, `timeout`. Within that they are one. */
+/**
+ * A parent process may pass on a signal that the process got as well (npm, `timeout`). Signals within this time count
+ * as one, in milliseconds.
+ */
 const TOGETHER: Millis = 1_000;
 
-/** Calls `leave`, once: when the signal aborts, or the process is told to stop. Told so again later, it ends at once. */
+/** Calls `leave` once, when the signal aborts or the process gets a signal. A later signal ends the process at once. */
 const stopWith = (signal: AbortSignal | undefined, stopOn: readonly NodeJS.Signals[], leave: () => void) => {
   let forgetting: NodeJS.Timeout | undefined;
   const forget = (): void => {
@@ -97,7 +104,7 @@ const reportTrouble = (event: FleetEvent): void => {
 
 const TROUBLE: ReadonlySet<FleetEvent['event']> = new Set(['evicted', 'work-failed', 'store-failed', 'blocked']);
 
-/** Anything can be thrown, also what no JSON can be made of. */
+/** Any value can be thrown, including values that JSON cannot express. */
 const withCauses = (name: string, value: unknown): unknown => {
   if (value instanceof Error) return value.stack ?? String(value);
   return name === 'cause' && typeof value !== 'string' ? inspect(value) : value;

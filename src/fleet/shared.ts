@@ -1,4 +1,7 @@
-/** What the two threads of a node tell each other: by messages, and without one where a thread may be blocked. */
+/**
+ * Communication between the two threads of a node: messages, and shared memory for what must work while a thread is
+ * blocked.
+ */
 
 import type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 import type { NodeId } from '../domain/fleets/ids.ts';
@@ -21,7 +24,7 @@ export type ToWorkers =
       readonly do: 'begin';
       readonly held: Held;
       readonly checkpoint: string | undefined;
-      /** Of the node's lives the one that it is held in: the first is 1. */
+      /** Number of the node's life that holds the partition, from 1. */
       readonly life: number;
     }
   | { readonly do: 'drain'; readonly held: Held }
@@ -29,10 +32,13 @@ export type ToWorkers =
   /** There is a later deadline. */
   | { readonly do: 'go-on' }
   | { readonly do: 'tell'; readonly event: FleetEvent }
-  /** It has left. */
+  /** The node has left the fleet. */
   | { readonly do: 'over' };
 
-/** Milliseconds of a clock that only goes on, the same in all threads of a process, a stopped process's time included. */
+/**
+ * Milliseconds of a monotonic clock that all threads of a process share. It also counts the time during which the
+ * process is stopped.
+ */
 export const monotonic = (): Millis => Number(process.hrtime.bigint() / 1_000_000n);
 
 const [DEADLINE, SIGN_OF_LIFE, LIFE] = [0, 1, 2];
@@ -41,27 +47,31 @@ export class Shared {
   readonly buffer: SharedArrayBuffer;
   readonly #moments: BigInt64Array;
 
-  /** @param buffer of the other thread's */
+  /** @param buffer the other thread's buffer */
   constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(24)) {
     this.buffer = buffer;
     this.#moments = new BigInt64Array(buffer);
   }
 
-  /** P7. Until when what was begun in a life of the node may be worked on: never again, once that life is over. */
+  /** P7. Deadline of work that was begun in a life of the node. 0 once that life is over. */
   deadlineOf(life: number): Millis {
     const deadline = Number(Atomics.load(this.#moments, DEADLINE));
-    // Read after the deadline, and written before it: a later life's is taken for nobody else's.
+    // The life is read after the deadline and written before it, so a later life's deadline is never used for an
+    // earlier life.
     return this.life === life ? deadline : 0;
   }
 
-  /** @returns whether the one before had passed, so that somebody may wait for this one. */
+  /** @returns whether the deadline before had passed, so that the working thread may wait for this one */
   extend(deadline: Millis): boolean {
     const before = Number(Atomics.exchange(this.#moments, DEADLINE, BigInt(Math.floor(deadline))));
-    // Asked after the exchange: whoever found it passed did so before that.
+    // Read the clock after the exchange: a thread that found the deadline passed did so before the exchange.
     return monotonic() >= before;
   }
 
-  /** How many lives the node has had. Messages of what is over wait for a thread that is blocked; this does not. */
+  /**
+   * Number of lives that the node has had. Messages about an ended life do not reach a blocked thread; this number
+   * does.
+   */
   get life(): number {
     return Number(Atomics.load(this.#moments, LIFE));
   }
@@ -70,7 +80,7 @@ export class Shared {
     Atomics.add(this.#moments, LIFE, 1n);
   }
 
-  /** When the thread that works showed last that it is not blocked. */
+  /** Time at which the working thread last showed that it is not blocked. */
   get signOfLife(): Millis {
     return Number(Atomics.load(this.#moments, SIGN_OF_LIFE));
   }

@@ -1,16 +1,16 @@
-/** A fleet's table, as both threads of a node reach it. */
+/** Access to a fleet's table, for both threads of a node. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBFleets } from '../aws/dynamodb-fleets.ts';
 import type { Fleets } from '../ports/fleets.ts';
 
-/** How the table is reached: plain values, since each thread makes its own client of them. */
+/** Address of a fleet's table: plain values, because each thread makes its own client. */
 export interface TableAt {
   readonly table: string;
   readonly region?: string;
-  /** Of an emulator. */
+  /** Endpoint of an emulator. */
   readonly endpoint?: string;
-  /** @default - those that the AWS SDK finds, and renews */
+  /** @default - credentials that the AWS SDK finds and renews */
   readonly credentials?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -18,7 +18,7 @@ export interface TableAt {
   };
 }
 
-/** A call that hangs must not keep the next heartbeat waiting: nobody would know that this node lives. */
+/** A call that hangs must not delay the next heartbeat: without heartbeats, other nodes evict this node. */
 const TRIES = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },

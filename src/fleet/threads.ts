@@ -1,6 +1,6 @@
 /**
- * The two threads of a node, seen from the one that works on partitions: the other one beats, looks and decides, and this
- * one does as it says.
+ * The two threads of a node, seen from the working thread. The heartbeat thread writes heartbeats, reads the fleet and
+ * decides; this thread does the work on partitions.
  */
 
 import { extname } from 'node:path';
@@ -16,10 +16,10 @@ import type { Partition } from './partition.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { Workers } from './workers.ts';
 
-/** How often this thread shows that it is not blocked, and looks whether its deadline has passed. */
+/** Interval at which this thread shows that it is not blocked, and checks its deadline. */
 const TICK: Millis = 250;
 
-/** The thread of the heartbeats has ended, or could not begin: nothing can be worked on without it. */
+/** The heartbeat thread ended or could not start. Without it, no work on partitions is possible. */
 export class HeartbeatsStopped extends Error {
   override readonly name = 'HeartbeatsStopped';
 }
@@ -40,7 +40,10 @@ export class Threads {
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
   readonly #over = withResolvers();
-  /** That in which a partition was given last, and which of the node's it is. One of before may not work any more. */
+  /**
+   * The life in which the last partition was assigned, and its number. Partitions of earlier lives must not be worked
+   * on.
+   */
   #life: { readonly of: NodeKey; readonly number: number } | undefined;
   #later = withResolvers();
 
@@ -67,24 +70,28 @@ export class Threads {
     const stopped = (why: string, cause?: unknown): void => this.#over.reject(new HeartbeatsStopped(why, { cause }));
     this.#thread
       .on('message', (message: ToWorkers) => this.#hear(message))
-      .on('error', (cause) => stopped('the thread of the heartbeats failed', cause))
-      .on('exit', (code) => stopped(`the thread of the heartbeats ended with ${code}`));
+      .on('error', (cause) => stopped('the heartbeat thread failed', cause))
+      .on('the heartbeat thread ended with exit code ${code}', (code) =>
+        stopped(`the thread of the heartbeats ended with ${code}`),
+      );
   }
 
-  /** Resolves once the node has left. Rejects with {@link HeartbeatsStopped}, or with what `onEvent` threw. */
+  /**
+   * Resolves once the node has left. Rejects with {@link HeartbeatsStopped}, or with the error that `onEvent` threw.
+   */
   get over(): Promise<void> {
     return this.#over.promise;
   }
 
-  /** Gives all away: also what still runs after `drainTimeout` ms. */
+  /** Gives all partitions away, also those whose work still runs after `drainTimeout` ms. */
   leave(drainTimeout: Millis): void {
     this.#ask({ do: 'leave' });
     setTimer(() => this.#workers.giveUp(), drainTimeout).unref();
   }
 
-  /** Ends both. What still runs is told to stop. */
+  /** Ends both threads. The signals of running work abort. */
   async stop(): Promise<void> {
-    // What is on its way would be begun, and nobody would end it.
+    // A message in flight would begin work that nothing ends.
     this.#thread.removeAllListeners('message');
     this.#workers.dropAll();
     clearInterval(this.#ticking);
@@ -95,7 +102,7 @@ export class Threads {
     this.#thread.postMessage(message);
   }
 
-  /** What a listener of events throws is its own, and must not end what was begun half-way. */
+  /** Calls the listener of events. Its error ends the run, but must not interrupt the caller half-way. */
   #tell(event: FleetEvent): void {
     try {
       this.#onEvent(event);

@@ -1,4 +1,4 @@
-/** The thread that works on partitions: it begins, drains and drops them as the thread of the heartbeats says. */
+/** The work on partitions: begins, drains and drops it as the heartbeat thread decides. */
 import type { DropReason } from '../domain/fleets/events.ts';
 import type { Held } from '../ports/fleets.ts';
 import { PartitionWork, type WorkDeps } from './partition-work.ts';
@@ -20,7 +20,7 @@ export class Workers {
   }
 
   begin(held: Held, checkpoint: string | undefined): void {
-    // It was on its way when there was no more time: nothing was begun that would have to end.
+    // The message was in flight when the time for draining ended. No work began, so none has to end.
     if (this.#hasGivenUp) {
       this.#deps.drained(held);
       return;
@@ -38,11 +38,14 @@ export class Workers {
     this.#works.get(keyOf(held))?.work.drop(reason);
   }
 
-  /** There is no more time to end in: what still runs is told to stop, and given away all the same. */
+  /**
+   * The time for draining is over: the signals of running work abort, and its partitions are given away all the same.
+   */
   giveUp(): void {
     this.#hasGivenUp = true;
     for (const { held, work } of this.#works.values()) {
-      // Another's, or gone with a life of before: it has been told, and only does not end.
+      // The partition is another node's, or belongs to an earlier life. Its signals have aborted already; only the call
+      // has not ended.
       if (work.isDropped) continue;
       const { partition, fence } = held;
       work.drop('drain-timeout');
@@ -51,25 +54,26 @@ export class Workers {
     }
   }
 
-  /** There are no heartbeats any more. */
+  /** The heartbeats have ended. */
   dropAll(): void {
     for (const { work } of this.#works.values()) work.drop('deadline');
   }
 
-  /** P7. To be called now and then. */
+  /** P7. Must be called at regular intervals. */
   suspendLate(): void {
     for (const { work } of this.#works.values()) work.suspend();
   }
 
-  /** One partition is worked on once at a time, also where it comes back before the last call has ended. */
+  /** Only one call works on a partition at a time, also if the partition comes back before the last call has ended. */
   async #after(held: Held, work: PartitionWork): Promise<void> {
     const others = [...this.#works.values()].filter((other) => other.held.partition === held.partition);
-    // Drained before that, it is given away at once: a call that never ends would keep it from everybody.
+    // If the partition is drained before that, it is given away at once. Otherwise a call that never ends would keep it
+    // from all nodes.
     await Promise.race([Promise.all(others.map(({ done }) => done)), work.over]);
     await work.run();
     this.#works.delete(keyOf(held));
   }
 }
 
-/** `#` is in no partition's name. */
+/** `#` occurs in no partition's id. */
 const keyOf = ({ partition, owner, fence }: Held): string => `${partition}#${owner}#${fence}`;
