@@ -1,9 +1,9 @@
 /**
- * Ends each request of a function before the function's own time is over. A request without an answer then costs the
- * message that it is for, and no other: the function still reports which messages failed.
+ * Ends each AWS request of a function before the function's own time is over. A request without an answer then costs
+ * only its own message: the function can still report which messages failed.
  *
- * The clients know which invocation they are called in, so that no adapter has to pass it on. What the error says of the
- * request is what a lost reply says: whether the service did it is not known.
+ * The clients find the current invocation in asynchronous context, so no adapter has to pass it on. The error means the
+ * same as a lost reply: the service may have done the request.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Millis } from '../domain/ids.ts';
@@ -12,22 +12,27 @@ import { type Invocation, TimeIsUp, within } from '../ports/machine.ts';
 
 const running = new AsyncLocalStorage<Invocation>();
 
-/** Does some work as part of an invocation. Several may run in one process. */
+/** Runs `work` as part of an invocation. Several invocations may run in one process. */
 export const inInvocation = <T>(invocation: Invocation, work: () => T): T => running.run(invocation, work);
 
-/** How long a request, or a pause before one, may take now. Infinity outside of invocations. */
+/**
+ * Longest time that a request, or a pause before one, may take now, in milliseconds. Infinity outside of invocations.
+ */
 export const callTime = (most: Millis = AWS_CALL): Millis => {
   const invocation = running.getStore();
   return invocation ? timeForCall(invocation.timeLeft(), most) : Number.POSITIVE_INFINITY;
 };
 
-/** A try without an answer is given up, and repeated. Throttled tries are answered at once: the client pauses after each. */
+/**
+ * An attempt without an answer is ended and repeated. A throttled attempt is answered at once, and the client pauses
+ * before the next.
+ */
 export const TRIES = {
   maxAttempts: 5,
   requestHandler: { connectionTimeout: AWS_TRY, requestTimeout: AWS_TRY, throwOnRequestTimeout: true },
 } as const;
 
-/** What is used of a client of AWS's SDK. */
+/** The parts of an AWS SDK client that are used here. */
 interface Sender {
   readonly send: unknown;
   readonly config: { readonly serviceId: string };
@@ -35,10 +40,11 @@ interface Sender {
 type Send = (command: object, options?: { readonly abortSignal?: AbortSignal }) => Promise<unknown>;
 
 /**
- * A client whose requests end in time. Outside of invocations they are as they were.
+ * Makes a client's requests end in time. Outside of invocations, requests are unchanged.
  *
- * @param most how long a request may take with all of its tries, however much time is left. @default {@link AWS_CALL}
- * @returns the same client, whose `send` rejects with TimeIsUp as well
+ * @param most longest time of a request with all of its attempts, in milliseconds, even if more time is left. @default
+ * {@link AWS_CALL}
+ * @returns the same client; its `send` may also reject with TimeIsUp
  */
 export const timed = <C extends Sender>(client: C, most?: Millis): C => {
   const send = (client.send as Send).bind(client);

@@ -1,4 +1,4 @@
-/** The two SDK clients, as the λs, the local runtime and the tests make them. */
+/** The two AWS SDK clients, configured for the Lambda functions, the local runtime and the tests. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -9,17 +9,20 @@ export interface AwsClients {
   readonly sqs: SQSClient;
 }
 
-/** Where services are, if not where the environment says. */
+/** Addresses of the services, if they differ from the environment's. */
 export interface Endpoints {
   readonly dynamodb?: string;
   readonly sqs?: string;
   readonly region?: string;
-  /** For long polls, which take up to 20 s. */
+  /** No request timeout, for long polls, which take up to 20 s. */
   readonly patient?: boolean;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** @default - AWS Signature Version 4, with the credentials */
   readonly signer?: Signer;
-  /** Makes the HTTP requests. @default - the SDK's own, on Node.js' `http` */
+  /**
+   * Makes the HTTP requests.
+   * @default - the SDK's own handler, on Node.js' `http`
+   */
   readonly requestHandler?: RequestHandler;
 }
 
@@ -27,10 +30,10 @@ export type RequestHandler = Extract<SQSClientConfig['requestHandler'], { handle
 
 export type Signer = Extract<SQSClientConfig['signer'], { sign: unknown }>;
 
-/** Ten messages at once with eight requests each: none should wait for a socket while its time runs. */
+/** Ten messages at once make up to eight requests each. No request should wait for a socket while its time runs. */
 const QUICK = { ...TRIES, requestHandler: { ...TRIES.requestHandler, httpsAgent: { maxSockets: 128 } } };
 
-/** A poll has its socket for as long as it waits: each poller needs one. */
+/** A poll occupies its socket while it waits, so each poller needs its own. */
 const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
 
 export const awsClients = ({
@@ -51,7 +54,7 @@ export const awsClients = ({
   };
   const dynamodbClient = new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) });
   const sqsClient = new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) });
-  // It prepares a log line of every request and answer, also for a client that has no logger, as these.
+  // The logger middleware prepares a log line for each request and answer, even without a logger, as here.
   for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
   return {
     dynamodb: timed(DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } })),

@@ -1,4 +1,4 @@
-/** A page's cursor: DynamoDB's last key, opaque to whoever passes it on. */
+/** Cursors of pages: DynamoDB's last key, opaque to the caller. */
 import { InvalidCursor } from '../ports/rows.ts';
 
 /** A key's attributes by name. */
@@ -7,11 +7,13 @@ export type Key = Readonly<Record<string, unknown>>;
 export const printCursor = (key: Key | undefined): { readonly cursor?: string } =>
   key ? { cursor: Buffer.from(JSON.stringify(key)).toString('base64url') } : {};
 
-/** The attributes of the key that a page of a list ends with, and the type of each. */
+/** The attributes, with their types, of the key at the end of a page. */
 export type KeyShape = Readonly<Record<string, 'string' | 'number'>>;
 
 /**
- * @param list what all of the list's keys share.
+ * Parses a cursor.
+ *
+ * @param list attributes that all keys of the list share
  * @throws InvalidCursor
  */
 export const parseCursor = (cursor: string | undefined, shape: KeyShape, list: Key): Key | undefined => {
@@ -26,7 +28,7 @@ export const parseCursor = (cursor: string | undefined, shape: KeyShape, list: K
   return key;
 };
 
-/** The longest sort key, and longer than any key of ours. */
+/** Longest sort key of DynamoDB, in bytes. All keys of this project are shorter. */
 const KEY_MAX_BYTES = 1_024;
 
 const isOf = (type: KeyShape[string], value: unknown): boolean =>
@@ -34,14 +36,13 @@ const isOf = (type: KeyShape[string], value: unknown): boolean =>
     ? typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= KEY_MAX_BYTES
     : Number.isSafeInteger(value);
 
-/** What DynamoDB and the engines say of every key that they refuse, whatever they go on with. */
+/** Text in every error with which DynamoDB and its emulators refuse a start key. */
 const REFUSED_KEY = /provided starting key/i;
 
 /**
- * Whether a key that looks like one is one of this list, DynamoDB decides. What else it refuses of a query is no
- * cursor's fault.
+ * DynamoDB decides whether a well-formed key belongs to the list. Other refusals of a query are not the cursor's fault.
  *
- * @throws InvalidCursor when it refuses the key that a page begins behind.
+ * @throws InvalidCursor if DynamoDB refuses the start key
  */
 export const fromCursor = async <T>(cursor: string | undefined, query: Promise<T>): Promise<T> => {
   try {
@@ -57,7 +58,7 @@ const decode = (cursor: string): Key | undefined => {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return typeof key === 'object' && key !== null && !Array.isArray(key) ? (key as Key) : undefined;
   } catch {
-    // Not JSON: not a key, which the caller says.
+    // Not JSON, so not a key. The caller throws InvalidCursor.
     return undefined;
   }
 };

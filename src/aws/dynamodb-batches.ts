@@ -1,4 +1,4 @@
-/** Batches on DynamoDB. */
+/** Batches in DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Batch, membersOf } from '../domain/batches/batch.ts';
 import { expiresAt } from '../domain/expiry.ts';
@@ -8,12 +8,12 @@ import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingIte
 import type { Item } from '../rows/item.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
 
-/** Words that DynamoDB keeps for itself. */
+/** Reserved words of DynamoDB. */
 const RESERVED = { '#status': 'Status', '#open': 'Open', '#split': 'Split' };
 const namesIn = (expression: string) =>
   Object.fromEntries(Object.entries(RESERVED).filter(([name]) => expression.includes(name)));
 
-/** The placeholder of an attribute's value. */
+/** Placeholder for an attribute's value. */
 const placeholder = (name: string): string => `:${name.replace('#', '')}`;
 
 const RUNNING = '#status = :running AND Attempt = :attempt';
@@ -25,7 +25,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     );
     return row && batchOf(row);
   };
-  /** A conditional write: answers the row as it is then, or undefined where the condition failed. */
+  /** A conditional write. Returns the row after the write, or undefined if the condition failed. */
   const update = async (id: BatchId, set: string, when: string, values: Item): Promise<Batch | undefined> => {
     const answer = await conditionally(
       client.send(
@@ -44,7 +44,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
   };
   const stored = async (id: BatchId): Promise<Batch> => {
     const batch = await get(id);
-    if (!batch) throw new DynamoDBFailure('Vanished', `batch ${id} was there a moment ago`);
+    if (!batch) throw new DynamoDBFailure('Vanished', `batch ${id} existed a moment ago, but its row is gone`);
     return batch;
   };
   return {

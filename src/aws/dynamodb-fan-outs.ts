@@ -1,4 +1,4 @@
-/** Fan-outs on DynamoDB. */
+/** Fan-outs in DynamoDB. */
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -41,10 +41,10 @@ import {
 import { ackNode } from './fan-out-acks.ts';
 import { headerPage } from './header-pages.ts';
 
-/** How long a token is known: an `add` is not repeated after a month. */
+/** How long the token of an addition is kept, in milliseconds. After a month, no caller repeats an addition. */
 const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;
 
-/** A write of a header: the row as it is then, or undefined where its condition failed. */
+/** A write of a header. Its result is the row after the write, or undefined if the condition failed. */
 interface Change {
   readonly set: string;
   readonly when: string;
@@ -86,7 +86,7 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       if (await conditionally(besideTransactions(() => client.send(put))))
         return { isNew: true, stored: fanOutOf(row) };
       const stored = await read(fanOut.id);
-      if (!stored) throw new Error(`fan-out ${fanOut.id} went while it was opened again: open it once more`);
+      if (!stored) throw new Error(`fan-out ${fanOut.id} was deleted while it was opened again: repeat the request`);
       return { isNew: false, stored };
     },
     reservation: async (id, token) => {

@@ -1,6 +1,6 @@
 /**
- * Fleets on DynamoDB: a partition of the table for each, with a row for each lease and one for each node. Leases sort before
- * nodes, so that one query reads who owns a lease after the lease. Checkpoints are elsewhere.
+ * Fleets in DynamoDB. Each fleet has a partition of the table, with a row for each lease and each node. Lease rows sort
+ * before node rows, so one query reads the owner of a lease after the lease. Checkpoints have partitions of their own.
  */
 
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
@@ -41,11 +41,11 @@ interface OwnersChange {
   readonly UpdateExpression: string;
   readonly names?: Record<string, string>;
   readonly values?: Item;
-  /** Beside that of the owner, with its ` AND `. */
+  /** A condition in addition to the owner's, with its leading ` AND `. */
   readonly condition?: string;
 }
 
-/** Words of DynamoDB's own. */
+/** Reserved words of DynamoDB. */
 const OWNER = { '#Owner': 'Owner' };
 const NEXT = { '#Next': 'Next' };
 
@@ -53,14 +53,14 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
   const send = (key: Item, change: Change): Promise<UpdateCommandOutput> =>
     client.send(new UpdateCommand({ TableName: table, Key: key, ...change }));
   /**
-   * How far DynamoDB's clock is ahead of this machine's, by the last answer: a row of a node that beats would else be deleted
-   * where that machine's clock is a day behind.
+   * How far DynamoDB's clock is ahead of this machine's, in milliseconds, according to the last answer. Without it, a
+   * machine whose clock is a day behind would have the row of a live node deleted.
    */
   const ahead = (): Millis => client.config.systemClockOffset;
   const update = (key: Item, change: Change): Promise<UpdateCommandOutput | undefined> =>
     conditionally(send(key, change));
   const updated = async (key: Item, change: Change): Promise<boolean> => (await update(key, change)) !== undefined;
-  /** In the order of their entries. */
+  /** All rows of a partition, ordered by `Entry`. */
   const rowsUnder = async (key: string): Promise<readonly Item[]> => {
     const rows: Item[] = [];
     let from: Item | undefined;
@@ -91,7 +91,10 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     );
     return Count > 0;
   };
-  /** A new fleet gets its name, and what keeps 0.2.0 out, in one transaction: it has no checkpoints that 0.2.0 knows of. */
+  /**
+   * Writes a new fleet's name, and the row that keeps version 0.2.0 out, in one transaction. A fleet that begins here
+   * has no checkpoints that 0.2.0 could read.
+   */
   const begin = async (fleet: FleetName): Promise<void> => {
     if (await isKnown(fleet)) return;
     const put = (Item: Item) => ({ TableName: table, Item });
@@ -105,9 +108,10 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         }),
       ),
     );
-    if (!isBegun && !(await isKnown(fleet))) throw new Error(`fleet ${fleet} could not be begun now: try again`);
+    if (!isBegun && !(await isKnown(fleet)))
+      throw new Error(`fleet ${fleet} could not be created: DynamoDB was busy; try again`);
   };
-  /** P8. A write of whoever holds a lease, and of nobody else. */
+  /** P8. A write that only the current holder of a lease can do. */
   const byOwner = (fleet: FleetName, held: Held, { names, values, condition, ...change }: OwnersChange) =>
     updated(leaseKey(fleet, held.partition), {
       ...change,
@@ -124,14 +128,14 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         Item: nodeRow(fleet, node, ahead()),
         ConditionExpression: 'attribute_not_exists(Entry)',
       };
-      // A request that comes a second time must not undo an eviction. No other node has this key.
+      // A repeated request must not undo an eviction. No other node has this key.
       await conditionally(client.send(new PutCommand(put)));
     },
     beat: async (fleet, { key, beat, ttl, beatAt, leaving }) => {
       const written = await unlessWritten(
         send(nodeKeyOf(fleet, key), {
           UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}`,
-          // A heartbeat that comes late must not stand in for a later one, whose Ttl may be another.
+          // A delayed heartbeat must not overwrite a later one, which may have another Ttl.
           ConditionExpression: 'Beat < :beat AND attribute_not_exists(Evicted)',
           ExpressionAttributeNames: { '#Ttl': 'Ttl' },
           ExpressionAttributeValues: {
@@ -202,7 +206,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     open: async (fleet, lease) => {
       const opened = await raiseFence(client, table, fleet, lease);
       if (!opened || lease.checkpointApart) return opened;
-      // Before the first checkpoint is stored there: the next owner looks for it where the lease says.
+      // Note the place before the first checkpoint is stored there, because the next owner looks where the lease says.
       const isMine = await byOwner(fleet, lease as Held, {
         UpdateExpression: 'SET CheckpointApart = :apart REMOVE Checkpoint, CheckpointNo',
         values: { ':apart': true },
@@ -255,8 +259,8 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
 };
 
 /**
- * What the row is for which a write was refused; undefined where it was not. The same write, or a later one, may have been
- * there before it.
+ * The current row if a conditional write was refused; undefined if it was done. The same write, or a later one, may
+ * have been done before.
  */
 const unlessWritten = async (write: Promise<unknown>): Promise<Item | undefined> => {
   try {

@@ -1,4 +1,4 @@
-/** Deferred lists on DynamoDB. */
+/** Deferred lists in DynamoDB. */
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -50,7 +50,10 @@ const STATUS = { '#status': 'Status' };
 const HANDS_OUT = '#status IN (:open, :sealed)';
 const OPEN_OR_SEALED = { ':open': 'open', ':sealed': 'sealed' };
 
-/** @param headers the FanOut table, which has the lists' own rows @param table what is in them */
+/**
+ * @param headers the FanOut table, which holds the lists' own rows
+ * @param table the table that holds the lists' contents
+ */
 export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, table: string): Lists => {
   const get = async (from: string, key: Item): Promise<Item | undefined> =>
     (await client.send(new GetCommand({ TableName: from, Key: key, ConsistentRead: true }))).Item;
@@ -69,7 +72,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       if (await conditionally(besideTransactions(() => client.send(put))))
         return { isNew: true, stored: listOfRow(row) };
       const stored = await read(listOf(list.id));
-      if (!stored) throw new Error(`list ${listOf(list.id)} went while it was opened again: open it once more`);
+      if (!stored) throw new Error(`list ${listOf(list.id)} was deleted while it was opened again: repeat the request`);
       return { isNew: false, stored };
     },
     read,
@@ -87,7 +90,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         Item: appendRow(id, token, append),
         ConditionExpression: 'attribute_not_exists(Id)',
       });
-      // Another try with its token may be publishing what it has stored.
+      // If the row exists, another attempt with its token may be publishing the jobs that it stored.
       return (await conditionally(besideTransactions(() => client.send(put)))) !== undefined;
     },
     putJobs: (id, token, payloads) =>
@@ -217,7 +220,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
   };
 };
 
-/** A statement that is refused has somebody's result in its way: that one is read. */
+/** Stores results. If a statement is refused, another result of that job is stored already: read and return it. */
 const putResults = async (
   client: DynamoDBDocumentClient,
   table: string,

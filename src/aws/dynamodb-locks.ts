@@ -1,4 +1,4 @@
-/** Lock rows on DynamoDB: every change is one conditional update. */
+/** Lock rows in DynamoDB. Each change is one conditional update. */
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Lock } from '../domain/batches/lock.ts';
 import { lockExpiresAt } from '../domain/expiry.ts';
@@ -19,18 +19,18 @@ import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-v
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
 
-/** What every write that may be a row's first one sets; unchanged, it costs nothing, not even in the index. */
+/** Set by every write that may create the row. Unchanged attributes cost nothing, not even in the index. */
 const IDENTITY = `Operation = :operation, ExpiresAt = :expires, ${VERSION_AT_FIRST}`;
 
 const MINE = 'Fence = :fence AND LockHolder = :token AND attribute_not_exists(OpenBatch)';
 
-/** An attribute that shows what was read, which may be nothing. */
+/** The condition that an attribute is as it was read, including that it was absent. */
 const asRead = (attribute: string, value: number | undefined): Condition =>
   value === undefined
     ? { when: `attribute_not_exists(${attribute})`, values: {} }
     : { when: `${attribute} = :read${attribute}`, values: { [`:read${attribute}`]: value } };
 
-/** Counters begin at 0 without being written. */
+/** A counter at 0 has no attribute. */
 const counted = (attribute: string, value: number): Condition => asRead(attribute, value === 0 ? undefined : value);
 
 interface Condition {
@@ -44,7 +44,7 @@ interface Update {
   readonly values: Item;
 }
 
-/** @param keepOf how long an operation's finished batches are kept, in ms. */
+/** @param keepOf how long an operation's finished batches are kept, in milliseconds */
 export const dynamoDBLocks = (
   client: DynamoDBDocumentClient,
   table: string,
@@ -57,7 +57,7 @@ export const dynamoDBLocks = (
           TableName: table,
           Key: lockKey(target),
           UpdateExpression: set,
-          // Some ask without having read it, and all of them may be its first ones.
+          // Some callers have not read the row, and any write may be the first to this row.
           ConditionExpression: `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: { ...values, ':reads': readsUpTo('lock') },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -93,7 +93,7 @@ export const dynamoDBLocks = (
       });
     },
     enlist: async (targets, now) => {
-      // Refused: somebody else was first, which is as good.
+      // A refused statement means that another function created the row first, which is just as good.
       await execute(
         client,
         targets.map((target) => insertion(table, lockItem(target, expiryOf(target, now)))),

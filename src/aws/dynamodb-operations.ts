@@ -1,4 +1,7 @@
-/** Operation rows on DynamoDB: a partition of the BatchLock table for each operation, beside those of its Targets. */
+/**
+ * Operation rows in DynamoDB. Each operation has a partition in the BatchLock table, beside the partitions of its
+ * Targets.
+ */
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -33,16 +36,19 @@ interface Update {
 }
 
 export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string): Operations => {
-  /** Operations that note a cap, as far as this process knows. A write that is refused for the note costs as much as one that is done. */
+  /**
+   * Operations whose row notes a cap, as far as this process has seen. A write that is refused because of the note
+   * costs as much as one that is done.
+   */
   const noted = new Set<OperationName>();
-  /** The row as it is after a write, or undefined where its condition failed. */
+  /** A conditional write. Returns the row after the write, or undefined if the condition failed. */
   const update = async (operation: OperationName, { set, when, values }: Update): Promise<Item | undefined> => {
     const answer = await conditionally(
       client.send(
         new UpdateCommand({
           TableName: table,
           Key: operationKey(operation),
-          // Any write may be a row's first one.
+          // Any write may create the row.
           UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSION_AT_FIRST}` : `SET ${VERSION_AT_FIRST} ${set}`,
           ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: {
@@ -144,7 +150,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
   };
 };
 
-/** The condition that a row is the stay that was read, or any. */
+/** The condition that a waiting Target's row was written by the enqueue that was read, or that it exists at all. */
 const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
   if (which === 'any') return { ConditionExpression: 'attribute_exists(Entry)' };
   return by === undefined
@@ -152,7 +158,10 @@ const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
     : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': by } };
 };
 
-/** A line's name changes with its rate: so the end and the name say which one was seen. */
+/**
+ * A schedule of calls gets a new start (`CallsSince`) when its rate changes, so end and start together identify the one
+ * that was read.
+ */
 const lineUpdate = (seen: CallLine | undefined, next: CallLine | undefined): Update => {
   const isAsSeen = seen
     ? `NextCallAt = :seen AND ${seen.since === undefined ? 'attribute_not_exists(CallsSince)' : 'CallsSince = :line'}`

@@ -1,4 +1,4 @@
-/** Processed keys on DynamoDB: a partition of the BatchLock table for each Target that merges, beside its own. */
+/** Processed keys in DynamoDB. Each Target that merges has a second partition in the BatchLock table for them. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expiresAt } from '../domain/expiry.ts';
 import { digest, type Target } from '../domain/ids.ts';
@@ -23,7 +23,7 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
       rows.flatMap((stored) => {
         const row = readable('processed key', stored);
         const key = byEntry.get(row.Entry as string);
-        // DynamoDB takes its time to delete what has expired.
+        // DynamoDB deletes expired rows with a delay.
         return key !== undefined && (row.Until as number) > now ? [[key, knownOf(row)] as const] : [];
       }),
     );
@@ -36,7 +36,7 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
     ),
 });
 
-/** `:` is in no operation's name, so that this is no Target. */
+/** `:` occurs in no operation's name, so this partition is never a Target's. */
 const rowKey = (target: Target, entry: string): Item => ({ Target: `done:${target}`, Entry: entry });
 
 const knownOf = (row: Item): Known => ({
@@ -54,7 +54,10 @@ const processedItem = (target: Target, { key, marks, age }: ProcessedKey, at: nu
   Version: versionOf('processed key'),
 });
 
-/** A key may be longer than an entry can be; as it is it is easier to look for. */
+/**
+ * Longest key that is stored as it is, which makes it easy to find. A longer key may exceed the limit of DynamoDB, so
+ * its hash is stored.
+ */
 const ENTRY_MAX = 128;
 
 const entryOf = (key: InputKey): string => (key.length <= ENTRY_MAX ? `key#${key}` : `hash#${digest(key)}`);

@@ -1,4 +1,4 @@
-/** The share of destinations on DynamoDB: one row of the BatchLock table. */
+/** The share of destinations in DynamoDB: one row of the BatchLock table. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Health, NEW_SHARE, type Share, type SlotLease } from '../domain/callbacks/share.ts';
 import type { Token } from '../domain/ids.ts';
@@ -7,7 +7,7 @@ import type { Item } from '../rows/item.ts';
 import { readable, versionOf } from '../rows/row-version.ts';
 import { conditionally } from './dynamodb.ts';
 
-/** `~` begins no operation's name, so that this is no Target. */
+/** `~` is never the first character of an operation's name, so this key is never a Target's. */
 export const SHARE_KEY: Item = { Target: '~destinations', Entry: 'share' };
 
 export const dynamoDBShares = (client: DynamoDBDocumentClient, table: string): Shares => ({

@@ -1,4 +1,4 @@
-/** Slots on DynamoDB: each page is a row with a set of them (src/domain/operations/slot-pages.ts). */
+/** Slots in DynamoDB. Each page of slots is a set in a row (src/domain/operations/slot-pages.ts). */
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -18,21 +18,24 @@ import { conditionally } from './dynamodb.ts';
 interface FirstPage<Owner> {
   readonly kind: RowKind;
   key(owner: Owner): Item;
-  /** What has to hold of that row, too, for a slot to be taken. */
+  /** Additional condition on that row for taking a slot. */
   readonly when: string;
 }
 
-/** The condition that a page has room for a slot, or has the slot already; its values are {@link slotValues}. */
+/** The condition that a page has a free slot, or holds the slot already. Its values are {@link slotValues}. */
 export const HAS_ROOM = '(contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :most)';
 
-/** @param most slots of the page */
+/** @param most number of slots that the page may hold */
 export const slotValues = (slot: Slot, most: number): Item => ({
   ':slots': new Set([slot]),
   ':slot': slot,
   ':most': most,
 });
 
-/** @param partitionOf the partition of an owner's own rows. @param first where there is a first page */
+/**
+ * @param partitionOf the partition of an owner's own rows
+ * @param first the first page, if it is part of another row
+ */
 export const dynamoDBSlots = <Owner extends string>(
   client: DynamoDBDocumentClient,
   table: string,
@@ -106,7 +109,10 @@ const pagesIn = async (
   return found;
 };
 
-/** Deletes pages that have no slot. @param owner the partition of its own rows */
+/**
+ * Deletes pages without slots.
+ * @param owner the partition of the owner's own rows
+ */
 export const dropEmptyPages = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -119,7 +125,7 @@ export const dropEmptyPages = async (
         new DeleteCommand({
           TableName: table,
           Key: slotPageKey(owner, page),
-          // DynamoDB has no empty sets: the last slot takes the attribute with it.
+          // DynamoDB has no empty sets: removing the last slot removes the attribute.
           ConditionExpression: `attribute_not_exists(InFlight) AND ${NOT_NEWER}`,
           ExpressionAttributeValues: { ':reads': readsUpTo('slot page') },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

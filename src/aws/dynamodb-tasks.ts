@@ -1,4 +1,4 @@
-/** Tasks on DynamoDB. */
+/** Tasks in DynamoDB. */
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import { belongs, hasLeft, isOpenIn, type Loaded, membersAmong } from '../domain/batches/members.ts';
@@ -33,7 +33,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('payload', row).Payload as string]));
   };
-  /** H3. Those that are stored, in the order asked, with the payloads of those that are open in the batch. */
+  /** H3. Reads the stored tasks in the order of the ids, with the payloads of those that are open in the batch. */
   const load = async (ids: readonly TaskId[], batch: BatchId, how?: HowToRead): Promise<Loaded[]> => {
     const rows = await rowsOf(ids, how);
     const stored = ids.flatMap((id) => {
@@ -59,7 +59,8 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
         client,
         candidates.map((candidate) => claim(table, candidate, batch)),
       );
-      // Refused: by another, or by ourselves in an earlier life.
+      // Another batch may have claimed a refused candidate, or this batch may have claimed it before its function
+      // crashed.
       const refused = await rowsOf(parts.filter((_, index) => !isMine[index]).map(({ id }) => id));
       return parts.map(
         ({ id, run }, index) =>
@@ -105,7 +106,7 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
   };
 };
 
-/** The attributes of {@link outlineOf}. */
+/** The attributes that {@link outlineOf} reads. */
 const OUTLINE = ['Id', 'Run', 'Operation', 'Status', 'BatchId', 'Version'];
 const outlineOf = (row: Item): TaskOutline => ({
   id: row.Id as TaskId,
@@ -130,12 +131,16 @@ const insert = async (
   return tasks.map(({ id }, index) => {
     const isNew = answers[index] === true;
     const row = isNew ? rows[index] : refused.get(id);
-    if (!row) throw new DynamoDBFailure('Vanished', `task ${id} expired while it was registered again`);
+    if (!row)
+      throw new DynamoDBFailure('Vanished', `task ${id} expired while it was registered again; register it once more`);
     return { isNew, stored: taskOf(row) };
   });
 };
 
-/** One row that cannot be stored fails the request that it is in: then each has a request of its own. */
+/**
+ * Inserts rows. One row that DynamoDB does not accept fails its whole request, so then each row gets a request of its
+ * own.
+ */
 const insertRows = async (client: DynamoDBDocumentClient, rows: readonly Statement[]): Promise<boolean[]> => {
   try {
     return await execute(client, rows);

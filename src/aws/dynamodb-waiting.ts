@@ -1,4 +1,4 @@
-/** Waiting rows on DynamoDB: a Target's queue, read in order by one strongly consistent query. */
+/** Waiting rows in DynamoDB: a Target's queue, read in order by one strongly consistent query. */
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -80,7 +80,7 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
   };
 };
 
-/** Where the patrol stands, in a row of the BatchLock table. */
+/** The position of the patrol, in a row of the BatchLock table. */
 export const dynamoDBPatrolMarks = (client: DynamoDBDocumentClient, table: string): PatrolMarks => ({
   read: async () => {
     const { Item: row } = await client.send(

@@ -1,4 +1,6 @@
-/** How this project talks to DynamoDB: many statements a request, conditions as values, throttling waited out. */
+/**
+ * How this project uses DynamoDB: many statements per request, failed conditions as values, retries while throttled.
+ */
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
@@ -22,22 +24,22 @@ import { waves } from '../util/waves.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds, type Left } from './rounds.ts';
 
-/** What PartiQL takes in one request, what BatchWriteItem does, and BatchGetItem. */
+/** Limits per request of PartiQL, BatchWriteItem and BatchGetItem. */
 const STATEMENTS = 25;
 const WRITES = 25;
 const GETS = 100;
-/** Requests of one call under way at once: enough to hide latency, few enough not to throttle oneself. */
+/** Requests of one call in flight at once: enough to hide latency, few enough not to cause throttling. */
 export const CONCURRENCY = 8;
 
-/** One PartiQL write; refused is an expected race, not an error. */
+/** A PartiQL write. A refused write is an expected race, not an error. */
 export interface Statement {
-  /** The key of the row that it writes. */
+  /** The key of the row that the statement writes. */
   readonly key: Item;
   readonly text: string;
   readonly parameters: readonly NativeAttributeValue[];
 }
 
-/** DynamoDB did not do something that it should have. */
+/** DynamoDB did not do a request that it should have done. */
 export class DynamoDBFailure extends Error {
   override readonly name = 'DynamoDBFailure';
   readonly code: string;
@@ -47,7 +49,7 @@ export class DynamoDBFailure extends Error {
   }
 }
 
-/** Codes of a statement that may succeed when sent again. After an internal error nobody knows whether it did. */
+/** Codes after which a statement is sent again. After an internal error, the statement may have been done. */
 const TRANSIENT = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
@@ -58,10 +60,10 @@ const TRANSIENT = new Set([
 const REFUSED = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /**
- * Executes conditional writes, 25 a request, and answers in their order which of them were done. A throttled one is sent again, never counted
- * as refused. Writes of one row happen in the order asked.
+ * Executes conditional writes, 25 per request. Returns, in their order, whether each was done. A throttled write is
+ * sent again and never counts as refused. Writes of one row are done in the order given.
  *
- * @throws DynamoDBFailure when a statement is invalid; GaveUp when one is still throttled in the end.
+ * @throws DynamoDBFailure if a statement is invalid; GaveUp if a statement is still throttled after the last round
  */
 export const execute = async (client: DynamoDBDocumentClient, statements: readonly Statement[]): Promise<boolean[]> => {
   const answers = new Map<Statement, boolean>();
@@ -91,7 +93,7 @@ export const execute = async (client: DynamoDBDocumentClient, statements: readon
   return statements.map((statement) => answers.get(statement) === true);
 };
 
-/** Why DynamoDB does not take what a write has in it; undefined of a failure for another reason. */
+/** Why DynamoDB does not accept the contents of a write; undefined if it failed for another reason. */
 export const refusal = (cause: unknown): string | undefined => {
   if (!(cause instanceof Error)) return undefined;
   const isRefusal =
@@ -99,7 +101,7 @@ export const refusal = (cause: unknown): string | undefined => {
   return isRefusal ? cause.message : undefined;
 };
 
-/** PartiQL's INSERT is the conditional put, 25 to a request. */
+/** A conditional put as PartiQL INSERT, so that 25 of them fit into a request. */
 export const insertion = (table: string, row: Item): Statement => ({
   key: row,
   text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
@@ -108,13 +110,13 @@ export const insertion = (table: string, row: Item): Statement => ({
   parameters: Object.values(row),
 });
 
-/** How rows are read: all of their attributes, strongly consistent, unless it says otherwise. */
+/** How rows are read. By default with all attributes, and strongly consistent. */
 export interface HowToRead {
   readonly only?: readonly string[];
   readonly isEventual?: boolean;
 }
 
-/** Reads rows by key, in no particular order: each once, however often it is named. */
+/** Reads rows by key, in no particular order. A row whose key is given several times is read once. */
 export const getAll = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -122,7 +124,7 @@ export const getAll = async (
   { only, isEventual = false }: HowToRead = {},
 ): Promise<Item[]> => {
   const items: Item[] = [];
-  // `Status` and others are words of DynamoDB's own: each goes by another name.
+  // `Status` and others are reserved words of DynamoDB, so each attribute gets a placeholder.
   const projection = only && {
     ProjectionExpression: only.map((name) => `#${name}`).join(', '),
     ExpressionAttributeNames: Object.fromEntries(only.map((name) => [`#${name}`, name])),
@@ -140,10 +142,10 @@ export const getAll = async (
   return items;
 };
 
-/** One unconditional write. */
+/** An unconditional write. */
 export type Write = { readonly put: Item } | { readonly delete: Item };
 
-/** Writes rows without conditions, 25 a request. Of several writes of one row the last one stands. */
+/** Writes rows without conditions, 25 per request. Of several writes of one row, the last one takes effect. */
 export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: readonly Write[]): Promise<void> =>
   inRequests(writes, rowOf, WRITES, async (chunk) => {
     const requests = chunk.map((write) =>
@@ -160,17 +162,17 @@ export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: 
 
 const rowOf = (write: Write): string => rowName('put' in write ? write.put : write.delete);
 
-/** Which row of a table this is, or is the key of: those that are written many at a time have these keys. */
+/** Identifies a row by its key. All rows that are written in batches have these key attributes. */
 const rowName = ({ Id, Target, Entry }: Item): string => JSON.stringify([Id ?? Target, Entry]);
 
-/** DynamoDB does not say why it left some of a request out: mostly it is throttled. */
+/** DynamoDB does not say why it left out parts of a request. Usually it throttles them. */
 const unprocessed = (what: 'keys' | 'items'): DynamoDBFailure =>
   new DynamoDBFailure('Unprocessed', `${what} were left unprocessed`);
 
 /**
- * A conditional write of one row: its answer, or undefined where the condition did not hold.
+ * A conditional write of one row. Returns its answer, or undefined if the condition failed.
  *
- * @param kind of the row, where the write asks for it as it is when it is refused.
+ * @param kind kind of the row, if a refused write returns the row
  * @throws NewerRow
  */
 export const conditionally = async <T>(write: Promise<T>, kind?: RowKind): Promise<T | undefined> => {
@@ -183,7 +185,10 @@ export const conditionally = async <T>(write: Promise<T>, kind?: RowKind): Promi
   }
 };
 
-/** A transaction: false where a condition failed, somebody else was faster, or DynamoDB was too busy. Then nothing is written. */
+/**
+ * A transaction. Returns false if a condition failed, another write was faster, or DynamoDB was too busy. Nothing is
+ * written then.
+ */
 export const transactionally = async (transaction: Promise<unknown>): Promise<boolean> => {
   try {
     await transaction;
@@ -191,17 +196,17 @@ export const transactionally = async (transaction: Promise<unknown>): Promise<bo
   } catch (cause) {
     if (!(cause instanceof TransactionCanceledException)) throw cause;
     const codes = (cause.CancellationReasons ?? []).flatMap(({ Code }) => Code ?? []);
-    // Of whatever else it is no use to ask again.
+    // For any other reason, a repeated transaction would fail again.
     if (!codes.some((code) => REFUSED.has(code) || TRANSIENT.has(code))) throw cause;
     return false;
   }
 };
 
 /**
- * A write of one row that transactions write too: while one of them holds the row DynamoDB refuses others, and the SDK does
- * not ask again.
+ * A write of a row that transactions write too. While a transaction holds the row, DynamoDB refuses other writes, and
+ * the SDK does not repeat them.
  *
- * @throws GaveUp when the row is still held in the end.
+ * @throws GaveUp if the row is still held after the last round
  */
 export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T> => {
   const answers: T[] = [];
@@ -217,12 +222,12 @@ export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T>
   return answers[0] as T;
 };
 
-/** Nothing that is in a key of ours comes behind it. */
+/** Sorts after every character in this project's keys. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 /**
- * One page of an index, by its partition key. Eventually consistent, as indexes are. What its sort key begins with is said by
- * a range: the embedded engine's `begins_with` takes `a` for `A`.
+ * Reads one page of an index, by its partition key. Indexes are eventually consistent. A prefix of the sort key is
+ * expressed as a range, because `begins_with` of the embedded engine ignores case.
  */
 export const queryIndex = async (
   client: DynamoDBDocumentClient,
@@ -254,16 +259,16 @@ export interface IndexQuery {
   readonly index: string;
   readonly key: string;
   readonly value: string;
-  /** The attributes of a key of this index, the table's own included. */
+  /** The attributes of a key of this index, including the table's own key. */
   readonly keyShape: KeyShape;
   readonly newestFirst: boolean;
-  /** Only keys whose sort key begins so. */
+  /** Only keys whose sort key begins with this prefix. */
   readonly search?: { readonly sort: string; readonly prefix: string };
 }
 
 /**
- * Sends everything in requests of `size`, several at once, none of which names a row twice; `send` answers what it has to be
- * asked again for.
+ * Sends everything in requests of `size`, several at once. No request names a row twice. `send` returns what has to be
+ * sent again.
  */
 const inRequests = async <T>(
   all: readonly T[],

@@ -1,4 +1,4 @@
-/** Failed tasks, found by the sparse index that they alone are in: it costs what failed, and nothing for the others. */
+/** Failed tasks. A sparse index holds only them, so reading it costs nothing for other tasks. */
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type OperationName, operationOf, type Target, type TaskId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
@@ -60,10 +60,10 @@ const scan = async (
 
 const operationIn = ({ FailedTarget }: Item): OperationName => operationOf(FailedTarget as Target);
 
-/** The attributes of {@link failureOf}: what tells how a task stands, and why it failed. */
+/** The attributes that {@link failureOf} reads: the task's state and its error. */
 const FAILURE = ['Id', 'Operation', 'Target', 'Status', 'BatchId', 'Attempts', 'FinishedAt', 'Error', 'Version'];
 
-/** None of a task that has another run by now: the index is a moment behind. */
+/** Omits a task that was redriven meanwhile, because the index lags behind. */
 const failureOf = (row: Item): FailedTask[] => {
   const { id, operation, target, state } = taskOf(readable('task', row));
   return state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [];

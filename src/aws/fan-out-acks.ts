@@ -1,4 +1,4 @@
-/** Acks of a fan-out's nodes on DynamoDB (T3): up to 150 slots of a row in one conditional update. */
+/** Acks of a fan-out's nodes in DynamoDB (T3): up to 150 slots of a row in one conditional update. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -7,7 +7,7 @@ import type { Position } from '../domain/fan-outs/tree.ts';
 import type { Acked, Slots } from '../ports/fan-outs.ts';
 import { countsOf, nodeKey, nodeOf } from '../rows/fan-out-rows.ts';
 
-/** Writes slots if every one of them is empty; otherwise the row comes back as it is. */
+/** Writes the slots if every one of them is empty. Otherwise returns the row as it is. */
 export const ackNode = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -24,10 +24,10 @@ export const ackNode = async (
   }
 };
 
-/** T9. Whether its slots tell more than their number. */
+/** T9. Whether the slots say more than their number, so that the whole row is needed. */
 const isWhole = (id: FanOutId, { level }: Position): boolean => level === 0 && isNumbered(id);
 
-/** The names are short since an expression has 4,096 bytes at the most, with 150 items in it. */
+/** Builds the update. Its names are short, because an expression has at most 4,096 bytes, for up to 150 items. */
 const ackInput = (
   table: string,
   id: FanOutId,
@@ -50,7 +50,7 @@ const ackInput = (
       ...(has(true) ? { ':y': true } : {}),
       ...(has(false) ? { ':n': false } : {}),
     },
-    // Not the whole row, where nobody wants it: its slots are six kilobytes of JSON.
+    // Return the whole row only if it is needed: its slots are six kilobytes of JSON.
     ReturnValues: isWhole(id, position) ? 'ALL_NEW' : 'UPDATED_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };

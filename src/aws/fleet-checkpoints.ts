@@ -1,9 +1,10 @@
 /**
- * Checkpoints of fleets in rows of their own (decision 30), each under a key of its own: neither the looks of nodes nor other
- * partitions share its capacity.
+ * Checkpoints of fleets (decision 30). Each has a row under its own partition key, so that reads of the fleet and other
+ * partitions do not use up its throughput.
  *
- * The row has the fence of the owner that opened it last. A new owner raises it with the write that reads the checkpoint. So what
- * an owner of before stored until then is read, and what it stores later is refused.
+ * The row stores the fence of the owner that opened it last. A new owner raises the fence in the same write that reads
+ * the checkpoint. The new owner therefore reads everything that an earlier owner stored before, and whatever an earlier
+ * owner stores later is refused.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -15,9 +16,11 @@ import { checkpointKey, openedOf } from '../rows/fleet-rows.ts';
 import { NOT_NEWER, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 
 /**
- * Raises the fence, and reads the checkpoint. Again is harmless. A checkpoint that is still in the lease's row is copied.
+ * Raises the fence and reads the checkpoint. A repeated call does no harm. A checkpoint that is still in the lease's
+ * row is copied.
  *
- * @returns undefined where a later owner has opened it @throws NewerRow
+ * @returns undefined if a later owner has opened the checkpoint
+ * @throws NewerRow
  */
 export const raiseFence = async (
   client: DynamoDBDocumentClient,
@@ -47,12 +50,15 @@ export const raiseFence = async (
   } catch (cause) {
     if (!(cause instanceof ConditionalCheckFailedException) || !cause.Item) throw cause;
     const row = readable('fleet checkpoint', unmarshall(cause.Item));
-    // Its own request came before, and was not answered.
+    // This owner's own earlier request was done, but its answer was lost.
     return row.Fence === fence ? openedOf(row) : undefined;
   }
 };
 
-/** The checkpoint in its own row, if there is one. @throws NewerRow */
+/**
+ * The checkpoint in its own row, if there is one.
+ * @throws NewerRow
+ */
 export const readCheckpoint = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -63,7 +69,7 @@ export const readCheckpoint = async (
   const { Items: [row] = [] } = await client.send(
     new QueryCommand({
       TableName: table,
-      // A query, since those who work in a fleet need no other permission to read.
+      // Use a query, so that the workers of a fleet need no other read permission.
       KeyConditionExpression: 'Fleet = :fleet AND Entry = :entry',
       ExpressionAttributeValues: { ':fleet': Fleet, ':entry': Entry },
       ConsistentRead: true,

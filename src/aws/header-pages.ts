@@ -1,7 +1,7 @@
 /**
- * The headers of fan-outs and lists that the patrol looks after, page by page, in the order in which it comes to them:
- * those that are under way first, since it meets them at least each hour, then those that ended, whose rows it clears
- * away at last. One that it meets between two pages may be shown twice, and none is left out.
+ * Pages of the headers of fan-outs and lists, in the order in which the patrol checks them. Unfinished ones come first,
+ * because the patrol checks them at least once an hour. Then come ended ones, whose rows the patrol finally deletes. A
+ * header that the patrol checks between two pages may be shown twice, but none is left out.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
@@ -12,7 +12,10 @@ import type { Item } from '../rows/item.ts';
 import { fromCursor, type Key, parseCursor, printCursor } from './cursor.ts';
 import { getAll } from './dynamodb.ts';
 
-/** A page may have fewer than `limit`, and none, while there is a next one: the two kinds share their index. */
+/**
+ * Reads a page. A page may have fewer than `limit` headers, or none, although more pages follow, because fan-outs and
+ * lists share the index.
+ */
 export const headerPage = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -32,7 +35,7 @@ export const headerPage = async (
   return { items, ...(isLast ? {} : printPlaces({ ...from, ...places })) };
 };
 
-/** Keys of one partition of the index, in their order. */
+/** Keys of one partition of the index, in order. */
 interface Part {
   readonly keys: readonly Item[];
   readonly isCut: boolean;
@@ -59,7 +62,7 @@ const queryPart = async (
 
 const dueAt = ({ CheckAt }: Item): number => CheckAt as number;
 
-/** Goes through all partitions at once, as far as what each of them showed goes. */
+/** Merges the partitions, up to the point for which all of them have been read. */
 const walk = (parts: readonly Part[], isWanted: (id: FanOutId) => boolean, limit: number) => {
   const seenUntil = Math.min(...parts.flatMap(({ keys, isCut }) => (isCut ? dueAt(keys.at(-1) as Item) : [])));
   const all = parts.flatMap(({ keys }) => keys).toSorted((a, b) => dueAt(a) - dueAt(b));
@@ -75,7 +78,7 @@ const walk = (parts: readonly Part[], isWanted: (id: FanOutId) => boolean, limit
   return { found, places, isLast: walked === all.length && parts.every(({ isCut }) => !isCut) };
 };
 
-/** A cursor has the last key of each partition that has come so far. */
+/** A cursor holds the last key of each partition read so far. */
 type Places = Readonly<Record<string, Key>>;
 
 const SHAPE = { Id: 'string', Patrol: 'string', CheckAt: 'number' } as const;

@@ -1,4 +1,4 @@
-/** What is written to a list's row: leases in the place of others, each only if it is as it was seen (D2 to D7). */
+/** Changes of the leases in a list's row. Each lease is replaced only if it is as it was read (D2 to D7). */
 import type { Lease } from '../domain/lists/list.ts';
 import type { Seen } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
@@ -12,7 +12,7 @@ export interface LeaseChange {
   readonly values: Item;
 }
 
-/** Names are short, since an expression has 4,096 bytes at the most, with forty leases in it. */
+/** Builds the change. Its names are short, because an expression has at most 4,096 bytes, for up to forty leases. */
 export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseChange => {
   const names = new Map<string, string>();
   const nameOf = (key: string): string => {

@@ -1,6 +1,7 @@
 /**
- * Clears a deferred list's rows away, page by page. An addition's row goes once its jobs are gone, so the rows that are left say
- * where to go on. Results have no such rows: their groups are counted, and the caller keeps how far this has come.
+ * Deletes the rows of a deferred list, page by page. The row of an addition is deleted after its jobs, so the remaining
+ * rows show where to continue. Results have no such rows: their groups are numbered, and the caller stores how far the
+ * deletion has come.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ListId } from '../domain/lists/ids.ts';
@@ -9,14 +10,14 @@ import type { Item } from '../rows/item.ts';
 import { APPENDS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from '../rows/list-rows.ts';
 import { CONCURRENCY, writeAll } from './dynamodb.ts';
 
-/** Behind every row that has only digits for a name. */
+/** Sorts after every row whose name has only digits. */
 const LAST = '~';
-/** Behind every name that begins so, whatever token it goes on with: `$` comes after `#`. */
+/** Sorts after every name with this beginning, whatever token follows: `$` comes after `#`. */
 const behind = (begin: string): string => begin.replace(/#$/, '$');
-/** Rows that are read, and then deleted, before the next look at the time: within a second or two. */
+/** Rows that are read and deleted before the next check of the time: this takes a second or two. */
 const ROWS = 1_000;
 
-/** @returns which group of results to go on with; undefined once all is gone */
+/** @returns the group of results to continue with; undefined once everything is deleted */
 export const clearList = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -24,7 +25,10 @@ export const clearList = async (
   { from, groups, width }: { readonly from: number; readonly groups: number; readonly width: number },
   { mayGoOn, isSettled }: Clearing,
 ): Promise<number | undefined> => {
-  /** Hands on pages of the keys of a partition's rows, in their order. @returns false where there was no time for all */
+  /**
+   * Passes pages of the keys of a partition's rows to `handle`, in order.
+   * @returns false if the time was over before the last page
+   */
   const eachPage = async (
     { Id, Entry }: Item,
     to: string,
@@ -61,7 +65,8 @@ export const clearList = async (
   const removeJobs = async (appends: readonly Item[]): Promise<boolean> => {
     for (const some of inParts(appends)) {
       const areGone = await Promise.all(some.map((row) => remove(jobsKey(id, tokenOfAppend(row), 0))));
-      // Last: by it the jobs are found, also those that an addition is still about to store.
+      // Delete the additions' rows last: they lead to the jobs, including jobs that an addition is still about to
+      // store.
       if (isSettled) await removeRows(some.filter((_, index) => areGone[index]));
       if (areGone.includes(false)) return false;
     }

@@ -1,4 +1,4 @@
-/** The jobs of deferred lists on DynamoDB: stored by what added them, found by their numbers. */
+/** The jobs of deferred lists in DynamoDB. They are stored by addition and found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ListId, Range } from '../domain/lists/ids.ts';
 import { endOf, type Job } from '../domain/lists/list.ts';
@@ -6,12 +6,12 @@ import type { Item } from '../rows/item.ts';
 import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
 import { bytesInString } from '../util/json-text.ts';
 
-/** What is read for one answer, in bytes as they count there. */
+/** Most bytes that are read for one answer, counted as in the answer. */
 const READ_BYTES = 4_000_000;
-/** Jobs of several additions that are read at once: each may have 256 KB. */
+/** Most jobs that are read at once from several additions, because each job may have 256 KB. */
 const JOBS_AT_ONCE = 16;
 
-/** Rows of one partition whose names are from one to another. Stops after a page where `enough` says so. */
+/** Rows of one partition with names between two names. Stops after a page if `enough` returns true. */
 export const rowsBetween = async (
   client: DynamoDBDocumentClient,
   query: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
@@ -37,7 +37,7 @@ export const rowsBetween = async (
   return rows;
 };
 
-/** The last row of a partition up to one: that which a number is in. */
+/** The last row of a partition up to a name: the row that contains a number. */
 const rowUpTo = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -57,7 +57,7 @@ const rowUpTo = async (
   return row;
 };
 
-/** What was added together, as far as a range lies in it. */
+/** The additions that a range of jobs lies in. */
 const segmentsOf = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -73,7 +73,7 @@ const segmentsOf = async (
   return [segment, ...rest.map(segmentOf)];
 };
 
-/** Jobs of a range, or as many of the first as may be read at once. */
+/** Jobs of a range: as many from its beginning as may be read at once. */
 export const readJobs = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -104,7 +104,10 @@ const overlap = (a: Range, b: Range): Range => {
   return { first, count: Math.min(endOf(a), endOf(b)) - first };
 };
 
-/** Small ones some at once: a thousand jobs that were added one by one are a thousand of them. */
+/**
+ * Groups small additions so that they are read together: a thousand jobs that were added one by one are a thousand
+ * additions.
+ */
 const together = (segments: readonly Segment[]): readonly (readonly Segment[])[] => {
   const all: Segment[][] = [];
   let held = 0;
@@ -127,7 +130,7 @@ const jobsIn = async (
 ): Promise<readonly Job[]> => {
   const [from, to] = [range.first - first, endOf(range) - first];
   const enough = (rows: readonly Item[]): boolean => rows.reduce((sum, row) => sum + bytesIn(row), 0) > most;
-  // Whatever begins with what was added first needs no look for the row that it is in.
+  // The first job of an addition begins a row, so no search for its row is needed.
   const begin = from === 0 ? undefined : await rowUpTo(client, table, '0000', jobsKey(id, token, from));
   const next = begin ? endOfRow(begin) : from;
   const rest =

@@ -1,4 +1,7 @@
-/** Payloads in rows of their own, on DynamoDB: stored, kept for another run, let go (docs/decisions/0004). */
+/**
+ * Payloads in rows of their own in DynamoDB: storing them, keeping them for another run, and letting them expire
+ * (docs/decisions/0004).
+ */
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { PayloadToStore, Task } from '../domain/tasks/task.ts';
@@ -7,8 +10,8 @@ import { payloadKey, payloadRow } from '../rows/task-rows.ts';
 import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
 
 /**
- * Inserts rows. One that is there is the task's own, and may be wanted by a later run than the one that is known here: a
- * function that stood still since then must not write it again. Or it was left by a task that had the id before.
+ * Inserts payload rows. An existing row may be this task's own, which a later run needs: a function that was suspended
+ * for long must not overwrite it. Or an earlier task with the same id left it.
  */
 export const storePayloads = async (
   client: DynamoDBDocumentClient,
@@ -24,8 +27,8 @@ export const storePayloads = async (
 };
 
 /**
- * Overwrites the row of an earlier task that had the id, with its expiry. DynamoDB may delete that row just after it refused the
- * insert: then this writes the row anew.
+ * Overwrites the row that an earlier task with the same id left, and removes its expiry. DynamoDB may delete that row
+ * right after it refused the insert; then this writes a new row.
  */
 const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadToStore) =>
   conditionally(
@@ -47,7 +50,10 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
     ),
   );
 
-/** Nothing expires while it is unfinished. A payload that has expired already is missed by the task's batch. */
+/**
+ * Keeps a payload for another run, because nothing may expire while its task is unfinished. If the payload has expired
+ * already, the task's batch reports it as missing.
+ */
 export const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) =>
   conditionally(
     client.send(
@@ -55,7 +61,7 @@ export const keepPayload = (client: DynamoDBDocumentClient, table: string, task:
         TableName: table,
         Key: payloadKey(task),
         UpdateExpression: 'SET #run = :next REMOVE ExpiresAt',
-        // Not for a run that began long ago: by now it may be over, and expire.
+        // Refused for a run that began long ago: the task may have ended by now, so that its payload must expire.
         ConditionExpression: '#run <= :run',
         ExpressionAttributeNames: { '#run': 'Run' },
         ExpressionAttributeValues: { ':run': task.run, ':next': task.run + 1 },
@@ -63,7 +69,10 @@ export const keepPayload = (client: DynamoDBDocumentClient, table: string, task:
     ),
   );
 
-/** A payload in a row of its own goes when its task goes: until that is finished, in whichever run, it must not. */
+/**
+ * Lets a payload row expire together with its task. The condition on the run keeps the payload while a later run is
+ * unfinished.
+ */
 export const expiry = (
   table: string,
   { run, ...task }: Pick<Task, 'id' | 'payloadHash' | 'run'>,

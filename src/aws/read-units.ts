@@ -1,4 +1,4 @@
-/** What reads of DynamoDB consume, as DynamoDB says: it is asked for the reads of measured work, and for no others. */
+/** Measures the capacity that DynamoDB reads consume. Only requests of measured work ask DynamoDB for it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ReadMeter } from '../ports/rows.ts';
@@ -14,7 +14,7 @@ interface Capacity {
   readonly CapacityUnits?: number;
 }
 
-/** Works with whatever goes through this client. Others of the client's calls go out as they would without it. */
+/** Adds the meter to a client. The client's other requests are unchanged. */
 export const readMeter = (client: DynamoDBDocumentClient): ReadMeter => {
   const measured = new AsyncLocalStorage<number[]>();
   client.middlewareStack.add(

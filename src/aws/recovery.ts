@@ -1,6 +1,6 @@
 /**
- * For somebody who knows that nobody else works on these tables (a local start): finds everything that is under way,
- * and takes it from whoever had it. Scans; never to be used where λs run.
+ * Recovery for a local start, where no other process works on these tables. It finds all work in progress and voids its
+ * leases. It scans the tables and must never be used where Lambda functions run.
  */
 import { type DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { BatchId, Target } from '../domain/ids.ts';
@@ -10,9 +10,12 @@ import { LOCK_ENTRY, lockKey } from '../rows/lock-rows.ts';
 import { readable } from '../rows/row-version.ts';
 import { conditionally } from './dynamodb.ts';
 
-/** Targets that have a lock row, its lease voided: whoever held it is gone. */
+/**
+ * Voids the lease of each lock row, because the process that held it has ended. Returns all Targets that have a lock
+ * row.
+ */
 export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {
-  // The row of an operation has the same entry, and is no Target's.
+  // An operation's row has the same entry name, but belongs to no Target.
   const isLock = 'Entry = :lock AND attribute_exists(Operation)';
   const rows = await scan(client, table, isLock, { ':lock': LOCK_ENTRY });
   const targets = rows.map((row) => readable('lock', row).Target as Target);
@@ -32,7 +35,10 @@ export const voidLeases = async (client: DynamoDBDocumentClient, table: string):
   return targets;
 };
 
-/** Batches that wait for an attempt, or were in one. One that was cut short with its process does not count. */
+/**
+ * Voids running attempts, which do not count because their process was stopped. Returns all batches that wait for an
+ * attempt or were in one.
+ */
 export const voidAttempts = async (client: DynamoDBDocumentClient, table: string): Promise<BatchId[]> => {
   const rows = await scan(
     client,

@@ -1,4 +1,4 @@
-/** Another run of failed tasks, on DynamoDB. */
+/** Redrives failed tasks in DynamoDB. */
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 import type { Millis, TaskId } from '../domain/ids.ts';
@@ -9,7 +9,9 @@ import { taskKey, taskOf } from '../rows/task-rows.ts';
 import { CONCURRENCY, conditionally } from './dynamodb.ts';
 import { keepPayload } from './payloads.ts';
 
-/** One request a task: redrives are rare, and not every engine knows statements that set and remove. */
+/**
+ * One request per task: redrives are rare, and not every engine accepts PartiQL statements that both set and remove.
+ */
 export const redriveTasks = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -18,7 +20,7 @@ export const redriveTasks = async (
   rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
 ): ReturnType<Tasks['redrive']> => {
   const limit = pLimit(CONCURRENCY);
-  // Before the runs: one that has begun has its payload for as long as it takes.
+  // Keep the payloads before the runs begin, so that a run has its payload for as long as it takes.
   const apart = failed.filter(({ payloadApart }) => payloadApart);
   await limit.map(apart, (task) => keepPayload(client, table, task));
   const begun = await limit.map(failed, (task) => startRun(client, table, task, at));
@@ -44,7 +46,7 @@ const startRun = async (
         TableName: table,
         Key: taskKey(id),
         UpdateExpression:
-          // StartBy too: it was of the first run, and may be over.
+          // StartBy is removed too: it belongs to the first run and may be over.
           'SET #status = :created, #run = :next, RedrivenAt = :at REMOVE BatchId, Attempts, FinishedAt, ExpiresAt, FailedTarget, StartBy, #error',
         ConditionExpression: '#status = :failed AND #run = :run',
         ExpressionAttributeNames: { '#status': 'Status', '#run': 'Run', '#error': 'Error' },

@@ -1,17 +1,17 @@
-/** Asks again, later and later, for what a service did not do the first time. */
+/** Repeats, with growing pauses, what a service did not do in the previous round. */
 import { callTime } from './call-time.ts';
 
-/** How often, and how long the first pause may be (ms); later ones double. */
+/** Number of rounds, and the longest first pause in milliseconds; each later pause may be twice as long. */
 const ROUNDS = 8;
 const FIRST_PAUSE = 50;
 
-/** What a round did not do, and what the service said about it. */
+/** What a round did not do, and the service's error for it. */
 export interface Left<T> {
   readonly each: T;
   readonly cause: Error;
 }
 
-/** Still not done after all rounds, or when the function's time was over; the cause is what the service said last. */
+/** Not done after all rounds, or when the function's time was over. `cause` is the service's last error. */
 export class GaveUp extends Error {
   override readonly name = 'GaveUp';
   constructor(left: number, all: number, cause: Error, rounds = ROUNDS) {
@@ -20,9 +20,9 @@ export class GaveUp extends Error {
 }
 
 /**
- * Has everything done, round by round, with full jitter between them.
+ * Does everything, round by round, with full jitter between the rounds.
  *
- * @param attempt does what it can, and answers what is left.
+ * @param attempt does what it can, and returns what is left
  * @throws GaveUp
  */
 export const inRounds = async <T>(

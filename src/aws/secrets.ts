@@ -1,4 +1,7 @@
-/** Secrets from SSM's parameters and from Secrets Manager, each kept for five minutes: one that was replaced is used soon. */
+/**
+ * Secrets from SSM parameters and Secrets Manager. Each is cached for five minutes, so that a replaced secret is used
+ * soon.
+ */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import type { SecretRef } from '../domain/config/endpoints.ts';
@@ -27,7 +30,7 @@ interface Kept {
   readonly until: Millis;
 }
 
-/** Asks once for each secret, however many want it at once; a failure is not kept. */
+/** Reads each secret once, even for several concurrent callers. A failure is not cached. */
 const keptSecrets = (read: (ref: SecretRef) => Promise<string>, now: () => Millis): Secrets => {
   const all = new Map<string, Kept>();
   return {
@@ -52,7 +55,7 @@ const readSecret = async (clients: SecretClients, ref: SecretRef): Promise<strin
   } catch (cause) {
     throw new SecretUnreadable(ref, whyNot(cause), cause);
   }
-  if (!text) throw new SecretUnreadable(ref, 'it holds no text: store one');
+  if (!text) throw new SecretUnreadable(ref, 'it contains no text: store a text value');
   return text;
 };
 
@@ -61,13 +64,13 @@ const fetchSecret = async ({ ssm, secretsManager }: SecretClients, ref: SecretRe
     ? (await ssm.send(new GetParameterCommand({ Name: ref.ssm, WithDecryption: true }))).Parameter?.Value
     : (await secretsManager.send(new GetSecretValueCommand({ SecretId: ref.secretsManager }))).SecretString;
 
-/** In our words: what a service says may hold what it was told. */
+/** The reason in this project's own words, because a service's message may contain the secret. */
 const whyNot = (cause: unknown): string => {
   const name = cause instanceof Error ? cause.name : 'Error';
   switch (name) {
     case 'ParameterNotFound':
     case 'ResourceNotFoundException':
-      return 'it is not in this account and region: create it, or mend its name in the configuration';
+      return 'it does not exist in this account and region: create it, or correct its name in the configuration';
     case 'AccessDeniedException':
     case 'DecryptionFailure':
       return `the function may not read it (${name}): deploy again, and if it has a KMS key of its own, let the key's policy allow the function's role to decrypt`;

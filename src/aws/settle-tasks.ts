@@ -1,4 +1,4 @@
-/** Tasks that end while they wait, on DynamoDB. */
+/** Settles tasks in DynamoDB: ends tasks that no batch has. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expiresAt } from '../domain/expiry.ts';
 import type { TaskId } from '../domain/ids.ts';
@@ -37,7 +37,8 @@ export const settleTasks = async (
     const row = rows.get(task.id);
     if (!row) return undefined;
     const stored = taskOf(row);
-    // Again when it is asked for again: whoever was first may have stopped before this.
+    // Repeat this for a repeated call, because the function that settled the task first may have crashed before this
+    // step.
     if (stored.payloadApart && isSettledIn(task.run, stored)) apart.push(stored);
     return { isNew: written[index] === true, stored };
   });

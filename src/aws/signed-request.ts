@@ -1,7 +1,7 @@
-/** Signs requests to a function URL (AWS_IAM): Signature Version 4 for the service `lambda`. */
+/** Signs requests to a function URL (AWS_IAM) with Signature Version 4 for the service `lambda`. */
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** Whose request it is; credentials and hash are an SDK client's, which has found them and renews them. */
+/** Region, credentials and hash of the signature. An SDK client finds and renews the credentials. */
 export type Signer = Pick<ConstructorParameters<typeof SignatureV4>[0], 'region' | 'credentials' | 'sha256'>;
 
 /** A request as `fetch` takes it. */
@@ -10,7 +10,7 @@ export interface SignedRequest {
   readonly init: RequestInit;
 }
 
-/** @param init its headers are a plain object, its body a text. */
+/** @param init its headers must be a plain object, and its body a string */
 export const requestSigner = (signer: Signer): ((address: string, init: RequestInit) => Promise<SignedRequest>) => {
   const signature = new SignatureV4({ service: 'lambda', ...signer });
   return async (address, init) => {
@@ -27,16 +27,16 @@ export const requestSigner = (signer: Signer): ((address: string, init: RequestI
       headers: { ...(init.headers as Record<string, string> | undefined), host },
       ...(init.body ? { body: init.body } : {}),
     });
-    // Another host must not get the session's token, nor a body that is for this one.
+    // Do not follow redirects: another host must not get the session token, nor a body meant for this host.
     return { address: `${protocol}//${host}${path}${textOf(query)}`, init: { ...init, headers, redirect: 'manual' } };
   };
 };
 
-/** As the signature is computed: what `encodeURIComponent` leaves alone, others encode. */
+/** Encodes as the signature does, including the characters that `encodeURIComponent` leaves unchanged. */
 const strictly = (encoded: string): string =>
   encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Not by `URLSearchParams`: its `+` for a space is a plus to the signature. */
+/** Prints a query. `URLSearchParams` is not used, because the signature treats its `+` for a space as a plus. */
 const textOf = (query: Readonly<Record<string, string>>): string => {
   const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
   return parts.length === 0 ? '' : `?${parts.join('&')}`;

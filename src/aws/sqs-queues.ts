@@ -15,12 +15,12 @@ import type { PutOff, Returns } from '../ports/callbacks.ts';
 import type { Backlogs, DeadLetterQueue, DeadLetters, Queues, SourceQueue } from '../ports/queues.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
-/** Queue URLs; a λ has those it may use. */
+/** Queue URLs. A function has only the URLs of the queues that it may use. */
 export type QueueUrls = Readonly<Partial<Record<DeadLetterQueue, string>>>;
-/** That of `callback` only where there are destinations. */
+/** The URL for `callback` is present only if there are destinations. */
 export type DeadLetterUrls = Readonly<Partial<Record<SourceQueue, string>>>;
 
-/** A λ used a queue that its construct did not give it. */
+/** A function used a queue whose URL its construct did not pass. */
 class MissingQueue extends Error {
   override readonly name = 'MissingQueue';
 }
@@ -69,32 +69,38 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
   };
 };
 
-/** How often a message has been sent again travels with it. */
+/** Message attribute that counts how often a message has been sent again. */
 export const REVIVALS = 'GroupageRevivals';
 
-/** When a message was first sent, in milliseconds of the epoch, travels with it when it is sent again. */
+/**
+ * Message attribute with the time at which a message was first sent, in epoch milliseconds. It is kept when the message
+ * is sent again.
+ */
 export const FIRST_SENT_AT = 'GroupageSentAt';
 
 /**
- * When a message was first sent. A producer may have set the attribute to anything: nothing makes a message newer than SQS says.
+ * Time at which a message was first sent. A producer may have set the attribute to any value, so it cannot make a
+ * message newer than SQS says.
  *
- * @param sentAt when SQS took this message
+ * @param sentAt time at which SQS accepted this message
  */
 export const firstSentAt = (text: string | undefined, sentAt: Millis): Millis =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Math.min(Number(text), sentAt) : sentAt;
 
-/** A producer may have set the attribute to anything: what is no count counts nothing. */
+/**
+ * How often a message has been sent again. A producer may have set the attribute to any value; an invalid count is 0.
+ */
 export const revivalsOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
 
-/** Visible, in somebody's hand, and delayed: together, all that lie in a queue. */
+/** Visible, in-flight and delayed messages: together, all messages in a queue. */
 const COUNTS: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessages',
   'ApproximateNumberOfMessagesNotVisible',
   'ApproximateNumberOfMessagesDelayed',
 ];
 
-/** @returns as in {@link COUNTS}. */
+/** @returns the counts in the order of {@link COUNTS} */
 const countsOf = async (client: SQSClient, url: string): Promise<readonly number[]> => {
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...COUNTS] }),
@@ -122,7 +128,7 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
           MaxNumberOfMessages: 10,
           MessageAttributeNames: [REVIVALS, FIRST_SENT_AT],
           MessageSystemAttributeNames: ['SentTimestamp'],
-          // A short poll asks only some of the servers and may miss a lonely message.
+          // A short poll asks only some of the SQS servers and may miss a single message.
           WaitTimeSeconds: 1,
         }),
       );
@@ -150,13 +156,13 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
   };
 };
 
-/** SQS takes ten messages in a request. */
+/** SQS accepts ten messages per request. */
 const ENTRIES = 10;
 
 /**
- * Delays of its own for each message that comes back.
+ * Sets a delay for each message that comes back.
  *
- * @param url of the queue that the messages were received from.
+ * @param url of the queue from which the messages were received
  */
 export const sqsReturns = (client: SQSClient, url: string): Returns => ({
   putOff: async (messages) => {

@@ -1,4 +1,4 @@
-/** How this project talks to SQS: in batches by count and bytes, entries that failed sent again. */
+/** How this project uses SQS: batches limited by count and bytes, and retries of failed entries. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import { SQS_MAX_BYTES } from '../domain/messages.ts';
 import type { Outcome, Sending } from '../domain/register/sending.ts';
@@ -6,19 +6,19 @@ import { someAtOnce } from '../util/at-once.ts';
 import { sendable } from '../util/json-text.ts';
 import { inRounds, type Left } from './rounds.ts';
 
-/** SQS takes ten messages in a request. */
+/** SQS accepts ten messages per request. */
 const ENTRIES = 10;
-/** Requests under way at once. */
+/** Requests in flight at once. */
 const CONCURRENCY = 8;
 
 export interface Outgoing {
   readonly body: string;
-  /** Whole seconds, 0 to 900. */
+  /** Delay in whole seconds, 0 to 900. */
   readonly delay?: number;
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** A message that SQS did not take. */
+/** A message that SQS did not accept. */
 export class SqsFailure extends Error {
   override readonly name = 'SqsFailure';
   readonly code: string;
@@ -29,11 +29,11 @@ export class SqsFailure extends Error {
 }
 
 /**
- * Sends messages, until a request fails, or SQS refuses an entry for good. Then no other request is begun, and those that
- * are under way are waited for.
+ * Sends messages until all are sent, a request fails, or SQS refuses an entry for good. After a failure no further
+ * request is made, and requests in flight are awaited.
  *
- * @returns why it ended, if not all were sent: SqsFailure for what SQS refused, GaveUp for what it kept not taking, or
- * the client's own error.
+ * @returns the outcome of each message, and the failure if not all were sent: SqsFailure for an entry that SQS refused,
+ * GaveUp for entries that SQS kept rejecting temporarily, or the client's own error
  */
 export const sendSome = async (
   client: SQSClient,
@@ -56,9 +56,9 @@ export const sendSome = async (
 };
 
 /**
- * Sends messages and answers their SQS ids, in order.
+ * Sends messages and returns their SQS ids, in order.
  *
- * @throws what `sendSome` ended with. Others may have been sent; none is under way any more.
+ * @throws the failure of `sendSome`. Other messages may have been sent; no request is in flight any more.
  */
 export const sendAll = async (
   client: SQSClient,
@@ -75,7 +75,7 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Sends one request, and notes what becomes of its messages; answers what has to be sent again. */
+/** Sends one request and notes the outcome of each message. Returns what has to be sent again. */
 const sendChunk = async (
   client: SQSClient,
   queueUrl: string,
@@ -113,7 +113,7 @@ const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => (
     : {}),
 });
 
-/** By count and by bytes, order kept. */
+/** Splits messages by count and bytes; their order is kept. */
 const chunks = (open: readonly Indexed[]): Indexed[][] => {
   const all: Indexed[][] = [];
   let bytes = 0;
@@ -131,7 +131,7 @@ const chunks = (open: readonly Indexed[]): Indexed[][] => {
   return all;
 };
 
-/** Bytes that SQS counts: the body and its attributes, with their names and types. */
+/** Bytes as SQS counts them: the body, and the attributes with their names and types. */
 const sizeOf = ({ body, attributes = {} }: Outgoing): number =>
   Object.entries(attributes).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + 'String'.length + Buffer.byteLength(value),

@@ -71,9 +71,7 @@ export class Threads {
     this.#thread
       .on('message', (message: ToWorkers) => this.#hear(message))
       .on('error', (cause) => stopped('the heartbeat thread failed', cause))
-      .on('the heartbeat thread ended with exit code ${code}', (code) =>
-        stopped(`the thread of the heartbeats ended with ${code}`),
-      );
+      .on('exit', (code) => stopped(`the heartbeat thread ended with exit code ${code}`));
   }
 
   /**
