@@ -1,7 +1,8 @@
 /**
- * `npm run bench:agreement -- --rounds 8 --scale 0.2`: the same traces on the local stack, in real time, and in the simulator:
- * calls, waits and units beside each other, for light traces and for the sustained loads. Fails where they are further apart
- * than docs/how-to/simulate.md says: for a machine that has nothing else to do. `--traces "one Target"` takes some.
+ * `npm run bench:agreement -- --rounds 8 --scale 0.2` runs the same traces on the local stack in real time and in the
+ * simulator. It prints calls, waits and units of both, for light traces and for the sustained loads. It exits with an
+ * error if they differ by more than docs/how-to/simulate.md states. Run it on an otherwise idle machine. `--traces "one
+ * Target"` selects traces.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -30,17 +31,26 @@ const { values } = parseArgs({
 interface Row {
   readonly what: string;
   readonly of: (seen: Seen, tasks: number) => number;
-  /** How far apart they may be, in percent. @default - that is only shown */
+  /**
+   * Largest allowed difference, in percent.
+   * @default - none: the row is only printed
+   */
   readonly within?: number;
-  /** And how far in any case. @default 0 */
+  /**
+   * A difference up to this amount is always allowed.
+   * @default 0
+   */
   readonly orBy?: number;
 }
-/** In ms. A mean of half a second consists mostly of requests, which take longer on one machine than on another. */
+/**
+ * In milliseconds. A mean of half a second consists mostly of requests, which take longer on one machine than on
+ * another.
+ */
 const MEAN_BY = 100;
 const MEAN = 'mean wait, ms';
 const rows: readonly Row[] = [
   { what: 'tasks', of: (seen) => seen.tasks, within: 0 },
-  // Batches that were sealed full are as many; of those whose tasks had waited, one more or less is a matter of milliseconds.
+  // The number of full batches must agree. Whether one more batch was sealed by time is a matter of milliseconds.
   { what: 'calls', of: (seen) => seen.calls, within: 5 },
   { what: MEAN, of: (seen) => seen.waits.mean, within: 10, orBy: MEAN_BY },
   { what: 'p50', of: (seen) => seen.waits.p50 },

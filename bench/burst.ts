@@ -1,6 +1,6 @@
 /**
- * `npm run bench:burst -- --tasks 10000 --targets 20`: one burst through the local stack, and what it came to per task:
- * capacity units, SQS requests, invocations, fill, waits.
+ * `npm run bench:burst -- --tasks 10000 --targets 20` sends one burst through the local stack. It prints capacity
+ * units, SQS requests, invocations, fill and waits per task.
  */
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
@@ -21,9 +21,9 @@ const { values } = parseArgs({
     payload: { type: 'string', default: '500' },
     wait: { type: 'string', default: '1s' },
     detail: { type: 'boolean', default: false },
-    /** How unevenly Targets get tasks: Zipf's exponent, 0 for all alike. */
+    /** Skew of the tasks over Targets: Zipf's exponent; 0 spreads them evenly. */
     skew: { type: 'string', default: '0' },
-    /** Register messages of an invocation, and how long they are gathered. */
+    /** Register messages per invocation, and the batch window. */
     register: { type: 'string', default: '10' },
     gather: { type: 'string', default: '0s' },
     /** Spreads the sending over this many seconds. */
@@ -93,7 +93,7 @@ const sent = Date.now();
 const arrived = () => downstream.calls.reduce((sum, { items }) => sum + items.length, 0);
 while (arrived() < tasks && Date.now() - sent < 120_000) await new Promise((resolve) => setTimeout(resolve, 50));
 const done = Date.now();
-// The last batches write their results, the last leaders let go.
+// Wait until the last batches have written their results and the last leaders have released their locks.
 await new Promise((resolve) => setTimeout(resolve, 3_000));
 const registered = await registeredAt(stack.clients.dynamodb, stack.addresses.tables.task);
 await stack.stop();
@@ -115,7 +115,7 @@ const fewest = [...Map.groupBy(registered.values(), ({ target }) => target).valu
     ),
   )
   .reduce((sum, each) => sum + each, 0);
-// A full batch is never late; what is left of a backlog is as late as that is long.
+// A full batch is never late. The rest of a backlog is as late as the backlog is long.
 const late = downstream.calls
   .map(({ at, items }) => at - maxWait - Math.min(...items.map(({ id }) => registered.get(id)?.at ?? at)))
   .sort((a, b) => a - b);
@@ -132,7 +132,7 @@ console.log(
       batches: sizes.length,
       fullBatches: sizes.filter((each) => each === size).length,
       fill: Number((sizes.reduce((sum, each) => sum + each, 0) / sizes.length / size).toFixed(3)),
-      // The fewest batches that hold tasks that come so, to those that there were.
+      // The fewest batches that can hold these tasks, divided by the number of batches.
       fillOfBest: Number((fewest / sizes.length).toFixed(3)),
       writeUnitsPerTask: per(bill.writeUnits),
       readUnitsPerTask: per(bill.readUnits),
@@ -141,7 +141,7 @@ console.log(
       invocationsPerTask: per(bill.invocations),
       sendingSeconds: (sent - from) / 1_000,
       untilAllArrivedSeconds: (done - from) / 1_000,
-      // Of each batch's oldest task, from its registration: how much longer than maxWait it was until the call.
+      // For the oldest task of each batch: time from registration to the call, minus maxWait.
       lateMs: { p50: quantile(0.5, late), p99: quantile(0.99, late), max: late.at(-1) },
       waitMs: { p50: quantile(0.5), p99: quantile(0.99), max: waits.at(-1) },
     },

@@ -1,4 +1,7 @@
-/** `npm run bench:costs`: what Groupage costs, and what else does; the tables of docs/explanation/when-not-to-use-it.md. */
+/**
+ * `npm run bench:costs` prints the costs of Groupage and of alternatives: the tables of
+ * docs/explanation/when-not-to-use-it.md.
+ */
 import { PRICES } from '../tools/simulate/prices.ts';
 import { bySize, byWay } from './costs/tables.ts';
 

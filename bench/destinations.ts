@@ -1,6 +1,6 @@
 /**
- * `npm run bench:destinations -- --dead 10000 --healthy 20`: events for an HTTP destination that hangs, then events for a
- * healthy one, through the local stack: how long the healthy destination waits for its events.
+ * `npm run bench:destinations -- --dead 10000 --healthy 20` sends events for an HTTP destination that hangs, then
+ * events for a healthy one, through the local stack. It prints how long the healthy destination waits for its events.
  */
 
 import { createServer, type RequestListener } from 'node:http';
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: { dead: { type: 'string', default: '10000' }, healthy: { type: 'string', default: '20' } },
 });
 const [dead, healthy] = [values.dead, values.healthy].map(Number) as [number, number];
-/** After so long the script stops waiting, in milliseconds. */
+/** Time after which the script stops waiting, in milliseconds. */
 const PATIENCE = 20 * 60_000;
 
 const serve = async (listener: RequestListener) => {
@@ -82,7 +82,7 @@ console.log(
   `sent ${dead} events for the hanging destination in ${seconds(sent - began)}, then ${healthy} for the healthy one`,
 );
 console.log(
-  `${arrivals.length} of ${healthy} came to the healthy one, the first after ${seconds((arrivals[0] ?? Number.NaN) - from)}, the last after ${seconds((arrivals.at(-1) ?? Number.NaN) - from)}`,
+  `${arrivals.length} of ${healthy} arrived at the healthy one, the first after ${seconds((arrivals[0] ?? Number.NaN) - from)}, the last after ${seconds((arrivals.at(-1) ?? Number.NaN) - from)}`,
 );
-console.log(`${calls} calls of the hanging one`);
+console.log(`${calls} calls to the hanging one`);
 process.exit(arrivals.length < healthy ? 1 : 0);

@@ -1,8 +1,9 @@
 /**
- * `npm run bench:fan-out -- --items 1000000 --consumers 64 --at-once 1,10,100`: a fan-out of so many items on the embedded
- * engine, acked in random order, some of it twice, by so many consumers at once; and what an item cost.
+ * `npm run bench:fan-out -- --items 1000000 --consumers 64 --at-once 1,10,100` runs a fan-out on the embedded engine.
+ * Concurrent consumers ack its items in random order, some of them twice. It prints the cost per item.
  *
- * Counted as DynamoDB bills it: consumed capacity as each answer states it. Fails where the counts are not exact.
+ * Costs are the consumed capacity that each answer states, as DynamoDB bills it. It exits with an error if the counts
+ * are not exact.
  */
 import { strict as assert } from 'node:assert';
 import { setTimeout } from 'node:timers/promises';
@@ -43,9 +44,9 @@ const [items, consumers, duplicates] = [values.items, values.consumers, values.d
   number,
   number,
 ];
-/** What one `add` takes: 100 groups. */
+/** Items that one `add` takes: 100 groups. */
 const ADD = 45_000;
-/** One item in so many fails. */
+/** One in this many items fails. */
 const FAILS = 1_000;
 const isToFail = ({ group, index }: Item): boolean => (group * FULL_SIZE.width + index) % FAILS === 7;
 
@@ -62,7 +63,7 @@ const assembly = new CloudAssembly(synthesise(config), endpoints);
 await createTables(assembly, localClients(endpoints).dynamodb);
 const table = assembly.all('AWS::DynamoDB::Table').find(({ name }) => name.endsWith('FanOut'))?.name ?? '';
 
-/** Counts the writes of each key, and those that were refused: the engine does not state what those cost. */
+/** Counts the writes of each key, and the refused writes, whose cost the engine does not state. */
 const counted = (store: FanOuts, writes: Map<string, number>, onRefusal: () => void): FanOuts => ({
   ...store,
   ack: async (id, position, slots) => {
@@ -74,7 +75,7 @@ const counted = (store: FanOuts, writes: Map<string, number>, onRefusal: () => v
   },
 });
 
-/** Every part once, in random order, and some of them once more somewhere. */
+/** Every part once, in random order, and some parts again at a random place. */
 const partsOf = (all: readonly Item[], atOnce: number): Item[][] => {
   const random = seeded(Number(values.seed) + atOnce);
   const parts = Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) =>
@@ -94,7 +95,7 @@ const run = async (atOnce: number) => {
   const writes = new Map<string, number>();
   const events: FlowEvent[] = [];
   const told: CallbackMessage[] = [];
-  // Patient: so many requests at once on few processors may take seconds.
+  // Many requests at once on few processors may take seconds, so they have no timeout.
   const store = dynamoDBFanOuts(metered(localClients({ ...endpoints, patient: true }), bill).dynamodb, table);
   const deps: FanOutDeps = {
     config,

@@ -1,4 +1,4 @@
-/** The same trace on the local stack and in the simulator. */
+/** Runs the same trace on the local stack and in the simulator. */
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startTestDownstream } from '../../test/factories/downstream.ts';
@@ -30,7 +30,7 @@ export interface Compared {
   readonly simulated: Seen;
 }
 
-/** Takes as long as the trace, and some seconds. */
+/** Takes as long as the trace, and some seconds more. */
 export const compare = async (trace: Trace): Promise<Compared> => {
   const downstream = await startTestDownstream();
   const { arrivals } = trace;

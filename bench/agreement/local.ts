@@ -1,4 +1,4 @@
-/** A trace on the local stack, in real time: what it came to, in the words of a simulation. */
+/** Runs a trace on the local stack in real time, and reports it like a simulation. */
 import { setTimeout } from 'node:timers/promises';
 import { createClient } from '../../src/client/client.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -17,7 +17,7 @@ const silent = {
   warn: () => {},
   error: (message: string, fields: object) => console.error(message, fields),
 };
-/** Until the last results are written and the last leaders let go, in ms. */
+/** Time until the last results are written and the last leaders have released their locks, in milliseconds. */
 const AFTERWARDS: Millis = 4_000;
 
 export const onLocalStack = async (
@@ -54,7 +54,7 @@ export const onLocalStack = async (
   downstream.behave(async ({ items }) => {
     const at = Date.now() - from;
     if (down && at >= down.from && at < down.until) return { status: 503 };
-    // What answering takes by itself is in the rest.
+    // Shorter durations are covered by the overhead of the answer itself.
     if (takes > 5) await setTimeout(takes);
     for (const { id } of items) done.add(id);
     return { status: 200 };
@@ -63,7 +63,7 @@ export const onLocalStack = async (
     await setTimeout(Math.max(0, from + at - Date.now()));
     const now = Date.now();
     const tasks = together.map(({ operation, payload }) => ({ operation, payload: JSON.parse(payload) }));
-    // The next are not late where this request takes long.
+    // Not awaited, so that a slow request does not delay the next ones.
     sending.push(
       client.sendAll(tasks).then((ids) => {
         for (const id of ids) sentAt.set(id, now);
@@ -80,7 +80,7 @@ export const onLocalStack = async (
   const called = new Set<string>();
   for (const { at, items } of downstream.calls)
     for (const { id } of items) {
-      // A task that is called about again has waited for its first call only.
+      // For a task with several calls, only the wait until its first call counts.
       if (!called.has(id)) waits.add(at - (sentAt.get(id) ?? at));
       called.add(id);
     }

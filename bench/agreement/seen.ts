@@ -1,9 +1,9 @@
-/** What is compared of a trace that ran, and one that was simulated. */
+/** The measures that are compared between a real run and a simulation of a trace. */
 import type { Outcome, Spread } from '../../tools/simulate/outcome.ts';
 
 export interface Seen {
   readonly calls: number;
-  /** In these calls. */
+  /** Tasks in these calls. */
   readonly tasks: number;
   readonly waits: Spread;
   readonly earlyGuards: number;
@@ -13,7 +13,7 @@ export interface Seen {
 
 export const seenIn = ({ operations, usage, earlyGuards }: Outcome): Seen => {
   const [only] = operations;
-  if (!only || operations.length > 1) throw new Error('a trace of one operation is compared');
+  if (!only || operations.length > 1) throw new Error('only a trace with exactly one operation can be compared');
   return {
     calls: only.calls,
     tasks: only.succeeded + only.failed,

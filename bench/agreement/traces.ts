@@ -1,4 +1,7 @@
-/** Traces that are compared: light ones, which give as many calls whatever some milliseconds do, and sustained loads. */
+/**
+ * The traces that are compared: light ones, whose number of calls does not depend on some milliseconds, and sustained
+ * loads.
+ */
 
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -12,18 +15,21 @@ export interface Trace {
   readonly arrivals: readonly Arrival[];
   readonly maxSize: number;
   readonly maxWait: Millis;
-  /** What else is configured. */
+  /** Further limits of the operation. */
   readonly limits?: Pick<ConfigInput['operations'][string], 'rateLimit' | 'concurrency'>;
-  /** How the downstream is, if it is not quick. */
+  /** Behaviour of the downstream, unless it is quick. */
   readonly downstream?: Partial<DownstreamModel>;
-  /** How far the mean waits may be apart where the simulator is known to be wrong, in percent. @default - as those of other traces */
+  /**
+   * Largest allowed difference of the mean waits where the simulator is known to be inaccurate, in percent.
+   * @default - the same as for other traces
+   */
   readonly meanWithin?: number;
 }
 
-/** Of the light traces. */
+/** For the light traces. */
 const [MAX_SIZE, MAX_WAIT] = [100, 3_000];
 
-/** Tasks come ten at once, as one request brings them. */
+/** Tasks arrive ten at a time, as one request sends them. */
 const TOGETHER = 10;
 const PAYLOAD_BYTES = 400;
 
@@ -40,12 +46,12 @@ const light = (arrivals: readonly Arrival[]): Trace => ({
   maxWait: MAX_WAIT,
 });
 
-/** The tasks of a quiet depot: five times ten within a batch's wait, and none when it is about to end. */
+/** The tasks of a quiet depot: ten tasks at five times within a batch's `maxWait`, and none near its end. */
 const QUIET: Millis = 700;
 const QUIET_DEPOTS = 4;
-/** Those of a busy one: it fills a batch in 1.75 s. */
+/** A busy depot fills a batch in 1.75 s. */
 const BUSY: Millis = 175;
-/** The batches of the quiet depots, and two of the busy one. */
+/** Time for one batch of each quiet depot, and two of the busy one. */
 const ROUND: Millis = 5 * QUIET;
 
 /** Four quiet depots and a busy one, for `rounds` of 3.5 s. */
@@ -56,7 +62,10 @@ export const steadily = (rounds: number): Trace => {
   return light([...quiet, ...every(BUSY, 60, 'busy')]);
 };
 
-/** A batch and a half for each of three depots at once, and again when that is over: also where requests take long. */
+/**
+ * One and a half batches for each of three depots at once. The next burst comes after these are done, even if requests
+ * take long.
+ */
 export const inBursts = (rounds: number): Trace => {
   const burst = (at: Millis, depot: string): readonly Arrival[] =>
     Array.from({ length: (1.5 * MAX_SIZE) / TOGETHER }, () => ten(at, depot)).flat();
@@ -67,10 +76,10 @@ export const inBursts = (rounds: number): Trace => {
   );
 };
 
-/** More calls than the rate lets through: what comes in a burst waits for its moments. */
+/** More calls than the rate allows: the calls of a burst wait for their reserved times. */
 export const withRate = (rounds: number): Trace => ({ ...inBursts(rounds), limits: { rateLimit: 1 } });
 
-/** Calls that take a second, two at a time. */
+/** Calls take a second, at most two at a time. */
 export const withCap = (rounds: number): Trace => ({
   ...inBursts(rounds),
   limits: { concurrency: { total: 2 } },
@@ -83,7 +92,10 @@ export const withOutage = (rounds: number): Trace => ({
   downstream: { down: { from: 4_000, until: 14_000 } },
 });
 
-/** Payloads of 100 KB: eight or nine fill a batch by their bytes. The simulator does not count the time that bytes take. */
+/**
+ * Payloads of 100 KB: eight or nine of them fill a batch by bytes. The simulator does not model the time for
+ * transferring bytes.
+ */
 export const withLargePayloads = (rounds: number): Trace => ({
   ...light(
     Array.from({ length: rounds }, (_, round) =>
@@ -93,7 +105,7 @@ export const withLargePayloads = (rounds: number): Trace => ({
   meanWithin: 30,
 });
 
-/** A load of `npm run bench:sustained`, whose tasks come one by one. */
+/** A load of `npm run bench:sustained`, whose tasks arrive one by one. */
 export const sustained = ({ sends }: Load): Trace => ({
   arrivals: sends.map(({ at, target }, n) => ({
     at: Math.floor(at),

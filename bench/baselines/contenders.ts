@@ -1,4 +1,4 @@
-/** Who runs in the comparison, each over the same schedules. */
+/** The contenders of the comparison. Each runs the same schedules. */
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../../verification/batches/configurations.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
@@ -25,7 +25,7 @@ const withoutFaults = ({ name, run }: Contender): Contender => ({
 
 const ours: Contender = { name: 'Groupage', run: runOurs };
 
-/** `published` alone is the description with its index up to 3 s behind; the others differ from it as they say. */
+/** `published` alone has an index that lags by up to 3 s. The names of the others say how they differ from it. */
 export const CONTENDERS: readonly Contender[] = [
   ours,
   published(''),
@@ -33,7 +33,7 @@ export const CONTENDERS: readonly Contender[] = [
   published(', index never lags', { lag: NO_LAG }),
   published(', conditional claims', { claims: 'conditional' }),
   published(', conditional claims, leaders restarted', { claims: 'conditional', restarts: true }),
-  // All that a durable workflow and an index on its best days do for it.
+  // The most that a durable workflow and a fast index can improve.
   published(', both, index rarely lags', { claims: 'conditional', restarts: true, lag: seldomUpTo(3_000) }),
   published(', both, index never lags', { claims: 'conditional', restarts: true, lag: NO_LAG }),
   published(', no second read', { looksAgain: false }),
@@ -43,7 +43,10 @@ export const CONTENDERS: readonly Contender[] = [
   withoutFaults(published(', index never lags', { lag: NO_LAG })),
 ];
 
-/** Runs schedules with consecutive seeds. @param change alters each of them, for everybody. */
+/**
+ * Runs schedules with consecutive seeds.
+ * @param change alters each schedule, for all contenders
+ */
 export const compete = async (
   { run }: Contender,
   firstSeed: number,
@@ -56,7 +59,7 @@ export const compete = async (
   return total;
 };
 
-/** The same schedule with batches of another size, and nobody else's. */
+/** The same schedule with another batch size for this contender only. */
 export const withSize =
   (maxSize: number) =>
   (scenario: Scenario): Scenario => ({

@@ -1,4 +1,4 @@
-/** Our own schedules, counted as the published algorithm's are. */
+/** Schedules of Groupage, with the same counts as for the published algorithm. */
 import { membersOf } from '../../src/domain/batches/batch.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
@@ -21,7 +21,7 @@ interface Units {
 /**
  * Runs a schedule of the real steps. The same scenario gives the same outcome.
  *
- * @throws Error where a promise of ours breaks: that is a defect, and such a run has no figures.
+ * @throws Error if Groupage breaks a promise. That is a defect, and the run has no figures.
  */
 export const runOurs = async (scenario: Scenario): Promise<Outcome> => {
   const units: Units = { write: 0, read: 0 };
@@ -38,7 +38,7 @@ const meteredSteps = (units: Units): Steps => {
       units.read += read;
     }
   };
-  /** Payloads are taken to be in the task's row, since what a schedule calls large is not. */
+  /** Payloads count as part of the task's row, because even the large payloads of a schedule are small. */
   const small: typeof tasks = {
     ...tasks,
     storePayloads: () => [],
@@ -66,7 +66,7 @@ const count = (scenario: Scenario, { tables, log }: Report): Outcome => {
     const status = tables.tasks.get(id)?.state.status;
     return status === 'succeeded' || status === 'failed';
   };
-  // Dead letters of ours are sent again until they are done: there is none in the end.
+  // Dead letters of Groupage are redriven until they are done, so none is left at the end.
   const stranded = [...sent.keys()].filter((id) => !isEnded(id)).length;
   const batches = [...tables.batches.values()].filter((batch) => membersOf(batch).length > 0);
   const members = batches.flatMap(membersOf);

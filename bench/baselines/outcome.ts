@@ -1,4 +1,4 @@
-/** What a schedule comes to, whoever batched its tasks: seen from outside, so that algorithms can be compared by it. */
+/** The outcome of a schedule, measured from outside, so that algorithms can be compared. */
 
 import { AS_THEY_COME, operationFor } from '../../src/domain/config/resolved.ts';
 import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
@@ -10,27 +10,27 @@ import { withOperations } from '../../verification/batches/configurations.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
 import { withoutPolicies } from '../../verification/batches/without-policies.ts';
 
-/** Counts; of one schedule, or of many added up. */
+/** Counts of one schedule, or sums over many. */
 export interface Outcome {
   readonly schedules: number;
-  /** Tasks whose message a queue took. */
+  /** Tasks whose message a queue accepted. */
   readonly tasks: number;
   /** Schedules with a stranded task. */
   readonly schedulesStranded: number;
-  /** Tasks that never ended though nothing is left to happen, and that no dead letter is about. */
+  /** Tasks that never end although no event is left, and that are in no dead letter. */
   readonly stranded: number;
-  /** Those of them that have not ended either once a later task of their Target has come by. */
+  /** Stranded tasks that have not ended even after a later task of their Target arrived. */
   readonly strandedStill: number;
-  /** Tasks that never ended and that wait in a dead-letter queue for a person. */
+  /** Tasks that never end and wait in a dead-letter queue for a person. */
   readonly deadLettered: number;
   /** Tasks that were put into more than one batch. */
   readonly inTwoBatches: number;
-  /** Tasks that the downstream was called about for more than one batch. */
+  /** Tasks that were included in calls of more than one batch. */
   readonly calledInTwoBatches: number;
-  /** Tasks that the downstream was first called about 10 s, or 10 min, after their `maxWait` was over; or never. */
+  /** Tasks whose first call came 10 s, or 10 min, after the end of their `maxWait`, or never. */
   readonly late: number;
   readonly veryLate: number;
-  /** Batches that have a task, the tasks in them, and the tasks that would have fit. */
+  /** Batches with tasks, the tasks in them, and their capacity. */
   readonly batches: number;
   readonly members: number;
   readonly places: number;
@@ -63,9 +63,9 @@ export const sum = (a: Outcome, b: Outcome): Outcome =>
   >;
 
 /**
- * A schedule that both algorithms can run: the published one knows neither limits in bytes and weight, windows, caps and what
- * producers may wish for, nor flushes, cancels, pauses, redrives and a patrol.
- * Every task is named, so that it can be told from outside when it was sent.
+ * A schedule that both algorithms can run. The published algorithm has no limits in bytes and weight, no windows, caps
+ * and task options, no flushes, cancels, pauses and redrives, and no patrol. Every task has an id, so that its send
+ * time is known from outside.
  */
 export const comparable = (scenario: Scenario): Scenario => {
   const { config, sends, ...rest } = withoutPolicies(scenario);
@@ -86,13 +86,13 @@ export const comparable = (scenario: Scenario): Scenario => {
 /** A task as its producers know it. */
 export interface Sent {
   readonly target: Target;
-  /** When it was first sent, in ms from the start. */
+  /** Time of the first send, in milliseconds from the start. */
   readonly at: Millis;
   readonly maxWait: Millis;
   readonly maxSize: number;
 }
 
-/** The tasks of a schedule. Messages that any register would refuse are none. */
+/** The tasks of a schedule, without messages that any register function refuses. */
 export const sentTasks = ({ config, sends }: Scenario): ReadonlyMap<TaskId, Sent> => {
   const tasks = new Map<TaskId, Sent>();
   for (const { at, body } of sends.toSorted((a, b) => a.at - b.at)) {
@@ -105,11 +105,11 @@ export const sentTasks = ({ config, sends }: Scenario): ReadonlyMap<TaskId, Sent
   return tasks;
 };
 
-/** What everything but the wait may take where nothing goes wrong. */
+/** Time for everything except the wait if nothing goes wrong, in milliseconds. */
 const LATE: Millis = 10_000;
 const VERY_LATE: Millis = 600_000;
 
-/** What the calls tell. */
+/** The counts that follow from the calls. */
 export const countCalls = (
   sent: ReadonlyMap<TaskId, Sent>,
   calls: readonly LoggedCall[],

@@ -1,9 +1,10 @@
 /**
- * A function's start, in a process of its own: its code is loaded, and its first invocation composes it.
+ * Measures the start of a function in a process of its own: loads its code and composes it in its first invocation.
  *
- *   node probe.mjs FOLDER EVENT
+ *     node probe.mjs FOLDER EVENT
  *
- * Prints how many milliseconds passed since the process began, and how many of them (or more, by threads) it computed.
+ * Prints the milliseconds since the process began, and the milliseconds of processor time, which can be more because of
+ * threads.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,6 +14,6 @@ const { handler } = await import(pathToFileURL(join(folder, 'index.mjs')).href);
 const answer = handler(JSON.parse(event), { getRemainingTimeInMillis: () => 0 });
 const ms = performance.now();
 const { user, system } = process.cpuUsage();
-// What it does then is not looked at: it may ask a table that is not there.
+// The result of the invocation is ignored: it may access a table that does not exist.
 Promise.resolve(answer).catch(() => {});
 process.stdout.write(`\n${JSON.stringify({ ms, cpu: (user + system) / 1_000 })}\n`, () => process.exit(0));

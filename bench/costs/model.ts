@@ -1,38 +1,38 @@
-/** What a month costs, in US dollars at list prices: Groupage and what else could do its work. */
+/** Costs of a month in US dollars at list prices, for Groupage and for alternatives. */
 import { PRICES } from '../../tools/simulate/prices.ts';
 
-/** Work as it comes, and the downstream that it is for. */
+/** The tasks of a month, and their downstream. */
 export interface Load {
   readonly name: string;
   /** Tasks a month. */
   readonly tasks: number;
-  /** Tasks that come to one Target within the time that they may wait: what a batch holds, 1 to 100. */
+  /** Tasks for one Target within the time that they may wait: the size of a batch, 1 to 100. */
   readonly perBatch: number;
-  /** What the downstream charges for a call, in dollars. */
+  /** Price of a call of the downstream, in dollars. */
   readonly perCall: number;
-  /** How long a call takes, however many items it has, in seconds. */
+  /** Duration of a call, whatever its number of items, in seconds. */
   readonly callSeconds: number;
 }
 
-/** @returns dollars a month. */
+/** @returns dollars a month */
 type Cost = (load: Load) => number;
 
 const MILLION = 1_000_000;
 const HOURS = 730;
-/** Memory of every function here, in GB; Groupage's have as much. */
+/** Memory of every function, in GB, the same as in Groupage. */
 const MEMORY = 0.5;
-/** What an invocation takes that calls nobody, in seconds: assumed. */
+/** Assumed duration of an invocation that makes no call, in seconds. */
 const SHORT = 0.1;
-/** An idle stack with its dashboard and alarms, a month: docs/how-to/deploy.md. */
+/** An idle stack with its dashboard and alarms, in dollars a month: docs/how-to/deploy.md. */
 const IDLE = 8.55;
 
 /**
- * Measured by `bench:burst -- --wait 30s`, full batches of 100 over 20 Targets, and by `bench:burst -- --tasks 1000 --targets
- * 1000`, each task its Target's only one; what a batch needs is shared by its tasks.
+ * Measured by `bench:burst -- --wait 30s` (full batches of 100 over 20 Targets) and by `bench:burst -- --tasks 1000
+ * --targets 1000` (each task alone in its Target). Tasks of a batch share the units of the batch.
  */
 const MEASURED = { write: { one: 16, hundred: 5.19 }, read: { one: 13.5, hundred: 1.72 } } as const;
 
-/** Capacity units a task, in batches of `size`. */
+/** Capacity units per task, in batches of `size`. */
 export const unitsPerTask = (size: number): { readonly write: number; readonly read: number } => {
   const { write, read } = MEASURED;
   return { write: between(write, size), read: between(read, size) };
@@ -44,9 +44,9 @@ const between = ({ one, hundred }: { readonly one: number; readonly hundred: num
   return one - perBatch + perBatch / size;
 };
 
-/** Producers send ten messages a request; functions get ten at once, and delete ten at once. */
+/** SQS requests per message. Producers send ten messages per request; functions receive and delete ten at once. */
 const REQUESTS = 0.3;
-/** Elect, group and batch: a message each, which is sent, received and deleted. */
+/** Elect, group and batch: one message each, which is sent, received and deleted. */
 const MESSAGES_PER_BATCH = 3;
 
 const seconds = (each: number): number => each * MEMORY * PRICES.lambda.perGigabyteSecond;
@@ -55,7 +55,7 @@ const invocations = (count: number, each: number): number =>
 const requests = (count: number): number => (count * PRICES.sqs.perMillionRequests) / MILLION;
 const calls = ({ tasks, perBatch }: Load): number => tasks / perBatch;
 
-/** What Groupage itself costs for a million tasks in batches of `size`, without waiting for the downstream. */
+/** Cost of Groupage itself for a million tasks in batches of `size`, without waiting for the downstream. */
 export const perMillionTasks = (size: number): number => {
   const { write, read } = unitsPerTask(size);
   const units = write * PRICES.dynamodb.perMillionWriteUnits + read * PRICES.dynamodb.perMillionReadUnits;
@@ -68,29 +68,31 @@ const groupage: Cost = (load) =>
   (load.tasks / MILLION) * perMillionTasks(load.perBatch) +
   calls(load) * (seconds(load.callSeconds) + load.perCall);
 
-/** A function for each message, which calls. */
+/** A function for each message, which makes a call. */
 const oneCallEach: Cost = ({ tasks, callSeconds, perCall }) =>
   requests(tasks * 3) + invocations(tasks, callSeconds) + tasks * perCall;
 
-/** The event source's batch window gathers, whatever the Target: right where all tasks may share a call. */
+/** The event source's batch window gathers messages of all Targets. This works if all tasks may share a call. */
 const batchWindow: Cost = (load) =>
   requests(load.tasks * REQUESTS) + invocations(calls(load), load.callSeconds) + calls(load) * load.perCall;
 
-/** An execution a task, that enters one state which calls. */
+/** A Standard execution per task, with one state that makes the call. */
 const standardEach: Cost = ({ tasks, perCall }) =>
   (tasks * 2 * PRICES.stepFunctions.perMillionTransitions) / MILLION + tasks * perCall;
 
-/** Express, an execution a task: billed while it waits for the call, in pieces of 64 MB. */
+/** An Express execution per task, billed while it waits for the call, per 64 MB. */
 const expressEach: Cost = ({ tasks, callSeconds, perCall }) => tasks * (express(callSeconds) + perCall);
 const express = (each: number): number =>
   PRICES.stepFunctions.perMillionExpressRequests / MILLION +
   (each * PRICES.stepFunctions.perExpressGigabyteSecond) / 16;
 
-/** A Distributed Map over a list that is there: an Express child for each batch, which the parent counts as a transition. */
+/**
+ * A Distributed Map over an existing list: an Express child for each batch, which counts as a transition of the parent.
+ */
 const distributedMap: Cost = (load) =>
   calls(load) * (PRICES.stepFunctions.perMillionTransitions / MILLION + express(load.callSeconds) + load.perCall);
 
-/** Two small containers (0.25 vCPU, 0.5 GB), so that one may go. */
+/** Two small containers (0.25 vCPU, 0.5 GB), so that one may fail. */
 const WORKERS = 2 * HOURS * (0.25 * PRICES.fargate.perVcpuHour + 0.5 * PRICES.fargate.perGigabyteHour);
 /** A primary and a replica. */
 const redis: Cost = (load) => WORKERS + 2 * HOURS * PRICES.elasticache.cacheT4gMicroHour + calls(load) * load.perCall;

@@ -73,6 +73,8 @@ const ofQueues = ({ queues }: Flow): readonly { readonly isDead: boolean; readon
     if (messages.size === 0) return [];
     const isDead = deadLetters.size > 0;
     const first = [...(isDead ? deadLetters : messages)].slice(0, FIRST).map(({ id }) => id);
-    const waitsFor = isDead ? 'the next redrive by the sweep: they are dead letters' : 'their delay, or their visibility timeout';
+    const waitsFor = isDead
+      ? 'the next redrive by the sweep: they are dead letters'
+      : 'their delay, or their visibility timeout';
     return [{ isDead, of: { of: `the ${name} queue`, count: messages.size, first, waitsFor } }];
   });

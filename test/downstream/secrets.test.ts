@@ -48,10 +48,10 @@ describe('a secret', () => {
   });
 
   it.each([
-    ['that is not there', awsError(400, 'ParameterNotFound'), /create it, or mend its name/],
+    ['that is not there', awsError(400, 'ParameterNotFound'), /create it, or correct its name/],
     ['that may not be read', awsError(400, 'AccessDeniedException'), /may not read it \(AccessDeniedException\)/],
     ['whose service is busy', awsError(400, 'ThrottlingException'), /reading it failed \(ThrottlingException\)$/],
-    ['without text', { body: { Parameter: { Value: '' } } }, /holds no text/],
+    ['without text', { body: { Parameter: { Value: '' } } }, /contains no text/],
   ])('%s is named with what to do, and asked for again', async (_, reply, reason) => {
     const working = service.requests;
     service.behave(() => reply);

@@ -1,12 +1,12 @@
-/** What hosts tell each other: published to all that have subscribed, some milliseconds later, or lost. */
+/** Notices between hosts. A notice reaches all subscribers after some milliseconds, or is lost. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Random } from '../../../src/virtual/random.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 
 export type Notice =
-  /** Of the first subscription: about hosts. */
+  /** Notices of the first subscription: about hosts. */
   | { readonly about: 'host'; readonly host: string; readonly is: 'there' | 'gone' }
-  /** Of the second one: about partitions. */
+  /** Notices of the second subscription: about partitions. */
   | {
       readonly about: 'partition';
       readonly partition: string;
@@ -14,12 +14,12 @@ export type Notice =
       readonly until: Millis | undefined;
     };
 
-/** Between publishing and hearing. */
+/** Shortest and longest delay of a notice, in milliseconds. */
 const [SOONEST, LATEST]: readonly [Millis, Millis] = [20, 100];
 
 interface Subscriber {
   readonly hear: (notice: Notice) => void;
-  /** From each publisher it hears things in their order. */
+  /** Notices of one publisher arrive in their order. */
   readonly last: Map<string, Millis>;
 }
 
@@ -29,7 +29,7 @@ export class Channel {
   readonly #lost: number;
   readonly #subscribers = new Map<string, Subscriber>();
 
-  /** @param lost how many notices do not arrive, 0 to 1, each subscriber for itself */
+  /** @param lost share of notices that do not arrive, 0 to 1, drawn for each subscriber */
   constructor(scheduler: Scheduler, random: Random, lost: number) {
     this.#scheduler = scheduler;
     this.#random = random;

@@ -1,13 +1,13 @@
 /**
- * A host of the published algorithm. What it knows is in two tables, and what it does is one thing after another: the
- * notices that came, then the tasks in the order in which they became due. An overloaded host is late with all of them.
+ * A host of the published algorithm. Its knowledge is in two tables. It does one thing at a time: first the notices
+ * that arrived, then its tasks in the order in which they became due. An overloaded host is late with all of them.
  *
- * Of a partition it believes one of these:
- * - somebody else's, until a moment: it leaves it alone so long;
- * - nobody's: it tries to acquire it while it has too few;
- * - its own: it works on it and renews its lock, until it is to release it, or a refusal or a notice says that it is
- *   another's;
- * - draining: the unit of work that is under way ends; then it releases it.
+ * For the host, a partition is in one of these states:
+ * - held by another host until a given time: the host does not try to acquire it before;
+ * - free: the host tries to acquire it while it has too few partitions;
+ * - its own: the host works on it and renews its lock, until it must release it, or a refusal or a notice shows another
+ *   owner;
+ * - draining: the current unit of work finishes, then the host releases the partition.
  */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { SimulatedProcess } from '../../../verification/fleets/process.ts';
@@ -24,30 +24,30 @@ export interface HostDeps {
   readonly reading: Reading;
   readonly work: {
     begin(partition: string): void;
-    /** Resolves when the unit that is under way has ended. */
+    /** Resolves when the current unit of work has ended. */
     end(partition: string): Promise<void>;
   };
 }
 
-/** Of one that is its own there is one such object for as long as it is. */
+/** A partition's owner and end of its lock. An own partition keeps the same object while this host owns it. */
 interface Known {
   readonly holder: string;
   until: Millis;
 }
 
-/** Its own no more, and not yet anybody else's. */
+/** No longer this host's own, and not yet another host's. */
 const DRAINING: Known = { holder: '', until: Number.POSITIVE_INFINITY };
-/** What it takes a host that is not overloaded to hear a notice. */
+/** Time that a host without overload needs to process a notice, in milliseconds. */
 const HEARING: Millis = 0.25;
-/** After a renewal that failed. */
+/** Pause after a failed renewal, in milliseconds. */
 const RETRY: Millis = 1_000;
 
 export class Host {
   readonly #deps: HostDeps;
   readonly #name: string;
-  /** The first table: the others, and when they were last heard of. */
+  /** The first table: the other hosts, and when each last announced itself. */
   readonly #hosts = new Map<string, Millis>();
-  /** The second one: whose partitions are, as far as it has heard, its own in the order in which it got them. */
+  /** The second table: the owners of partitions as far as the host knows, its own in the order of acquisition. */
   readonly #partitions = new Map<string, Known>();
   readonly #notices: Notice[] = [];
   readonly #tasks: (() => Promise<void>)[] = [];
@@ -61,7 +61,7 @@ export class Host {
     this.#name = deps.process.name;
   }
 
-  /** Resolves once it has left. */
+  /** Resolves once the host has left. */
   async run(): Promise<void> {
     const { channel, process, reading } = this.#deps;
     const { announce, balance } = reading.spans;
@@ -71,7 +71,7 @@ export class Host {
     });
     this.#announce();
     void this.#every(announce, async () => this.#announce());
-    // By then it has heard of everybody who is there.
+    // By then every other host has announced itself.
     void process.sleep(announce).then(async () => {
       await this.#queued(async () => this.#balance());
       await this.#every(balance, async () => this.#balance());
@@ -115,7 +115,7 @@ export class Host {
     });
   }
 
-  /** Resolves with what the task answers, once it was its turn. */
+  /** Queues a task. Resolves with its result. */
   #queued<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));
@@ -123,7 +123,7 @@ export class Host {
     });
   }
 
-  /** Counted from the end of the last time: a host that is late does not get later and later. */
+  /** The interval starts when the last run ends, so that a late host does not fall further and further behind. */
   async #every(span: Millis, task: () => Promise<void>): Promise<void> {
     while (!this.#isLeaving) {
       await this.#deps.process.sleep(span);
@@ -169,7 +169,7 @@ export class Host {
     this.#adjustSoon();
   }
 
-  /** One release or attempt at a time, so that what else is due comes in between. */
+  /** Does one release or attempt at a time, so that other due tasks run in between. */
   #adjustSoon(): void {
     if (this.#isAdjusting || this.#isLeaving) return;
     this.#isAdjusting = true;
@@ -186,7 +186,7 @@ export class Host {
     const newest = own.at(-1);
     if (this.#isLeaving || own.length === this.#maximum) return false;
     if (own.length > this.#maximum && newest !== undefined) {
-      // What else is due does not wait for that.
+      // Other due tasks do not wait for this.
       void this.#drain(newest).then(() => this.#queued(() => this.#release(newest)));
       return true;
     }
@@ -201,7 +201,7 @@ export class Host {
     const answer = await this.#call('locks.acquire', () => locks.acquire(partition, this.#name));
     if (answer?.lock === undefined) return false;
     const known = { ...answer.lock };
-    // What it got last is the last one in its table.
+    // The partition acquired last is the last one in the table.
     this.#partitions.delete(partition);
     this.#partitions.set(partition, known);
     if (answer.isDone) {
@@ -212,7 +212,7 @@ export class Host {
     return true;
   }
 
-  /** Renews a lock for as long as it is its own. */
+  /** Renews a lock while the partition is this host's own. */
   async #keep(partition: string, mine: Known): Promise<void> {
     const { renew } = this.#deps.reading.spans;
     const isMine = (): boolean => this.#partitions.get(partition) === mine && !this.#isLeaving;
@@ -234,13 +234,13 @@ export class Host {
     return true;
   }
 
-  /** Resolves when it may be released. */
+  /** Resolves when the partition may be released. */
   #drain(partition: string): Promise<void> {
     this.#partitions.set(partition, DRAINING);
     return this.#deps.work.end(partition);
   }
 
-  /** What the store is not known to have released ends by itself. */
+  /** Locks that the store may not have released expire. */
   async #release(partition: string): Promise<void> {
     const { locks, channel } = this.#deps;
     const answer = await this.#call('locks.release', () => locks.release(partition, this.#name));
@@ -249,7 +249,7 @@ export class Host {
       channel.publish(this.#name, { about: 'partition', partition, by: this.#name, until: undefined });
   }
 
-  /** Undefined when the call failed: nobody knows whether it did what it was to do. */
+  /** Undefined if the call failed. The store may have done it all the same. */
   async #call(name: string, call: () => Answer): Promise<Answer | undefined> {
     const answers = await this.#deps.process.gate(name, [call]).catch(orFailed);
     return answers?.[0];

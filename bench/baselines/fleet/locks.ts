@@ -1,4 +1,4 @@
-/** The store of the published algorithm: a lock for each partition, which ends by the clock unless it is renewed. */
+/** The store of the published algorithm: a lock for each partition, which expires by the clock unless it is renewed. */
 import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Lock {
@@ -6,10 +6,10 @@ export interface Lock {
   readonly until: Millis;
 }
 
-/** What a conditional write answers: what the lock is from now on, or what it is instead. */
+/** Answer of a conditional write: the lock after the write, or the lock that made it fail. */
 export interface Answer {
   readonly isDone: boolean;
-  /** Nobody's without one. */
+  /** Absent if the lock is free. */
   readonly lock: Lock | undefined;
 }
 
@@ -18,13 +18,16 @@ export class Locks {
   readonly #now: () => Millis;
   readonly #lasts: Millis;
 
-  /** @param now the clock of the day, which is right everywhere @param lasts how long a lock is its holder's */
+  /**
+   * @param now the time of day, which is correct on every host
+   * @param lasts how long a lock lasts, in milliseconds
+   */
   constructor(now: () => Millis, lasts: Millis) {
     this.#now = now;
     this.#lasts = lasts;
   }
 
-  /** Whoever comes first, of one that is nobody's or has ended. Again by its holder is harmless. */
+  /** Takes a lock that is free or expired. The first request wins. A repeated request of the holder does no harm. */
   acquire(partition: string, by: string): Answer {
     const lock = this.#locks.get(partition);
     return lock === undefined || lock.until <= this.#now() || lock.holder === by
@@ -32,7 +35,7 @@ export class Locks {
       : { isDone: false, lock };
   }
 
-  /** By its holder, also after it has ended: nobody else wanted it. */
+  /** Renews a lock for its holder, also after it has expired, if no other host took it. */
   renew(partition: string, by: string): Answer {
     const lock = this.#locks.get(partition);
     return lock?.holder === by ? this.#write(partition, by) : { isDone: false, lock };

@@ -1,36 +1,40 @@
 /**
- * The published algorithm for sharing partitions that `src/fleet` stands in for, under the virtual clock: on the same
- * simulated processes as ours, whose timers, threads and calls are late and fail in the same way.
+ * The published algorithm for sharing partitions, which `src/fleet` replaces, under the virtual clock. It runs on the
+ * same simulated processes as Groupage, whose timers, threads and calls are late and fail in the same way.
  *
- * Known of it:
- * - N hosts share P partitions by locks in a shared store, one for each partition, that end by the clock unless they are
- *   renewed. Nobody is in charge.
+ * Known facts about it:
+ * - N hosts share P partitions through locks in a shared store. Each partition has a lock, which expires by the clock
+ *   unless it is renewed. There is no leader.
  * - It has five time spans, two hash tables in each host's memory and two subscriptions.
- * - A host acquires partitions until it has its maximum, and releases the surplus when hosts join. There are two formulas
- *   of that maximum, one in the text's parentheses and one in its sentence, which differ.
- * - Its author withdrew it: overloaded hosts were too slow to renew their locks, so that partitions jumped between hosts.
+ * - A host acquires partitions until it has its maximum, and releases the surplus when hosts join. The text has two
+ *   formulas for this maximum, one in parentheses and one in a sentence, which differ.
+ * - Its author withdrew it, because overloaded hosts were too slow to renew their locks, so that partitions jumped
+ *   between hosts.
  *
- * Its text is not at hand: the above is from a summary of it. What had to be assumed:
+ * The original text is not available; these facts are from a summary of it. Assumptions:
  * - The formulas are ceil(P / N) and floor(P / N) + 1. Both are run.
- * - The spans: how long a lock lasts, how often it is renewed, how often a host announces itself, after how long without a
- *   word it is forgotten, and how often a host looks whether it has what it may have (`reading.ts`).
- * - The tables: the other hosts with the moment at which they were last heard of, and the partitions with whose they are,
- *   until when. The subscriptions: to hosts that are there or go, and to partitions that were acquired or released.
- * - A host does one thing at a time, and renews each lock by itself: that is how overload shows in it.
+ * - The time spans are: the duration of a lock, the interval of renewals, the interval at which a host announces
+ *   itself, the silence after which a host is forgotten, and the interval at which a host checks its number of
+ *   partitions (`reading.ts`).
+ * - The tables hold the other hosts, with the time of their last announcement, and the owners of partitions, with the
+ *   end of their locks. The subscriptions are to hosts that join or leave, and to partitions that were acquired or
+ *   released.
+ * - A host does one thing at a time, and renews each lock separately. This is how overload affects it.
  *
- * What is left open is read in its favour:
- * - Notices take 20 to 100 ms and cost nothing; one publisher's arrive in their order; what came in a pause is not lost, and
- *   is heard before anything else. So a host that comes back hears first of whom it forgot, and what it lost.
- * - A host that comes waits until it has heard the others; one that goes says so before it releases anything, and everybody
- *   who has too few by then tries at once. What is released is what came last, once the unit of work under way has ended,
- *   while the host goes on with other things.
- * - Attempts are in an order of chance, so that hosts seldom meet at one lock. A refusal says until when the lock lasts, and
- *   it is not tried again before. A lock that has ended may still be renewed if nobody else took it.
- * - A timer begins anew when its task is done. A renewal that failed is repeated after a second.
- * - The clocks of the day are right everywhere: a lock ends for its holder and for others at the same moment.
- * - What works on partitions runs beside all that, and is not in its way.
+ * Open points are decided in its favour:
+ * - Notices take 20 to 100 ms and cost nothing. Notices of one publisher arrive in order. A notice that arrives during
+ *   a pause is not lost, and the host processes it before anything else. A host that comes back therefore first learns
+ *   which hosts it forgot, and what it lost.
+ * - A new host waits until the others have announced themselves. A leaving host announces its leaving before it
+ *   releases anything, and every host with too few partitions then tries at once. A host releases the partitions that
+ *   it acquired last, each after its current unit of work, and goes on with other things meanwhile.
+ * - Attempts are in random order, so that hosts seldom compete for one lock. A refusal says how long the lock lasts,
+ *   and the host does not try again before that. An expired lock can still be renewed if no other host took it.
+ * - A timer starts again when its task is done. A failed renewal is repeated after a second.
+ * - The time of day is correct on every host, so a lock expires for its holder and for others at the same moment.
+ * - The work on partitions runs beside all that and does not delay it.
  *
- * A write unit is paid for each acquiring, renewal and release, also for refused ones.
+ * Each acquisition, renewal and release costs a write unit, also if it is refused.
  */
 
 import { seeded, seedOf } from '../../../src/virtual/random.ts';
@@ -79,7 +83,7 @@ class PublishedFleet {
     return {
       ...this.#ledger.outcome(this.#isEven()),
       wrongCheckpoints: this.#wrongCheckpoints,
-      // It promises nothing.
+      // The published algorithm has no promises.
       violations: [],
     };
   }
@@ -115,7 +119,7 @@ class PublishedFleet {
         break;
       case 'pause':
       case 'block':
-        // It has no other thread that would go on.
+        // A host has no second thread that would continue.
         process.pause(incident.span);
         break;
       case 'slow':
@@ -124,7 +128,7 @@ class PublishedFleet {
     }
   }
 
-  /** No two of those that are there have numbers that differ by more than one. */
+  /** Whether the numbers of partitions of any two present hosts differ by at most one. */
   #isEven(): boolean {
     const counts = new Map([...this.#there].map((name) => [name, 0]));
     for (const partition of this.#partitions) {

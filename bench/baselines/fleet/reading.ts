@@ -1,29 +1,32 @@
-/** How the published description is read where it leaves a choice: its formula, and its five time spans. */
+/** The choices that the published description leaves open: its formula and its five time spans, in milliseconds. */
 import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Spans {
-  /** For how long a lock on a partition is its holder's, unless that one renews it. */
+  /** Duration of a lock, unless its holder renews it. */
   readonly lock: Millis;
-  /** How often a host renews a lock: each of them by itself. */
+  /** Interval at which a host renews each of its locks. */
   readonly renew: Millis;
-  /** How often a host announces itself. */
+  /** Interval at which a host announces itself. */
   readonly announce: Millis;
-  /** After how long without a word a host is forgotten. */
+  /** Silence after which a host is forgotten. */
   readonly forget: Millis;
-  /** How often a host looks whether it has what it may have. */
+  /** Interval at which a host compares its partitions with its maximum. */
   readonly balance: Millis;
 }
 
 /**
- * A lock outlives two renewals that come to nothing, and a host two announcements: as usual for leases. A crash is over
- * after some forty seconds, which is what people who choose such spans want of them.
+ * A lock survives two failed renewals, and a host two lost announcements, as is usual for leases. A crash is over after
+ * about forty seconds, a usual aim for such time spans.
  */
 export const SPANS: Spans = { lock: 30_000, renew: 10_000, announce: 5_000, forget: 15_000, balance: 10_000 };
 
-/** The most partitions that a host may have, as one place of the description says, and as another does. */
+/** The maximum of partitions of a host: the description has two formulas. */
 export type Formula = 'parentheses' | 'sentence';
 
-/** They differ where the hosts divide the partitions: by the second not all of them can have the most. */
+/**
+ * They differ if the number of hosts divides the number of partitions. With the second formula, not all hosts can then
+ * have the maximum.
+ */
 export const MAXIMUM: Readonly<Record<Formula, (partitions: number, hosts: number) => number>> = {
   parentheses: (partitions, hosts) => Math.ceil(partitions / hosts),
   sentence: (partitions, hosts) => Math.floor(partitions / hosts) + 1,

@@ -1,12 +1,18 @@
-/** What a host of the published algorithm does with the partitions that it believes to be its own: the same as with ours. */
+/**
+ * Work of a host of the published algorithm on the partitions that it takes for its own: the same work as with
+ * Groupage.
+ */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 import type { Ledger } from '../../../verification/fleets/ledger.ts';
 import type { SimulatedProcess } from '../../../verification/fleets/process.ts';
 
-/** A unit of work, and by how much an overloaded host takes longer for it, for each time by which it is slower. */
+/**
+ * Duration of a unit of work, and the extra time of an overloaded host for each factor by which it is slower, in
+ * milliseconds.
+ */
 const [UNIT, OVERHEAD]: readonly [Millis, Millis] = [500, 20];
-/** Units to a checkpoint: one a second. */
+/** Units per checkpoint: one checkpoint a second. */
 const UNITS = 2;
 
 interface Working {
@@ -21,7 +27,10 @@ export class PublishedWork {
   readonly #onCheckpoint: (partition: string) => void;
   readonly #working = new Map<string, Working>();
 
-  /** @param onCheckpoint is told when one reaches the store, which takes it from anybody: there is no fence */
+  /**
+   * @param onCheckpoint called when a checkpoint reaches the store, which accepts it from any host, because there is no
+   * fence
+   */
   constructor(
     process: SimulatedProcess,
     scheduler: Scheduler,
@@ -41,7 +50,7 @@ export class PublishedWork {
     void this.#work(partition, working);
   }
 
-  /** Resolves when the unit that is under way has ended. */
+  /** Resolves when the current unit of work has ended. */
   end(partition: string): Promise<void> {
     const working = this.#working.get(partition);
     if (working === undefined) return Promise.resolve();
@@ -53,7 +62,7 @@ export class PublishedWork {
   async #work(partition: string, working: Working): Promise<void> {
     for (let units = 1; !working.isEnding; units += 1) {
       await this.#unit(partition);
-      // Of one that fails the next one says all that it did.
+      // If a checkpoint fails, the next one includes its progress.
       if (units % UNITS === 0)
         await this.#process.gate('checkpoint', [() => this.#onCheckpoint(partition)]).catch(orFailed);
     }
@@ -67,7 +76,7 @@ export class PublishedWork {
   }
 }
 
-/** @throws whatever is not a call that failed as the scenario wants it */
+/** @throws an error other than a failed call that the scenario causes */
 export const orFailed = (cause: unknown): undefined => {
   if (cause instanceof Error && cause.name === 'SimulatedFailure') return undefined;
   throw cause;

@@ -1,4 +1,4 @@
-/** Rows of single jobs, as the ways without tokens have them. */
+/** Rows of single jobs, for the variants without tokens. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { writeAll } from '../../../src/aws/dynamodb.ts';
@@ -23,7 +23,7 @@ export const createJobTable = async ({ client, table }: Pick<JobTable, 'client' 
   );
 };
 
-/** Jobs of a list from one to another, as they are before or after they were done. */
+/** Writes the jobs in a range, either as they are before they are done or after. */
 export const putJobRows = (
   { client, table, list }: JobTable,
   from: number,

@@ -1,17 +1,17 @@
 /**
- * The second way: the list's row has the ids of the jobs that wait, in their order, and whoever claims takes the first
- * away if it still is the first. What he does then is in the job's own row.
+ * The second variant: the list's row has the ids of the waiting jobs in order. A claimer removes the first id if it is
+ * still the first. The state of a claimed job is in the job's own row.
  *
- * As well as it can be done: the first id alone comes over the wire, though DynamoDB charges for the whole row; and
- * consistent, since who reads late loses a write, which costs the most. A set in place of the list would lose less
- * often, for the same bytes, and forget the order.
+ * The variant is as efficient as possible. A read returns only the first id, though DynamoDB charges for the whole row.
+ * The read is strongly consistent, because a stale read causes a refused write, which costs most. A set instead of a
+ * list would cause fewer refusals for the same bytes, but loses the order.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
 import { completeRow } from './job-rows.ts';
 import { type JobTable, jobIdOf, RowTooLarge, type Way } from './variant.ts';
 
-/** Beside the rows of jobs, which are there already. */
+/** Name of the list's row, beside the rows of jobs. */
 const WAITING = 'waiting';
 
 export const popping = async (jobs: JobTable): Promise<Way> => {

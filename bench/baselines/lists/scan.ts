@@ -1,10 +1,10 @@
 /**
- * The first way: each job is a row with a status, and whoever claims looks for the first that waits and marks it as
- * his, if it still waits.
+ * The first variant: each job is a row with a status. A claimer finds the first waiting row and marks it, if it still
+ * waits.
  *
- * As well as it can be done: the list is one partition, read in order and a page at a time, eventually consistent at
- * half the price, since the condition decides; whoever loses a job goes on with the next one in hand instead of reading
- * again.
+ * The variant is as efficient as possible. The list is one partition, read in order, page by page. Reads are eventually
+ * consistent at half the price, because the condition of the write decides. A claimer that loses a job tries the next
+ * row of its page instead of reading again.
  */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
@@ -12,7 +12,7 @@ import type { Item } from '../../../src/rows/item.ts';
 import { completeRow, putJobRows } from './job-rows.ts';
 import type { JobTable, Taken, Way } from './variant.ts';
 
-/** Rows that one request looks at: a few requests for a long list, and not much too much for a short one. */
+/** Rows per request: few requests for a long list, and not much too much for a short one. */
 const PAGE = 1_000;
 
 export const scanning = async (jobs: JobTable): Promise<Way> => {

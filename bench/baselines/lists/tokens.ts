@@ -1,6 +1,6 @@
 /**
- * The third way, ours: jobs are numbered, and the next number is in the list's row, with who has which. It takes
- * leases, and each is handed out again should its worker die.
+ * The third variant, which Groupage uses: jobs are numbered, and the list's row has the next number and all leases. A
+ * job is handed out again if its worker dies.
  */
 import { strict as assert } from 'node:assert';
 import type { ListId } from '../../../src/domain/lists/ids.ts';

@@ -1,25 +1,31 @@
 /**
- * A way to hand each job of a list out once, as the published account has three; all do the same jobs for the same
- * claimers.
+ * A way to hand out each job of a list once; the published account has three. All variants do the same jobs for the
+ * same claimers.
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** A job that somebody has, as its way names it. */
+/** A claimed job, as its variant names it. */
 export interface Taken {
   readonly job: string;
   readonly payload: string;
 }
 
-/** A list that one way holds. */
+/** A list of one variant. */
 export interface Way {
-  /** Leaves it as it is when the first jobs are done: not measured. Goes forward only. @throws RowTooLarge */
+  /**
+   * Moves the list to the state after the first jobs are done. Only forward; not measured.
+   * @throws RowTooLarge
+   */
   advance(done: number): Promise<void>;
-  /** The next job for somebody who claims. @returns none where nothing is left */
+  /**
+   * Claims the next job.
+   * @returns nothing if no job is left
+   */
   claim(claimer: string): Promise<Taken | undefined>;
   complete(taken: Taken): Promise<void>;
 }
 
-/** The two ways that have no tokens keep a row for each job in a table of theirs (`Id`: the list, `Job`). */
+/** The two variants without tokens keep a row for each job in a table of their own (`Id`: the list, `Job`). */
 export interface JobTable {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
@@ -27,13 +33,13 @@ export interface JobTable {
   readonly jobs: number;
 }
 
-/** As long as a ULID, which is what jobs are named by where nothing numbers them; and in their order. */
+/** Ids as long as a ULID, which names jobs that are not numbered, and in order. */
 export const jobIdOf = (job: number): string => `01K9${String(job).padStart(22, '0')}`;
 
-/** DynamoDB takes no row of more than 400 KB. */
+/** A row would exceed DynamoDB's limit of 400 KB. */
 export class RowTooLarge extends Error {
   override readonly name = 'RowTooLarge';
   constructor(jobs: number, cause: unknown) {
-    super(`a row holds less than ${jobs} ids`, { cause });
+    super(`a row cannot hold ${jobs} ids`, { cause });
   }
 }

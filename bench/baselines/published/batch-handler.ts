@@ -1,4 +1,4 @@
-/** The batch handler λ: one call a delivery, a result for each task, and the queue's redelivery as the only retry. */
+/** The batch handler: one call per delivery, a result for each task, and redelivery by the queue as the only retry. */
 
 import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
 import { failAll, type Verdict, verdictOf } from '../../../src/domain/downstream/verdict.ts';
@@ -11,7 +11,7 @@ interface HandlerDeps {
   readonly downstream: Downstream;
 }
 
-/** @returns whether the message is done. */
+/** @returns whether the message is done */
 export const handlePublishedBatch = async (
   { tables, downstream }: HandlerDeps,
   id: BatchId,
@@ -35,6 +35,6 @@ const openTasks = async (tables: Tables, { id, members }: BatchRow): Promise<Tas
   return tasks.flatMap((task) => (task && tables.isOpen(task, id) ? [task] : []));
 };
 
-/** What is still open after the last delivery: the message must not become a dead letter for its sake. */
+/** Fails the tasks that are still open after the last delivery, so that the message does not become a dead letter. */
 const givenUp = ({ open, reason }: Verdict<TaskRow>): ReturnType<typeof failAll> =>
   failAll(open, { code: 'attempts-exhausted', message: reason, retriable: true });

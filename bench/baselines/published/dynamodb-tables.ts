@@ -1,4 +1,7 @@
-/** The published tables on DynamoDB: as in a schedule ({@link ./store.ts}), and what they cost the engine says. */
+/**
+ * The published tables on DynamoDB, with the same behaviour as in a schedule ({@link ./store.ts}). The engine states
+ * their cost.
+ */
 import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
@@ -21,7 +24,7 @@ export interface TableNames {
 
 const INDEX = 'TargetStatus';
 
-/** The index has what a leader asks it for, and no payloads. */
+/** The index contains the attributes that a leader queries, without payloads. */
 export const createPublishedTables = async (client: DynamoDBDocumentClient, names: TableNames): Promise<void> => {
   const texts = (...attributes: string[]): CreateTableCommandInput['AttributeDefinitions'] =>
     attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const }));
@@ -52,7 +55,10 @@ export const createPublishedTables = async (client: DynamoDBDocumentClient, name
   });
 };
 
-/** As the description reads: a task is written by its id, whatever it has become. @param now the clock that locks expire by */
+/**
+ * As the description says: a task is written by its id, whatever its state is now.
+ * @param now the clock by which locks expire
+ */
 export const dynamoDBPublishedTables = (
   client: DynamoDBDocumentClient,
   names: TableNames,
@@ -88,7 +94,7 @@ const tasksOn = (
   };
 };
 
-/** Many statements a request. */
+/** Many statements per request. */
 const changesOn = (
   client: DynamoDBDocumentClient,
   table: string,
@@ -180,11 +186,11 @@ const taskOf = ({ Id, Target: target, Status, Payload, CreatedAt, BatchId: batch
 
 const stored = async (client: DynamoDBDocumentClient, table: string, id: TaskId): Promise<TaskRow> => {
   const [row] = await getAll(client, table, [keyOf(id)]);
-  if (!row) throw new Error(`task ${id} was there a moment ago`);
+  if (!row) throw new Error(`task ${id} existed a moment ago, but its row is gone`);
   return taskOf(row);
 };
 
-/** All of them: the index does not know who is oldest. */
+/** Reads all of them, because the index is not ordered by age. */
 const waitingIn = async (
   client: DynamoDBDocumentClient,
   table: string,

@@ -1,22 +1,22 @@
-/** The batch leader election of one task, and what its winner does: the leader workflow. */
+/** The batch leader election of one task, and the workflow of its winner. */
 import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import { LEASE } from '../../../src/domain/timings.ts';
 import type { Reading } from './reading.ts';
 import type { IndexEntry, Tables } from './tables.ts';
 
-/** How often the index is asked, and a failed step repeated. */
+/** Interval of the queries of the index, and of repeats of a failed step, in milliseconds. */
 export const POLL: Millis = 1_000;
 
-/** What a workflow keeps from step to step; one that is started again goes on from here. */
+/** State that a workflow keeps from step to step. A restarted workflow continues from it. */
 export interface Workflow {
-  /** Names it in the lock. */
+  /** Name of the workflow in the lock. */
   readonly id: string;
   readonly target: Target;
-  /** The task that it was started for. */
+  /** The task for which the workflow was started. */
   readonly task: TaskId;
-  /** Tasks that it has seen to, however the index shows them. */
+  /** Tasks that the workflow has dealt with, even if the index still shows them. */
   readonly taken: Set<TaskId>;
-  /** The batch that it is making. */
+  /** The batch that the workflow is forming. */
   plan: Plan | undefined;
   hasEnded: boolean;
 }
@@ -35,7 +35,7 @@ export interface LeaderDeps {
   sleep(duration: Millis): Promise<void>;
   newBatchId(): BatchId;
   sendBatch(id: BatchId): Promise<void>;
-  /** Does a step, and does it again while it fails. */
+  /** Does a step, and repeats it while it fails. */
   untilDone<T>(step: () => Promise<T>): Promise<T>;
 }
 
@@ -44,7 +44,7 @@ export const runLeader = async (deps: LeaderDeps, workflow: Workflow): Promise<v
   const { id, target } = workflow;
   do {
     const isLeader = await untilDone(() => tables.acquire(target, id, deps.maxWait + LEASE));
-    // Lost: the present leader will find the task.
+    // The election is lost: the present leader finds the task.
     if (!isLeader && !workflow.plan) break;
     workflow.plan ??= { id: deps.newBatchId(), members: await gather(deps, workflow) };
     await makeBatch(deps, workflow, workflow.plan);
@@ -54,11 +54,11 @@ export const runLeader = async (deps: LeaderDeps, workflow: Workflow): Promise<v
   workflow.hasEnded = true;
 };
 
-/** What the index shows of the tasks that nobody, as far as the workflow knows, has seen to. */
+/** Tasks in the index that this workflow has not dealt with. */
 const unseen = ({ taken }: Workflow, shown: readonly IndexEntry[]): TaskId[] =>
   shown.map(({ id }) => id).filter((id) => !taken.has(id));
 
-/** Polls until a batch is full or the time is up. Its own task it knows without the index. */
+/** Polls until a batch is full or the time is over. The workflow counts its own task without the index. */
 const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> => {
   const { tables, maxSize, maxWait, now, sleep, untilDone } = deps;
   const { task, target, taken } = workflow;
@@ -72,7 +72,7 @@ const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> =
     }
     if (taken.has(task) || (await untilDone(() => tables.read([task])))[0]?.status === 'created')
       return members.slice(0, maxSize);
-    // Another leader has seen to it since.
+    // Another leader has dealt with the task since.
     taken.add(task);
   }
 };

@@ -1,4 +1,4 @@
-/** The published tables of a schedule, each call of them through a process's gate. */
+/** The published tables in a schedule. Each call goes through the gate of a process. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import { type Gate, through } from '../../../src/virtual/gate.ts';
 import type { Store } from './store.ts';
@@ -26,7 +26,7 @@ export const simulatedTables = (store: Store, gate: Gate, now: () => Millis): Ta
   isOpen: (task, batch) => store.isOpen(task, batch),
 });
 
-/** One request with a statement for each; none for nothing. */
+/** One request with a statement for each task; no request if there are none. */
 const each = async <T, Answer>(
   gate: Gate,
   call: string,

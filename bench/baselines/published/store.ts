@@ -1,4 +1,4 @@
-/** The published tables, with what DynamoDB charges for each read and write. */
+/** The published tables, with the units that DynamoDB charges for each read and write. */
 import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import type { Outcome } from '../../../src/domain/tasks/task.ts';
 import type { Reading } from './reading.ts';
@@ -11,7 +11,7 @@ interface LockRow {
   readonly acquiredAt: Millis;
 }
 
-/** An index entry is deleted and put anew when its key changes; a task's Status is part of it. */
+/** Changing an index key deletes the index entry and adds a new one. A task's Status is part of the key. */
 const STATUS_CHANGE = 1 + 2;
 
 export class Store {
@@ -31,7 +31,10 @@ export class Store {
     this.#claims = claims;
   }
 
-  /** Puts a task if its id is free. @returns the one that is stored. */
+  /**
+   * Inserts a task if its id is free.
+   * @returns the stored task
+   */
   insert(task: TaskRow): TaskRow {
     const stored = this.tasks.get(task.id);
     this.units.write += stored ? 1 : 2;
@@ -39,7 +42,7 @@ export class Store {
     return stored ?? task;
   }
 
-  /** Takes the lock if it is free, expired or already `holder`'s. */
+  /** Takes the lock if it is free, expired or `holder` has it already. */
   acquire(target: Target, holder: string, now: Millis, expiry: Millis): boolean {
     this.units.write += 1;
     const lock = this.#locks.get(target);
@@ -48,13 +51,13 @@ export class Store {
     return true;
   }
 
-  /** Removes the lock if it is `holder`'s. */
+  /** Removes the lock if `holder` has it. */
   release(target: Target, holder: string): void {
     this.units.write += 1;
     if (this.#locks.get(target)?.holder === holder) this.#locks.delete(target);
   }
 
-  /** What the index shows as waiting, oldest first. */
+  /** The tasks that the index shows as waiting, oldest first. */
   waiting(target: Target): TaskRow[] {
     const rows = this.#index.waiting(target);
     this.units.read +=
@@ -66,7 +69,7 @@ export class Store {
     return rows;
   }
 
-  /** Strongly consistent. */
+  /** A strongly consistent read. */
   task(id: TaskId): TaskRow | undefined {
     this.units.read += 1;
     return this.tasks.get(id);
@@ -77,13 +80,16 @@ export class Store {
     this.batches.set(batch.id, batch);
   }
 
-  /** Strongly consistent. */
+  /** A strongly consistent read. */
   batch(id: BatchId): BatchRow | undefined {
     this.units.read += 1;
     return this.batches.get(id);
   }
 
-  /** Puts a task into a batch. @returns whether it shows that batch now. */
+  /**
+   * Puts a task into a batch.
+   * @returns whether the task shows that batch now
+   */
   claim(id: TaskId, batchId: BatchId): boolean {
     return this.#write(id, ({ status, ...row }) => {
       if (this.#claims === 'conditional' && status !== 'created') return row.batchId === batchId;
@@ -104,12 +110,12 @@ export class Store {
     });
   }
 
-  /** Whether a handler of the batch has to see to the task. */
+  /** Whether the handler of the batch has to process the task. */
   isOpen(task: TaskRow, batch: BatchId): boolean {
     return isOpen(this.#claims, task, batch);
   }
 
-  /** A write that may be refused: `change` gives the new row, or what to answer instead. */
+  /** A conditional write: `change` returns the new row, or the answer if the write is refused. */
   #write(id: TaskId, change: (row: TaskRow) => TaskRow | boolean): boolean {
     const before = this.tasks.get(id);
     const after = before ? change(before) : false;
@@ -128,5 +134,5 @@ export class Store {
   }
 }
 
-/** Units of so many bytes that a row or an answer is charged as; an empty answer is one too. */
+/** Number of units of the given size for which a row or an answer is charged; an empty answer costs one. */
 const blocks = (rows: object, bytes: number): number => Math.max(1, Math.ceil(JSON.stringify(rows).length / bytes));

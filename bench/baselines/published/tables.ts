@@ -1,4 +1,4 @@
-/** The published tables as its functions see them: in memory for the schedules, on DynamoDB for the benchmark. */
+/** The published tables as its functions use them: in memory for the schedules, on DynamoDB for the benchmark. */
 import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import type { Outcome } from '../../../src/domain/tasks/task.ts';
 import type { Reading } from './reading.ts';
@@ -20,30 +20,36 @@ export interface BatchRow {
   readonly members: readonly TaskId[];
 }
 
-/** What the index has of a task. */
+/** Attributes of a task in the index. */
 export type IndexEntry = Pick<TaskRow, 'id' | 'createdAt'>;
 
 export interface Tables {
-  /** Puts a task if its id is free. @returns the one that is stored. */
+  /**
+   * Inserts a task if its id is free.
+   * @returns the stored task
+   */
   insert(task: TaskRow): Promise<TaskRow>;
-  /** Takes the lock if it is free, expired or already `holder`'s. */
+  /** Takes the lock if it is free, expired or `holder` has it already. */
   acquire(target: Target, holder: string, expiry: Millis): Promise<boolean>;
-  /** Removes the lock if it is `holder`'s. */
+  /** Removes the lock if `holder` has it. */
   release(target: Target, holder: string): Promise<void>;
-  /** What the index shows as waiting, oldest first. */
+  /** The tasks that the index shows as waiting, oldest first. */
   waiting(target: Target): Promise<readonly IndexEntry[]>;
-  /** The same, as a leader asks again and again: in a schedule this never fails. */
+  /** The same query, as the leader repeats it while it polls. In a schedule this never fails. */
   poll(target: Target): Promise<readonly IndexEntry[]>;
-  /** Strongly consistent, in the order of the ids. */
+  /** A strongly consistent read, in the order of the ids. */
   read(ids: readonly TaskId[]): Promise<readonly (TaskRow | undefined)[]>;
   putBatch(batch: BatchRow): Promise<void>;
-  /** Strongly consistent. */
+  /** A strongly consistent read. */
   batch(id: BatchId): Promise<BatchRow | undefined>;
-  /** Puts tasks into a batch. @returns of each whether it shows that batch now. */
+  /**
+   * Puts tasks into a batch.
+   * @returns for each task, whether it shows that batch now
+   */
   claim(ids: readonly TaskId[], batch: BatchId): Promise<readonly boolean[]>;
   start(ids: readonly TaskId[], batch: BatchId): Promise<void>;
   finish(results: readonly Finished[], batch: BatchId): Promise<void>;
-  /** Whether a handler of the batch has to see to the task. */
+  /** Whether the handler of the batch has to process the task. */
   isOpen(task: TaskRow, batch: BatchId): boolean;
 }
 
@@ -52,7 +58,7 @@ interface Finished {
   readonly outcome: Pick<Outcome, 'status'>;
 }
 
-/** @param claims as the description is read */
+/** @param claims the reading of the description */
 export const isOpen = (claims: Reading['claims'], { status, batchId }: TaskRow, batch: BatchId): boolean => {
   if (status === 'succeeded' || status === 'failed') return false;
   return claims === 'as-read' || batchId === batch;

@@ -1,4 +1,4 @@
-/** The index by Target and Status, eventually consistent: each write shows after a while of its own. */
+/** The index by Target and Status, eventually consistent. Each write shows after a delay of its own. */
 import type { Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 import type { TaskRow } from './tables.ts';
@@ -7,7 +7,10 @@ export class TargetIndex {
   readonly #scheduler: Scheduler;
   readonly #lag: () => Millis;
   readonly #created = new Map<Target, Map<TaskId, TaskRow>>();
-  /** Which write of a task it shows. Writes of different tasks overtake each other, an old one never undoes a newer. */
+  /**
+   * The write of a task that the index shows. Writes of different tasks overtake each other, but an older write never
+   * replaces a newer one.
+   */
   readonly #shown = new Map<TaskId, number>();
   #writes = 0;
 
@@ -24,7 +27,7 @@ export class TargetIndex {
     else this.#scheduler.after(delay, () => this.#show(row, write));
   }
 
-  /** The tasks of a Target that it shows as waiting, oldest first. */
+  /** The tasks of a Target that the index shows as waiting, oldest first. */
   waiting(target: Target): TaskRow[] {
     return [...(this.#created.get(target)?.values() ?? [])].sort((a, b) => a.createdAt - b.createdAt);
   }

@@ -1,4 +1,4 @@
-/** Runs leader workflows, and starts dead ones again where that is the reading. */
+/** Runs leader workflows, and restarts dead ones if the reading says so. */
 
 import { type Config, operationFor } from '../../../src/domain/config/resolved.ts';
 import { type BatchId, type Millis, operationOf, type Target, type TaskId } from '../../../src/domain/ids.ts';
@@ -12,10 +12,10 @@ import type { Reading } from './reading.ts';
 import { simulatedTables } from './simulated-tables.ts';
 import type { Store } from './store.ts';
 
-/** After which a silent workflow is taken for dead: as our messages come back. */
+/** Silence after which a workflow counts as dead, as for messages of Groupage. */
 const SILENCE: Millis = MINUTE;
 
-/** One run of a function or a workflow: how its calls fare, and its clock. */
+/** One run of a function or a workflow: its gate and its clock. */
 export interface Run {
   readonly name: string;
   readonly gate: Gate;
@@ -65,7 +65,7 @@ export class Workflows {
     const { config, chaos, store, reading, sendBatch } = this.#around;
     const { maxSize, maxWait } = operationFor(config, operationOf(target)).batch;
     const goOn = async (): Promise<void> => {
-      // Who was only paused, and finds another run in its place, does not go on.
+      // A run that was only paused, and was replaced by another run, does not continue.
       if (life.isOver) await new Promise(() => {});
       life.seenAt = chaos.scheduler.now;
     };
@@ -99,10 +99,10 @@ export class Workflows {
   }
 }
 
-/** Of one run of a workflow. */
+/** One run of a workflow. */
 interface Life {
-  /** When it last did something. */
+  /** Time of its last action. */
   seenAt: Millis;
-  /** Whether another run took its place. */
+  /** Whether another run replaced it. */
   isOver: boolean;
 }

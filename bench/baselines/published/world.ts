@@ -29,9 +29,9 @@ import type { TaskRow } from './tables.ts';
 import { TargetIndex } from './target-index.ts';
 import { type Run, Workflows } from './workflows.ts';
 
-/** Whatever goes on for longer goes on for ever. */
+/** A schedule that lasts longer counts as endless, in milliseconds. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
-/** Past the expiry of every lock, and past the last fault. */
+/** After the expiry of every lock, and after the last fault, in milliseconds. */
 const LATER: Millis = 60 * MINUTE;
 
 export class PublishedWorld {
@@ -94,7 +94,7 @@ export class PublishedWorld {
     return { ...outcome, strandedStill: stranded.filter((id) => !this.#store.ended.has(id)).length };
   }
 
-  /** Nothing happens by itself here: what is planned is all that will ever be. */
+  /** Nothing is added to the plan from outside, so the schedule ends when the plan is empty. */
   async #untilNothingIsLeft(): Promise<void> {
     await this.#scheduler.run(() => false, START + PATIENCE);
   }
@@ -144,7 +144,7 @@ export class PublishedWorld {
     return true;
   }
 
-  /** Each Target gets one more task. */
+  /** Sends one more task to each Target. */
   async #laterTasks(targets: ReadonlySet<Target>): Promise<void> {
     this.#scheduler.after(LATER, () => {
       for (const target of targets) {
@@ -181,7 +181,7 @@ export class PublishedWorld {
     };
   }
 
-  /** Tasks without an end that a dead letter is about. */
+  /** Tasks without an end that are in a dead letter. */
   #deadLettered(): ReadonlySet<TaskId> {
     const registered = [...this.#registerQueue.deadLetters].flatMap(({ id: messageId, body }) => {
       const parsed = parseRegisterMessage(this.#scenario.config, { messageId, body });
