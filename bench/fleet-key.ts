@@ -1,9 +1,10 @@
 /**
- * `npm run bench:fleet-key`: what a rolling restart of three nodes asks of one key of DynamoDB, which bears 3,000 read and 1,000
- * write units a second: with checkpoints in the rows of leases, as 0.2.0 has them, and in rows of their own. The real decisions and
- * steps run under the virtual clock; what their calls cost is asserted by test/aws/fleet-cost.test.ts.
+ * `npm run bench:fleet-key` measures the load of a rolling restart of three nodes on one key of DynamoDB, whose limit
+ * is 3,000 read and 1,000 write units a second. It compares checkpoints in the rows of leases, as in 0.2.0, with
+ * checkpoints in rows of their own. The real decisions and steps run under the virtual clock;
+ * test/aws/fleet-cost.test.ts asserts the cost of their calls.
  *
- * `--partitions 1000` and `--bytes 4096` say how many partitions there are, and how large their checkpoints.
+ * `--partitions 1000` and `--bytes 4096` set the number of partitions and the size of their checkpoints.
  */
 import { parseArgs } from 'node:util';
 import { table } from '../tools/terminal.ts';

@@ -1,11 +1,11 @@
 /**
- * `npm run bench:fleet-processes`: worker processes that share 64 partitions through the embedded engine, and what happens to
- * them: SIGKILL, SIGSTOP and SIGCONT, busy loops, a rolling restart. Each unit of work is written down; the rules of
- * `fleet-processes/verdict.ts` are checked on all of it, and each chapter's moves against the fewest there can be,
- * and for how long a partition was nobody's against what is stated.
+ * `npm run bench:fleet-processes` runs worker processes that share 64 partitions through the embedded engine, with
+ * incidents: SIGKILL, SIGSTOP and SIGCONT, busy loops, a rolling restart. Each unit of work is logged. The rules of
+ * `fleet-processes/verdict.ts` are checked on the whole log. For each chapter, the moves are compared with the expected
+ * range, and the longest time without an owner with its limit.
  *
- * - `--full`: as they run in the cloud: 8 workers, a cycle of 5 s, stopped for 60 s, busy for 30 s; some ten minutes.
- * - without it: a cycle of 1 s, and shorter spans; some three minutes.
+ * - `--full`: as in the cloud: 8 workers, a cycle of 5 s, stops of 60 s, busy loops of 30 s; about ten minutes.
+ * - without it: a cycle of 1 s and shorter times; about three minutes.
  * - `--only 'a busy loop,SIGKILL'`: some of the chapters.
  */
 import { parseArgs } from 'node:util';
@@ -22,13 +22,15 @@ const { values } = parseArgs({ options: { full: { type: 'boolean', default: fals
 const names = values.only?.split(',');
 const unknown = names?.filter((name) => !CHAPTERS.some((chapter) => chapter.name === name)) ?? [];
 if (unknown.length > 0) {
-  console.error(`there is no chapter ${unknown.join(', ')}: ${CHAPTERS.map(({ name }) => name).join(', ')}`);
+  console.error(
+    `there is no chapter ${unknown.join(', ')}; the chapters are ${CHAPTERS.map(({ name }) => name).join(', ')}`,
+  );
   process.exit(2);
 }
 
 const cycle = values.full ? 5_000 : 1_000;
 const maxBlocked = 12 * cycle;
-// The longest block ends well after it was taken for dead: 12 cycles, its Ttl of 6, and some.
+// The longest block lasts well beyond the eviction: 12 cycles, a Ttl of 6, and some more.
 const spans = { pause: 12 * cycle, block: 6 * cycle, longBlock: maxBlocked + 11 * cycle };
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -54,7 +56,7 @@ try {
   );
   const odd = chapters.flatMap(({ name, moves, expected: [least, most], longestPause, stated }) => [
     ...(moves < least || moves > most ? [`${name}: ${moves} moved, not ${least} to ${most}`] : []),
-    ...(longestPause > stated ? [`${name}: a partition was nobody's for ${seconds(longestPause)}`] : []),
+    ...(longestPause > stated ? [`${name}: a partition had no owner for ${seconds(longestPause)}`] : []),
   ]);
   for (const wrong of [...whole.violations.slice(0, 50), ...odd]) console.error(wrong);
   if (whole.violations.length + odd.length > 0) process.exitCode = 1;

@@ -66,7 +66,7 @@ if (docs) {
   writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), runs, altOf(told)));
 }
 
-/** What the picture shows. */
+/** The runs in the picture. */
 function isTelling({ scenario, nodes, contender }: Run): boolean {
   return scenario === 'one slow ×1000' && nodes === TOLD_NODES && (contender === OURS || contender === CONTENDERS[1]);
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:known-bugs -- --of tasks|fan-outs|lists --runs N --seed S`: each bug that was once made is put back, and
- * runs over the same schedules: in how many of them the checker finds it. What a checker does not find with its bugs in, it
- * cannot promise.
+ * `npm run bench:known-bugs -- --of tasks|fan-outs|lists --runs N --seed S` puts back each known bug and runs it over
+ * the same schedules. It prints in how many of them the checker finds the bug. A checker that does not find its known
+ * bugs cannot be trusted.
  */
 
 import { parseArgs } from 'node:util';
@@ -27,7 +27,7 @@ const [runs, seed] = [wholeNumber('runs', values.runs, 1), wholeNumber('seed', v
 
 type Found = Pick<Summary<Figures>, 'violations'>;
 
-/** Schedules as they are, and with each bug in them. */
+/** Schedules without a bug, and with each known bug. */
 const KINDS: Readonly<Record<string, () => readonly (readonly [name: string, find: () => Promise<Found>])[]>> = {
   tasks: () => [
     ['Groupage', () => runSchedules(BATCHES, seed, runs)],
@@ -60,7 +60,7 @@ const rowOf = (name: string, { violations }: Found): string => {
 
 const kind = KINDS[values.of];
 if (!kind) {
-  console.error(`--of takes one of ${Object.keys(KINDS).join(', ')}, not ${values.of}`);
+  console.error(`--of must be one of ${Object.keys(KINDS).join(', ')}, not ${values.of}`);
   process.exit(2);
 }
 console.log(`${runs} schedules from seed ${seed}\n`);

@@ -1,8 +1,8 @@
-/** When tasks were registered, and what that says of the batches that they came in. */
+/** Registration times of tasks, and the fewest batches that they allow. */
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Millis } from '../src/domain/ids.ts';
 
-/** By task, since when it waits. */
+/** For each task, its Target and the time since which it waits. */
 export const registeredAt = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -14,10 +14,11 @@ export const registeredAt = async (
 };
 
 /**
- * The fewest batches that hold tasks of one Target when none may wait for longer: whoever opens one waits as long as he may,
- * or until it is full. No order of sealing does better, since a batch that is sealed earlier holds a part of that.
+ * The fewest batches for the tasks of one Target if no task may wait for longer than `wait`. A batch opens with a task
+ * and is sealed when `wait` is over or the batch is full. Sealing earlier never needs fewer batches, because such a
+ * batch holds a part of these tasks.
  *
- * @param moments when they came.
+ * @param moments arrival times of the tasks
  */
 export const fewestBatches = (moments: readonly Millis[], size: number, wait: Millis): number => {
   let [batches, room, until] = [0, 0, Number.NEGATIVE_INFINITY];

@@ -89,7 +89,7 @@ const ways = (world: World) =>
     withLargest: !quick,
   });
 
-/** Each part has an engine of its own: what one of them stored does not slow the next one down. */
+/** Each part has its own engine, so that rows of one part do not slow down the next. */
 const inWorld = async <T>(part: Part, run: (world: World) => Promise<T>): Promise<T | undefined> => {
   if (!parts.has(part)) return undefined;
   const world = await startWorld();

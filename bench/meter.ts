@@ -2,12 +2,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../src/aws/clients.ts';
 
-/** Counts by what they were for, e.g. `Tables-Task UpdateItem`. */
+/** Counts by purpose, e.g. `Tables-Task UpdateItem`. */
 export interface Bill {
   readonly writeUnits: Map<string, number>;
   readonly readUnits: Map<string, number>;
   readonly sqsRequests: Map<string, number>;
-  /** Receives that got nothing: their number is a matter of time, not of tasks. */
+  /** Receives without a message. Their number depends on time, not on tasks. */
   readonly emptyReceives: Map<string, number>;
   readonly invocations: Map<string, number>;
 }
@@ -34,24 +34,25 @@ interface Consumed {
   readonly CapacityUnits?: number;
 }
 
-/** Part of a row, read consistently: the engine charges for the part, DynamoDB for the row. */
+/** A strongly consistent read of a part of a row: the engine charges for the part, DynamoDB for the row. */
 const isPart = (name: string, input: object): boolean =>
   name === 'GetItemCommand' && 'ProjectionExpression' in input && 'ConsistentRead' in input;
 
-/** A row's read units by its write units: four kilobytes each instead of one. */
+/** A row's read units by its write units: one per four kilobytes instead of one. */
 const wholeRead = (writeUnits = 1): number => Math.ceil(writeUnits / 4);
 
 export interface Metering {
-  /** What a request was for, if not its table and its name. */
+  /** The purpose of a request; by default, its table and its name. */
   readonly nameOf?: (table: string | undefined, command: string, input: object) => string;
   /**
-   * Is told of each conditional write of one row that was refused: no answer states its cost, which is that of the row.
-   * @param units what the row cost when it was written last
+   * Called for each refused conditional write of one row. No answer states its cost, which is that of the row.
+   *
+   * @param units cost of the row when it was last written
    */
   readonly onRefusal?: (name: string, units: number) => void;
 }
 
-/** Makes clients that count. Every request asks DynamoDB what it consumed. */
+/** Makes clients that count. Every request asks DynamoDB for the capacity that it consumed. */
 export const metered = (
   clients: AwsClients,
   bill: Bill,

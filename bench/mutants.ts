@@ -1,6 +1,6 @@
 /**
- * `npm run mutants -- --of TEXT`: makes small wrong changes, one at a time, in a copy of this repository, and says which of
- * them the tests named with each do not notice. Exits with 1 if there are any.
+ * `npm run mutants -- --of TEXT` makes small wrong changes, one at a time, in a copy of this repository. It prints
+ * which of them the tests named with each do not notice, and exits with 1 if there are any.
  */
 import { parseArgs } from 'node:util';
 import { copyOfRepository, run, tryMutant } from './mutants/copy.ts';
@@ -10,8 +10,9 @@ import type { Mutant } from './mutants/mutant.ts';
 const { values } = parseArgs({ options: { of: { type: 'string', default: '' } } });
 const chosen = MUTANTS.filter((each) => JSON.stringify(each).includes(values.of));
 if (chosen.length === 0) {
-  // Without a name vitest would run all tests, and those that install packages would do so through the copy's link to ours.
-  console.error(`no mutant of the list has "${values.of}" in it`);
+  // Without file names vitest would run all tests. Those that install packages would then write through the copy's link
+  // into this repository.
+  console.error(`no mutant matches "${values.of}"`);
   process.exit(2);
 }
 const print = ({ file, find, put }: Mutant): string => `${file}\n  - ${find}\n  + ${put}`;
@@ -21,7 +22,7 @@ const SAID = { passed: 'SURVIVED', failed: 'noticed', 'no end': 'noticed, since 
 const folder = copyOfRepository();
 const tests = [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy))];
 if ((await run(folder, tests, 'inherit')) !== 'passed') {
-  console.error('these tests fail without any mutant');
+  console.error('these tests fail even without a mutant; fix them first');
   process.exit(1);
 }
 const survivors: Mutant[] = [];

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:shared-rows -- --tasks 10000 --targets 20`: what tasks would cost that share rows, which none of ours does
- * (docs/decisions/0018). A prototype on the local engine: nothing fails in it, nobody leads, and nothing comes twice.
+ * `npm run bench:shared-rows -- --tasks 10000 --targets 20` measures the cost of tasks that share rows, which Groupage
+ * does not use (docs/decisions/0018). It is a prototype on the local engine: no failures, no leader, no duplicates.
  */
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../verification/harness/whole-number.ts';
@@ -24,7 +24,7 @@ const load: Load = {
 /** Messages of one invocation of the register function. */
 const DELIVERIES = [10, 100, 500];
 
-/** Tasks in turn for each Target, so many at once. */
+/** Tasks alternate between the Targets, this many at once. */
 const deliveriesOf = (at: number): Delivery[] =>
   Array.from({ length: Math.ceil(load.tasks / at) }, (_, n) =>
     Array.from({ length: Math.min(at, load.tasks - n * at) }, (__, each) => n * at + each).map((task) => ({

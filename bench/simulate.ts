@@ -1,6 +1,7 @@
 /**
- * `npm run bench:simulate -- --tasks 250000,500000,1000000`: how long traces take to simulate, and how much memory. Each in
- * a process of its own, whose heap is capped: what grows with the trace would not fit.
+ * `npm run bench:simulate -- --tasks 250000,500000,1000000` measures how long traces take to simulate, and how much
+ * memory they need. Each trace has its own process with a limited heap: memory that grows with the trace would exceed
+ * it.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:sustained`: sustained loads and a burst through a local stack, sent as raw SQS messages one by one: how
- * long tasks wait, and for how long a Target that has work goes without a call. Some 20 minutes. It fails where a limit does not
- * hold. `-- --loads "one Target,burst"` takes some, `-- --scale 0.3` makes all but the burst shorter, `-- --write` puts the table into
- * docs/evidence/performance.md.
+ * `npm run bench:sustained` sends sustained loads and a burst through a local stack, as raw SQS messages one by one. It
+ * measures how long tasks wait, and the longest time without a call for a Target with tasks. It takes about 20 minutes
+ * and exits with an error if a limit is exceeded. `-- --loads "one Target,burst"` selects loads, `-- --scale 0.3` makes
+ * all loads but the burst shorter, `-- --write` puts the table into docs/evidence/performance.md.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     loads: { type: 'string' },
     scale: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
-    /** Another checkout of the product, to compare with. */
+    /** Another checkout of Groupage, for comparison. */
     checkout: { type: 'string', default: join(import.meta.dirname, '..') },
   },
 });

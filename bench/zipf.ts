@@ -1,10 +1,10 @@
-/** Which of some Targets each of many tasks is for. */
+/** Distributes tasks over Targets. */
 import { seeded } from '../src/virtual/random.ts';
 
 /**
- * By Zipf's law: the one of rank r gets a share of 1/r^exponent. With 0 all get as many, in turn.
+ * Zipf's law: the Target of rank r gets a share of 1/r^exponent. With exponent 0 all get the same number, in turn.
  *
- * @returns ranks from 0 on, the same for the same numbers.
+ * @returns ranks from 0; the same arguments give the same ranks
  */
 export const zipf = (tasks: number, targets: number, exponent: number): number[] => {
   if (exponent === 0) return Array.from({ length: tasks }, (_, n) => n % targets);

@@ -1,4 +1,7 @@
-/** What DynamoDB charges for the calls of a fleet, as src/aws makes them, by the key of the table that each goes to. */
+/**
+ * The units that DynamoDB charges for the calls of a fleet, as src/aws makes them, by the partition key that each call
+ * uses.
+ */
 
 import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import type { FleetName, PartitionId } from '../../src/domain/fleets/ids.ts';
@@ -7,11 +10,11 @@ import type { Prices, Spent } from '../../src/processes/units.ts';
 import { checkpointKey, leaseKey, nodeRow } from '../../src/rows/fleet-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../../src/rows/item-size.ts';
 
-/** Names and numbers of a row beside its key: an owner, a fence, a moment, a version, what asks for it. */
+/** Bytes of a row's other attributes: owner, fence, times, version, asking node. */
 const LEASE_BYTES = 150;
 const CHECKPOINT_BYTES = 40;
 
-/** @param bytes of a checkpoint, whatever the simulated ones are */
+/** @param bytes size of a checkpoint, whatever the size of the simulated ones */
 export const fleetPrices = (bytes: number): Prices<Fleets> => {
   const checkpointRow = (fleet: FleetName, partition: PartitionId): number =>
     writeUnits(itemSize(checkpointKey(fleet, partition)) + CHECKPOINT_BYTES + bytes);
@@ -41,7 +44,7 @@ export const fleetPrices = (bytes: number): Prices<Fleets> => {
     handOver: ofLease,
     open: ([fleet, lease]) => [
       { table: 'fleet', partition: `checkpoint of ${lease.partition}`, write: checkpointRow(fleet, lease.partition) },
-      // The lease's row says so, once.
+      // The lease's row notes the place of its checkpoint once.
       ...(lease.checkpointApart ? [] : ofLease([fleet, lease])),
     ],
     checkpoint: ([fleet, held]) =>

@@ -1,4 +1,4 @@
-/** A rolling restart of a fleet, and what it asks of the busiest key of its table. */
+/** A rolling restart of a fleet, and the load on the busiest key of its table. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import { charged } from '../../src/processes/units.ts';
@@ -10,30 +10,33 @@ import { fleetScenario, type Timing } from '../fleet/scenarios.ts';
 import { fleetPrices } from './prices.ts';
 
 const MINUTE: Millis = 60_000;
-/** Three nodes are replaced one after the other, a minute and a half apart, from the third minute on. */
+/** Three nodes are replaced one after the other, 90 seconds apart, from the third minute on. */
 const TIMING: Timing = { measureFrom: 2 * MINUTE, incidentAt: 3 * MINUTE, overloaded: 0, endsAt: 9 * MINUTE };
 const NODES = 3;
-/** Whatever is asked for is counted, also what DynamoDB would throttle. */
+/** Counts every request, including those that DynamoDB would throttle. */
 const NO_LIMITS = { write: 1e9, read: 1e9 } as const;
 
 export interface Restart {
-  /** The fleet's key has all of the looks. */
+  /** All reads of the fleet use the fleet's key. */
   readonly reads: Hottest;
   readonly writes: Hottest;
-  /** Read units of one look, when all is at rest. */
+  /** Read units of one read of the fleet while nothing changes. */
   readonly look: number;
   readonly moved: number;
   readonly violations: readonly string[];
 }
 
-/** @param bytes of each checkpoint @param apart whether they have rows of their own */
+/**
+ * @param bytes size of each checkpoint
+ * @param apart whether checkpoints have rows of their own
+ */
 export const restart = async (partitions: number, bytes: number, apart: boolean): Promise<Restart> => {
   const scenario = fleetScenario('deployment, old first', NODES, 1, TIMING);
   const keys = new Partitions(NO_LIMITS);
   let look = 0;
   const meter = (fleets: Fleets, now: () => Millis): Fleets =>
     charged(fleets, fleetPrices(bytes), (spent) => {
-      // Until then the fleet begins: each partition is taken for the first time.
+      // Until then the fleet starts: each partition is taken for the first time.
       if (now() < START + scenario.measureFrom) return undefined;
       for (const { read } of spent) if (read !== undefined) look = read;
       keys.spend(spent, now());

@@ -1,4 +1,4 @@
-/** Worker processes on this machine, and what is done to them. */
+/** Worker processes on this machine, and the incidents that happen to them. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type CrewSetting = Omit<WorkerSetting, 'name'>;
 export class Crew {
   readonly setting: CrewSetting;
   readonly #workers = new Map<string, ChildProcess>();
-  /** The longest that any node has published, in ms. */
+  /** The longest Ttl that any node has published, in ms. */
   ttl = 0;
 
   constructor(setting: CrewSetting) {
@@ -30,14 +30,14 @@ export class Crew {
     this.#workers.set(name, child);
   }
 
-  /** SIGKILL: without a word. */
+  /** SIGKILL: the worker has no time to give anything away. */
   async kill(name: string): Promise<void> {
     const child = this.#take(name);
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
 
-  /** SIGTERM: it gives all away. */
+  /** SIGTERM: the worker gives all partitions away. */
   async stop(name: string): Promise<void> {
     const child = this.#take(name);
     child.kill('SIGTERM');
@@ -45,18 +45,18 @@ export class Crew {
     if (code !== 0) throw new Error(`worker ${name} ended with ${code}`);
   }
 
-  /** Nothing of it goes on for a while, at least until others have what it had: SIGSTOP, and SIGCONT. */
+  /** SIGSTOP and, later, SIGCONT: the worker stands still at least until other workers have its partitions. */
   async pause(name: string, span: number): Promise<void> {
     const child = this.#workers.get(name);
     child?.kill('SIGSTOP');
     await setTimeout(span);
-    // How long others wait is theirs to say: on a machine that is busy they wait longer.
+    // Other workers wait until the lease ends, which takes longer on a busy machine.
     while ((await this.read()).leases.some(({ owner }) => owner !== undefined && nodeIdOf(owner) === name))
       await this.cycles(1);
     child?.kill('SIGCONT');
   }
 
-  /** Its main thread is busy with something else for a while. */
+  /** Blocks the worker's main thread for a while. */
   async block(name: string, span: number): Promise<void> {
     this.#workers.get(name)?.send({ block: span });
     await setTimeout(span);
@@ -66,7 +66,7 @@ export class Crew {
     return this.#workers.get(name)?.pid;
   }
 
-  /** Lets some time pass. */
+  /** Waits for some cycles. */
   async cycles(count: number): Promise<void> {
     await setTimeout(count * this.setting.cycle);
   }
@@ -81,7 +81,7 @@ export class Crew {
     return fleetsAt(this.setting.table).checkpointOf(this.setting.fleet as FleetName, partition);
   }
 
-  /** Waits until each worker has its share, and nothing is asked for, in some looks one after the other. */
+  /** Waits until each worker has its share and no partition is asked for, in several reads one after the other. */
   async settled(within = 400_000): Promise<Fleet> {
     const until = Date.now() + within;
     for (let looks = 0; ; await setTimeout(this.setting.cycle / 2)) {

@@ -1,29 +1,32 @@
-/** What happens to the workers, one after the other, and how many partitions may move by it. */
+/** The incidents of the workers, one after the other, and the number of partitions that may move. */
 import type { Crew } from './crew.ts';
 import { type Logged, monotonic, readEntries } from './log.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 export interface Spans {
-  /** For how long a process is stopped at least, in ms. */
+  /** Least time for which a process is stopped, in ms. */
   readonly pause: number;
-  /** For how long a main thread is busy: less than `maxBlocked`. */
+  /** Time for which a main thread is busy, in ms: less than `maxBlocked`. */
   readonly block: number;
-  /** And so long that others take it for dead: `maxBlocked`, a Ttl, and some cycles. */
+  /** Time for which a main thread is busy until other nodes evict it, in ms: `maxBlocked`, a Ttl, and some cycles. */
   readonly longBlock: number;
 }
 
 interface Chapter {
   readonly name: string;
   readonly happens: (crew: Crew, spans: Spans, died: Map<string, number>) => Promise<unknown>;
-  /** Of so many partitions that a worker has: the least and the most that move. */
+  /** The least and the most moves, for workers that have `share` partitions each. */
   readonly moves: (share: number, workers: number) => readonly [number, number];
-  /** For how long a partition may be worked on by nobody, in ms. */
+  /** Longest time for which no node may work on a partition, in ms. */
   readonly pause: (crew: Crew, spans: Spans) => number;
 }
 
-/** What is given away is dealt within a look or two; to a newcomer, who takes nothing in its first three (P10). */
+/**
+ * Partitions that are given away have a new owner within a read or two. A new node takes nothing in its first three
+ * reads (P10).
+ */
 const givenAway = ({ setting: { cycle } }: Crew): number => 6 * cycle;
-/** Its Ttl has to pass, as others see it, and then what it had is dealt. */
+/** The node's Ttl must pass for the other nodes, which then take its partitions. */
 const taken = ({ ttl, setting: { cycle } }: Crew): number => ttl + 5 * cycle;
 
 const kill = async (crew: Crew, name: string, died: Map<string, number>): Promise<void> => {
@@ -82,7 +85,7 @@ export const CHAPTERS: readonly Chapter[] = [
         await crew.cycles(2);
       }
     },
-    // What is given away goes to others, and the next one that comes gets its share from those.
+    // Other workers take the partitions of a leaving worker, and the next new worker gets its share from them.
     moves: (share, workers) => [share * workers, 2 * share * workers],
     pause: givenAway,
   },
@@ -91,7 +94,7 @@ export const CHAPTERS: readonly Chapter[] = [
 export interface Told extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause'> {
   readonly name: string;
   readonly expected: readonly [number, number];
-  /** `longestPause` may be so long. */
+  /** Limit of `longestPause`. */
   readonly stated: number;
   readonly seconds: number;
 }
@@ -103,7 +106,10 @@ export interface Story {
   readonly ttl: number;
 }
 
-/** @param names of chapters, in their order; all without it */
+/**
+ * Runs chapters in their order.
+ * @param names names of the chapters; all chapters if absent
+ */
 export const tell = async (
   crew: Crew,
   workers: number,
@@ -121,7 +127,7 @@ export const tell = async (
     await happens(crew, spans, died);
     await crew.settled();
     const to = monotonic();
-    // With what was worked on last before: all had been settled for longer than that.
+    // Include the last units before the chapter. The fleet had been settled for longer than a cycle.
     const within = readEntries(folder).filter(({ at }: Logged) => at >= from - cycle && at < to);
     const verdict = verdictOf(within, died, 2 * cycle);
     const expected = moves(partitions / workers, workers);

@@ -1,14 +1,14 @@
 /**
- * What a log of workers shows. The rules, for each partition:
+ * Checks a log of workers. The rules, for each partition:
  *
- * 1. A fence is of one process.
- * 2. A process works on it once at a time.
- * 3. No unit begins under a fence once one has begun under a later fence.
- * 4. P7: a unit that takes less than two cycles (a third of the shortest Ttl) has ended before one begins under a later
- *    fence. A longer one, of a process that stood still while it ran, may overlap: it had begun before its deadline, by 3
- *    also before all units of later fences, and so overlaps them by less than its own length.
- * 5. P8: no checkpoint is accepted under a fence that was sent after a unit has begun under a later one.
- * 6. Accepted values never go back, and whoever goes on does so from the last of them.
+ * 1. A fence belongs to one process.
+ * 2. A process does one unit at a time.
+ * 3. No unit begins under a fence after a unit has begun under a later fence.
+ * 4. P7: a unit that takes less than two cycles (a third of the shortest Ttl) ends before a unit begins under a later
+ *    fence. A longer unit, of a process that stood still while it ran, may overlap. It began before its deadline and,
+ *    by rule 3, before all units of later fences. The overlap is therefore shorter than the unit.
+ * 5. P8: no checkpoint is accepted under a fence if it was sent after a unit began under a later fence.
+ * 6. Accepted values never decrease, and each new owner continues from the last of them.
  */
 import type { Logged } from './log.ts';
 
@@ -17,22 +17,22 @@ interface Unit {
   readonly p: string;
   readonly fence: number;
   readonly begin: number;
-  /** Infinite where SIGKILL came before it. */
+  /** Infinite if SIGKILL ended the process first. */
   readonly end: number;
 }
 
 export interface Verdict {
   readonly violations: readonly string[];
   readonly units: number;
-  /** How often a partition went from one process to another one. */
+  /** Number of times that a partition moved to another process. */
   readonly moves: number;
-  /** Units that overlap one of a later fence, as rule 4 lets them; the longest of these overlaps, in ms. */
+  /** Units that overlap a unit of a later fence, as rule 4 allows; the longest of these overlaps, in ms. */
   readonly overlaps: number;
   readonly longestOverlap: number;
   /** Checkpoints. */
   readonly accepted: number;
   readonly refused: number;
-  /** The longest between the begins of two units of a partition, in ms. */
+  /** The longest time between the begins of two units of a partition, in ms. */
   readonly longestPause: number;
 }
 
@@ -41,7 +41,7 @@ type Checkpoint = Extract<Logged, { is: 'checkpoint' }>;
 const grouped = <T extends { readonly p: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> =>
   Map.groupBy(all, ({ p }) => p);
 
-/** Of entries in the order of their time. SIGKILL ended what has no end. */
+/** The units of entries that are ordered by time. Units without an end were ended by SIGKILL. */
 const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
   const units: { -readonly [Name in keyof Unit]: Unit[Name] }[] = [];
   const open = new Map<string, (typeof units)[number]>();
@@ -62,7 +62,10 @@ const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
   return units;
 };
 
-/** @param died when each process was killed @param shortest units take no part in overlaps: two cycles, in ms */
+/**
+ * @param died when each process was killed
+ * @param shortest shorter units must not overlap: two cycles, in ms
+ */
 export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, number>, shortest: number): Verdict => {
   const violations: string[] = [];
   const units = unitsOf(entries).map((unit) => ({ ...unit, end: Math.min(unit.end, died.get(unit.who) ?? unit.end) }));
@@ -92,11 +95,11 @@ export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, 
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
   all.slice(1).map((each, index) => [all[index] as T, each]);
 
-/** Where the fence changes. */
+/** Pairs of consecutive units with different fences. */
 const changes = (units: readonly Unit[]) => pairs(units).filter(([before, unit]) => before.fence !== unit.fence);
 
 const overlapping = (units: readonly Unit[]): readonly (readonly [Unit, Unit])[] =>
-  // Of one fence none overlap, by rule 2: only a few lie open at once.
+  // Units of one fence do not overlap, by rule 2, so only a few units are open at once.
   changes(units).flatMap(([, later]) =>
     units
       .filter(({ fence, begin, end }) => fence < later.fence && begin <= later.begin && end > later.begin)
@@ -111,7 +114,7 @@ const ofOrder = (p: string, units: readonly Unit[]): readonly string[] => {
     const owner = owners.get(unit.fence) ?? unit.who;
     owners.set(unit.fence, owner);
     const wrong: string[] = [];
-    if (owner !== unit.who) wrong.push(`1. ${p}: fence ${unit.fence} is of ${owner} and of ${unit.who}`);
+    if (owner !== unit.who) wrong.push(`1. ${p}: fence ${unit.fence} belongs to ${owner} and to ${unit.who}`);
     if (before?.who === unit.who && before.end > unit.begin)
       wrong.push(`2. ${p}: ${unit.who} works on it twice at once, at ${unit.begin}`);
     if (before && before.fence > unit.fence)

@@ -1,4 +1,7 @@
-/** A worker process: small units of work on each of its partitions, written down. Told to, it blocks its main thread. */
+/**
+ * A worker process: does small units of work on each of its partitions and logs them. On a message, it blocks its main
+ * thread.
+ */
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -16,7 +19,7 @@ export interface WorkerSetting {
   readonly folder: string;
 }
 
-/** How long a unit takes, what lies between two, and every how many a checkpoint is stored. */
+/** Duration of a unit, pause between two units, and number of units per checkpoint. */
 export const [UNIT, REST, UNITS_TO_CHECKPOINT] = [50, 150, 5] as const;
 
 const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
@@ -33,7 +36,7 @@ const isOwned = (partition: Partition): boolean => {
   }
 };
 
-/** Also one who has lost it tries to store how far it came: whether that counts is the table's to say. */
+/** A worker that has lost the partition still tries to store a checkpoint, to test that the table refuses it. */
 const store = async (partition: Partition, value: number): Promise<void> => {
   const { id: p, fence } = partition;
   const from = monotonic();
@@ -48,7 +51,7 @@ const onPartition = async (partition: Partition): Promise<void> => {
   const { id: p, fence, signal } = partition;
   let value = Number(partition.from ?? 0);
   log({ is: 'call', at: monotonic(), p, fence, from: value });
-  // They would all go at once otherwise.
+  // Otherwise all partitions would begin at the same time.
   await setTimeout(Math.random() * REST);
   for (;;) {
     const at = monotonic();
@@ -63,7 +66,7 @@ const onPartition = async (partition: Partition): Promise<void> => {
   await store(partition, value);
 };
 
-/** Nothing else goes on in this thread meanwhile. */
+/** Nothing else runs in this thread meanwhile. */
 const block = (span: number): void => {
   const until = monotonic() + span;
   while (monotonic() < until);
@@ -71,7 +74,7 @@ const block = (span: number): void => {
 
 process.on('message', (message: { readonly block: number }) => block(message.block));
 const orphaned = (): never => process.exit(1);
-// Whoever started it is gone.
+// The parent process has ended.
 process.on('disconnect', orphaned);
 
 const { name, fleet, table, partitions, cycle, maxBlocked } = setting;

@@ -6,10 +6,10 @@ import type { Run } from './runs.ts';
 import { PARTITIONS } from './scenarios.ts';
 
 const WIDTH = 1_120;
-/** Of the two panels: how far from the card's edges, how wide, and how high a partition is. */
+/** The two panels: distance from the card's edges, width, and height of a partition. */
 const [LEFT, TOP, WIDE, ROW] = [64, 84, 1_020, 2.5];
 const TALL = PARTITIONS * ROW;
-/** Between the tops of the panels, and of the bars. */
+/** Distance between the tops of the panels, and between the bars. */
 const [STEP, BAR, GROUP, LABELS] = [TALL + 70, 7, 30, 190];
 const MINUTE: Millis = 60_000;
 
@@ -25,7 +25,10 @@ const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaV
 .y{text-anchor:end} .x{text-anchor:middle} .g{stroke:#d0d7de;stroke-width:1} .p{fill:#f6f8fa} .w{fill:none;stroke-width:${ROW}}
 ${NODES.map((colour, index) => `.n${index}{stroke:${colour}}`).join(' ')}`;
 
-/** @param told the runs of one scenario, of the two panels @param runs those whose moves are compared */
+/**
+ * @param told the runs of one scenario, for the two panels
+ * @param runs the runs whose moves are compared
+ */
 export const pictureOf = (told: readonly Run[], runs: readonly Run[]): string => {
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
   const below = TOP + told.length * STEP + 20;

@@ -1,4 +1,4 @@
-/** All runs of the benchmark, on all cores: each depends on its scenario and seed alone. */
+/** All runs of the benchmark, on all cores. Each run depends on its scenario and seed only. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { answerOf } from '../../src/util/answer-of.ts';
@@ -6,10 +6,10 @@ import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import type { ContenderName } from './contenders.ts';
 import type { ScenarioName, Timing } from './scenarios.ts';
 
-/** What is run. */
+/** A case to run. */
 export interface Case {
   readonly scenario: ScenarioName;
-  /** How many there are at first. */
+  /** Number of nodes at the beginning. */
   readonly nodes: number;
   readonly contender: ContenderName;
   readonly seed: number;
@@ -20,7 +20,10 @@ export interface Run extends Case {
   readonly outcome: FleetOutcome;
 }
 
-/** @param onRun is told of each of them, as they end @returns all of them, in the order of the cases */
+/**
+ * @param onRun called with each run as it ends
+ * @returns all runs, in the order of the cases
+ */
 export const runAll = async (cases: readonly Case[], onRun: (run: Run) => void = () => {}): Promise<readonly Run[]> => {
   const runs: Run[] = [];
   const waiting = [...cases.entries()];

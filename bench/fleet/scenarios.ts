@@ -1,17 +1,17 @@
-/** What both algorithms of the benchmark go through: 64 partitions, and half an hour that is measured. */
+/** The scenarios of both algorithms: 64 partitions, with half an hour measured. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { FleetScenario, Incident, SimulatedNode } from '../../verification/fleets/scenario.ts';
 
 export const PARTITIONS = 64;
 
-/** When what happens. */
+/** Times of a scenario, in milliseconds from its start. */
 export interface Timing {
-  /** Everybody finds their place before. */
+  /** Begin of the measurement. By then the fleet has settled. */
   readonly measureFrom: Millis;
-  /** What happens once happens then. */
+  /** Time of an incident that happens once. */
   readonly incidentAt: Millis;
-  /** For how long nodes are overloaded. */
+  /** How long nodes are overloaded. */
   readonly overloaded: Millis;
   readonly endsAt: Millis;
 }
@@ -23,7 +23,7 @@ export const HALF_AN_HOUR: Timing = {
   endsAt: 35 * MINUTE,
 };
 
-/** For a quick look. A deployment and pauses each minute do not fit in. */
+/** A shorter timing for a quick run. It has no time for a deployment and for pauses each minute. */
 export const SOME_MINUTES: Timing = {
   measureFrom: 2 * MINUTE,
   incidentAt: 2.5 * MINUTE,
@@ -31,10 +31,10 @@ export const SOME_MINUTES: Timing = {
   endsAt: 5.5 * MINUTE,
 };
 
-/** In a deployment: between two nodes, and for each of them between who comes and who goes. */
+/** In a deployment: time between two replacements, and between the new and the old node of each. */
 const [STEP, BETWEEN]: readonly [Millis, Millis] = [90 * SECOND, 30 * SECOND];
 
-/** Of so many nodes. */
+/** Makes a scenario for a number of nodes. */
 type Make = (count: number, timing: Timing) => Partial<Omit<FleetScenario, 'name'>>;
 
 const aNode = (name: string, startsAt: Millis, incidents: readonly Incident[] = []): SimulatedNode => ({
@@ -43,7 +43,10 @@ const aNode = (name: string, startsAt: Millis, incidents: readonly Incident[] = 
   incidents,
 });
 
-/** They begin one after the other, within seconds. @param incidents of each of them, the first one is 0 */
+/**
+ * Nodes that start one after the other, within seconds.
+ * @param incidents of each node, by index
+ */
 const nodes = (count: number, incidents: (index: number) => readonly Incident[] = () => []): readonly SimulatedNode[] =>
   Array.from({ length: count }, (_, index) => aNode(`node-${index}`, index * 300, incidents(index)));
 
@@ -67,7 +70,7 @@ const pauses =
   ({ measureFrom }: Timing): readonly Incident[] =>
     Array.from({ length: times }, (_, index) => ({ at: measureFrom + (index + 1) * MINUTE, do: 'pause', span }));
 
-/** One node after another goes, and a new one comes. */
+/** Nodes leave one after the other, and a new node replaces each. */
 const rolling =
   (order: 'new first' | 'old first'): Make =>
   (count, { measureFrom }) => {
@@ -105,7 +108,7 @@ const MAKES = {
 export type ScenarioName = keyof typeof MAKES;
 export const SCENARIO_NAMES = Object.keys(MAKES) as readonly ScenarioName[];
 
-/** @param count how many nodes there are at first, 1 to 16: a deployment of more does not end in half an hour */
+/** @param count number of nodes at the beginning, 1 to 16: a larger deployment does not end within half an hour */
 export const fleetScenario = (
   name: ScenarioName,
   count: number,

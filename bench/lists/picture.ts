@@ -3,7 +3,7 @@ import { ALT } from './report.ts';
 import { WAYS, type WayCost, type WayName } from './variants.ts';
 
 const [WIDTH, HEIGHT] = [1_120, 420];
-/** Of a panel: how far from the card's edges and from the next one, and how large. */
+/** A panel: its distance from the card's edges and from the next panel, and its size. */
 const [LEFT, TOP, PANEL, TALL, STEP] = [64, 84, 280, 260, 364];
 
 const COLOURS: Readonly<Record<WayName, string>> = { scan: '#cf222e', pop: '#9a6700', tokens: '#0969da' };
@@ -45,7 +45,7 @@ const legend = (way: WayName, index: number): string => {
   return `<path d="M${at} 30H${at + 26}" class="w ${way}"/><text x="${at + 34}" y="35" class="t">${LABELS[way]}</text>`;
 };
 
-/** From one power of ten to another, around all values. */
+/** An axis from one power of ten to another, around all values. */
 const decades = (values: readonly number[]): readonly [number, number] => {
   const [least, most] = [Math.min(...values), Math.max(...values)].map(Math.log10) as [number, number];
   return [Math.floor(least), Math.max(Math.ceil(most), Math.floor(least) + 1)];

@@ -1,9 +1,9 @@
 /**
- * Many claimers at once, some of whose writes are answered with an error though they happened, and some of whom die
- * holding a lease: is every job done, once, with one result?
+ * Many concurrent claimers. Some writes are done but answered with an error, and some workers die with a lease. The
+ * test checks that every job is done once, with one result.
  *
- * The machine's clock moves on with each claim, so that leases end without anybody waiting, and long after a worker who
- * lives is done with his: where nobody gets anything it moves on only while nobody who lives has something.
+ * The clock advances with each claim, so that leases end without real waiting, but long after a live worker has
+ * finished. If no claimer gets jobs, the clock advances only while no live worker has a lease.
  */
 import { strict as assert } from 'node:assert';
 import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
@@ -22,25 +22,25 @@ import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, t
 export interface Storm {
   readonly jobs: number;
   readonly claimers: number;
-  /** Jobs that a claim asks for. */
+  /** Jobs per claim. */
   readonly atOnce: number;
-  /** Of the writes, those whose answer is lost. */
+  /** Share of the writes whose answer is lost. */
   readonly lost: number;
-  /** Of the claims, those whose worker dies. */
+  /** Share of the claims whose worker dies. */
   readonly dying: number;
   readonly seed: number;
 }
 
-/** One job in so many fails. */
+/** One job in this many fails. */
 const FAILS = 1_000;
 const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeeded');
 
 const LEASE = 300_000;
-/** By how much the clock moves on with each claim: a worker who lives sees some tens of others' before he is done. */
+/** Time that passes with each claim, in ms. While a worker works, some tens of other claims happen. */
 const TICK = 1_000;
 /**
- * Where nobody gets anything: how long one waits before he asks again, and by how much the clock then moves on, once
- * for all who wait.
+ * If no claimer gets jobs: pause before the next claim, and time by which the clock then advances, once for all waiting
+ * claimers, in ms.
  */
 const [PAUSE, IDLE_TICK] = [50, 3_000];
 
@@ -48,7 +48,7 @@ class LostReply extends Error {
   override readonly name = 'LostReply';
 }
 
-/** A worker stops here, and is never heard of again. */
+/** The worker stops here for good. */
 class Death extends Error {
   override readonly name = 'Death';
 }
@@ -56,7 +56,7 @@ class Death extends Error {
 type Fate = 'lives' | 'dies unanswered' | 'dies holding it' | 'dies amid completing';
 const WAYS_TO_DIE: readonly Fate[] = ['dies unanswered', 'dies holding it', 'dies amid completing'];
 
-/** Writes happen, and of some nobody hears. */
+/** All writes happen, but the answers of some are lost. */
 const lossy = (deps: ListDeps, random: Random, rate: number, onLoss: () => void): ListDeps => {
   const losing =
     <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) =>
@@ -85,7 +85,7 @@ const lossy = (deps: ListDeps, random: Random, rate: number, onLoss: () => void)
   };
 };
 
-/** Asks again and again, as workers do. */
+/** Repeats a call until it is answered, as workers do. */
 const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
@@ -96,20 +96,20 @@ const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What the workers saw; a list cannot tell it. */
+/** What the workers saw. The list's rows do not show it. */
 class Seen {
   claims = 0;
   deaths = 0;
   takeovers = 0;
   busy = 0;
-  /** Jobs that somebody got while another one had them, as he was told. */
+  /** Jobs that a worker got while another worker still had a lease on them, according to its answer. */
   atOnce = 0;
   lostReplies = 0;
-  /** Workers who live and have something. */
+  /** Live workers that have jobs. */
   holding = 0;
   #idleAt = 0;
 
-  /** Whether so much time has passed in which nobody could do anything. */
+  /** Whether no worker has had jobs for the length of a pause. */
   isIdle(): boolean {
     const now = performance.now();
     if (this.holding > 0 || now < this.#idleAt + PAUSE) return false;
@@ -117,9 +117,9 @@ class Seen {
     return true;
   }
 
-  /** Jobs whose work somebody finished, and how often. */
+  /** How often the work of each job was finished. */
   readonly worked = new Map<number, number>();
-  /** Who has a job for how long, as he was told. */
+  /** The holder of each job and the end of its lease, according to the answer. */
   readonly #held = new Map<number, { readonly by: string; readonly until: number }>();
 
   handedOut(by: string, jobs: readonly Job[], until: number, now: number): void {
@@ -192,7 +192,7 @@ const workAll = async (world: World, storm: Storm, id: ListId, seen: Seen): Prom
   };
   const deps = lossy(world.deps, random, storm.lost, onLoss);
   let next = 0;
-  /** One worker after the other, with a new name each time. */
+  /** Runs one worker after the other, each with a new name. */
   const worker = async (): Promise<void> => {
     for (;;) {
       const fate = random.chance(storm.dying) ? random.pick(WAYS_TO_DIE) : 'lives';
@@ -220,7 +220,7 @@ const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked
   const { deps, seen } = place;
   const claimed = await claim(place, name);
   if (claimed === 'nothing left') return claimed;
-  // He never heard what he got, and nobody else did.
+  // The answer is lost, so no worker knows of these jobs.
   if (fate === 'dies unanswered') throw new Death();
   seen.handedOut(name, claimed.jobs, claimed.until, deps.machine.now());
   if (fate === 'dies holding it') throw new Death();
@@ -245,14 +245,14 @@ const completeAll = async (
   const part = results.slice(0, Math.ceil(results.length / 2));
   if (fate === 'dies amid completing') {
     seen.finished(part.map(({ token }) => token));
-    // At the first answer that he does not get, if not after it.
+    // The worker dies at the first lost answer, or after the call.
     await complete(deps, id, held, part).catch((cause: unknown) => {
       if (!(cause instanceof LostReply)) throw cause;
     });
     throw new Death();
   }
   seen.finished(results.map(({ token }) => token));
-  // Every other one in two parts.
+  // Every other claim is completed in two parts.
   const parts = held.range.first % (2 * atOnce) === 0 ? [part, results.slice(part.length)] : [results];
   for (const some of parts.filter(({ length }) => length > 0)) {
     const done = await untilAnswered(() => complete(deps, id, held, some));
@@ -284,8 +284,8 @@ const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Pr
 };
 
 /**
- * Whoever did the last job may have died before he said that it was: then nobody holds anything, and the patrol ends
- * the list.
+ * The worker of the last job may have died before it reported the job. Then no lease is left, and the patrol ends the
+ * list.
  */
 const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
   const list = await lists.read(id);
@@ -298,13 +298,13 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   const left = await deps.lists.read(id);
   const completedBy = left?.status === 'complete' ? 'a worker' : 'the patrol';
   world.passTime(2 * 3_600_000);
-  // Who ended it may have died before its event was sent.
+  // The worker that ended the list may have died before it sent the event.
   if (completedBy === 'the patrol' || left?.event) await visit(deps, tracker, () => true);
   const list = await deps.lists.read(id);
   assert(list);
   assert.equal(list.status, 'complete');
   assert.equal(list.leases.length, 0);
-  assert.equal(seen.atOnce, 0, 'jobs were handed out while somebody had them');
+  assert.equal(seen.atOnce, 0, 'jobs were handed out while another worker had them');
   const failed = Array.from({ length: jobs }, (_, token) => outcomeOf(token)).filter((each) => each === 'failed');
   assert.deepEqual(await progressOf(deps.fanOuts, list), {
     succeeded: jobs - failed.length,
@@ -315,13 +315,16 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   assert.equal(results.length, jobs);
   assert.equal(new Set(results.map(({ token }) => token)).size, jobs);
   for (const { token, outcome } of results) {
-    assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `nobody worked on job ${token}`);
+    assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `no worker worked on job ${token}`);
     assert.equal(outcome, outcomeOf(token));
   }
-  // The line in the log goes with a worker who dies before he hears that it was he who ended the list. The event stays.
-  assert(events.filter(({ event }) => event === 'fan-out-ended').length <= 1, 'two say that they ended the list');
+  // The log line is lost if the worker dies before the answer that says that it ended the list. The event remains.
+  assert(
+    events.filter(({ event }) => event === 'fan-out-ended').length <= 1,
+    'more than one worker reported that it ended the list',
+  );
   const told = new Set(callbacks.map(({ event }) => event)).size;
-  assert.equal(told, 1, 'an event of the end is one, however often it is sent');
+  assert.equal(told, 1, 'the end must have exactly one event, however often it is sent');
   return {
     completedBy,
     counts: { total: list.total, results: results.length, failed: failed.length, eventsOfTheEnd: told },

@@ -1,4 +1,4 @@
-/** What the benchmark of deferred lists runs on: the embedded engine, the template's tables, the real steps, and a meter. */
+/** The environment of the list benchmarks: the embedded engine, the template's tables, the real steps, and a meter. */
 import { strict as assert } from 'node:assert';
 import { setTimeout } from 'node:timers/promises';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
@@ -18,7 +18,7 @@ import { createTables } from '../../tools/local/resources.ts';
 import { CloudAssembly } from '../../tools/local/template.ts';
 import { add, type Bill, metered, newBill, total } from '../meter.ts';
 
-/** Where a list's units go: its own row, its tracker's nodes, or the rows of its jobs and results. */
+/** Groups of a list's units: its own row, its tracker's nodes, and the rows of its jobs and results. */
 export const LIST_ROW = 'list row';
 export const TRACKER = 'tracker';
 
@@ -28,9 +28,9 @@ export interface World {
   readonly clients: ReturnType<typeof localClients>;
   readonly events: readonly FlowEvent[];
   readonly callbacks: readonly CallbackMessage[];
-  /** How often conditional writes were refused, since somebody else was faster; what they cost is in the bill. */
+  /** Number of refused conditional writes, because another claimer was faster. Their cost is in the bill. */
   readonly refused: ReadonlyMap<string, number>;
-  /** Moves the machine's clock on, so that leases end without anybody waiting. */
+  /** Advances the clock, so that leases end without real waiting. */
   passTime(ms: number): void;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export const startWorld = async (): Promise<World> => {
     if (of !== headers) return `${of} ${command}`;
     return idOf(input).includes('#') ? TRACKER : LIST_ROW;
   };
-  // Patient: so many requests at once on few processors may take seconds.
+  // Many requests at once on few processors may take seconds, so they have no timeout.
   const clients = metered(localClients({ ...endpoints, patient: true }), bill, {
     nameOf,
     onRefusal: (name, units) => {
@@ -96,13 +96,13 @@ export const startWorld = async (): Promise<World> => {
   return { deps, bill, clients, events, callbacks, refused, passTime, stop: () => engines.stop() };
 };
 
-/** Units of each kind, by what they were for. */
+/** Units of each kind, by their group. */
 export interface Spent {
   readonly write: ReadonlyMap<string, number>;
   readonly read: ReadonlyMap<string, number>;
 }
 
-/** What was spent while something ran, and what it answered. */
+/** The units spent while a function runs, and its result. */
 export const spending = async <T>({ bill }: Pick<World, 'bill'>, run: () => Promise<T>): Promise<[T, Spent]> => {
   const [writes, reads] = [new Map(bill.writeUnits), new Map(bill.readUnits)];
   const answer = await run();
@@ -115,7 +115,7 @@ const less = (now: ReadonlyMap<string, number>, before: ReadonlyMap<string, numb
   return spent;
 };
 
-/** All that was spent but for some of it. */
+/** All units except those of some groups. */
 export const totalBut = (units: ReadonlyMap<string, number>, but: string): number =>
   total(units) - (units.get(but) ?? 0);
 
@@ -125,10 +125,10 @@ export const newListId = (name: string): ListId => {
   return id;
 };
 
-/** What one call takes. */
+/** Jobs per call. */
 const APPEND = 1_000;
 
-/** Opens a list of so many jobs: all payloads are of one size, so that rows of jobs are, too. */
+/** Opens a list of jobs. All payloads have the same size, so that rows of jobs have, too. */
 export const openList = async (
   { deps }: Pick<World, 'deps'>,
   id: ListId,
@@ -146,11 +146,11 @@ export const openList = async (
   }
 };
 
-/** A hundred bytes or so. */
+/** About a hundred bytes. */
 export const payloadOf = (job: number): string =>
   JSON.stringify({ job: String(job).padStart(9, '0'), parcel: 'x'.repeat(70) });
 
-/** A claim's jobs by its handle, as the API reads it. */
+/** The claim of a handle, as the API reads it. */
 export const heldBy = (id: ListId, handle: string) => {
   const held = parseHandle(id, handle);
   assert(typeof held !== 'string');
@@ -158,5 +158,5 @@ export const heldBy = (id: ListId, handle: string) => {
 };
 
 export const claimNamed = (name: string): ClaimId => name as ClaimId;
-/** Names a trigger, or what is added. */
+/** A token for a trigger or an addition. */
 export const tokenNamed = (name: string): Token => name as Token;

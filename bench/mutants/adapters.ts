@@ -1,4 +1,4 @@
-/** In adapters: of DynamoDB, and of what else is called. */
+/** Mutants of the adapters: DynamoDB, and the downstreams and destinations. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const ADAPTERS: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** In what is around them: configuration, API, console, callbacks and infrastructure. */
+/** Mutants of the other parts: configuration, API, console, callbacks and infrastructure. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const AROUND: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** A copy of this repository in which mutants are tried, so that nothing is changed here. */
+/** A copy of this repository in which mutants are tried, so that this repository stays unchanged. */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Mutant } from './mutant.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Milliseconds. A mutant may never come to an end: its tests are ended then. */
+/** Time limit in milliseconds. Tests of a mutant that never ends are killed then. */
 const LONGEST = 300_000;
 
-/** What tests say of a copy; `no end` where they took too long. */
+/** Result of the tests in a copy; `no end` if they took too long. */
 export type Verdict = 'passed' | 'failed' | 'no end';
 
-/** All files that are not ignored, and the packages that are installed. */
+/** All files that are not ignored, and the installed packages. */
 export const copyOfRepository = (): string => {
   const folder = temporaryFolder('mutants');
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
@@ -21,7 +21,11 @@ export const copyOfRepository = (): string => {
   return folder;
 };
 
-/** Runs the tests of some files in a copy as it is. @param output what becomes of what they print @param timeout in ms */
+/**
+ * Runs the tests of some files in a copy.
+ * @param output where their output goes
+ * @param timeout in milliseconds
+ */
 export const run = (
   folder: string,
   files: readonly string[],
@@ -39,7 +43,7 @@ export const run = (
     child.on('exit', (code, signal) => done(signal ? 'no end' : code === 0 ? 'passed' : 'failed'));
   });
 
-/** What its tests say of a mutant in a copy, which is then as it was. */
+/** The result of a mutant's tests in a copy. The copy is restored afterwards. */
 export const tryMutant = async (folder: string, { file, find, put, noticedBy }: Mutant): Promise<Verdict> => {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** All of them. */
+/** All mutants. */
 import { ADAPTERS } from './adapters.ts';
 import { AROUND } from './around.ts';
 import type { Mutant } from './mutant.ts';

@@ -1,14 +1,17 @@
-/** A small wrong change to a file of this repository, which a test has to notice. */
+/** A small wrong change to a file of this repository, which a test must notice. */
 export interface Mutant {
   readonly file: string;
   /** Occurs once in the file. */
   readonly find: string;
   readonly put: string;
-  /** Test files of which one fails because of it. */
+  /** Test files, at least one of which fails because of the change. */
   readonly noticedBy: readonly string[];
 }
 
-/** Mutants of one file that the same tests notice. @param changes what is found, and what is put in its place */
+/**
+ * Mutants of one file that the same tests notice.
+ * @param changes pairs of the text to find and its replacement
+ */
 export const mutantsOf = (
   file: string,
   noticedBy: readonly string[],

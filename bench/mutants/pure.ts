@@ -1,4 +1,4 @@
-/** In what decides without asking the world. */
+/** Mutants of pure code, which decides without calls. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const PURE: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** In steps: of batches, fan-outs, lists and fleets. */
+/** Mutants of the steps of batches, fan-outs, lists and fleets. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const STEPS: readonly Mutant[] = [

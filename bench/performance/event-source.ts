@@ -1,6 +1,6 @@
 /**
- * A function's event source, as Lambda polls a queue for it. Some pollers gather messages, at most `batchSize` and for at
- * most `window`, and invoke the function with them; what it does not report as failed is deleted.
+ * A function's event source, which polls a queue as Lambda does. Its pollers gather at most `batchSize` messages for at
+ * most `window`, and invoke the function with them. Messages that the function does not report as failed are deleted.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
  */
 
@@ -19,34 +19,37 @@ export interface Delivered {
 }
 
 export interface Source {
-  /** Names the function. */
+  /** Name of the function. */
   readonly name: string;
   readonly queueUrl: string;
   readonly batchSize: number;
-  /** @default 0 */
+  /**
+   * Batch window, in milliseconds.
+   * @default 0
+   */
   readonly window?: Millis;
-  /** Whether invocations are as many as there are messages for, and not as many as pollers. */
+  /** Whether there may be as many concurrent invocations as messages require, instead of one per poller. */
   readonly scales?: boolean;
   /** @returns the ids of the messages that failed */
   readonly handle: (messages: readonly Delivered[]) => Promise<readonly string[]>;
 }
 
 export interface Polling {
-  /** Takes no more messages, and resolves when those in hand are done. */
+  /** Stops receiving messages. Resolves when those already received are done. */
   stop(): Promise<void>;
 }
 
-/** As many as Lambda begins with. */
+/** Lambda starts with this many pollers. */
 const POLLERS = 5;
-/** What a receive, or a delete, has at the most. */
+/** Most messages of a receive or a delete. */
 const ENTRIES = 10;
 /** The longest poll, in seconds. */
 const LONG_POLL = 20;
-/** Of an invocation's event: 6 MB, of which each record has some beside its body. */
+/** Size limit of an invocation's event: 6 MB. Each record has overhead beside its body. */
 const EVENT_BYTES = 6_000_000;
 const RECORD_BYTES = 600;
 
-/** Whose requests and invocations they are. */
+/** Where requests, invocations and errors are counted. */
 type Payer = Pick<Site, 'polling' | 'usage' | 'errors'>;
 
 export const startSource = (payer: Payer, source: Source): Polling => {
@@ -95,7 +98,7 @@ class Poller {
     const until = Date.now() + window;
     while (messages.length > 0 && messages.length < batchSize && bytes < EVENT_BYTES && Date.now() < until) {
       const left = until - Date.now();
-      // The last part of a second no long poll can have.
+      // A long poll takes whole seconds only, so the rest of the window is awaited here.
       if (left < 1_000) await setTimeout(left);
       const more = await this.#receive(Math.min(ENTRIES, batchSize - messages.length), Math.floor(left / 1_000));
       messages.push(...more);
@@ -130,7 +133,7 @@ class Poller {
       add(usage.millis, name, performance.now() - from);
       await this.#delete(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
     } catch (cause) {
-      // They come again when they are visible, as they do where a function throws.
+      // The messages become visible again later, as after an error of the function.
       add(usage.millis, name, performance.now() - from);
       errors.push(`${name}: ${reasonOf(cause)}`);
     }

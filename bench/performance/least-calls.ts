@@ -1,18 +1,19 @@
 /**
- * The fewest calls that could have done some tasks of one Target, had their times been known beforehand.
+ * The fewest calls that could have processed the tasks of one Target if their times had been known in advance.
  *
- * Each task is in one call, at its sending or up to `maxWait` after it; a call takes `maxSize` tasks. Greedy is the best:
- * at the moment when the oldest task without a call has to go, a call goes with the `maxSize` oldest that are there.
+ * Each task is in one call, between its send and `maxWait` later; a call takes `maxSize` tasks. The greedy schedule is
+ * optimal: when the oldest task without a call has waited `maxWait`, make a call with the `maxSize` oldest waiting
+ * tasks.
  *
- * Why: take the calls of any other way that is allowed, and delay each until the first of its tasks has to go. That is
- * allowed, and every call is then at the end of some task's wait. The first is at `d`, that of the oldest task. As long as
- * it has room, move any task that is there at `d` into it: no call is added. If it holds `x` and not an older `y`,
- * exchange them: `y` is there at `d`; the call of `y` is no earlier than `d`, when `x` is there too, and no later than
- * the end of the wait of `y`, which is before that of `x`. So the first call may be taken to be the greedy one, and the
- * rest is the same question with fewer tasks. (It is the batching of jobs with agreeable release times and deadlines on
- * unbounded parallel machines, in time zero.)
+ * Proof: take the calls of any other valid schedule, and delay each until the first of its tasks has waited `maxWait`.
+ * The schedule stays valid, and every call is then at the end of some task's wait. The first call is at `d`, the end of
+ * the oldest task's wait. While it has capacity, move any task that waits at `d` into it; this adds no call. If it
+ * holds `x` and not an older task `y`, exchange them. `y` waits at `d`. The call of `y` is no earlier than `d`, when
+ * `x` waits too, and no later than the end of the wait of `y`, which is before that of `x`. So the first call can be
+ * the greedy one, and the rest is the same problem with fewer tasks. (It is the batching of jobs with agreeable release
+ * times and deadlines on unbounded parallel machines with processing time zero.)
  *
- * The bytes of a call are left out: with them it would be a matter of packing. {@link fits} says whether they matter.
+ * The bytes of a call are ignored: they would make this a packing problem. {@link fits} says whether they matter.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 

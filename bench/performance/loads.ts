@@ -1,4 +1,4 @@
-/** The loads: which tasks come when. The same seed gives the same tasks at the same moments. */
+/** The loads: which tasks arrive when. The same seed gives the same tasks at the same times. */
 
 import { readFlights } from '../../examples/fleet/flights.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -7,11 +7,11 @@ import type { Arrival } from '../../tools/simulate/trace.ts';
 import { byChance } from '../policies/arrivals.ts';
 
 export interface Load {
-  /** Also the operation's name. */
+  /** Name of the load, and of its operation. */
   readonly name: string;
   /** A sentence for the documentation. */
   readonly about: string;
-  /** The payload's field that tells Targets apart. */
+  /** The field of the payload by which tasks are grouped into Targets. */
   readonly key: string;
   readonly maxSize: number;
   readonly maxWait: Millis;
@@ -20,7 +20,7 @@ export interface Load {
 
 const SECOND: Millis = 1_000;
 const SEED = 1;
-/** As the payloads of `bench:burst`: what the product is measured with. */
+/** Payloads like those of `bench:burst`. */
 const PAYLOAD_BYTES = 500;
 
 const payloadOf = (depot: number, n: number): string => {
@@ -28,7 +28,7 @@ const payloadOf = (depot: number, n: number): string => {
   return JSON.stringify({ ...fields, text: 'x'.repeat(PAYLOAD_BYTES - JSON.stringify(fields).length) });
 };
 
-/** Tasks at these moments, each of a Target by chance. */
+/** Tasks at these times, each for a random Target. */
 const tasks = (operation: string, moments: readonly Millis[], target: (random: Random) => number): Arrival[] => {
   const random = seeded(SEED);
   return moments.map((at, n) => ({ at, operation, payload: payloadOf(target(random), n) }));
@@ -39,7 +39,7 @@ const evenly =
   (random: Random): number =>
     random.int(1, targets);
 
-/** The k-th most frequent of them 1/k as frequent as the first (Zipf). */
+/** Random Targets by Zipf's law: the k-th most frequent one is 1/k as frequent as the first. */
 const skewed = (targets: number): ((random: Random) => number) => {
   const shares = Array.from({ length: targets }, (_, index) => 1 / (index + 1));
   const sum = shares.reduce((all, share) => all + share, 0);
@@ -59,7 +59,7 @@ export interface Burst {
   readonly maxWait: Millis;
 }
 
-/** All at once. */
+/** All tasks at once. */
 export const burst = ({ tasks: count, targets, maxWait }: Burst): Load => ({
   name: 'burst',
   about: `${named(count)} tasks over ${targets} Targets at once; the k-th Target has 1/k of the tasks of the first (Zipf).`,
@@ -74,7 +74,7 @@ interface Stream extends Burst {
   readonly perSecond: number;
 }
 
-/** By chance, so many a second. */
+/** Tasks at random times, at this average rate per second. */
 const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Load => ({
   name,
   about: `${perSecond} tasks a second at random times over ${targets === 1 ? 'one Target' : `${named(targets)} Targets`}, ${named(count)} in total.`,
@@ -84,7 +84,7 @@ const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Lo
   arrivals: tasks(name, byChance(perSecond, count, SEED), evenly(targets)),
 });
 
-/** The flights of the example, so many times as fast as they were that they take `over`. */
+/** The flights of the example, sped up so that they take `over`. */
 const replay = (count: number, over: Millis): Load => {
   const flights = readFlights(count);
   const origins = new Set(flights.map(({ origin }) => origin)).size;
@@ -104,7 +104,7 @@ const replay = (count: number, over: Millis): Load => {
 
 const named = (count: number): string => count.toLocaleString('en');
 
-/** @param scale of how many tasks there are, 1 for what the documentation tells; rates stay as they are */
+/** @param scale share of the tasks; 1 for the documentation. Rates stay the same. */
 export const loadsAt = (scale: number): readonly Load[] => {
   const some = (count: number): number => Math.max(1, Math.round(count * scale));
   return [

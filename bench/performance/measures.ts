@@ -1,4 +1,4 @@
-/** What a load came to by one way: pure. */
+/** The measures of a load for one way. Pure. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from '../../tools/simulate/cost.ts';
 import { AWS } from '../../tools/simulate/platform.ts';
@@ -17,32 +17,32 @@ interface PerTask {
   /** Capacity units. */
   readonly write: number;
   readonly read: number;
-  /** Beyond the producers' own, and without receives that got nothing. */
+  /** Without the producers' own requests, and without receives of no message. */
   readonly sqsRequests: number;
   readonly invocations: number;
-  /** What invocations took, in ms. */
+  /** Duration of the invocations, in milliseconds. */
   readonly lambdaMillis: Millis;
 }
 
 export interface Measures {
   readonly tasks: number;
-  /** Tasks that the downstream was never called about. */
+  /** Tasks that were in no call. */
   readonly lost: number;
-  /** Tasks that it was called about more than once. */
+  /** Tasks that were in more than one call. */
   readonly twice: number;
   readonly calls: number;
-  /** The fewest calls that could have been, knowing when each task was sent. */
+  /** The fewest calls that would have been possible if send times had been known in advance. */
   readonly leastCalls: number;
   readonly perTask: PerTask;
   readonly producerRequests: number;
   readonly emptyReceives: number;
-  /** From a task's sending to the first call about it. */
+  /** From the send of a task to its first call. */
   readonly waits: Spread;
-  /** The part of that beyond `maxWait`. */
+  /** The part of that wait beyond `maxWait`. */
   readonly late: Spread;
   /** At list prices, in US dollars. */
   readonly perMillion: number;
-  /** What went wrong and was done again. */
+  /** Errors after which work was repeated. */
   readonly errors: number;
 }
 
@@ -92,7 +92,7 @@ export const measuresOf = (observed: Observed): Measures => {
   };
 };
 
-/** Over all Targets. */
+/** Sum over all Targets. */
 export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): number => {
   const byTarget = new Map<string, Millis[]>();
   for (const { target, at } of sent.values()) {
@@ -103,14 +103,20 @@ export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): 
   return [...byTarget.values()].reduce((sum, times) => sum + leastCalls(times, limits), 0);
 };
 
-/** Calls that could have been by those that were. Above 1 where tasks waited for longer than they should have. */
+/** The fewest possible calls divided by the calls made. Above 1 if tasks waited for longer than `maxWait`. */
 export const fillOf = ({ leastCalls: least, calls }: Measures): number => (calls === 0 ? 0 : least / calls);
 
-/** In all, in dollars a million tasks. @param perCall dollars that a call costs */
+/**
+ * Total cost in dollars per million tasks.
+ * @param perCall price of a call, in dollars
+ */
 export const inAll = ({ perMillion, calls, tasks }: Measures, perCall: number): number =>
   perMillion + (calls / tasks) * perCall * 1_000_000;
 
-/** Where a way is dearer than another in all: whatever a call costs, or from a price on, or up to one; in dollars a call. */
+/**
+ * For which prices of a call one way costs more in total than another: for all prices, from a price on, or up to a
+ * price; in dollars per call.
+ */
 export type Dearer = 'always' | 'never' | { readonly from: number } | { readonly upTo: number };
 
 export const whereDearer = (way: Measures, than: Measures): Dearer => {
@@ -135,7 +141,10 @@ const spreadOf = (values: readonly Millis[]): Spread => {
   return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
 };
 
-/** Dollars a task, as the simulator counts them: the producers' own requests are not in it. Every function has ours' memory. */
+/**
+ * Dollars per task, as the simulator counts them, without the producers' own requests. Every function has the memory of
+ * Groupage's functions.
+ */
 const priceOf = ({ write, read, sqsRequests, invocations, lambdaMillis }: PerTask, isFifo: boolean): number => {
   const usage = { writeUnits: write, readUnits: read, sqsRequests, invocations: { all: invocations }, lambdaMillis };
   const { dynamodb, sqs, lambda } = costOf({ usage, operations: [], sentOver: 0 }, AWS);

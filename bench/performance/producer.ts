@@ -1,4 +1,6 @@
-/** Sends a load's tasks when they are due, as register messages, ten a request: the same for every variant. */
+/**
+ * Sends a load's tasks when they are due, as register messages, ten per request. All variants use the same producer.
+ */
 
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
@@ -6,10 +8,10 @@ import pLimit from 'p-limit';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Load } from './loads.ts';
 
-/** A task, as it was sent. */
+/** A task as it was sent. */
 export interface Sent {
   readonly id: string;
-  /** When the request that brought it began, in ms since 1970. */
+  /** Start of the request that sent it, in milliseconds since 1970. */
   readonly at: Millis;
 }
 
@@ -18,10 +20,10 @@ export interface Sending {
   readonly requests: number;
 }
 
-/** What is due within this is sent together. */
+/** Tasks that are due within this time are sent together, in milliseconds. */
 const TICK: Millis = 50;
 const ENTRIES = 10;
-/** Requests under way at once. */
+/** Requests in flight at once. */
 const CONCURRENCY = 8;
 
 /** @param groupOf the message group of a payload, for a FIFO queue */
@@ -35,7 +37,7 @@ export const sendLoad = async (
   const requests: Promise<readonly Sent[]>[] = [];
   const entryOf = ({ operation, payload }: Load['arrivals'][number], n: number): Entry => {
     const id = `task-${n}`;
-    // Payloads go as they are, to the letter.
+    // Payloads are sent unchanged.
     const body = `{"operation":"${operation}","id":"${id}","payload":${payload}}`;
     return { id, body, ...(groupOf ? { group: groupOf(payload) } : {}) };
   };
@@ -61,7 +63,7 @@ interface Entry {
 const send = async (sqs: SQSClient, QueueUrl: string, entries: readonly Entry[]): Promise<readonly Sent[]> => {
   const at = Date.now();
   const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries.map(messageOf) }));
-  if (Failed.length > 0) throw new Error(`${Failed.length} messages were not taken: ${Failed[0]?.Message}`);
+  if (Failed.length > 0) throw new Error(`${Failed.length} messages were not accepted: ${Failed[0]?.Message}`);
   return entries.map(({ id }) => ({ id, at }));
 };
 

@@ -1,4 +1,4 @@
-/** One load by one way, from the first message to when nothing is left. */
+/** Runs one load in one way, from the first message until no message is left. */
 import { setTimeout } from 'node:timers/promises';
 import type { Millis } from '../../src/domain/ids.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
@@ -19,8 +19,8 @@ export interface Run {
 }
 
 /**
- * Whoever is not called about in this time, while nobody else is either, is lost. On a busy machine a function may fail,
- * and its message comes again when its visibility timeout is over.
+ * If no call comes for this long, the remaining tasks count as lost. On a busy machine a function may fail, and its
+ * message returns after its visibility timeout.
  */
 const PATIENCE: Millis = 300_000;
 const LOOK: Millis = 50;
@@ -57,7 +57,7 @@ export const runLoad = async (world: World, load: Load, variant: Variant): Promi
   }
 };
 
-/** Resolves when all tasks have arrived, or none has for so long. */
+/** Resolves when all tasks have arrived, or when none has arrived for this long. */
 const arrival = async ({ downstream: { calls } }: World, tasks: number, patience: Millis): Promise<void> => {
   const arrived = new Set<string>();
   let [seen, lastAt] = [0, Date.now()];
@@ -70,7 +70,7 @@ const arrival = async ({ downstream: { calls } }: World, tasks: number, patience
   }
 };
 
-/** The Targets of the tasks, as whoever registers them computes them. */
+/** The Targets of the tasks, as the register function computes them. */
 const knownOf = ({ config, operation, load }: Site, sent: readonly Sent[]): ReadonlyMap<string, Known> => {
   const at = new Map(sent.map((task) => [task.id, task.at]));
   const bytes: number[] = [];

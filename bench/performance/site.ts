@@ -1,4 +1,4 @@
-/** Where a variant works: the engines and the downstream that all share, and a meter of its own. */
+/** The environment of a variant: the engines and the downstream that all variants share, and a meter of its own. */
 
 import { setTimeout } from 'node:timers/promises';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
@@ -12,22 +12,22 @@ import { type Engines, startEngines } from '../../tools/local/engines.ts';
 import { add, type Bill, metered, newBill } from '../meter.ts';
 import type { Load } from './loads.ts';
 
-/** What was used, by what it was for. */
+/** Usage, by purpose. */
 export interface Usage extends Bill {
-  /** What invocations took, in ms. */
+  /** Duration of invocations, in milliseconds. */
   readonly millis: Map<string, Millis>;
 }
 
 export const newUsage = (): Usage => ({ ...newBill(), millis: new Map() });
 
-/** What all variants share. */
+/** Shared by all variants. */
 export interface World {
   readonly engines: Engines;
   readonly downstream: TestDownstream;
   stop(): Promise<void>;
 }
 
-/** What a call takes, however many tasks it has. */
+/** Duration of a call, whatever its number of tasks, in milliseconds. */
 const CALL_MILLIS: Millis = 50;
 
 export const startWorld = async (): Promise<World> => {
@@ -47,26 +47,26 @@ export const startWorld = async (): Promise<World> => {
   };
 };
 
-/** What one variant has for one load. */
+/** The environment of one variant for one load. */
 export interface Site {
   readonly load: Load;
   readonly config: Config;
   readonly operation: Operation;
   readonly endpoints: { readonly dynamodb: string; readonly sqs: string };
-  /** Begins the names of tables and queues. */
+  /** Prefix of the names of tables and queues. */
   readonly prefix: string;
   readonly usage: Usage;
-  /** Of the variant's functions: what they do is counted. */
+  /** Clients of the variant's functions; their requests are counted. */
   readonly clients: AwsClients;
-  /** Of its event sources, for long polls: counted, too. */
+  /** Clients of its event sources, for long polls; their requests are counted, too. */
   readonly polling: AwsClients;
-  /** For what is no part of the work: nothing is counted. */
+  /** Clients for set-up and checks; nothing is counted. */
   readonly bystander: AwsClients;
-  /** What went wrong, in sentences. */
+  /** Errors, in sentences. */
   readonly errors: string[];
 }
 
-/** @param name of the variant and the load, different each time */
+/** @param name name of the variant and the load, different each time */
 export const siteOf = ({ engines, downstream }: World, load: Load, name: string): Site => {
   const parsed = parseConfig({
     operations: {
@@ -95,7 +95,7 @@ export const siteOf = ({ engines, downstream }: World, load: Load, name: string)
   };
 };
 
-/** Makes clients that count, refused writes too: they are charged as the others. */
+/** Makes clients that count. Refused writes count too, because they are charged like others. */
 export const counting = (clients: AwsClients, usage: Usage): AwsClients =>
   metered(clients, usage, { onRefusal: (name, units) => add(usage.writeUnits, name, units) });
 
@@ -106,7 +106,10 @@ const COUNTS = [
 ] as const;
 const LOOK: Millis = 200;
 
-/** Resolves when no message is in any of the queues. @returns whether that was within `limit` */
+/**
+ * Resolves when no message is in any of the queues.
+ * @returns whether that was within `limit`
+ */
 export const emptied = async (sqs: SQSClient, queues: readonly string[], limit: Millis): Promise<boolean> => {
   const until = Date.now() + limit;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Who is compared, ours first. */
+/** The variants that are compared, Groupage first. */
 import { batchWindow } from './variants/batch-window.ts';
 import { fifo } from './variants/fifo.ts';
 import { oneCall } from './variants/one-call.ts';

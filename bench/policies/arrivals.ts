@@ -1,9 +1,9 @@
-/** When tasks come. */
+/** Arrival times of tasks. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { untilNext } from '../../tools/simulate/load.ts';
 
-/** By chance, so many a second on average. */
+/** Random times, at this average rate per second. */
 export const byChance = (perSecond: number, count: number, seed = 1): readonly Millis[] => {
   const random = seeded(seed);
   let at = 0;
@@ -13,7 +13,7 @@ export const byChance = (perSecond: number, count: number, seed = 1): readonly M
   });
 };
 
-/** So many within `within`, again and again by chance, on average every `every`. */
+/** Bursts of tasks within `within`, at random times, on average every `every`. */
 export const inBursts = (size: number, within: Millis, every: Millis, count: number, seed = 1): readonly Millis[] => {
   const random = seeded(seed);
   return byChance(1_000 / every, count, seed)

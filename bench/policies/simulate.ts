@@ -1,4 +1,7 @@
-/** One Target's batches under the real policy (`due`), in virtual time: a leader that is always there and never late. */
+/**
+ * Simulates one Target's batches under the real policy (`due`), in virtual time. Its leader is always present and never
+ * late.
+ */
 
 import { due, type Waiting, waitingRow } from '../../src/domain/batches/policy.ts';
 import type { BatchPolicy } from '../../src/domain/config/policies.ts';
@@ -6,18 +9,18 @@ import type { Millis, TaskId } from '../../src/domain/ids.ts';
 
 export interface Sealed {
   readonly size: number;
-  /** How long each of its tasks waited, in milliseconds. */
+  /** Wait of each of its tasks, in milliseconds. */
   readonly waits: readonly Millis[];
 }
 
 export interface Calls {
-  /** How long a call takes. */
+  /** Duration of a call. */
   readonly takes: Millis;
-  /** Batches under way at once. */
+  /** Batches in flight at once. */
   readonly perTarget: number | null;
 }
 
-/** @param arrivals when tasks come, ascending. */
+/** @param arrivals times at which tasks arrive, ascending */
 export const batchesOf = (
   arrivals: readonly Millis[],
   policy: BatchPolicy,

@@ -43,7 +43,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const WAITS = { '200ms': 200, '1s': 1_000, '5s': 5_000, '30s': 30_000, '5m': 300_000 } as const;
 const RATES = [0.01, 0.1, 1, 10, 100, 1_000];
 
-/** Tasks a batch, median wait and the cost of a million tasks: by rate of a Target and `maxWait`. */
+/** Tasks per batch, median wait and the cost of a million tasks, by `maxWait` and the rate of a Target. */
 export const byRate = (): string =>
   table(
     ['tasks a second of one Target', ...Object.keys(WAITS).map((wait) => `\`maxWait: "${wait}"\``)],

@@ -14,7 +14,7 @@ import { COLD, type OperationInput, only, steady, type Tried, tryOut } from './t
 const MINUTE: Millis = 60_000;
 const HOUR = 60 * MINUTE;
 const [RATE, TARGETS] = [2, 20];
-/** Calls a second that the downstream takes. */
+/** Calls a second that the downstream accepts. */
 const CALLS = 1;
 
 export interface Outage {

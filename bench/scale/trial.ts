@@ -10,7 +10,7 @@ import { Partitions } from '../../verification/batches/partitions.ts';
 
 export type OperationInput = Partial<ConfigInput['operations'][string]>;
 
-/** `maxConcurrency` of the event sources in lib/flow-handlers.ts; elect-leader has half of it. */
+/** `maxConcurrency` of the event sources in lib/flow-handlers.ts; that of elect-leader is half of it. */
 const MAX_CONCURRENCY = 100;
 
 /** Every request takes the same time, so that rows of a table differ by their settings and not by chance. */

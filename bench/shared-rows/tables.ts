@@ -1,4 +1,4 @@
-/** The engine with the product's tables, a meter on it, and what is spent phase by phase. */
+/** The engine with Groupage's tables and a meter, and the units of each phase. */
 import { strict as assert } from 'node:assert';
 import { DeleteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
@@ -17,11 +17,11 @@ export interface Spent {
 
 export interface Tables {
   readonly client: DynamoDBDocumentClient;
-  /** Keyed by Target and Entry: rows of waiting tasks, and what a Target knows of itself. */
+  /** Keyed by Target and Entry: rows of waiting tasks, and the Target's header. */
   readonly waiting: string;
   /** Keyed by BatchId. */
   readonly batch: string;
-  /** What was spent while something ran. */
+  /** The units spent while a function runs. */
   spending(work: () => Promise<void>): Promise<Spent>;
   /** Deletes a batch. */
   remove(batchId: string): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Two ways in which the tasks of one delivery and Target share a row. *Whole rows*: a batch claims rows, each by a
- * conditional write, as ours claims tasks. *Numbers*: tasks are numbered through their Target's header, as jobs of deferred
- * lists are, and a batch claims the next numbers by one write of that.
+ * conditional write, as Groupage claims tasks. *Numbers*: tasks are numbered through their Target's header, like jobs
+ * of deferred lists, and a batch claims the next numbers with one write of the header.
  */
 import { PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { execute, insertion, writeAll } from '../../src/aws/dynamodb.ts';
@@ -14,7 +14,7 @@ export interface Load {
   readonly targets: number;
   /** Bytes. */
   readonly payload: number;
-  /** Tasks of a batch at the most. */
+  /** Most tasks of a batch. */
   readonly size: number;
 }
 
@@ -23,22 +23,22 @@ interface SentTask {
   readonly target: string;
   readonly payload: string;
 }
-/** What one invocation of the register function gets. */
+/** The tasks of one invocation of the register function. */
 export type Delivery = readonly SentTask[];
 
 interface Run {
   readonly batches: number;
-  /** To register, to claim, to end, to delete. */
+  /** Units to register, to claim, to end and to delete. */
   readonly phases: readonly Spent[];
 }
 type Way = (tables: Tables, load: Load, deliveries: readonly Delivery[]) => Promise<Run>;
 
 const shared = (tasks: readonly SentTask[]): Item[] => tasks.map(({ id, payload }) => ({ Id: id, Payload: payload }));
 const entryOf = (n: number): string => `wait#${String(n).padStart(13, '0')}`;
-/** A row has 400 KB at the most, its names among them. */
+/** A row has at most 400 KB, including attribute names. */
 const MOST = 300_000;
 
-/** Of one delivery, by Target, in rows that are no larger than a row may be. */
+/** Rows of one delivery, by Target, within the size limit of a row. */
 const shares = (delivery: Delivery, { payload }: Load): (readonly [target: string, tasks: SentTask[]])[] => {
   const most = Math.max(1, Math.floor(MOST / (payload + 100)));
   return [...groupBy(delivery, ({ target }) => target)].flatMap(([target, tasks]) =>
@@ -69,7 +69,7 @@ const rowsOf = async ({ client, waiting }: Tables, target: string): Promise<Item
   return rows;
 };
 
-/** A batch's row: what it claimed, and in its finishing write what became of each task. */
+/** A batch's row: the tasks that it claimed and, in its finishing write, their outcomes. */
 const putBatch = async ({ client, batch }: Tables, id: string, claimed: Item): Promise<void> => {
   const Item = { BatchId: id, Status: 'sealed', ...claimed };
   await client.send(new PutCommand({ TableName: batch, Item, ConditionExpression: 'attribute_not_exists(BatchId)' }));
@@ -91,7 +91,7 @@ const endBatch = async ({ client, batch }: Tables, id: string, tasks: number): P
   );
 };
 
-/** Rows one after the other, as many as fit into a batch; a row goes whole. */
+/** Takes rows in order while they fit into a batch; a row is never split. */
 const inBatches = (rows: readonly Item[], size: number): Item[][] => {
   const batches: Item[][] = [];
   let room = 0;
@@ -183,18 +183,18 @@ const numbers: Way = async (tables, load, deliveries) => {
         await putBatch(tables, id, { First: first, Count: count });
         batches.push({ id, count });
       }
-      // What the handlers of all of these read: each row once, where a batch ends with a row.
+      // Reads of the batch handlers: each row once if batches end with a row.
       await rowsOf(tables, target);
     }
   });
   const end = await tables.spending(async () => {
     for (const { id, count } of batches) await endBatch(tables, id, count);
   });
-  // Rows go when their time to live ends, which costs nothing; whoever deletes them pays for their size once more.
+  // Rows are deleted by their time to live, which costs nothing. An explicit delete costs the row's size again.
   return { batches: batches.length, phases: [register, claim, end, { write: 0, read: 0 }] };
 };
 
-/** The row and its numbers, both or none: as `publish` of deferred lists. */
+/** Writes the row and its numbers, both or none, like `publish` of deferred lists. */
 const publication = (table: string, target: string, seen: number, tasks: readonly SentTask[]): TransactWriteCommand =>
   new TransactWriteCommand({
     TransactItems: [

@@ -1,12 +1,15 @@
 /**
- * A connection that sends requests to a local SQS, one after the other. Node.js' own client, or the SDK's, would take a third of the
- * processor time that is measured.
+ * A connection that sends requests to a local SQS, one after the other. The client of Node.js or the SDK would use a
+ * third of the processor time that is measured.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface Line {
-  /** @param action the value of `x-amz-target` @throws where the answer is not a 200 */
+  /**
+   * @param action the value of `x-amz-target`
+   * @throws if the answer is not a 200
+   */
   post(action: string, body: string): Promise<void>;
   close(): void;
 }
@@ -25,7 +28,7 @@ export const openLine = async ({ hostname, port, host }: URL): Promise<Line> => 
   };
 };
 
-/** The answer in full: its head, and as much as that says will follow. */
+/** Reads the whole answer: its head, and as many bytes as the head says. */
 const answered = async (socket: Socket): Promise<string> => {
   let received: Buffer = Buffer.alloc(0);
   for (;;) {

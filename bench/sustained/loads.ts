@@ -1,17 +1,17 @@
-/** The loads of `npm run bench:sustained`: what is sent, when and for which Target, and what has to hold. */
+/** The loads of `npm run bench:sustained`: their tasks (when, and for which Target) and their limits. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { zipf } from '../zipf.ts';
 
-/** How long tasks may wait for others in every load, and how many share a batch. */
+/** `maxWait` and `maxSize` of every load. */
 export const MAX_WAIT: Millis = 1_000;
 export const MAX_SIZE = 25;
 
-/** What the measures of a load may be at the most, in ms. */
+/** Limits of the measures of a load, in milliseconds. */
 interface Limits {
   readonly p99?: Millis;
   readonly longest?: Millis;
-  /** For how long a Target that has work may go without a call. */
+  /** Longest time without a call for a Target with tasks. */
   readonly gap?: Millis;
   /** From the first send to the last call. */
   readonly drained?: Millis;
@@ -20,7 +20,7 @@ interface Limits {
 export interface Load {
   readonly name: string;
   readonly about: string;
-  /** When each task is sent, in ms from the start, and its Target's number. */
+  /** For each task, its send time in milliseconds from the start, and its Target's number. */
   readonly sends: readonly { readonly at: Millis; readonly target: number }[];
   /** Processes that keep a core busy beside the load. */
   readonly busyLoops: number;
@@ -34,7 +34,10 @@ const steadily = (rate: number, seconds: number, targets: readonly number[]): Lo
     target: targets[n % targets.length] as number,
   }));
 
-/** Tasks of many Targets, each at a slow rate of its own and from a moment of its own. @param rate tasks a second of each */
+/**
+ * Tasks of many Targets, each at a slow rate and with a different start.
+ * @param rate tasks a second of each Target
+ */
 const slowly = (rate: number, seconds: number, targets: number): Load['sends'] => {
   const random = seeded(1);
   const pause = 1_000 / rate;
@@ -50,7 +53,7 @@ const RATE = 150;
 const SKEWED = 20;
 const skewed = (tasks: number): readonly number[] => zipf(tasks, SKEWED, 1);
 
-/** @param scale shortens every load but the burst, for a quick look: 1 is in full */
+/** @param scale length of every load but the burst; 1 for the full length */
 export const loadsAt = (scale: number): readonly Load[] => {
   const oneTarget = steadily(RATE, 100 * scale, [0]);
   const skewedTargets = steadily(RATE, 150 * scale, skewed(RATE * 150 * scale));

@@ -1,4 +1,4 @@
-/** What a load came to, from when tasks were sent and when the downstream was called. */
+/** The measures of a load, from the send times of tasks and the times of calls. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { ReceivedCall } from '../../test/factories/downstream.ts';
 
@@ -14,7 +14,7 @@ export interface Measures {
   readonly twice: number;
   /** From a task's send to the arrival of its call, in ms. */
   readonly waits: { readonly p50: Millis; readonly p99: Millis; readonly longest: Millis };
-  /** The longest time for which a Target had tasks and got no call. */
+  /** The longest time during which a Target had tasks and got no call. */
   readonly gap: Millis;
   /** From the first send to the last call. */
   readonly drained: Millis;
@@ -42,13 +42,14 @@ export const measure = (sentAt: ReadonlyMap<string, Sent>, calls: readonly Recei
   };
 };
 
-/** A Target has work from the send of a task until its call: in between there are calls of it, and gaps between those. */
+/** The longest gap between calls of a Target. A Target has work from the send of a task until the task's call. */
 const longestGap = (sentAt: ReadonlyMap<string, Sent>, arrivedAt: ReadonlyMap<string, Millis>): Millis => {
   const tasks = [...sentAt].map(([id, sent]) => ({ ...sent, called: arrivedAt.get(id) ?? Number.POSITIVE_INFINITY }));
   let longest = 0;
   for (const ofTarget of Map.groupBy(tasks, ({ target }) => target).values()) {
     const calls = [...new Set(ofTarget.map(({ called }) => called))].sort((a, b) => a - b);
-    // The task that has waited longest at each call tells since when the Target had work before it.
+    // Before each call, the Target had work since the send of the oldest task that the call includes or that still
+    // waits.
     const byCall = Map.groupBy(ofTarget, ({ called }) => called);
     let oldestLater = Number.POSITIVE_INFINITY;
     for (let n = calls.length - 1; n >= 0; n -= 1) {

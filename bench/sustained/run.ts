@@ -1,4 +1,4 @@
-/** One load against a local stack: sends it, one message a request, and measures what arrives downstream. */
+/** Runs one load against a local stack: sends it, one message per request, and measures what arrives downstream. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -10,23 +10,23 @@ import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
 import { type Measures, measure, type Sent } from './measures.ts';
 
-/** Sends under way at once. */
+/** Sends in flight at once. */
 const SENDS_AT_ONCE = 64;
-/** After this without a new call what is missing counts as lost. */
+/** After this time without a new call, missing tasks count as lost. */
 const PATIENCE: Millis = 120_000;
 
 export interface Ran extends Measures {
   readonly load: Load;
-  /** The machine's load a minute before the run, as the operating system has it. */
+  /** Load of the machine in the minute before the run, according to the operating system. */
   readonly machineLoad: number;
-  /** The most invocations of each function at once. */
+  /** The most concurrent invocations of each function. */
   readonly most: Readonly<Record<string, number>>;
-  /** Guards that overtook the write that hands their lock over. */
+  /** Guards that arrived before the write that hands their lock over. */
   readonly earlyGuards: number;
   readonly errors: readonly string[];
 }
 
-/** @param checkout the product that runs: this one, or another version of it */
+/** @param checkout the version of Groupage that runs: this one or another */
 export const run = async (load: Load, checkout: string): Promise<Ran> => {
   const [machineLoad = 0] = loadavg();
   const downstream = await startTestDownstream();
@@ -54,12 +54,12 @@ const configAt = (url: string): string =>
     },
   });
 
-/** When each task was sent, by its id: when its request began. */
+/** Send time of each task, by id: the time at which its request began. */
 const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
   const sentAt = new Map<string, Sent>();
   const from = Date.now();
   let next = 0;
-  /** Each line takes the next task, as soon as it is due. */
+  /** Each line sends the next task as soon as it is due. */
   const sendAlong = async (line: Line): Promise<void> => {
     for (let n = next++; n < sends.length; n = next++) {
       const { at, target } = sends[n] as Load['sends'][number];

@@ -1,4 +1,7 @@
-/** A sustained load in the simulator, with the latencies that it assumes for AWS: how many pollers does it take? */
+/**
+ * Runs a sustained load in the simulator, with the latencies that it assumes for AWS, to find the number of pollers
+ * that it needs.
+ */
 
 import { AWS } from '../../tools/simulate/platform.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
@@ -7,7 +10,7 @@ import { sustained } from '../agreement/traces.ts';
 import { number, span, table } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 
-/** Pollers of each queue. */
+/** Pollers per queue. */
 const POLLERS = [5, 10, 80];
 
 export const inTheSimulator = async (load: Load): Promise<string> => {

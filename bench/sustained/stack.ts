@@ -1,4 +1,7 @@
-/** A local stack in a process of its own, as `npm start` runs one. It tells its parent its addresses, then what ran. */
+/**
+ * A local stack in a process of its own, as `npm start` runs it. It sends its addresses to the parent process, and
+ * later its measures.
+ */
 
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { errorLog } from '../../test/factories/error-log.ts';
@@ -7,7 +10,7 @@ import { startStack } from '../../tools/local/stack.ts';
 const parsed = parseConfig(JSON.parse(process.argv[2] ?? '{}'));
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
 
-/** Invocations under way by function, and the most that there were. */
+/** Current invocations by function, and the most at any time. */
 const running = new Map<string, number>();
 const most: Record<string, number> = {};
 const errors: string[] = [];

@@ -30,7 +30,7 @@ export class FleetTableUnreadable extends Error {
   readonly table: string;
   constructor(table: string, cause: unknown) {
     super(
-      `cannot read the fleet's table ${table}; check its name, the region, the endpoint and the permissions: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : cause}`,
+      `cannot read the fleet's table ${table} (check its name, the region, the endpoint and the permissions): ${cause instanceof Error ? `${cause.name}: ${cause.message}` : cause}`,
       { cause },
     );
     this.table = table;

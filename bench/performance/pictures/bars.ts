@@ -13,7 +13,7 @@ interface Panel {
   readonly wide: number;
   readonly of: (measures: Measures) => number;
   readonly print: (value: number) => string;
-  /** Where bars begin: lengths are logarithms from there. */
+  /** Values at which bars begin: lengths are logarithms from there. */
   readonly from: number;
 }
 

@@ -1,4 +1,7 @@
-/** What the pictures share: a card of its own, so that it reads on a dark page too, and a colour for each way. */
+/**
+ * Shared parts of the pictures: a card of their own, so that they are readable on dark pages, and a colour for each
+ * way.
+ */
 import { VARIANTS } from '../variants.ts';
 
 export const WIDTH = 1_120;
@@ -10,7 +13,7 @@ const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaV
 .t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end} .x{text-anchor:middle}
 .g{stroke:#d0d7de;stroke-width:1} .w{fill:none;stroke-width:2.5}`;
 
-/** @param left where the legend begins */
+/** @param left position of the legend */
 export const card = (height: number, alt: string, left: number, parts: readonly string[]): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${alt}">`,

@@ -4,9 +4,9 @@ import { type Compared, named } from '../report.ts';
 import { VARIANTS } from '../variants.ts';
 import { COLOURS, card, WIDTH } from './card.ts';
 
-/** Of the panels: how far from the card's edges and from each other, and how large. */
+/** The panels: their distance from the card's edges and from each other, and their size. */
 const [LEFT, TOP, WIDE, TALL, STEP] = [64, 92, 172, 250, 212];
-/** Dollars a million calls, and a million tasks: powers of ten. */
+/** Ranges of both axes, as powers of ten: dollars per million calls, and per million tasks. */
 const [CALLS, TASKS] = [
   [-2, 3],
   [-2, 3],
@@ -27,10 +27,10 @@ const powers = ([least, most]: readonly [number, number]): number[] =>
 
 const printed = (value: number): string => (value >= 1 ? named(value) : String(value));
 
-/** So many to each power of ten. */
+/** Points per power of ten. */
 const POINTS = 8;
 
-/** Where it reads as its neighbours do, a panel has no numbers at its side. */
+/** Only the first panel has numbers at its side, because all panels share the scale. */
 const panel = ({ load, runs }: Compared, index: number): string => {
   const x = (value: number): number => place(value, CALLS, WIDE);
   const y = (value: number): number => Number((TALL - place(value, TASKS, TALL)).toFixed(1));

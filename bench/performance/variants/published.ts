@@ -93,7 +93,10 @@ const batchSource = (site: Site, tables: Tables, { batch }: QueueUrls): Source =
   };
 };
 
-/** Stores the tasks. @returns a message for the election of each that waits */
+/**
+ * Stores the tasks.
+ * @returns a message for the election of each task that waits
+ */
 const register = async (tables: Tables, tasks: readonly Received[]): Promise<{ readonly body: string }[]> => {
   const createdAt = Date.now();
   const stored = await Promise.all(
@@ -135,7 +138,7 @@ const leaderDeps = (
   untilDone: untilDone(errors),
 });
 
-/** How often a step that fails is done again: for minutes, as a workflow does. What fails for longer is a defect. */
+/** Repeats of a failed step: for minutes, as a workflow does. A step that fails for longer is a defect. */
 const TRIES = 300;
 
 const untilDone =

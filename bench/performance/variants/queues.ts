@@ -2,10 +2,10 @@
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import type { Site } from '../site.ts';
 
-/** A function that takes messages for a window, and then calls, is done long before. */
+/** A function that gathers messages for a window and then makes calls ends well before this. */
 const VISIBILITY_SECONDS = 900;
 
-/** @returns its URL */
+/** @returns the queue's URL */
 export const createQueue = async (
   { bystander, prefix }: Site,
   name: string,

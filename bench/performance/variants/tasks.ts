@@ -1,4 +1,4 @@
-/** What functions without tables do with register messages: read them, and call with their payloads. */
+/** Work of functions without tables: read register messages, and make calls with their payloads. */
 
 import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
 import { SecretUnreadable } from '../../../src/domain/downstream/secret.ts';
@@ -9,7 +9,7 @@ import { httpDownstream } from '../../../src/downstreams/http.ts';
 import type { Delivered } from '../event-source.ts';
 import type { Site } from '../site.ts';
 
-/** A task in the message that brought it. */
+/** A task in the message that carried it. */
 export interface Received extends SentTask {
   readonly messageId: string;
 }
@@ -21,7 +21,7 @@ export const tasksIn = ({ config }: Pick<Site, 'config'>, messages: readonly Del
     return { ...parsed.value, messageId: message.messageId };
   });
 
-/** The downstream as every variant calls it: with the product's own client. */
+/** The downstream, called by every variant with Groupage's own client. */
 export const downstreamOf = ({ operation }: Pick<Site, 'operation'>): Downstream => {
   if (operation.downstream.kind !== 'http') throw new TypeError('the downstream of a load is called by HTTP');
   const secrets = {
@@ -31,7 +31,10 @@ export const downstreamOf = ({ operation }: Pick<Site, 'operation'>): Downstream
   return httpDownstream(operation.downstream, { now: Date.now, secrets });
 };
 
-/** Calls once for tasks of one Target. @returns the messages of those that are to come again */
+/**
+ * Makes one call for tasks of one Target.
+ * @returns the messages that have to come again
+ */
 export const call = async (downstream: Downstream, tasks: readonly Received[]): Promise<string[]> => {
   const [first] = tasks;
   if (!first) return [];
@@ -46,7 +49,7 @@ export const call = async (downstream: Downstream, tasks: readonly Received[]): 
   return verdictOf(answer, tasks).open.map(({ messageId }) => messageId);
 };
 
-/** Calls for each Target among the tasks, with `maxSize` of them at the most. */
+/** Makes calls for each Target among the tasks, with at most `maxSize` tasks each. */
 export const callByTarget = async (
   downstream: Downstream,
   tasks: readonly Received[],

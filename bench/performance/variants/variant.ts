@@ -1,9 +1,9 @@
-/** A way to get tasks to the downstream. */
+/** A way to bring tasks to the downstream. */
 import type { Site } from '../site.ts';
 
 export interface Variant {
   readonly name: string;
-  /** A sentence for the documentation: what it is, and what of it is emulated. */
+  /** A sentence for the documentation: what the variant is, and which parts of it are emulated. */
   readonly about: string;
   /** Whether its queue is a FIFO queue, with the Target as message group. */
   readonly fifo?: true;
@@ -11,10 +11,10 @@ export interface Variant {
 }
 
 export interface Running {
-  /** Where producers send register messages. */
+  /** URL of the queue to which producers send register messages. */
   readonly queueUrl: string;
-  /** Every queue that a message may be in. */
+  /** Every queue that may hold a message. */
   readonly queues: readonly string[];
-  /** Takes no more messages, and resolves when those in hand are done. */
+  /** Stops receiving messages. Resolves when those already received are done. */
   stop(): Promise<void>;
 }
