@@ -64,7 +64,9 @@ describe('a sendAll that fails', () => {
     expect(error.sent).toEqual(inQueue);
     expect([error.sent.length, error.failed.length, error.unsent.length, error.read]).toEqual([70, 10, 420, 500]);
     expect(error.left.map(({ id }) => id)).toEqual([...error.failed, ...error.unsent]);
-    expect(error.message).toMatch(/^of the 500 tasks that were read, 70 are sent, 10 may be sent, and 420 are not: Access to/);
+    expect(error.message).toMatch(
+      /^of the 500 tasks that were read, 70 are sent, 10 may be sent, and 420 are not: Access to/,
+    );
     expect(await ids()).toEqual([]);
   });
 
