@@ -5,6 +5,7 @@ import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask
 
 export { ApiRefused, ApiUnavailable } from './ask.ts';
 
+/** Address of the HTTP API, and how its requests are sent and signed. */
 export interface ApiOptions {
   /**
    * Address of the API including its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`), or an address

@@ -26,6 +26,7 @@ import type { Claim, DeferredList } from './list-client.ts';
 
 export type { HandledJob } from './claim-work.ts';
 
+/** Options of {@link claimLoop}. */
 export interface ClaimLoopOptions {
   /** Most jobs per claim: 1 to 1,000. */
   readonly count: number;

@@ -22,6 +22,7 @@ export * from './lists.ts';
 export { NotAllSent } from './send-tasks.ts';
 export { type Client, type Operations, type SendOptions, type TaskToSend, UnsendableTask } from './sent-tasks.ts';
 
+/** Options of {@link createClient}. */
 export interface ClientOptions {
   /** URL of the register queue. */
   readonly queueUrl: string;
@@ -38,6 +39,7 @@ const newId = monotonicFactory();
 /** Number of tasks that are held in memory, and reported, at a time. */
 const SLICE = 500;
 
+/** Creates a client that sends tasks to the register queue. It sends no request itself. */
 export const createClient = <Known extends Operations = Record<string, object>>({
   queueUrl,
   sqs = new SQSClient(),

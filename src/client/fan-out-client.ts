@@ -13,6 +13,7 @@ import {
   TOKEN_OF_CALLS_RULE,
 } from './fan-out-calls.ts';
 
+/** A fan-out to open. */
 export interface FanOutToOpen {
   /**
    * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same fan-out exists already, it is opened
@@ -33,6 +34,7 @@ export interface FanOutToOpen {
   readonly failFast?: FailFast;
 }
 
+/** Options of {@link OpenFanOut.add}. */
 export interface AddOptions {
   /**
    * Token of the addition: 1 to 48 characters. A repeated addition with the same token and count, for example after a
@@ -63,11 +65,13 @@ export interface OpenFanOut {
   seal(): Promise<{ readonly complete: boolean }>;
 }
 
+/** Options of {@link FanOutClient.ack}. */
 export interface AckOptions {
   /** Called with the number of items acked so far. */
   readonly onProgress?: (acked: number) => void;
 }
 
+/** A client for fan-outs. Made by `createFanOutClient`. */
 export interface FanOutClient {
   /**
    * Opens a fan-out.

@@ -46,6 +46,7 @@ async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
   }
 }
 
+/** A list to create. */
 export interface ListToCreate {
   /**
    * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same list exists already, it is opened
@@ -65,6 +66,7 @@ export interface ListToCreate {
   readonly callback?: string;
 }
 
+/** Options of {@link DeferredList.add}. */
 export interface AddJobsOptions {
   /**
    * Token of the addition: 1 to 48 characters. A repeated addition of the same jobs with the same token, for example
@@ -75,6 +77,7 @@ export interface AddJobsOptions {
   readonly onProgress?: (added: number) => void;
 }
 
+/** Options of {@link DeferredList.trigger}. */
 export interface TriggerOptions {
   /**
    * Token of the trigger: 1 to 48 characters. A repeated trigger with the same token has no further effect. Generated
@@ -83,6 +86,7 @@ export interface TriggerOptions {
   readonly token?: string;
 }
 
+/** Options of {@link DeferredList.claim}. */
 export interface ClaimOptions {
   /** Most jobs of the claim: 1 to 1,000. */
   readonly count: number;
@@ -144,6 +148,7 @@ export interface DeferredList<Payload extends object> {
    * that: UnsendableJob, ApiRefused, or an error of the iterable; RangeError for an invalid token
    */
   add(jobs: Iterable<Payload> | AsyncIterable<Payload>, options?: AddJobsOptions): Promise<readonly AddedJobs[]>;
+  /** Reads the list's state and counts. */
   get(): Promise<ListView>;
   /**
    * The jobs with their outcomes, in order.
@@ -168,9 +173,11 @@ export interface DeferredList<Payload extends object> {
     wanted: { readonly count: number } | { readonly percent: number },
     options?: TriggerOptions,
   ): Promise<{ readonly triggered: number; readonly left: number }>;
+  /** Claims jobs for a worker. */
   claim(options: ClaimOptions): Promise<Claim<Payload> | NothingToClaim>;
 }
 
+/** A client for deferred lists. Made by `createListClient`. */
 export interface ListClient {
   /**
    * Creates a list.

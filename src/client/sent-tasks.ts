@@ -39,11 +39,13 @@ export type TaskToSend<Known extends Operations> = {
   };
 }[keyof Known & string];
 
+/** Options of {@link Client.sendAll}. */
 export interface SendOptions {
   /** Called with the number of tasks sent so far. */
   readonly onProgress?: (sent: number) => void;
 }
 
+/** A producer's client. Made by `createClient`. */
 export interface Client<Known extends Operations> {
   /**
    * Sends one task.
@@ -90,6 +92,7 @@ export const named = <Known extends Operations>(task: TaskToSend<Known>, newId: 
   id: task.id ?? newId(),
 });
 
+/** A message for the register queue, with the id of its task. */
 export interface RegisterMessage {
   readonly id: string;
   readonly body: string;

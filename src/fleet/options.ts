@@ -15,6 +15,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { Partition } from './partition.ts';
 import type { TableAt } from './table-at.ts';
 
+/** Options of `runFleet`. */
 export interface FleetOptions {
   /** Name of the fleet. All nodes that share partitions use the same name. */
   readonly fleet: string;

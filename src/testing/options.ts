@@ -44,6 +44,7 @@ export const ROUGH: ChaosRates = {
   skew: 1_000,
 };
 
+/** Options of `createTestbed`. */
 export interface TestbedOptions<Known extends Operations> {
   /**
    * Functions that replace the batch APIs, by operation.

@@ -78,6 +78,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
 
   /** Tasks, in the order in which they were registered. */
   readonly tasks: readonly TaskView[];
+  /** A task by its id; undefined if it is not registered. */
   task(id: string): TaskView | undefined;
   /** Batches, in the order in which they were formed. */
   readonly batches: readonly BatchView[];
@@ -98,6 +99,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
   sendMessage(body: string): string;
   /** Pauses an operation, or one of its Targets. */
   pause(of: string, reason?: string): Promise<void>;
+  /** Resumes an operation, or one of its Targets. */
   resume(of: string): Promise<void>;
   /** Seals the waiting tasks of a Target now. */
   flush(target: string): Promise<void>;
@@ -119,6 +121,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
 
   /** Fan-outs, and their state. */
   readonly fanOuts: FanOutClient & { get(id: string): Promise<FanOutView> };
+  /** Deferred lists. */
   readonly lists: ListClient;
   /** The whole HTTP API for code that takes a `fetch`: any origin, with paths under `/v1`. */
   readonly fetch: typeof fetch;
