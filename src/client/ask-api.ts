@@ -49,6 +49,8 @@ export const rest = async (pause: number, signal?: AbortSignal): Promise<void> =
 };
 
 /**
+ * Creates the function that calls the HTTP API.
+ *
  * @throws TypeError if `api` is not an https URL (or an http URL on this machine), or contains user, password, query or
  * fragment.
  */

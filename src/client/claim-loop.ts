@@ -158,7 +158,7 @@ const ask = async <Payload extends object>(
     const answer = await list.claim(wanted);
     if (answer.kind === 'claimed') return answer;
     if (answer.status === 'complete') return 'complete';
-    return answer.status === 'sealed' ? await whatIsLeft(list) : 'nothing';
+    return answer.status === 'sealed' ? await whetherDrained(list) : 'nothing';
   } catch (cause) {
     if (wanted.signal?.aborted && cause === wanted.signal.reason) return 'aborted';
     // Too many workers claim at once, or the request exceeds a limit of the API. A later claim can succeed.
@@ -170,7 +170,7 @@ const ask = async <Payload extends object>(
 };
 
 /** For a sealed list: if no job is available and none is leased, no job comes back. */
-const whatIsLeft = async <Payload extends object>(
+const whetherDrained = async <Payload extends object>(
   list: DeferredList<Payload>,
 ): Promise<'nothing' | LoopEnd['ended']> => {
   const { status, available, leased } = await list.get();

@@ -134,7 +134,7 @@ export const workOff = async <Payload extends object>(
   await reports.close();
   const left = claim.jobs.length - reported.succeeded - reported.failed;
   const isBack = left > 0 && (await giveBack(claim, lease, onBroken));
-  await lease.letGo();
+  await lease.stop();
   return { ...reported, released: isBack ? left : 0, lost: isBack ? 0 : left };
 };
 

@@ -1,4 +1,4 @@
-/** A lease that is renewed after each third of its span, until it is released or lost. */
+/** A lease that is renewed after each third of its span, until it is stopped or lost. */
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 
 /** Why a lease is lost: the API said that another worker has the jobs, or no renewal was answered before its end. */
@@ -10,7 +10,7 @@ export interface KeptLease {
   lossOf(): Loss | undefined;
   lose(why: Loss): void;
   /** Stops renewing the lease. */
-  letGo(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Whether the API says that the claim has ended, or that another worker has its jobs. */
@@ -74,7 +74,7 @@ export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions):
     lost: lost.signal,
     lossOf: () => loss,
     lose,
-    letGo: async () => {
+    stop: async () => {
       over.abort();
       clearTimeout(end);
       await kept;

@@ -14,7 +14,7 @@ import { fleetsAt } from './table-at.ts';
 
 const { at, id, setting, shared: buffer } = workerData as ThreadData;
 const shared = new Shared(buffer);
-const tell = (message: ToWorkers): void => parentPort?.postMessage(message);
+const post = (message: ToWorkers): void => parentPort?.postMessage(message);
 let me: NodeKey = nodeKey(id, '0');
 
 /** The event with its cause as text. An error of a client may have contents that cannot be sent to another thread. */
@@ -30,15 +30,15 @@ const belonging = new Belonging(
       random: Math.random,
     },
     work: {
-      begin: (held, checkpoint) => tell({ do: 'begin', held, checkpoint, life: shared.life }),
-      drain: (held) => tell({ do: 'drain', held }),
-      drop: (held, reason) => tell({ do: 'drop', held, reason }),
+      begin: (held, checkpoint) => post({ do: 'begin', held, checkpoint, life: shared.life }),
+      drain: (held) => post({ do: 'drain', held }),
+      drop: (held, reason) => post({ do: 'drop', held, reason }),
       mayUntil: (deadline) => {
-        if (shared.extend(deadline)) tell({ do: 'go-on' });
+        if (shared.extend(deadline)) post({ do: 'go-on' });
       },
       silentFor: () => monotonic() - shared.signOfLife,
     },
-    report: (event) => tell({ do: 'tell', event: { ...plain(event), fleet: setting.fleet, node: me } }),
+    report: (event) => post({ do: 'tell', event: { ...plain(event), fleet: setting.fleet, node: me } }),
     id,
     epoch: () => ulid().toLowerCase(),
     onLife: (key) => {
@@ -54,5 +54,5 @@ parentPort?.on('message', (message: ToHeartbeats) => {
   else void belonging.drained(message.held);
 });
 await belonging.run();
-tell({ do: 'over' });
+post({ do: 'over' });
 parentPort?.close();

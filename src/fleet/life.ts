@@ -26,9 +26,9 @@ export class Life {
   /** Sleeps between two reads of the fleet. */
   readonly #sleeper: Sleeper;
   /** Sleeps between two heartbeats. */
-  readonly #rest: Sleeper;
-  readonly #heart: Heartbeat;
-  readonly #hands: HeldPartitions;
+  readonly #beatSleeper: Sleeper;
+  readonly #heartbeat: Heartbeat;
+  readonly #partitions: HeldPartitions;
   readonly #over = withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
@@ -43,9 +43,9 @@ export class Life {
     this.#deps = deps;
     this.#setting = setting;
     this.#sleeper = new Sleeper(deps.clock);
-    this.#rest = new Sleeper(deps.clock);
-    this.#heart = new Heartbeat(key, deps, setting);
-    this.#hands = new HeldPartitions(key, deps, setting, this.#sleeper);
+    this.#beatSleeper = new Sleeper(deps.clock);
+    this.#heartbeat = new Heartbeat(key, deps, setting);
+    this.#partitions = new HeldPartitions(key, deps, setting, this.#sleeper);
   }
 
   /** Resolves when this life is over. */
@@ -68,8 +68,8 @@ export class Life {
 
   /** The work on a partition that was to be drained has ended. */
   async drained(held: Held): Promise<void> {
-    await this.#hands.drained(held);
-    if (this.#isLeaving && this.#hands.holdings.size === 0) this.#sleeper.wakeAll();
+    await this.#partitions.drained(held);
+    if (this.#isLeaving && this.#partitions.holdings.size === 0) this.#sleeper.wakeAll();
   }
 
   get #isLeaving(): boolean {
@@ -78,7 +78,7 @@ export class Life {
 
   async #join(): Promise<void> {
     while (!this.#isLeaving) {
-      if ((await this.#heart.join()) === 'alive') return;
+      if ((await this.#heartbeat.join()) === 'alive') return;
       await this.#sleeper.sleep(this.#setting.cycle / 5);
     }
     this.#finish('left');
@@ -89,16 +89,16 @@ export class Life {
     const { cycle, maxBlocked } = this.#setting;
     let isBlocked = false;
     let wasLeaving = this.#isLeaving;
-    await this.#rest.sleep(this.#around(cycle));
+    await this.#beatSleeper.sleep(this.#around(cycle));
     while (!this.#end) {
       const from = clock.now();
       const span = work.silentFor();
       if (span > maxBlocked && !isBlocked) report({ event: 'blocked', span });
       isBlocked = span > maxBlocked;
       wasLeaving = this.#isLeaving;
-      if (!isBlocked && (await this.#heart.beat(wasLeaving)) === 'evicted') return this.#finishGone();
+      if (!isBlocked && (await this.#heartbeat.beat(wasLeaving)) === 'evicted') return this.#finishGone();
       if (wasLeaving === this.#isLeaving)
-        await this.#rest.sleep(Math.max(from + this.#around(cycle) - clock.now(), cycle / 5));
+        await this.#beatSleeper.sleep(Math.max(from + this.#around(cycle) - clock.now(), cycle / 5));
     }
   }
 
@@ -135,15 +135,15 @@ export class Life {
     if (fleet === FAILED || this.#end) return false;
     this.#memory = remember(this.#memory, fleet, shares, { from, to: clock.now() }, cycle);
     const own = fleet.nodes.find(({ key }) => key === this.#key);
-    if (own && !own.evicted) this.#heart.seen(own.beat);
-    const { holdings } = this.#hands;
+    if (own && !own.evicted) this.#heartbeat.seen(own.beat);
+    const { holdings } = this.#partitions;
     const isBlocked = work.silentFor() > blockedAfter(cycle);
     const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving, isBlocked });
     if (actions.some((action) => action.do === 'go-away')) {
       this.#finishGone();
       return false;
     }
-    await this.#hands.perform(actions, fleet.checkpointsApart);
+    await this.#partitions.perform(actions, fleet.checkpointsApart);
     const owns = fleet.leases.some(({ owner }) => owner === this.#key);
     if (isLeaving && !owns && holdings.size === 0) await this.#go();
     return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);
@@ -174,14 +174,14 @@ export class Life {
   #finish(end: LifeEnd): void {
     if (this.#end) return;
     this.#end = end;
-    this.#hands.dropAll(end === 'evicted' ? 'evicted' : 'drain-timeout');
+    this.#partitions.dropAll(end === 'evicted' ? 'evicted' : 'drain-timeout');
     this.#wakeUp();
     this.#over.resolve(end);
   }
 
   #wakeUp(): void {
     this.#sleeper.wakeAll();
-    this.#rest.wakeAll();
+    this.#beatSleeper.wakeAll();
   }
 
   #around(cycle: Millis): Millis {

@@ -58,7 +58,7 @@ export class Threads {
       nextDeadline: () => this.#later.promise,
       checkpoint: (held, text, count) => fleets.checkpoint(fleet, held, text, count),
       drained: (held) => this.#ask({ do: 'drained', held }),
-      report: (event, { owner }) => this.#tell({ ...event, fleet, node: owner }),
+      report: (event, { owner }) => this.#emit({ ...event, fleet, node: owner }),
     });
     this.#ticking = setInterval(() => {
       this.#shared.showLife();
@@ -69,7 +69,7 @@ export class Threads {
     });
     const stopped = (why: string, cause?: unknown): void => this.#over.reject(new HeartbeatsStopped(why, { cause }));
     this.#thread
-      .on('message', (message: ToWorkers) => this.#hear(message))
+      .on('message', (message: ToWorkers) => this.#receive(message))
       .on('error', (cause) => stopped('the heartbeat thread failed', cause))
       .on('exit', (code) => stopped(`the heartbeat thread ended with exit code ${code}`));
   }
@@ -101,7 +101,7 @@ export class Threads {
   }
 
   /** Calls the listener of events. Its error ends the run, but must not interrupt the caller half-way. */
-  #tell(event: FleetEvent): void {
+  #emit(event: FleetEvent): void {
     try {
       this.#onEvent(event);
     } catch (cause) {
@@ -109,7 +109,7 @@ export class Threads {
     }
   }
 
-  #hear(message: ToWorkers): void {
+  #receive(message: ToWorkers): void {
     switch (message.do) {
       case 'begin':
         this.#life = { of: message.held.owner, number: message.life };
@@ -126,7 +126,7 @@ export class Threads {
         this.#later = withResolvers();
         break;
       case 'tell':
-        this.#tell(message.event);
+        this.#emit(message.event);
         break;
       case 'over':
         this.#over.resolve();
