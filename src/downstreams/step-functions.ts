@@ -1,10 +1,11 @@
 /**
  * The Step Functions downstream: each batch starts an execution, and its end is reported by an event.
  *
- * Executions of the same items have numbered names. If a name was used with the same input, Step Functions answers as
- * if it had just started that execution while it runs, and refuses the start once it has ended. The handler therefore
- * tries the names in order until one is not refused. This finds an execution that still runs although the function that
- * started it crashed. Items of an execution that ended without a report are processed again.
+ * Executions of the same items have numbered names. Step Functions answers a second start with the same name and input
+ * in one of two ways. While the execution runs, the answer is as if it had just started; once it has ended, the start is
+ * refused. The handler therefore tries the names in order until one is not refused. This finds an execution that still
+ * runs although the function that started it crashed. Items of an execution that ended without a report are processed
+ * again.
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { executionPrefix, type StateMachineTarget, serviceName } from '../domain/config/endpoints.ts';
