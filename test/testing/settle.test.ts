@@ -27,7 +27,7 @@ it('what does not end says what it waits for, each Target of its own', async () 
       count: 4,
       first: ['p0', 'p1', 'p2'],
       waitsFor: expect.stringMatching(
-        /^the report of its job: .*: call complete\(\) for its batch, or advance\(\) past that time$/,
+        /^its job has not reported yet: .*: call complete\(\) for its batch, or advance\(\) past that time$/,
       ),
     },
     { of: 'ship/depot=MUC', count: 1, first: ['later'], waitsFor: expect.stringContaining('its Target, paused') },
