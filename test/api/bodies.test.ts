@@ -17,7 +17,7 @@ const started = async () => {
   };
 };
 
-it('what is wrong is said where it is', async () => {
+it('the API reports each problem in a body with its path', async () => {
   const { kit, post } = await started();
   const task = (id: string, n = 1, operation = 'ship') => ({ id, operation, payload: { depot: 'MUC', n } });
   const other = (index: number) =>
@@ -36,7 +36,7 @@ it('what is wrong is said where it is', async () => {
   expect(twice).toEqual({ status: 202, ids: ['a', 'a', 'b'] });
 });
 
-it('one request takes 1 to 1,000 tasks, or ids to redrive', async () => {
+it('a request holds 1 to 1,000 tasks, or ids to redrive', async () => {
   const { kit, post } = await started();
   const task = { operation: 'ship', payload: { depot: 'MUC' } };
   const many = (count: number, each: object | string) => Array.from({ length: count }, () => each);
@@ -56,7 +56,7 @@ it('one request takes 1 to 1,000 tasks, or ids to redrive', async () => {
   }
 });
 
-it('a body that is not UTF-8 is refused, and nothing of it is stored as something else', async () => {
+it('a body that is not UTF-8 is refused, and nothing is stored', async () => {
   const { kit, post } = await started();
   const task = '{"operation":"ship","payload":{"depot":"M\xfcC"}}';
   for (const [path, text] of [

@@ -36,12 +36,12 @@ const OTHERS: readonly unknown[] = [
   'a text',
 ];
 
-describe('a request for which DynamoDB or SQS has no capacity', () => {
+describe('a request that DynamoDB or SQS throttles', () => {
   const kit = stepKit(memoryStores());
   const logged: unknown[] = [];
   const app = api({ ...kit, newId: () => 'new', onError: (cause) => logged.push(cause) });
 
-  it.each(BUSY.map((cause) => [cause.name, cause] as const))('is answered 503 when it is %s', async (_, cause) => {
+  it.each(BUSY.map((cause) => [cause.name, cause] as const))('is answered 503 on %s', async (_, cause) => {
     kit.tasks.get = () => Promise.reject(cause);
     const answer = await app.request('/v1/tasks/t-1');
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
@@ -49,14 +49,14 @@ describe('a request for which DynamoDB or SQS has no capacity', () => {
     expect(logged.at(-1)).toBe(cause);
   });
 
-  it('is told from one that fails for another reason', async () => {
+  it('is answered 503, and other failures 500', async () => {
     expect(OTHERS.filter(isOutOfCapacity)).toEqual([]);
     kit.tasks.get = () => Promise.reject(OTHERS[0]);
     const answer = await app.request('/v1/tasks/t-1');
     expect([answer.status, answer.headers.has('retry-after')]).toEqual([500, false]);
   });
 
-  it('that sends tasks is answered likewise, and says how to send them again', async () => {
+  it('with tasks is answered how to send them again', async () => {
     kit.queues.register = () => Promise.reject(new RequestThrottled(metadata));
     const body = JSON.stringify({ operation: 'ship', id: 'mine', payload: { carrier: 'DHL', depot: 'MUC' } });
     const answer = await app.request('/v1/tasks', { method: 'POST', body });
@@ -64,7 +64,7 @@ describe('a request for which DynamoDB or SQS has no capacity', () => {
     expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('with the same id') });
   });
 
-  it('is made again by the client after the pause that the answer asks for', async () => {
+  it('is repeated by the client after retry-after', async () => {
     let fails = 1;
     const { read } = kit.fanOuts;
     kit.fanOuts.read = (id) => {

@@ -33,11 +33,11 @@ const CANCELLED = {
   payload: { depot: 'MUC' },
 };
 
-it('a task that waits is cancelled, once or twice, and answered as it is then', async () => {
+it('a waiting task is cancelled, once or twice, and returned in its new state', async () => {
   const { kit, cancel } = await started();
   const { status: _, ...shown } = CANCELLED;
   for (let times = 0; times < 2; times += 1) {
-    // The answer's own `status` is the task's.
+    // The answer has its own `status`, which is the task's.
     const response = await api({ ...kit, newId: () => 'new', onError: console.error }).request('/v1/tasks/task-1', {
       method: 'DELETE',
     });
@@ -47,7 +47,7 @@ it('a task that waits is cancelled, once or twice, and answered as it is then', 
   expect(await cancel('task-1', { body: '{"dryRun":true}' })).toMatchObject({ status: 400 });
 });
 
-it('a task that is not there, or not there yet, is not cancelled, and the answer says which', async () => {
+it('an unknown or just arriving task is not cancelled, and the answer says which', async () => {
   const { kit, cancel } = await started();
   expect(await cancel('nobody')).toMatchObject({ status: 404, detail: expect.stringContaining('no task "nobody"') });
   expect(await cancel('%20')).toMatchObject({ status: 404 });
@@ -58,7 +58,7 @@ it('a task that is not there, or not there yet, is not cancelled, and the answer
   });
 });
 
-it('a task that is under way, or has ended, is left alone, and the answer names what has it', async () => {
+it('a task in a batch or ended is not cancelled, and the answer says why', async () => {
   const { kit, cancel } = await started();
   const batch = batchId('ship/depot=MUC#1#1');
   await kit.tasks.claim([candidate('task-1')], batch);
@@ -71,7 +71,7 @@ it('a task that is under way, or has ended, is left alone, and the answer names 
   expect(await cancel('task-1')).toMatchObject({ status: 409, detail: expect.stringContaining('it has succeeded') });
 });
 
-it('a cancel without the operation changes nothing, since nobody knows how long to keep the task', async () => {
+it('a task whose operation is not configured is not cancelled: its retention is unknown', async () => {
   const { kit, cancel } = await started();
   const other = aConfig({ operation: operationName('parcels') });
   expect(await cancel('task-1', {}, other)).toMatchObject({ status: 409, detail: expect.stringContaining('"ship"') });
@@ -83,7 +83,7 @@ it('a cancelled task that is redriven waits again, and can be cancelled again', 
   await cancel('task-1');
   const message = { messageId: 'm', body: '' };
   await redrive(kit, [{ message, asked: { id: id('task-1'), run: 1 } }]);
-  // Its waiting row comes with its registration.
+  // The register function also writes the waiting row.
   const again = await kit.tasks.get(id('task-1'));
   if (again) await kit.waiting.put([again]);
   expect(await cancel('task-1')).toMatchObject({ run: 2, error: { code: 'cancelled' } });

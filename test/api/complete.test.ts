@@ -31,7 +31,7 @@ describe('POST /v1/batches/ID/complete', () => {
     return { kit, app, post };
   };
 
-  it('sends what became of the items to the batch queue, each result as it was written', async () => {
+  it('sends the results of a job to the batch queue, byte by byte', async () => {
     const { kit, post } = await started();
     const results = '[{"id":"a","status":"succeeded","result": 1.0},{"id":"b","status":"retry"}]';
     expect(await post(`{"results": ${results}}`)).toEqual({ status: 202, id: B });
@@ -42,7 +42,7 @@ describe('POST /v1/batches/ID/complete', () => {
     ]);
   });
 
-  it('says where a result is wrong, and sends nothing', async () => {
+  it('answers 400 to invalid results, and sends nothing', async () => {
     const { kit, post } = await started();
     const odd = [7, { id: 'c', status: 'succeeded' }, { id: 'a', status: 'done' }];
     expect(await post(JSON.stringify({ results: odd, result: 1 }))).toMatchObject({
@@ -55,14 +55,14 @@ describe('POST /v1/batches/ID/complete', () => {
     expect(kit.sent.batch).toEqual([]);
   });
 
-  it('sends what became of the inputs of a merged job, in one message', async () => {
+  it('sends the inputs of a merged job in one message', async () => {
     const { kit, post } = await started(aConfig({ merge: { keys: 'inputs[].id' } }));
     const inputs = '[{"key":"x","status":"succeeded","result": 1.0},{"key":7,"status":"retry"}]';
     expect(await post(`{"inputs": ${inputs}}`)).toEqual({ status: 202, id: B });
     expect(kit.sent.batch).toEqual([{ kind: 'completion', batchId: B, results: null, inputs, delay: 0 }]);
   });
 
-  it('says where an input is wrong, or none is meant, and sends nothing', async () => {
+  it('answers 400 to invalid inputs, and sends nothing', async () => {
     const { kit, post } = await started(aConfig({ merge: { keys: 'inputs[].id' } }));
     const refused = async (body: object, ...paths: string[]) =>
       expect(await post(JSON.stringify(body))).toMatchObject({ status: 400, errors: paths.map((path) => ({ path })) });
@@ -80,7 +80,7 @@ describe('POST /v1/batches/ID/complete', () => {
     expect(await toOther('{"inputs":[]}')).toMatchObject({ status: 400, errors: [{ path: 'inputs' }] });
   });
 
-  it('knows 404, 405 and 409', async () => {
+  it('answers 404, 405 and 409', async () => {
     const { kit, app, post } = await started();
     expect(await post('{}', 'ship/depot=none#1#1')).toMatchObject({ status: 404 });
     const get = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete`, { method: 'PUT' });
@@ -91,7 +91,7 @@ describe('POST /v1/batches/ID/complete', () => {
   });
 });
 
-it('results that are more than a message holds go in several, of which each can be read', () => {
+it('results that exceed one message are split into several valid messages', () => {
   const results = Array.from(
     { length: 30 },
     (_, n) => `{"id":"t${n}","status":"succeeded","result":"${'ü'.repeat(50_000)}"}`,

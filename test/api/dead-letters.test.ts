@@ -5,7 +5,7 @@ import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from '../steps/step-kit.ts';
 import { deadLetter, refused } from '../steps/step-suite.ts';
 
-/** What Lambda answers with at the most. */
+/** The most that Lambda answers. */
 const ANSWER_MAX_BYTES = 6 * 1_024 * 1_024;
 
 interface Answer {
@@ -14,7 +14,7 @@ interface Answer {
   readonly cursor?: string;
 }
 
-describe('asking for the letters of a queue', () => {
+describe('the redrive of dead letters', () => {
   let kit: StepKit;
   beforeEach(async () => {
     kit = stepKit(memoryStores());
@@ -33,17 +33,17 @@ describe('asking for the letters of a queue', () => {
     return { status: response.status, text, answer: JSON.parse(text) as Answer };
   };
 
-  /** What was received is hidden for longer than a request takes. */
+  /** A receive hides its messages for longer than a request takes. */
   const hiding = (letters: DeadLetter[]) => ({ receive: async () => letters.splice(0, 10) });
 
-  it('is answered within what an answer may have, whatever is wrong with them; the cursor goes on with the rest', async () => {
+  it('limits its answer; the cursor continues with the rest', async () => {
     const fields = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}${'\u0001'.repeat(200)}`, n]));
     const body = JSON.stringify({ operation: '"'.repeat(200), payload: {}, ...fields });
     const letters = hiding(Array.from({ length: 500 }, (_, n) => refused(body, n)));
     const ids = new Set<string>();
     for (let cursor: string | undefined, requests = 1; ; requests += 1) {
       const { status, text, answer } = await ask('rejected', letters, { cursor });
-      // Lambda's answer has the body as a text in it.
+      // Lambda's answer contains the body as a JSON string.
       expect(Buffer.byteLength(JSON.stringify({ body: text }))).toBeLessThan(ANSWER_MAX_BYTES);
       expect([status, answer.redriven]).toEqual([202, 0]);
       for (const { id } of answer.skipped) ids.add(id);
@@ -55,7 +55,7 @@ describe('asking for the letters of a queue', () => {
     }
   });
 
-  it('goes on after ten seconds when it is asked to, with those that lay there in the beginning', async () => {
+  it('stops after ten seconds; the cursor continues with older ones', async () => {
     const elect = '{"target":"ship/depot=MUC"}';
     const letters = Array.from({ length: 30 }, (_, n) => deadLetter(elect, n));
     const receive = async () => {
@@ -70,7 +70,7 @@ describe('asking for the letters of a queue', () => {
     expect(next.answer).toEqual({ redriven: 1, skipped: [], left: 0 });
   });
 
-  it('takes no cursor but its own', async () => {
+  it('accepts only its own cursors', async () => {
     for (const cursor of ['', 'x', '-1', '1.5', '1'.repeat(16), 7, null])
       expect([cursor, (await ask('elect', {}, { cursor })).status]).toEqual([cursor, 400]);
   });

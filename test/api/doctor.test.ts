@@ -16,7 +16,7 @@ describe('the doctor of the API', () => {
     failures = [];
   });
   const where = (n: number): Target => target(`ship/depot=D${n}`);
-  /** Longer than anything may be left alone. */
+  /** Longer than the age that any finding needs. */
   const long = () => batchVisibility(kit.config) + GRACE + 60_000;
 
   const ask = async (method: 'GET' | 'POST', path: string, body?: string, deps: StepKit = kit) => {
@@ -25,7 +25,7 @@ describe('the doctor of the API', () => {
     const response = await app.request(`/v1/doctor/${path}`, { method, ...(body === undefined ? {} : { body }) });
     return { status: response.status, answer: await response.json() };
   };
-  /** Targets whose tasks wait, and nobody leads. */
+  /** Targets with waiting tasks and no leader. */
   const stranded = async (count: number): Promise<void> => {
     const messages = Array.from({ length: count }, (_, n) => ({
       messageId: `message-${n}`,
@@ -35,7 +35,7 @@ describe('the doctor of the API', () => {
     kit.now += long();
     kit.sent.elect.length = 0;
   };
-  /** A Target's batches, sealed, their messages lost. */
+  /** Sealed batches of a Target, without their messages. */
   const overdue = async (at: Target, count: number): Promise<BatchId[]> => {
     const ids = Array.from({ length: count }, (_, n) => batchId(`${at}#1#${n}`));
     for (const id of ids) {
@@ -56,7 +56,7 @@ describe('the doctor of the API', () => {
     };
   };
 
-  it.each(['GET', 'POST'] as const)('names a Target that cannot be read, and shows the others (%s)', async (method) => {
+  it.each(['GET', 'POST'] as const)('names a Target that it cannot read, and shows the others (%s)', async (method) => {
     await stranded(3);
     const readEventually = throttled((at: Target) => at === where(1), kit.locks.readEventually);
     const { status, answer } = await ask(method, 'targets', undefined, {
@@ -79,7 +79,7 @@ describe('the doctor of the API', () => {
     expect([kit.sent.elect.length, failures]).toEqual([method === 'POST' ? 2 : 0, ['Error: throttled']]);
   });
 
-  it('names a finding that cannot be repaired, and repairs the others', async () => {
+  it('names a finding that it cannot repair, and repairs the others', async () => {
     await stranded(3);
     const elect = throttled((messages) => electedIn(messages[0]) === where(1), kit.queues.elect);
     const { status, answer } = await ask('POST', 'targets', undefined, { ...kit, queues: { ...kit.queues, elect } });
@@ -100,7 +100,7 @@ describe('the doctor of the API', () => {
     ]);
   });
 
-  it('names a batch that cannot be read, and repairs the others', async () => {
+  it('names a batch that it cannot read, and repairs the others', async () => {
     const [bad, ...good] = await overdue(where(0), 3);
     const get = throttled((id: BatchId) => id === bad, kit.batches.get);
     const path = `batches?${new URLSearchParams({ target: where(0) })}`;
@@ -109,7 +109,7 @@ describe('the doctor of the API', () => {
     expect(kit.sent.batch.map((each) => each.batchId).toSorted()).toEqual(good);
   });
 
-  it('repairs nothing for whoever asks for less, or for what nobody knows, and names it', async () => {
+  it('refuses unknown parameters, also dryRun, and repairs nothing', async () => {
     await stranded(1);
     const body = '{"dryRun":true,"limit":5}';
     for (const [path, given, unknown] of [
@@ -131,7 +131,7 @@ describe('the doctor of the API', () => {
     expect(kit.sent.elect).toHaveLength(3);
   });
 
-  it('repairs nothing of an operation that is not configured any more, and says what to do', async () => {
+  it('repairs nothing of an operation that is not configured', async () => {
     const gone = target('gone/depot=A');
     const [id] = await overdue(gone, 1);
     const { status, answer } = await ask('POST', `batches?${new URLSearchParams({ target: gone })}`);
@@ -139,7 +139,7 @@ describe('the doctor of the API', () => {
       200,
       { findings: [{ batchId: id, repaired: false, reason: expect.stringMatching(/"gone" .* put it back/) }] },
     ]);
-    // That is no failure: the answer says it all.
+    // An answered refusal is no failure of the function.
     expect([kit.sent.batch, kit.events, failures]).toEqual([[], [], []]);
   });
 });

@@ -11,7 +11,7 @@ interface Answer {
   readonly cursor?: string;
 }
 
-/** An API with failed tasks: each by its depot and its message. */
+/** An API with failed tasks, each with a depot and an error message. */
 const started = async (...failed: readonly (readonly [depot: string, message: string, operation?: string])[]) => {
   const parcels = { operation: operationName('parcels'), keys: ['depot'] };
   const kit = stepKit(memoryStores(), aConfig({}, parcels));
@@ -36,7 +36,7 @@ const started = async (...failed: readonly (readonly [depot: string, message: st
   return { kit, ask };
 };
 
-it('failed tasks are grouped by operation, code and cause, the largest group first, and each can be redriven by its ids', async () => {
+it('failures are grouped by operation, code and cause, the largest group first', async () => {
   const { ask } = await started(
     ['MUC', 'answered 503: overloaded'],
     ['MUC', 'answered 422: no parcel "A" (try 1)'],
@@ -62,7 +62,7 @@ it('failed tasks are grouped by operation, code and cause, the largest group fir
   expect(new Set(groups.map(({ key }) => key)).size).toBe(3);
 });
 
-it('of one operation only its tasks are grouped, under the same keys', async () => {
+it('failures of one operation are grouped under the same keys', async () => {
   const { ask } = await started(['MUC', 'late'], ['MUC', 'late', 'parcels']);
   const all = (await ask('/failures')).groups;
   const { groups, looked } = await ask('/failures?operation=parcels');
@@ -70,7 +70,7 @@ it('of one operation only its tasks are grouped, under the same keys', async () 
   expect(await ask('/failures?operation=none')).toMatchObject({ status: 400, errors: [{ path: 'operation' }] });
 });
 
-it('a thousand are looked at in a page', async () => {
+it('a page of failures reads a thousand tasks', async () => {
   const { ask } = await started(...Array.from({ length: 1_001 }, () => ['MUC', 'late'] as const));
   const first = await ask('/failures');
   expect(first).toMatchObject({ groups: [{ tasks: 1_000 }], looked: 1_000, cursor: expect.any(String) });
@@ -79,7 +79,7 @@ it('a thousand are looked at in a page', async () => {
   expect(second).not.toHaveProperty('cursor');
 });
 
-it('failed tasks of all Targets are listed page by page; waiting ones of a Target only', async () => {
+it('failed tasks of all Targets are listed page by page; waiting ones need a Target', async () => {
   const { ask } = await started(['MUC', 'late'], ['JFK', 'late'], ['NYC', 'late', 'parcels']);
   const first = (await ask('/tasks?status=failed&limit=2')) as unknown as { tasks: object[]; cursor: string };
   const second = (await ask(`/tasks?status=failed&limit=2&cursor=${first.cursor}`)) as unknown as { tasks: object[] };

@@ -8,7 +8,7 @@ import { stepKit } from '../steps/step-kit.ts';
 
 const ISO_NOW = new Date(NOW).toISOString();
 
-/** An API whose fan-outs tell `ops` of their ends. */
+/** An API whose fan-outs report their end to `ops`. */
 const started = () => {
   const kit = stepKit(memoryStores(), reportingOps());
   let ids = 0;
@@ -32,7 +32,7 @@ const started = () => {
 
 const SOME = { status: 'open', total: 0, succeeded: 0, failed: 0, pending: 0, createdAt: ISO_NOW };
 
-it('lists those that are looked after, without counting what they hold', async () => {
+it('the list of active fan-outs shows them without counting their items', async () => {
   const { kit, ask } = started();
   for (const [n, fields] of [{ id: 'first', userKey: 'büro' }, { id: 'second' }, { id: 'third' }].entries()) {
     kit.now = NOW + n;
@@ -50,14 +50,14 @@ it('lists those that are looked after, without counting what they hold', async (
   expect(rest.fanOuts.find(({ id }) => id === 'second')).toMatchObject({ status: 'expired', because: 'deleted' });
 });
 
-describe('opening', () => {
-  it('gives an id to a fan-out that brings none', async () => {
+describe('opening a fan-out', () => {
+  it('without an id gives it one', async () => {
     const { ask } = started();
     expect(await ask('', {})).toEqual({ code: 201, id: 'new-1', ...SOME });
     expect(await ask('/new-1')).toEqual({ code: 200, id: 'new-1', ...SOME });
   });
 
-  it('keeps what it is about, whom to tell and what is tolerated', async () => {
+  it('stores its user key, callback and tolerance', async () => {
     const { ask } = started();
     const fields = { userKey: 'Ü'.repeat(128), callback: 'ops', failFast: { share: 0.1 } };
     const shown = { id: 'catalog-7', ...SOME, ...fields };
@@ -65,7 +65,7 @@ describe('opening', () => {
     expect(await ask('/catalog-7')).toEqual({ code: 200, ...shown });
   });
 
-  it('again is the same one, for who lost the answer; another one does not take its id', async () => {
+  it('again returns the same fan-out; other fields are refused', async () => {
     const { ask } = started();
     const fields = { id: 'f', userKey: 'a', callback: 'ops', failFast: { count: 3 } };
     await ask('', fields);
@@ -84,7 +84,7 @@ describe('opening', () => {
       });
   });
 
-  it('is refused with everything that is wrong, and nothing is opened', async () => {
+  it('is refused with all problems, and nothing is opened', async () => {
     const { ask, kit } = started();
     const text = 'must be well-formed text of 1 to 256 bytes';
     const form = 'must be {"count": 0 to 100} or {"share": 0 to 1}: the failed items to tolerate';
@@ -122,8 +122,8 @@ describe('opening', () => {
   });
 });
 
-describe('adding', () => {
-  it('answers the groups, the same for the same token', async () => {
+describe('adding items to a fan-out', () => {
+  it('returns the groups, and the same groups for the same token', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     const first = {
@@ -144,7 +144,7 @@ describe('adding', () => {
     });
   });
 
-  it('is refused with everything that is wrong, and nothing is added', async () => {
+  it('is refused with all problems, and nothing is added', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     const count = { path: 'count', reason: 'must be a whole number from 1 to 450000' };
@@ -169,7 +169,7 @@ describe('adding', () => {
     expect(await ask('/f')).toMatchObject({ total: 0 });
   });
 
-  it('comes too late once it is sealed or has ended; a token of before still has its answer', async () => {
+  it('is refused after its seal or end, but not for a known token', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     await ask('/f/items', { count: 1, token: 'a' });
@@ -186,7 +186,7 @@ describe('adding', () => {
     });
   });
 
-  it('by too many at once says when to ask again, and what was not done is not half done', async () => {
+  it('answers 503 with retry-after under contention, and adds nothing', async () => {
     const { ask, request, kit } = started();
     await ask('', { id: 'f' });
     const { reserve } = kit.fanOuts;
@@ -207,8 +207,8 @@ describe('adding', () => {
   });
 });
 
-describe('sealing', () => {
-  it('completes what has no items, or none that are open; again answers the same', async () => {
+describe('sealing a fan-out', () => {
+  it('completes it if no item is open, and can be repeated', async () => {
     const { ask, told } = started();
     await ask('', { id: 'f', userKey: 'k' });
     expect(await ask('/f/seal', {})).toEqual({ code: 200, complete: true });
@@ -220,7 +220,7 @@ describe('sealing', () => {
     expect(await ask('/g')).toMatchObject({ status: 'sealed', pending: 1 });
   });
 
-  it('takes nothing in its body', async () => {
+  it('refuses a body', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     expect(await ask('/f/seal', { count: 1 })).toMatchObject({ code: 400, errors: [{ path: 'count' }] });
@@ -229,7 +229,7 @@ describe('sealing', () => {
 });
 
 describe('acks', () => {
-  it('of several fan-outs say how each stands, and which items nobody knows', async () => {
+  it('of several fan-outs return the state of each, and unknown items', async () => {
     const { ask, told } = started();
     for (const id of ['f', 'g']) {
       await ask('', { id, userKey: `key of ${id}` });
@@ -264,7 +264,7 @@ describe('acks', () => {
     expect(told()).toHaveLength(1);
   });
 
-  it('of more failures than are tolerated end it', async () => {
+  it('of more failures than tolerated end the fan-out', async () => {
     const { ask, told } = started();
     await ask('', { id: 'f', failFast: { count: 1 } });
     await ask('/f/items', { count: 5 });
@@ -277,7 +277,7 @@ describe('acks', () => {
     expect(told()).toMatchObject([{ data: { because: 'too-many-failed' } }]);
   });
 
-  it('with malformed items are refused by their places, and none of them counts', async () => {
+  it('with malformed items are refused by path, and none counts', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     await ask('/f/items', { count: 3 });
@@ -298,7 +298,7 @@ describe('acks', () => {
     expect(await ask('/f')).toMatchObject({ pending: 3 });
   });
 
-  it('come 1 to 1,000 at a time, and what is wrong with many of them is said in short', async () => {
+  it('come 1 to 1,000 at a time, and their errors stay short', async () => {
     const { ask, request } = started();
     for (const items of [[], Array.from({ length: 1_001 }, () => 'f:0:0'), 'f:0:0', undefined])
       expect(await ask('/acks', { items })).toMatchObject({
@@ -312,11 +312,11 @@ describe('acks', () => {
   });
 });
 
-describe('failed items', () => {
+describe('failed items of a fan-out', () => {
   it('are listed page by page', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
-    // One item in each of 501 groups: a page reads 500 of them.
+    // One item in each of 501 groups. A page reads 500 groups.
     for (let n = 0; n < 501; n += 1) await ask('/f/items', { count: 1 });
     const failed = ['f:0:0', 'f:499:0', 'f:500:0'];
     await ask('/acks', { items: failed.map((item) => ({ item, outcome: 'failed' })) });
@@ -325,7 +325,7 @@ describe('failed items', () => {
     expect(await ask('/f/failed?cursor=9999')).toEqual({ code: 200, items: [] });
   });
 
-  it('of one page are no more than an answer has room for', async () => {
+  it('fill a page up to the size of an answer', async () => {
     const { ask } = started();
     const id = 'f'.repeat(64);
     await ask('', { id });
@@ -347,7 +347,7 @@ describe('failed items', () => {
     expect(new Set(seen).size).toBe(45_000);
   });
 
-  it('a cursor that is none is refused', async () => {
+  it('are not listed from an invalid cursor', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     for (const cursor of ['-1', '1e3', '00', '9999999999', 'x'])
@@ -358,8 +358,8 @@ describe('failed items', () => {
   });
 });
 
-describe('deleting', () => {
-  it('ends it without a word, and its rows are gone; again is harmless', async () => {
+describe('deleting a fan-out', () => {
+  it('ends it without an event, deletes its rows, and can be repeated', async () => {
     const { ask, kit, told } = started();
     await ask('', { id: 'f' });
     await ask('/f/items', { count: 451 });
@@ -382,7 +382,7 @@ describe('deleting', () => {
       });
   });
 
-  it('waits for the event of its end', async () => {
+  it('has to wait for the event of its end', async () => {
     const { ask, kit } = started();
     await ask('', { id: 'f' });
     const { forgetEvent } = kit.fanOuts;
@@ -398,7 +398,7 @@ describe('deleting', () => {
     expect(await ask('/f', undefined, 'DELETE')).toMatchObject({ code: 200, status: 'expired', because: 'deleted' });
   });
 
-  it('takes no body', async () => {
+  it('refuses a body', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     expect(await ask('/f', { dryRun: true }, 'DELETE')).toMatchObject({ code: 400, errors: [{ path: 'dryRun' }] });
@@ -406,7 +406,7 @@ describe('deleting', () => {
   });
 });
 
-it('a fan-out that is not there is not there for any call', async () => {
+it('an unknown fan-out is answered 404 in every call', async () => {
   const { ask } = started();
   for (const name of ['nobody', 'a%3Ab', '%F0%9F%98%80', 'x'.repeat(65), 'acks'])
     for (const [path, body, method] of [
@@ -423,7 +423,7 @@ it('a fan-out that is not there is not there for any call', async () => {
       ]);
 });
 
-it('other methods are told which there are', async () => {
+it('a fan-out path answers 405 with the allowed methods to others', async () => {
   const { request } = started();
   for (const [path, method, allowed] of [
     ['', 'PUT', 'GET, POST'],

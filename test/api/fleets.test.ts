@@ -39,14 +39,14 @@ describe('the HTTP API of fleets', () => {
   const nodes = async () => (await kit.fleets.read(F)).nodes;
   const leases = async () => (await kit.fleets.read(F)).leases;
 
-  it('names the fleets that somebody has joined', async () => {
+  it('lists the fleets that a node has joined', async () => {
     expect(await ask('')).toEqual({ code: 200, fleets: [] });
     await joined(A);
     await kit.fleets.join(fleet('catalog'), aNode());
     expect(await ask('')).toEqual({ code: 200, fleets: ['catalog', 'flights'] });
   });
 
-  it('shows nodes and partitions, each with how it stands', async () => {
+  it('shows nodes and partitions with their states', async () => {
     await joined(A, B, nodeOf('c'), nodeOf('d'), nodeOf('e'));
     await kit.fleets.beat(F, { key: A, beat: 7, ttl: 42_500, beatAt: NOW + 9_000 });
     await kit.fleets.drain(F, B, true);
@@ -96,7 +96,7 @@ describe('the HTTP API of fleets', () => {
     });
   });
 
-  it('shows one that all have left, and does not know one that nobody has joined', async () => {
+  it('shows a fleet that all nodes have left, but no unknown one', async () => {
     await joined(A);
     await kit.fleets.leave(F, A);
     expect(await ask('/flights')).toEqual({
@@ -119,7 +119,7 @@ describe('the HTTP API of fleets', () => {
     expect(await ask('')).toEqual({ code: 200, fleets: ['flights'] });
   });
 
-  it('shows a partition with its checkpoint, in the lease or in a row of its own', async () => {
+  it('shows a partition with its checkpoint, from either kind of row', async () => {
     await joined(A);
     const [inLease, apart, none] = [await taken('p-0', A), await taken('p-1', A), await taken('p-2', A)] as const;
     await kit.fleets.checkpoint(F, held(inLease), '{"offset":12}', 1);
@@ -132,7 +132,7 @@ describe('the HTTP API of fleets', () => {
     expect(await ask('/flights/partitions/x')).toMatchObject({ code: 404 });
   });
 
-  it('gives checkpoints rows of their own, where no node is of a release that does not read them there', async () => {
+  it('separates checkpoints unless a node of an older release is there', async () => {
     await taken('p-0', A);
     await joined(A);
     const separate = () => ask('/flights/separate-checkpoints', '');
@@ -144,7 +144,7 @@ describe('the HTTP API of fleets', () => {
     expect(await ask('/flights/separate-checkpoints', { any: 1 })).toMatchObject({ code: 400 });
   });
 
-  it('drains a node by its key or its id, any number of times, and takes that back', async () => {
+  it('drains a node by key or id, repeatedly, and resumes it', async () => {
     await joined(A, B);
     for (const name of ['a@1', 'a', 'a'])
       expect(await drain(name)).toMatchObject({ code: 200, node: 'a@1', id: 'a', status: 'draining' });
@@ -154,7 +154,7 @@ describe('the HTTP API of fleets', () => {
     expect(await nodes()).toEqual([aNode(), aNode({ key: B })]);
   });
 
-  it('drains the last node that takes partitions too, with a warning', async () => {
+  it('drains the last working node too, with a warning', async () => {
     await joined(A, B, nodeOf('c'));
     await kit.fleets.evict(F, nodeOf('c'), 0, NOW);
     expect(await drain('a')).not.toHaveProperty('warning');
@@ -163,7 +163,7 @@ describe('the HTTP API of fleets', () => {
     expect(await drain('b', false)).not.toHaveProperty('warning');
   });
 
-  it('takes an id only where one living node has it, and names those that there are', async () => {
+  it('accepts an id only if one living node has it, and names the nodes', async () => {
     await joined(B, B2, A);
     const several = 'fleet flights has several nodes with the id b: use a key, b@1, b@2';
     await taken('p', A);
@@ -182,7 +182,7 @@ describe('the HTTP API of fleets', () => {
     expect((await leases()).map(({ pin }) => pin)).toEqual([undefined]);
   });
 
-  it('does not wake a node whose life is over, nor one that went meanwhile', async () => {
+  it('does not change a node that was evicted, or that has just left', async () => {
     await joined(A, B);
     await kit.fleets.evict(F, A, 0, NOW);
     await taken('p', B);
@@ -200,7 +200,7 @@ describe('the HTTP API of fleets', () => {
     expect(await drain('b')).toMatchObject({ code: 404 });
   });
 
-  it('moves a partition to a node for good, and lets it be balanced again', async () => {
+  it('pins a partition to a node, and unpins it', async () => {
     await joined(A, B);
     await taken('p', A);
     expect(await move('p', 'b')).toEqual({
@@ -217,7 +217,7 @@ describe('the HTTP API of fleets', () => {
     expect(await leases()).toEqual([{ partition: 'p', owner: A, fence: 1, since: NOW }]);
   });
 
-  it('moves nothing to who leaves, and warns of who drains', async () => {
+  it('moves nothing to a leaving node, and warns if a node is draining', async () => {
     await joined(A, B);
     await taken('p', A);
     await drain('b');
@@ -228,14 +228,14 @@ describe('the HTTP API of fleets', () => {
     expect((await leases()).map(({ pin }) => pin)).toEqual([B]);
   });
 
-  it('knows no partition that nobody has ever taken', async () => {
+  it('answers 404 to a partition that no node ever took', async () => {
     await joined(A);
     for (const id of ['p', '~', '__proto__'])
       expect(await move(id, 'a')).toMatchObject({ code: 404, detail: expect.stringContaining(`no partition "${id}"`) });
     expect(await leases()).toEqual([]);
   });
 
-  it('says of a request that cannot be meant what is wrong, and does nothing', async () => {
+  it('refuses an invalid request with all problems, and changes nothing', async () => {
     await joined(A);
     await taken('p', A);
     const [draining, moving] = ['/flights/nodes/a/drain', '/flights/partitions/p/move'];
@@ -268,7 +268,7 @@ describe('the HTTP API of fleets', () => {
     });
   });
 
-  it('says which method a path takes', async () => {
+  it('answers 405 with the allowed methods', async () => {
     for (const [path, method, allowed] of [
       ['', 'POST', 'GET'],
       ['/flights', 'DELETE', 'GET'],

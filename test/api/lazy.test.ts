@@ -1,4 +1,4 @@
-/** The API whose sections are loaded when they are asked for answers as the whole does. */
+/** The API that loads its sections lazily answers as the whole API does. */
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { lazyApi } from '../../src/api/lazy.ts';
@@ -21,7 +21,7 @@ const both = async (change: object = {}) => {
   return { whole: ask(api), parts: ask(lazyApi), routes: api(deps).routes, failures };
 };
 
-it('for every route, whatever the method, and for what is no route', async () => {
+it('the lazy API answers as the whole API on every route and method, and elsewhere', async () => {
   const { whole, parts, routes } = await both();
   const paths = new Set(routes.map(({ path }) => path.replace(/:\w+(?:\{.+?\})?/g, 'x')));
   expect(paths.size).toBeGreaterThan(35);
@@ -44,7 +44,7 @@ it('for every route, whatever the method, and for what is no route', async () =>
     }
 });
 
-it('for a task that is sent, and one whose body is too large', async () => {
+it('the lazy API answers as the whole API to a task, and to a too large body', async () => {
   const { whole, parts } = await both();
   const task = JSON.stringify({ id: 't-1', operation: 'ship', payload: { depot: 'MUC' } });
   const answers = [await whole('POST', '/v1/tasks', task), await parts('POST', '/v1/tasks', task)];
@@ -54,7 +54,7 @@ it('for a task that is sent, and one whose body is too large', async () => {
   expect((await parts('POST', '/v1/tasks', large)).status).toBe(413);
 });
 
-it('a failure is told once, and says nothing of itself', async () => {
+it('the lazy API reports a failure once, and its answer hides the cause', async () => {
   const broken = { backlogs: { read: () => Promise.reject(new Error('secret')) } };
   const { parts, failures } = await both({ backlogs: new Proxy(broken, { get: () => broken.backlogs.read }) });
   const { status, text } = await parts('GET', '/v1/queues');

@@ -15,8 +15,8 @@ const claimed = async (count = 10, jobs = 25) => {
   return { ...started, claim, mine: `/f/claims/${claimId}` };
 };
 
-describe('claiming', () => {
-  it('gets the next jobs for a while, and the same ones again under the same id', async () => {
+describe('claiming jobs', () => {
+  it('leases the next jobs, and the same ones for the same id', async () => {
     const { ask, holding } = startedLists();
     await holding(25);
     const claim = (fields: object) => ask('/f/claims', { count: 10, leaseSeconds: 60, ...fields });
@@ -34,7 +34,7 @@ describe('claiming', () => {
     expect(await ask('/f')).toMatchObject({ total: 25, available: 0, leased: 25, started: 0, done: 0 });
   });
 
-  it('gets payloads as they were sent', async () => {
+  it('returns payloads byte by byte', async () => {
     const { ask, request } = startedLists();
     await ask('', { id: 'f' });
     const payloads = ['{ "n": 12345678901234567890,  "a": 1.0 }', '{"10":1,"9":"\\u00fc\\ud83d","a":{"b":[ ]}}'];
@@ -46,7 +46,7 @@ describe('claiming', () => {
     for (const payload of payloads) expect(text).toContain(`"payload":${payload}}`);
   });
 
-  it('gets what others left or gave back before fresh jobs, without what is done', async () => {
+  it('prefers expired and released jobs, without those that are done', async () => {
     const { ask, claim, mine, kit } = await claimed();
     await ask(`${mine}/complete`, { jobs: [{ token: 0 }, { token: 9, status: 'failed' }] });
     kit.now += 2.5 * MINUTE;
@@ -55,7 +55,7 @@ describe('claiming', () => {
     expect(await ask('/f')).toMatchObject({ available: 15, leased: 8, done: 2 });
   });
 
-  it('is answered with nothing once all are done, and refused of a list that was cancelled', async () => {
+  it('returns no jobs once all are done, and is refused after a cancel', async () => {
     const { ask, claim, mine } = await claimed(10, 10);
     await ask('/f/seal', {});
     await ask(`${mine}/complete`, {});
@@ -64,13 +64,13 @@ describe('claiming', () => {
     await askOther('/f/cancel', {});
     const detail = 'list f is cancelled: its jobs can no longer be claimed';
     expect(await claimOther()).toMatchObject({ code: 409, detail });
-    expect(await claimOther({ claimId: 'mine' }), 'what was handed out before').toMatchObject({
+    expect(await claimOther({ claimId: 'mine' }), 'jobs handed out before').toMatchObject({
       jobs: jobsFrom(0, 10),
     });
     expect(await askOther(`${his}/complete`, {})).toMatchObject({ code: 200 });
   });
 
-  it('by 64 at once is as many as there can be; the next one hears when to ask again', async () => {
+  it('answers 503 with retry-after at more than 64 claims', async () => {
     const { ask, holding, request } = startedLists();
     await holding(100);
     for (let n = 0; n < 64; n += 1) await ask('/f/claims', { count: 1, leaseSeconds: 60, claimId: `c${n}` });
@@ -90,7 +90,7 @@ describe('claiming', () => {
     expect(await ask('/f')).toMatchObject({ available: 36, leased: 64 });
   });
 
-  it('is refused with everything that is wrong, and nothing is claimed', async () => {
+  it('is refused with all problems, and nothing is claimed', async () => {
     const { ask, holding } = startedLists();
     await holding(3);
     const count = { path: 'count', reason: 'must be a whole number from 1 to 1000' };
@@ -120,7 +120,7 @@ describe('claiming', () => {
 });
 
 describe('a claim', () => {
-  it('is renewed and done in part', async () => {
+  it('can be renewed, and completed in part', async () => {
     const { ask, mine, kit } = await claimed();
     kit.now += MINUTE / 2;
     expect(await ask(mine, { leaseSeconds: 60 }, 'PUT')).toEqual({ code: 200, expiresAt: iso(NOW + 1.5 * MINUTE) });
@@ -128,14 +128,14 @@ describe('a claim', () => {
     expect(await ask('/f')).toMatchObject({ available: 15, leased: 9, done: 1, succeeded: 1 });
   });
 
-  it('goes back to the pool when it is released', async () => {
+  it('that is released makes its jobs available again', async () => {
     const { ask, mine } = await claimed();
     expect(await ask(`${mine}/release`, {})).toEqual({ code: 200, released: 10 });
     expect(await ask(`${mine}/release`, undefined, 'POST')).toEqual({ code: 200, released: 0 });
     expect(await ask('/f')).toMatchObject({ available: 25, leased: 0, done: 0, started: 0 });
   });
 
-  it('whose last job is done completes the list, once', async () => {
+  it('that completes the last job completes the list, once', async () => {
     const { ask, mine, told } = await claimed(10, 10);
     expect(await ask(`${mine}/complete`, { jobs: jobsFrom(0, 9).map(({ token }) => ({ token })) })).toMatchObject({
       complete: false,
@@ -162,7 +162,7 @@ describe('a claim', () => {
     });
   });
 
-  it('that was lost hears so, and what it did not do is not counted', async () => {
+  it('that was lost is answered 409, and its results do not count', async () => {
     const { ask, claim, mine, kit } = await claimed();
     kit.now += 2.5 * MINUTE;
     expect(await claim({ claimId: 'other' })).toMatchObject({ jobs: jobsFrom(0, 10) });
@@ -177,7 +177,7 @@ describe('a claim', () => {
     expect(await ask('/f')).toMatchObject({ leased: 10, done: 0 });
   });
 
-  it('is named by what claiming answered, in its own list', async () => {
+  it('is addressed by its handle, in its own list', async () => {
     const { ask, holding, mine } = await claimed();
     await holding(25, {}, 'g');
     await ask('/g/claims', { count: 10, leaseSeconds: 60, claimId: 'mine' });
@@ -206,7 +206,7 @@ describe('a claim', () => {
     for (const id of ['f', 'g']) expect(await ask(`/${id}`)).toMatchObject({ leased: 10, done: 0 });
   });
 
-  it('that is renewed with something wrong stays as it is', async () => {
+  it('stays unchanged if it is renewed with an invalid body', async () => {
     const { ask, mine, kit } = await claimed();
     const lease = { path: 'leaseSeconds', reason: 'must be a whole number from 1 to 43200' };
     for (const [body, ...errors] of [
@@ -223,7 +223,7 @@ describe('a claim', () => {
     expect(await ask('/f')).toMatchObject({ available: 25 });
   });
 
-  it('that is done with something wrong has done nothing', async () => {
+  it('stays unchanged if it is completed with an invalid body', async () => {
     const { ask, claim, tables } = await claimed(10, 25);
     const { claimId } = await claim({ claimId: 'next' });
     const complete = (body: object) => ask(`/f/claims/${claimId}/complete`, body);

@@ -13,8 +13,8 @@ const claimAll = async (ask: (path: string, body?: unknown) => Promise<Answer>, 
   await ask(`/${id}/claims/${claimId}/complete`, {});
 };
 
-describe('triggering', () => {
-  it('makes tasks of jobs, and says how many and what is left', async () => {
+describe('triggering a list', () => {
+  it('makes tasks of its jobs, and returns how many are left', async () => {
     const { ask, holding, registerAll, kit } = startedLists();
     await holding(100, { operation: 'ship' });
     expect(await ask('/f/triggers', { count: 7, token: 'a' })).toEqual({ code: 200, triggered: 7, left: 93 });
@@ -29,7 +29,7 @@ describe('triggering', () => {
     expect(kit.sent.rejected).toEqual([]);
   });
 
-  it('is refused with everything that is wrong, and nothing is triggered', async () => {
+  it('is refused with all problems, and nothing is triggered', async () => {
     const { ask, holding, kit } = startedLists();
     await holding(10, { operation: 'ship' });
     const count = { path: 'count', reason: 'must be a whole number from 1 to 1000000000000' };
@@ -64,7 +64,7 @@ describe('triggering', () => {
     expect(await ask('/f')).toMatchObject({ available: 10 });
   });
 
-  it('of a list without an operation, or of one that is over, is refused, and nothing is triggered', async () => {
+  it('without an operation, or after its end, is refused', async () => {
     const { ask, holding, kit } = startedLists();
     await holding(3);
     await holding(3, { operation: 'ship' }, 'g');
@@ -83,7 +83,7 @@ describe('triggering', () => {
     expect(kit.sent.registered).toEqual(sent);
   });
 
-  it('and adding are refused once its operation is not configured any more', async () => {
+  it('and adding jobs is refused if its operation is not configured', async () => {
     const { ask, holding, kit } = startedLists();
     await holding(3, { operation: 'ship' });
     Reflect.deleteProperty(kit.config.operations, 'ship');
@@ -97,8 +97,8 @@ describe('triggering', () => {
   });
 });
 
-describe('jobs that are to be tasks', () => {
-  it('are refused when they are added if they could not be tasks, with everything that is wrong', async () => {
+describe('added jobs', () => {
+  it('with an operation are refused if they are no valid tasks', async () => {
     const { ask, tables } = startedLists();
     await ask('', { id: 'f', operation: 'ship' });
     const large = { depot: 'MUC', text: 'x'.repeat(262_144) };
@@ -120,7 +120,7 @@ describe('jobs that are to be tasks', () => {
     expect(await ask('/f/jobs', { jobs: someJobs(1) })).toMatchObject({ code: 200, total: 1 });
   });
 
-  it('without an operation have 256 KB at the most', async () => {
+  it('without an operation have 256 KB at most', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     const sized = (bytes: number) => ({ payload: { x: 'ü'.repeat((bytes - 8) / 2) } });
@@ -132,7 +132,7 @@ describe('jobs that are to be tasks', () => {
     expect(await ask('/f/jobs', { jobs: [sized(262_144)] })).toMatchObject({ total: 1 });
   });
 
-  it('of which many are wrong are answered in short', async () => {
+  it('with many problems get a short answer', async () => {
     const { ask, request } = startedLists();
     await ask('', { id: 'f', operation: 'ship' });
     const wrong = await request('/f/jobs', {
@@ -147,7 +147,7 @@ describe('jobs that are to be tasks', () => {
 });
 
 describe('jobs', () => {
-  it('are shown page by page, each as it stands', async () => {
+  it('are listed page by page with their states', async () => {
     const { ask, holding, kit, registerAll } = startedLists();
     await holding(12, { operation: 'ship' });
     await ask('/f/triggers', { count: 2 });
@@ -177,7 +177,7 @@ describe('jobs', () => {
     expect(await ask('/f/jobs?from=999999999999')).toEqual({ code: 200, jobs: [] });
   });
 
-  it('that were tasks show what became of them, as long as that is how they were done', async () => {
+  it('show the results of their tasks, if these ended the jobs', async () => {
     const { ask, request, holding, registerAll, kit } = startedLists();
     await holding(4, { operation: 'ship' });
     await ask('/f/triggers', { count: 4 });
@@ -195,7 +195,7 @@ describe('jobs', () => {
     await kit.tasks.redrive(await kit.tasks.all(['f:2' as TaskId]), NOW);
     await end(2, { status: 'succeeded', result: '"late"' }, NOW + 1);
     expect(await kit.tasks.get('f:2' as TaskId)).toMatchObject({ state: { status: 'succeeded' } });
-    // Somebody else's, which has such a name.
+    // A task of another producer with the id of a job.
     await holding(1, { operation: 'ship' }, 'g');
     await register(kit, [{ messageId: 'm', body: '{"operation":"ship","id":"g:0","payload":{"depot":"MUC"}}' }]);
     await claimAll(ask, 'g');
@@ -213,7 +213,7 @@ describe('jobs', () => {
     });
   });
 
-  it('show no result of whoever came too late with another outcome', async () => {
+  it('show no result that came late with another outcome', async () => {
     const { ask, kit, stored, trackerOf } = startedLists();
     await ask('', { id: 'f' });
     await ask('/f/jobs', { jobs: someJobs(1) });
@@ -227,8 +227,8 @@ describe('jobs', () => {
   });
 
   it.each([
-    ['of one page are no more than an answer has room for', 'x'.repeat(250_000)],
-    ['of one page are fewer where they are full of quotes, each of which takes two bytes', '"'.repeat(125_000)],
+    ['fill a page up to the size of an answer', 'x'.repeat(250_000)],
+    ['fill a page with fewer if they have quotes of two bytes', '"'.repeat(125_000)],
   ])('%s', async (_name, x) => {
     const { ask, request } = startedLists();
     await ask('', { id: 'f' });
@@ -250,7 +250,7 @@ describe('jobs', () => {
     expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n));
   });
 
-  it('are asked for by numbers', async () => {
+  it('are listed by valid numbers only', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     const from = { path: 'from', reason: 'must be a whole number, 0 or more' };

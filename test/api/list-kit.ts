@@ -11,7 +11,7 @@ import { stepKit } from '../steps/step-kit.ts';
 
 export const ISO_NOW = new Date(NOW).toISOString();
 
-/** Operation `ship`, whose payloads have a `depot`; lists tell `ops` of their ends. */
+/** An operation `ship` with Targets by `depot`, and lists that report their end to `ops`. */
 export const listConfig = (): Config => {
   const config = aConfig();
   return {
@@ -49,14 +49,14 @@ export const startedLists = (config = listConfig()) => {
     tables,
     request,
     ask,
-    /** Opens a list, and adds jobs `{"depot":"MUC","n":0}` and so on, 1,000 at a time. */
+    /** Opens a list, and adds jobs `{"depot":"MUC","n":0}`, …, 1,000 in each request. */
     holding: async (count: number, fields: object = {}, id = 'f') => {
       await ask('', { id, ...fields });
       for (let first = 0; first < count; first += 1_000)
         await ask(`/${id}/jobs`, { jobs: someJobs(count).slice(first, first + 1_000) });
     },
     told: () => kit.sent.callbacks.map(({ event }) => JSON.parse(event)),
-    /** The λ that registers tasks gets what was sent to it, until it sends nothing more itself. */
+    /** Has the register function handle its messages until it sends no more to itself. */
     registerAll: async () => {
       for (let at = 0; kit.sent.registered.length > 0; at += 1) {
         const bodies = kit.sent.registered.splice(0);

@@ -13,14 +13,14 @@ import { type Answer, ISO_NOW, listConfig, someJobs, startedLists } from './list
 const NONE = { total: 0, available: 0, leased: 0, started: 0, done: 0, succeeded: 0, failed: 0 };
 const SOME = { status: 'open', ...NONE, createdAt: ISO_NOW };
 
-describe('opening', () => {
-  it('gives an id to a list that brings none', async () => {
+describe('opening a list', () => {
+  it('without an id gives it one', async () => {
     const { ask } = startedLists();
     expect(await ask('', {})).toEqual({ code: 201, id: 'new-1', ...SOME });
     expect(await ask('/new-1')).toEqual({ code: 200, id: 'new-1', ...SOME });
   });
 
-  it('keeps what its jobs become, its name and whom to tell', async () => {
+  it('stores its operation, name and callback', async () => {
     const { ask } = startedLists();
     const fields = { operation: 'ship', name: 'ü'.repeat(32), callback: 'ops' };
     const shown = { id: 'night-7', ...SOME, ...fields };
@@ -28,7 +28,7 @@ describe('opening', () => {
     expect(await ask('/night-7')).toEqual({ code: 200, ...shown });
   });
 
-  it('again is the same one, for who lost the answer; another one does not take its id', async () => {
+  it('again returns the same list; other fields are refused', async () => {
     const { ask } = startedLists();
     const fields = { id: 'f', operation: 'ship', name: 'a', callback: 'ops' };
     await ask('', fields);
@@ -42,7 +42,7 @@ describe('opening', () => {
     expect(await ask('/f')).toMatchObject({ operation: 'ship', name: 'a', callback: 'ops', total: 2 });
   });
 
-  it('is refused with everything that is wrong, and nothing is opened', async () => {
+  it('is refused with all problems, and nothing is opened', async () => {
     const { ask, tables } = startedLists();
     const text = 'must be well-formed text of 1 to 64 bytes';
     const unknown = expect.stringMatching(/^is unknown; known are /);
@@ -73,8 +73,8 @@ describe('opening', () => {
   });
 });
 
-describe('adding', () => {
-  it('answers where its jobs are, the same for the same token', async () => {
+describe('adding jobs to a list', () => {
+  it('returns their numbers, and the same numbers for the same token', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     const jobs = someJobs(1_000);
@@ -89,7 +89,7 @@ describe('adding', () => {
     expect(await ask('/f')).toMatchObject({ total: 1_006, available: 1_006, done: 0 });
   });
 
-  it('is refused with everything that is wrong, and nothing is added', async () => {
+  it('is refused with all problems, and nothing is added', async () => {
     const { ask, tables } = startedLists();
     await ask('', { id: 'f' });
     const list = { path: 'jobs', reason: 'must be a list of 1 to 1000 jobs' };
@@ -121,8 +121,8 @@ describe('adding', () => {
   });
 });
 
-describe('sealing', () => {
-  it('completes what has no jobs, or none that are open; again answers the same', async () => {
+describe('sealing a list', () => {
+  it('completes it if no job is open, and can be repeated', async () => {
     const { ask, told } = startedLists();
     await ask('', { id: 'f', name: 'k' });
     const complete = { code: 200, id: 'f', name: 'k', ...SOME, status: 'complete', endedAt: ISO_NOW };
@@ -137,7 +137,7 @@ describe('sealing', () => {
     expect(await ask('/g/jobs', { jobs: someJobs(1), token: 'a' })).toMatchObject({ code: 200, first: 0 });
   });
 
-  it('takes nothing in its body, and neither does cancelling', async () => {
+  it('refuses a body, as cancelling does', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     for (const path of ['/f/seal', '/f/cancel'])
@@ -146,8 +146,8 @@ describe('sealing', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('keeps what waits from ever starting; what was handed out goes on', async () => {
+describe('cancelling a list', () => {
+  it('stops waiting jobs, but not those that were handed out', async () => {
     const { ask, holding, told, registerAll } = startedLists();
     await holding(10, { operation: 'ship' });
     await ask('/f/triggers', { count: 2 });
@@ -179,7 +179,7 @@ describe('cancelling', () => {
     expect(told()).toEqual([]);
   });
 
-  it('of a list that is complete comes too late', async () => {
+  it('that is complete is refused', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     await ask('/f/seal', {});
@@ -189,8 +189,8 @@ describe('cancelling', () => {
   });
 });
 
-describe('deleting', () => {
-  it('ends it without a word, and all that it had is gone; again is harmless', async () => {
+describe('deleting a list', () => {
+  it('ends it without an event, deletes its rows, and can be repeated', async () => {
     const { ask, holding, tables, told, kit } = startedLists();
     await holding(10, { name: 'k' });
     const { claimId } = await ask('/f/claims', { count: 5, leaseSeconds: 60 });
@@ -222,7 +222,7 @@ describe('deleting', () => {
     expect(tables.listAppends.size).toBe(0);
   });
 
-  it('is said to whoever asks for it then', async () => {
+  it('makes every later call answer that it was deleted', async () => {
     const { ask, holding } = startedLists();
     await holding(10);
     const { claimId } = await ask('/f/claims', { count: 5, leaseSeconds: 60 });
@@ -241,7 +241,7 @@ describe('deleting', () => {
     });
   });
 
-  it('waits for the event of its end', async () => {
+  it('has to wait for the event of its end', async () => {
     const { ask, kit, trackerOf } = startedLists();
     await ask('', { id: 'f' });
     const { forgetEvent } = kit.fanOuts;
@@ -255,7 +255,7 @@ describe('deleting', () => {
     expect(await ask('/f', undefined, 'DELETE')).toMatchObject({ code: 200, status: 'deleted' });
   });
 
-  it('takes no body', async () => {
+  it('refuses a body', async () => {
     const { ask } = startedLists();
     await ask('', { id: 'f' });
     expect(await ask('/f', { dryRun: true }, 'DELETE')).toMatchObject({ code: 400, errors: [{ path: 'dryRun' }] });
@@ -278,7 +278,7 @@ const callsOf = (list: string, claim: string) =>
     [`${list}/claims/${claim}/release`, {}, 'POST'],
   ] as const;
 
-it('a list that is not there is not there for any call', async () => {
+it('an unknown list is answered 404 in every call', async () => {
   const { ask } = startedLists();
   for (const name of ['nobody', 'a%3Ab', '%F0%9F%98%80', 'x'.repeat(65), '~nobody'])
     for (const [path, body, method] of callsOf(
@@ -292,7 +292,7 @@ it('a list that is not there is not there for any call', async () => {
       ]);
 });
 
-it('a list is none to those who ask for fan-outs', async () => {
+it('a list cannot be read or acked as a fan-out', async () => {
   const { ask, kit, holding } = startedLists();
   await holding(1);
   const app = api({ ...kit, newId: () => 'x', onError: (cause) => console.error(cause) });
@@ -302,7 +302,7 @@ it('a list is none to those who ask for fan-outs', async () => {
   expect(await ask('/f')).toMatchObject({ available: 1, done: 0 });
 });
 
-it('asked for by too many at once, says when to ask again', async () => {
+it('a list under contention answers 503 with retry-after', async () => {
   const { ask, request, holding, kit } = startedLists();
   await holding(3, { operation: 'ship' });
   kit.lists.publish = async () => false;
@@ -323,7 +323,7 @@ it('asked for by too many at once, says when to ask again', async () => {
   expect(await ask('/f')).toMatchObject({ total: 3, available: 3 });
 });
 
-it('a list that is too large to be counted while it runs says so', async () => {
+it('a running list that is too large to count says so', async () => {
   const kit = stepKit(memoryStores(), listConfig());
   const tables = emptyTables();
   const narrow = { width: 3, acksAtOnce: 2 };
@@ -355,7 +355,7 @@ it('a list that is too large to be counted while it runs says so', async () => {
   expect(failed).toBeLessThanOrEqual(1);
 });
 
-it('other methods are told which there are', async () => {
+it('a list path answers 405 with the allowed methods to others', async () => {
   const { request } = startedLists();
   for (const [path, method, allowed] of [
     ['', 'PUT', 'GET, POST'],

@@ -1,4 +1,4 @@
-/** What a path says that it takes is what the contract has for it. */
+/** The Allow header of each path lists the methods of the OpenAPI contract. */
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { memoryStores } from '../ports/stores.ts';
@@ -10,7 +10,7 @@ const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () =>
 const routes = app.routes.filter(({ path }) => !path.includes('*'));
 const patterns = [...new Set(routes.map(({ path }) => path))];
 
-it('every path, asked with every method, names those that the contract has for it to all others', async () => {
+it('every path answers other methods with 405, and allows those of the contract', async () => {
   expect(patterns.length).toBeGreaterThan(35);
   for (const pattern of patterns) {
     const path = pattern.replaceAll(/:\w+(?:\{\.\+\})?/g, 'known');
@@ -22,15 +22,15 @@ it('every path, asked with every method, names those that the contract has for i
     expect([path, refused.filter(({ method }) => its.includes(method))]).toEqual([path, []]);
     for (const { method, answer } of refused)
       expect([path, method, answer.headers.get('allow')]).toEqual([path, method, its.join(', ')]);
-    // A HEAD is answered where a GET is: Allow leaves it out.
+    // HEAD is answered where GET is. Allow leaves HEAD out.
     const isRefused = (method: string) => refused.some((each) => each.method === method);
     expect([path, isRefused('HEAD')]).toEqual([path, isRefused('GET')]);
   }
 });
 
-it('a path of its own beats that of something by its id', async () => {
+it('a fixed path takes precedence over a path with an id', async () => {
   const allowed = async (path: string) => (await app.request(path, { method: 'PATCH' })).headers.get('allow');
-  // `redrive` can be the id of a task, and `acks` that of a fan-out; the id of a batch has slashes.
+  // `redrive` is a valid task id, and `acks` a valid fan-out id. The id of a batch contains slashes.
   expect(await allowed('/v1/tasks/redrive')).toBe('POST');
   expect(await allowed('/v1/fan-outs/acks')).toBe('POST');
   expect(await allowed('/v1/batches/known/complete')).toBe('POST');

@@ -14,7 +14,7 @@ const MUC = target('ship/depot=MUC');
 const ISO_NOW = new Date(NOW).toISOString();
 const openCircuit: Pause = { id: 'c', by: 'circuit', since: NOW, until: NOW + 30_000, reason: 'answered 503' };
 
-/** An API over two operations, with one task that waits in {@link MUC}. */
+/** An API of two operations, with one waiting task in {@link MUC}. */
 const started = async (ship: Partial<Operation> = {}) => {
   const kit = stepKit(await memoryStores(), aConfig(ship, { operation: operationName('parcels') }));
   await register(kit, [{ messageId: 'task-1', body: '{"operation":"ship","payload":{"depot":"MUC"}}' }]);
@@ -26,7 +26,7 @@ const started = async (ship: Partial<Operation> = {}) => {
     const answer = (await response.json()) as Record<string, unknown>;
     return { ...answer, status: response.status } as typeof answer;
   };
-  /** What the elect function does with what was sent to it. */
+  /** Has the elect function handle its messages. */
   const resumed = async () => {
     for (const message of [...kit.sent.resume.splice(0), ...kit.sent.elect.splice(0)]) await electLeader(kit, message);
   };
@@ -34,17 +34,17 @@ const started = async (ship: Partial<Operation> = {}) => {
 };
 
 describe('an operation', () => {
-  it('is late by its window, where it has one, and not by maxWait', async () => {
+  it('is late after its window, if it has one, and not after maxWait', async () => {
     const { ask } = await started({ batch: aPolicy({ maxWait: 5_000, window: 3_600_000 }) });
     expect(await ask('/operations/ship')).toMatchObject({ lateAfterSeconds: 3_900 });
   });
 
-  it('is shown with what stands in its way, and what waits for it', async () => {
+  it('is shown with its circuit, slots and waiting Targets', async () => {
     const { kit, ask } = await started({
       concurrency: { perTarget: null, total: 2 },
       circuit: { failures: 3, coolDown: 1_000 },
     });
-    // Late after five minutes and a maxWait of 1 s.
+    // Late after five minutes and a `maxWait` of 1 s.
     await kit.operations.takeSlot(SHIP, slotOf(MUC, 4, 7), 2);
     await kit.operations.enqueue(SHIP, { target: target('ship/depot=JFK'), at: NOW - 5_000, fence: 1 });
     await kit.operations.addFailure(SHIP);
@@ -71,13 +71,13 @@ describe('an operation', () => {
     });
   });
 
-  it('that has more Targets waiting than are looked at says so', async () => {
+  it('with more than 100 waiting Targets counts them as at least 100', async () => {
     const { kit, ask } = await started();
     for (let n = 0; n < 101; n += 1) await kit.operations.enqueue(SHIP, { target: MUC, at: NOW + n, fence: 1 });
     expect(await ask('/operations/ship')).toMatchObject({ waitingTargets: 100, waitingTargetsIsAtLeast: true });
   });
 
-  it('is paused once, however often that is asked for, and the reason stays until there is a better one', async () => {
+  it('is paused once, and keeps its reason until a new one is given', async () => {
     const { kit, ask } = await started();
     const paused = { by: 'person', since: ISO_NOW, reason: 'the port is closed' };
     expect(await ask('/operations/ship/pause', { reason: 'the port is closed' })).toMatchObject({
@@ -94,7 +94,7 @@ describe('an operation', () => {
     expect(await ask('/operations/ship')).toMatchObject({ paused: { reason: 'a strike' } });
   });
 
-  it('is resumed by a message; where nothing is paused none is sent', async () => {
+  it('is resumed by a message, which is sent only if it is paused', async () => {
     const { ask, resumed, kit } = await started();
     expect(await ask('/operations/ship/resume', '')).toMatchObject({ status: 200, resuming: false });
     expect(kit.sent.resume).toEqual([]);
@@ -108,7 +108,7 @@ describe('an operation', () => {
     expect(await ask('/operations/ship')).not.toHaveProperty('paused');
   });
 
-  it('that is paused again stays so, though a resume was on its way', async () => {
+  it('that is paused again stays paused although a resume is in flight', async () => {
     const { ask, resumed } = await started();
     for (const body of [{}, { target: MUC }]) {
       await ask('/operations/ship/pause', body);
@@ -120,7 +120,7 @@ describe('an operation', () => {
     expect(await ask('/targets?operation=ship')).toMatchObject({ targets: [{ paused: { by: 'person' } }] });
   });
 
-  it('whose circuit is open shows why and until when; a pause by a person takes its place', async () => {
+  it("with an open circuit shows reason and end; a person's pause replaces it", async () => {
     const { kit, ask } = await started({ circuit: { failures: 3, coolDown: 30_000 } });
     await kit.operations.pause(SHIP, openCircuit);
     expect(await ask('/operations/ship')).toMatchObject({
@@ -133,7 +133,7 @@ describe('an operation', () => {
   });
 });
 
-it('a circuit is half-open once its pause is over, until a call succeeded', () => {
+it('a circuit is half-open after its pause until a call succeeds', () => {
   const policy = { circuit: { failures: 3, coolDown: 1_000 } };
   const after = (failures: number) => ({ ...NEW_OPERATION, failures });
   expect(circuitOf(policy, after(2))).toBe('closed');
@@ -143,7 +143,7 @@ it('a circuit is half-open once its pause is over, until a call succeeded', () =
 });
 
 describe('a Target', () => {
-  it('is paused and resumed by itself', async () => {
+  it('is paused and resumed alone', async () => {
     const { ask, resumed, kit } = await started();
     expect(await ask('/operations/ship/pause', { target: MUC, reason: 'fog' })).toEqual({
       status: 200,
@@ -165,7 +165,7 @@ describe('a Target', () => {
     });
   });
 
-  it('of another operation, or one that is mistyped, is not paused', async () => {
+  it('that is unknown or of another operation is not paused', async () => {
     const { ask, kit } = await started();
     for (const how of ['pause', 'resume']) {
       expect(await ask(`/operations/parcels/${how}`, { target: MUC })).toMatchObject({
@@ -179,7 +179,7 @@ describe('a Target', () => {
     expect((await kit.locks.read(MUC)).paused).toBeUndefined();
   });
 
-  it('shows that it waits for room, and which batches of it are under way', async () => {
+  it('shows that it waits for a slot, and its batches in flight', async () => {
     const { ask, kit } = await started();
     const mine = { fence: 1, token: token('t') };
     await kit.locks.acquire(MUC, { ...mine, seen: { fence: 0 }, now: NOW, until: NOW + 1 });
@@ -193,7 +193,7 @@ describe('a Target', () => {
   });
 });
 
-it('a reason is a short text, and no field is overlooked', async () => {
+it('a pause accepts only a short reason, and a resume no reason', async () => {
   const { ask, kit } = await started();
   for (const reason of ['', 7, null, 'x'.repeat(201), '\ud800'])
     expect(await ask('/operations/ship/pause', { reason }), String(reason)).toMatchObject({

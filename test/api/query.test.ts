@@ -13,7 +13,7 @@ const started = async () => {
   };
 };
 
-it('a query parameter that a call does not know is refused by its name, before anything is done', async () => {
+it('every call refuses an unknown query parameter by name, and does nothing', async () => {
   const { kit, ask } = await started();
   for (const [method, path] of [
     ['POST', '/tasks'],
@@ -59,7 +59,7 @@ it('a query parameter that a call does not know is refused by its name, before a
   expect(kit.sent).toMatchObject({ registered: [], elect: [], revived: [] });
 });
 
-it('a dry run that is asked for otherwise than it is done is refused, and none is made for real', async () => {
+it('a dry run in a wrong place is refused, and nothing is done', async () => {
   const { kit, ask } = await started();
   const flush = await ask('POST', '/targets/flush', '{"target":"ship/depot=MUC","dryRun":true}');
   expect([flush.status, await flush.json()]).toMatchObject([400, { errors: [{ path: 'dryRun' }] }]);
@@ -68,7 +68,7 @@ it('a dry run that is asked for otherwise than it is done is refused, and none i
   expect(kit.sent.revived).toEqual([]);
 });
 
-it('a limit is written in plain digits', async () => {
+it('a limit parameter accepts only plain digits', async () => {
   const { ask } = await started();
   for (const limit of ['1e1', '0x10', '1.0', '%2B5', '%205', '05', '0', '', '101', '10000', '-1', '5%0a'])
     for (const path of [
@@ -90,7 +90,7 @@ it('a limit is written in plain digits', async () => {
   for (const limit of ['1', '100']) expect((await ask('GET', `/targets?limit=${limit}`)).status).toBe(200);
 });
 
-it('whoever leaves out the version is told where the API is', async () => {
+it("a path without the version is answered 404 with the API's prefix", async () => {
   const app = api({ ...stepKit(await memoryStores()), newId: () => 'new', onError: () => {} });
   for (const [path, words] of [
     ['/tasks', 'there is no GET /tasks (the API is under /v1)'],

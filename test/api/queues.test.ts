@@ -11,7 +11,7 @@ const ask = async (kit: ReturnType<typeof stepKit>) => {
   return (await response.json()) as { queues: { queue: string }[]; rejected: number };
 };
 
-it('tells of each queue what waits, is in hand, is delayed and is dead; and how many messages were refused', async () => {
+it('the API returns the counts of each queue, and of refused messages', async () => {
   const kit = stepKit(memoryStores());
   kit.backlog.group = { waiting: 1, inFlight: 2, delayed: 3 };
   kit.letters.batch = [deadLetter('{}', 1), deadLetter('{}', 2)];
@@ -28,7 +28,7 @@ it('tells of each queue what waits, is in hand, is delayed and is dead; and how 
   });
 });
 
-it('tells of the callback queue where there are destinations', async () => {
+it('the API lists the callback queue too if there are destinations', async () => {
   const config = { ...aConfig(), destinations: { ops: { kind: 'queue', name: 'ops' } } } as ReturnType<typeof aConfig>;
   const kit = stepKit(memoryStores(), config);
   kit.backlog.callback = { waiting: 7, inFlight: 0, delayed: 0 };

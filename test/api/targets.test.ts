@@ -5,7 +5,7 @@ import { aConfig, operationName } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
-/** An API that knows two operations, and one task of each of these Targets. */
+/** An API of two operations, and one task in each of these Targets of both. */
 const started = async (...depots: readonly string[]) => {
   const parcels = { operation: operationName('parcels'), keys: ['depot'] };
   const kit = stepKit(await memoryStores(), aConfig({}, parcels));
@@ -27,7 +27,7 @@ const started = async (...depots: readonly string[]) => {
   return { kit, apiOf, ask: apiOf() };
 };
 
-it('a cursor leads to no other list than the one that is asked for', async () => {
+it('a cursor is valid only for its own list', async () => {
   const { ask } = await started('MUC', 'JFK');
   const badCursor = { status: 400, errors: [{ path: 'cursor', reason: expect.stringContaining('leave it out') }] };
   for (const path of ['/targets', '/doctor/targets']) {
@@ -47,7 +47,7 @@ it('a cursor leads to no other list than the one that is asked for', async () =>
   expect(found).toEqual(['ship', 'ship']);
 });
 
-it('where the first operations have no Targets yet, the first page has those of the next that has some', async () => {
+it('the first page skips operations that have no Targets', async () => {
   const { apiOf, kit } = await started('MUC');
   const { operations } = aConfig({ operation: operationName('idle'), keys: ['depot'] });
   const ask = apiOf({ ...kit.config, operations: { ...operations, ...kit.config.operations } });
@@ -55,7 +55,7 @@ it('where the first operations have no Targets yet, the first page has those of 
     expect((await ask(`${path}?limit=1`)).targets, path).toHaveLength(1);
 });
 
-it('a Target that nobody registered a task of is told from one that has nothing to show', async () => {
+it('an unknown Target is answered 404, one without tasks or batches is empty', async () => {
   const { ask, apiOf, kit } = await started('MUC');
   const typo = 'ship/depot=MUX';
   const unknown = { status: 404, detail: `there is no Target "${typo}": no task was ever registered for it` };
@@ -78,7 +78,7 @@ it('a Target that nobody registered a task of is told from one that has nothing 
   }
 });
 
-it('a search finds Targets of one operation by what their values begin with, and its cursor does not leave it', async () => {
+it('a search finds Targets of one operation by prefix, page by page', async () => {
   const { ask } = await started('MUC', 'MUX', 'JFK');
   const found = async (query: string) =>
     ((await ask(`/targets?${query}`)) as { targets?: { target: string }[] }).targets?.map(({ target }) => target);
@@ -94,7 +94,7 @@ it('a search finds Targets of one operation by what their values begin with, and
   });
 });
 
-it('a search without its operation, or for what no Target has, is refused', async () => {
+it('a search without an operation, or with a too long prefix, is refused', async () => {
   const { ask } = await started('MUC');
   expect(await ask('/targets?prefix=depot')).toMatchObject({ status: 400, errors: [{ path: 'operation' }] });
   expect(await ask(`/targets?operation=ship&prefix=${'x'.repeat(513)}`)).toMatchObject({

@@ -4,7 +4,7 @@ import { anItem, aPostponed, aStart, aTask, batchId, candidate, id, NOW } from '
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
-it('a task shows the time of its next attempt between two of them, and at no other time', async () => {
+it('a task shows the time of its next attempt only between two attempts', async () => {
   const kit = stepKit(await memoryStores());
   const app = api({ ...kit, newId: () => 'new', onError: () => {} });
   const shown = async () => (await (await app.request('/v1/tasks/task-1')).json()) as Record<string, unknown>;
@@ -43,7 +43,7 @@ it('a task shows the time of its next attempt between two of them, and at no oth
   expect(await shown()).not.toHaveProperty('nextAttemptAfter');
 });
 
-it('a task shows what its producer wished for, and which one was done instead', async () => {
+it('a task shows its optional fields, and the task that superseded it', async () => {
   const kit = stepKit(await memoryStores());
   const app = api({ ...kit, newId: () => 'new', onError: () => {} });
   const shown = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
@@ -52,7 +52,7 @@ it('a task shows what its producer wished for, and which one was done instead', 
   const inserted = await kit.tasks.insert([wished, aTask({ id: id('task-2') })]);
   const names = [...Object.keys(wishes), 'startBy', 'supersededBy'];
   expect(await shown('task-1')).toMatchObject({ ...wishes, startBy: '2026-01-01T00:01:00.000Z' });
-  // When its turn is is its Target's business.
+  // `ahead` is internal to the order of the Target.
   expect(await shown('task-1')).not.toHaveProperty('ahead');
   expect(Object.keys(await shown('task-2')).filter((name) => names.includes(name))).toEqual([]);
   const settlements = inserted.map(({ stored }) => ({

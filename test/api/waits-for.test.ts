@@ -30,14 +30,14 @@ const held = { ...NO_LOCK, holder: token('t'), lockedUntil: NOW + 45_000 };
 
 it.each([
   [
-    'an open circuit, until it is tried again',
+    'an open circuit, until its next attempt',
     NO_LOCK,
     { ...empty, paused: { ...pause, by: 'circuit', until: NOW + 1_000, reason: 'answered 503' } },
     'circuit-open',
     `its operation, whose circuit is open since ${since} until 2026-01-01T00:00:01.000Z (answered 503)`,
   ],
   [
-    'a pause of its operation, also where its Target is paused too',
+    'a pause of its operation, even if its Target is paused too',
     { ...NO_LOCK, paused: pause },
     { ...empty, paused: pause },
     'operation-paused',
@@ -51,7 +51,7 @@ it.each([
     `its Target, paused since ${since}`,
   ],
   [
-    'the batch that is being sealed',
+    'the open batch to be sealed',
     { ...held, openBatch: batch, inFlight: [batch] },
     full,
     'open-batch',
@@ -74,14 +74,14 @@ it.each([
   ],
   ['its batch to fill', held, full, 'batch-to-fill', '2026-01-01T00:00:01.000Z'],
   ['a leader', { ...held, lockedUntil: NOW - 1 }, full, 'leader', 'groupage doctor'],
-] as const)('a task waits for %s', (_, lock, state, reason, text) => {
+] as const)('a waiting task shows that it waits for %s', (_, lock, state, reason, text) => {
   expect(whatFor(aTask(), caps, lock as Lock, state as OperationState & { taken: number }, NOW)).toEqual({
     reason,
     text: expect.stringContaining(text),
   });
 });
 
-it('a task that a batch has waits for the job that reports later, or for the end of a pause', async () => {
+it('a task in a batch shows that it waits for its pending job, or for the end of a pause', async () => {
   const kit = stepKit(await memoryStores());
   const app = api({ ...kit, newId: () => 'new', onError: console.error });
   const ask = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
@@ -144,7 +144,7 @@ it('a task waits for a free slot of its operation if its batch gave up its slot'
   });
 });
 
-it('what a task waits for is said of it alone, and only while it waits', async () => {
+it('waitsFor is shown for a single task, and only while it waits', async () => {
   const kit = stepKit(await memoryStores());
   const ask = async (path: string, config = kit.config) => {
     const app = api({ ...kit, config, newId: () => 'new', onError: console.error });

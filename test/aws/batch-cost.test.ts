@@ -1,4 +1,7 @@
-/** Why a batch is tried again is written with what is written anyway, and makes no write of a full batch dearer. */
+/**
+ * The reason for a retry is written together with other attributes, and does not raise the cost of any write of a full
+ * batch.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
@@ -16,14 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** What a call consumes, in write units. */
+/** The write units that a call consumes. */
 const spent = async (call: () => Promise<unknown>): Promise<number> => {
   const before = total(bill.writeUnits);
   expect(await call()).toBeTruthy();
   return total(bill.writeUnits) - before;
 };
 
-it('a batch of a hundred tasks, with all that a downstream may be quoted with', async () => {
+it('a batch of a hundred tasks pays nothing extra for the quoted answer of its downstream', async () => {
   const where = target('report-flights/origin=MUC');
   const id = batchId(`${where}#17#4`);
   const ids = Array.from({ length: 100 }, (_, n) => `01JD2Y0FQZ4XB8R5MTWV7KQ${String(n).padStart(3, '0')}`);

@@ -1,4 +1,4 @@
-/** Which reads are strongly consistent: all but those that the ports call eventually consistent (src/ports). */
+/** All reads are strongly consistent, except for those that the ports (src/ports) call eventually consistent. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';
@@ -9,7 +9,7 @@ import { callAll, type Ports } from './every-call.ts';
 
 type Reads = 'strong' | 'eventual' | 'none';
 
-/** A call that is new has to be named here. */
+/** Every call of a port has to be listed here. */
 const PROMISED: {
   readonly [Port in keyof Ports]: Readonly<Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize'>, Reads>>;
 } = {
@@ -159,7 +159,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** How a request reads, table by table; nothing, if it does not. */
+/** The consistency of each read in a request, one for each table; empty if the request does not read. */
 const readsIn = (commandName: string, input: object): Reads[] => {
   const reads = ((): object[] => {
     switch (commandName) {
@@ -176,7 +176,7 @@ const readsIn = (commandName: string, input: object): Reads[] => {
   return reads.map((read) => ('ConsistentRead' in read && read.ConsistentRead === true ? 'strong' : 'eventual'));
 };
 
-/** The ports, and how each of their calls has read so far. */
+/** The ports, and the consistency of the reads that each of their calls has made. */
 const watched = () => {
   const { clients, tables } = resources;
   const { tasks, waiting, locks, batches, operations, fanOuts, lists, fleets, processed } = dynamoDBStores(resources);
@@ -190,7 +190,7 @@ const watched = () => {
       },
     { step: 'initialize', name: 'reads' },
   );
-  /** One call at a time, so that it is known whose reads these are. */
+  /** Calls run one at a time, so that each read belongs to a known call. */
   const watch = <Port extends object>(name: string, port: Port): Port => {
     const calls: Record<string, Reads[]> = {};
     seen[name] = calls;
@@ -227,7 +227,7 @@ const watched = () => {
   return { ports, seen };
 };
 
-it('reads what it decides on strongly consistent, and what is only shown or counted eventually so', async () => {
+it('the stores read strongly consistently, except where a port allows eventual consistency', async () => {
   const { ports, seen } = watched();
   await callAll(ports);
   const asSeen = Object.entries(PROMISED).map(([port, calls]) => [
@@ -235,7 +235,7 @@ it('reads what it decides on strongly consistent, and what is only shown or coun
     Object.fromEntries(Object.keys(calls).map((call) => [call, seen[port]?.[call]?.join(' and ') || 'none'])),
   ]);
   expect(Object.fromEntries(asSeen)).toEqual(PROMISED);
-  // A call that was not made would look like one that reads nothing.
+  // A call that was not made would look like a call that does not read.
   const called = Object.values(seen).flatMap((calls) => Object.keys(calls));
   expect(called.toSorted()).toEqual(Object.values(PROMISED).flatMap(Object.keys).toSorted());
 });

@@ -10,7 +10,7 @@ describe('a cursor', () => {
   const shape = { Target: 'string', SealedAt: 'number' } as const;
   const printed = (key: Readonly<Record<string, unknown>>) => printCursor(key).cursor;
 
-  it('is a key of its list, as a page gave it', () => {
+  it('is a key of its list, as a page returned it', () => {
     const key = { Target: 'ship', SealedAt: 7 };
     expect(parseCursor(printed(key), shape, { Target: 'ship' })).toEqual(key);
     for (const other of [
@@ -22,20 +22,20 @@ describe('a cursor', () => {
       expect(() => parseCursor(printed(other), shape, {}), JSON.stringify(other)).toThrow(InvalidCursor);
   });
 
-  // As DynamoDB, DynamoDB Local, dynoxide and ministack say it.
+  // The messages of DynamoDB, DynamoDB Local, dynoxide and ministack.
   it.each([
     'The provided starting key is invalid',
     'The provided starting key is invalid: The provided key element does not match the schema',
     'The provided starting key is outside query boundaries based on provided conditions',
     'The provided starting key does not match the range key predicate',
     'The query can return at most one row and cannot be restarted. The provided starting key is invalid: One or more parameter values are not valid.',
-  ])('is invalid where a query is refused with: %s', async (message) => {
+  ])('is invalid if a query fails with: %s', async (message) => {
     await expect(fromCursor('abc', refusal(message))).rejects.toThrow(InvalidCursor);
-    // The first page has no key to be refused for.
+    // The first page has no cursor, so its error is not the cursor's.
     await expect(fromCursor(undefined, refusal(message))).rejects.toThrow(message);
   });
 
-  it('is not what is wrong with a query that is refused for something else', async () => {
+  it('is not blamed if a query fails for another reason', async () => {
     const message = 'The table does not have the specified index: Targets';
     await expect(fromCursor('abc', refusal(message))).rejects.toThrow(message);
   });

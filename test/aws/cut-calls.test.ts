@@ -1,6 +1,6 @@
 /**
- * Calls of a store that send more than one request, stopped before each of them in turn: what is left must be safe, and
- * the same call again must bring it to its end.
+ * Calls of a store that send several requests are stopped before each request in turn. The rows left must be safe, and
+ * a repetition of the call must complete it.
  */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ class Gone extends Error {
   override readonly name = 'Gone';
 }
 
-/** From the `n`th request on, from 1, none is sent. Whether there were so many shows then. */
+/** Fails every request from the `n`th on, counted from 1. `isReached` tells whether there were so many. */
 const cutAt = (n: number) => {
   let requests = 0;
   const cut =
@@ -49,7 +49,7 @@ const rowOf = async (Key: object) => {
 };
 const FAILED = { status: 'failed', error: { code: 'bad', message: 'm', retriable: false } } as const;
 
-/** Some tasks with payloads in rows of their own. */
+/** Three tasks with payloads in rows of their own. */
 const made = async () => {
   const { t, target, batch } = fresh();
   const tasks = [1, 2, 3].map((n) => aTask({ id: t(n), target, payload: `{"n":${n},"s":"${'x'.repeat(2_000)}"}` }));
@@ -66,7 +66,7 @@ const made = async () => {
       tasks.map(({ id, payloadHash }) => ({ id, outcome: FAILED, payloadRow: { payloadHash, run: 1 } })),
       end,
     );
-  /** Of each task: its status, its run, and whether it and its payload expire. */
+  /** For each task: its status, its run, and whether its row and its payload's row have an expiry. */
   const standing = () =>
     Promise.all(
       tasks.map(async (task) => {
@@ -78,7 +78,7 @@ const made = async () => {
 };
 type Made = Awaited<ReturnType<typeof made>>;
 
-/** Each call: what comes before it, the call, and how it ends, whether or not it was cut. */
+/** Each call: its preparation, the call itself, and the state after it is complete. */
 const CALLS: readonly [name: string, prepare: (made: Made) => Promise<() => Promise<unknown>>, end: unknown][] = [
   [
     'finish',
@@ -111,7 +111,7 @@ const CALLS: readonly [name: string, prepare: (made: Made) => Promise<() => Prom
 ];
 
 describe.each(CALLS)('tasks.%s', (_, prepare, end) => {
-  it('that is stopped amid its requests lets no payload of an unfinished task go, and is done by its repeat', async () => {
+  it('that stops midway expires no payload of an open task, and completes if repeated', async () => {
     let cuts = 0;
     for (let isReached = true; isReached; cuts += 1) {
       const own = await made();

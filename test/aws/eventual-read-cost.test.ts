@@ -1,4 +1,6 @@
-/** What H3 costs: a glance at a batch's members is half of a consistent look at them. */
+/**
+ * The cost of reading a batch's members (H3): an eventually consistent read costs half of a strongly consistent one.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
@@ -16,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-it('a glance costs half as much as a consistent look, payloads in rows of their own included', async () => {
+it('an eventually consistent read of members and payloads costs half of a strong one (H3)', async () => {
   const { t, batch, target } = fresh();
   const payloads = ['{}', `{"s":"${'x'.repeat(2_000)}"}`];
   const made = payloads.map((payload, n) => aTask({ id: t(n), target, payload }));
@@ -28,7 +30,7 @@ it('a glance costs half as much as a consistent look, payloads in rows of their 
     batch,
   );
   const before = total(bill.readUnits);
-  // What was written a moment ago need not show yet; what is read is paid for.
+  // A recent write may be missing from the result. The read is charged all the same.
   await tasks.readEventually(ids, batch);
   const between = total(bill.readUnits);
   expect((await tasks.members(ids, batch)).open.map(({ payload }) => payload)).toEqual(payloads);

@@ -1,4 +1,4 @@
-/** Every call of every port that works on tables, at least once. */
+/** Calls every method of every port on tables at least once. */
 
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
 import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
@@ -14,11 +14,14 @@ import type { Stores } from '../ports/stores.ts';
 type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'fleets' | 'processed';
 export type Ports = Pick<Stores, Port> & {
   readonly patrolMarks: PatrolMarks;
-  /** No port: what a local start reads before anything else. */
+  /** Not a port: what a local start reads first. */
   readonly recovery: { voidLeases(): Promise<unknown>; voidAttempts(): Promise<unknown> };
 };
 
-/** Every call of every port, in a place where it reads if it ever does: mostly, where it is refused. */
+/**
+ * Calls every method of every port. A method that reads only when it is refused is called a second time, so that it is
+ * refused.
+ */
 export const callAll = async (ports: Ports): Promise<void> => {
   const { tasks, waiting, locks, batches, operations, processed, patrolMarks, recovery } = ports;
   const { t, target, batch } = fresh();
@@ -190,7 +193,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   await lists.read(id);
   await lists.page(9);
   await lists.append(id, name);
-  // Within what was added together, and across it.
+  // Jobs of one addition, and of two.
   for (const range of [
     { first: 1, count: 1 },
     { first: 1, count: 3 },

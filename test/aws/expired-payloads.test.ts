@@ -1,4 +1,7 @@
-/** The payload row of an earlier task with the same id is deleted between the insert that it refuses and the write that replaces it. */
+/**
+ * The expired payload row of an earlier task with the same id is deleted between the insert that it refuses and the
+ * write that replaces it.
+ */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
@@ -10,7 +13,7 @@ import { fresh } from '../ports/names.ts';
 
 let resources: Resources;
 let tasks: Tasks;
-/** What happens just after a batch of statements was answered. */
+/** Runs just after DynamoDB has answered a batch of statements. */
 let afterStatements: () => Promise<void> = async () => {};
 
 beforeAll(async () => {
@@ -29,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-it('a payload is stored though the expired row of an earlier task goes just after it refused the insert', async () => {
+it('a payload is stored although the expired row that refused its insert is deleted then', async () => {
   const { t } = fresh();
   const earlier = aTask({ id: t(1), payload: `{"s":"${'x'.repeat(2_000)}"}` });
   const task = { ...earlier, createdAt: earlier.createdAt + 3_600_000, run: 2 };

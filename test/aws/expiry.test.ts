@@ -1,6 +1,7 @@
 /**
- * When rows expire: to the second, once they are finished, and never before. On a real engine, since the stores in memory
- * keep everything (docs/decisions/0007), and by the rows themselves, since expiry is DynamoDB's own doing.
+ * Rows expire at the right second after they are finished, and never before. The tests use a real engine, since the
+ * stores in memory expire nothing (docs/decisions/0007). They check the attribute in the rows, since DynamoDB itself
+ * deletes expired rows.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,13 +39,13 @@ import { dynamoDBStores, KEEP, type Stores } from '../ports/stores.ts';
 import { PLENTY, stepKit } from '../steps/step-kit.ts';
 
 const DAY = 24 * 3_600_000;
-/** What a lock row outlives the batches of its Target by. */
+/** How much longer a lock row is kept than the batches of its Target. */
 const LOCK_OUTLIVES = 60 * DAY;
-/** Far away: an engine that takes expired rows out must leave these until they were looked at. */
+/** In the far future, so that an engine that deletes expired rows does not delete these. */
 const SECOND = Date.UTC(2100, 0, 1);
-/** Not a whole second: a row must not go before its time. */
+/** Not a whole second: the expiry has to be rounded up. */
 const AT = SECOND + 1;
-/** The second after `AT` that a row expires in which is kept for so many whole seconds. */
+/** The second in which a row expires that is finished at `AT` and kept for `kept` milliseconds. */
 const secondsAfter = (kept: number): number => (SECOND + kept) / 1_000 + 1;
 
 let resources: Resources;
@@ -59,7 +60,7 @@ beforeEach(() => {
   own = fresh();
 });
 
-/** When a row expires, in seconds of the epoch; `null` if never. */
+/** The second of the epoch in which a row expires; `null` if never. */
 const expiryOf = async (table: keyof Resources['tables'], Key: object): Promise<number | null> => {
   const get = new GetCommand({ TableName: resources.tables[table], Key, ConsistentRead: true });
   const { Item: row } = await resources.clients.dynamodb.send(get);
@@ -68,7 +69,7 @@ const expiryOf = async (table: keyof Resources['tables'], Key: object): Promise<
 };
 const lockExpiry = (target: Target) => expiryOf('batchLock', lockKey(target));
 const batchExpiry = (batch: BatchId) => expiryOf('batch', batchKey(batch));
-/** Of a task's row, and of its payload's. */
+/** The expiry of a task's row, and of its payload's row. */
 const taskExpiries = (task: NewTask) =>
   Promise.all([expiryOf('task', taskKey(task.id)), expiryOf('task', payloadKey(task))]);
 
@@ -86,7 +87,7 @@ describe('a task with a payload of its own', () => {
   };
   const failure = { status: 'failed', error: { code: 'bad', message: 'm', retriable: false } } as const;
 
-  it('stays as long as it waits or is in a batch', async () => {
+  it('does not expire while it waits or is in a batch', async () => {
     const task = await stored();
     expect(await taskExpiries(task)).toEqual([null, null]);
     await stores.tasks.claim([candidate(task.id)], own.batch);
@@ -96,14 +97,14 @@ describe('a task with a payload of its own', () => {
   it.each<[string, Outcome]>([
     ['succeeded', { status: 'succeeded', result: '1' }],
     ['failed', failure],
-  ])('expires with its payload once it has %s, when it has been kept', async (_, outcome) => {
+  ])('expires with its payload after it has %s and was kept', async (_, outcome) => {
     const task = await stored();
     await stores.tasks.claim([candidate(task.id)], own.batch);
     await finish(task, outcome);
     expect(await taskExpiries(task)).toEqual([secondsAfter(30 * DAY), secondsAfter(30 * DAY)]);
   });
 
-  it('stays again once it is redriven', async () => {
+  it('does not expire any more once it is redriven', async () => {
     const task = await stored();
     await stores.tasks.claim([candidate(task.id)], own.batch);
     await finish(task, failure);
@@ -124,7 +125,7 @@ describe('a batch', () => {
       createdAt: AT,
     });
 
-  it('stays until it is finished, and expires when it has been kept', async () => {
+  it('expires after it is finished and was kept, and not before', async () => {
     const expiries: (number | null)[] = [];
     const note = async () => void expiries.push(await batchExpiry(own.batch));
     const formed = await form();
@@ -141,7 +142,7 @@ describe('a batch', () => {
     expect(await batchExpiry(own.batch)).toBe(secondsAfter(30 * DAY));
   });
 
-  it('without members expires when it has been kept since it was sealed', async () => {
+  it('without members expires after it was sealed and kept', async () => {
     const formed = await form();
     await stores.batches.seal(formed, formed.candidates, AT, 30 * DAY);
     expect(await batchExpiry(own.batch)).toBe(secondsAfter(30 * DAY));
@@ -156,14 +157,14 @@ describe('a lock row', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['listed', () => stores.locks.enlist([own.target], AT)],
     ['taken', () => take(AT)],
-    ['burnt', () => stores.locks.skipFence(own.target, 1, 0, AT)],
+    ['skipped', () => stores.locks.skipFence(own.target, 1, 0, AT)],
     ['flushed', () => stores.locks.flush(own.target, AT)],
-  ])('that is %s outlives by 60 days whatever batch it may have', async (_, write) => {
+  ])('that is %s outlives any batch of its Target by 60 days', async (_, write) => {
     await write();
     expect(await lockExpiry(own.target)).toBe(expected);
   });
 
-  it('gets new time from its next leader, and keeps it when it is released', async () => {
+  it('gets a new expiry from its next leader, and keeps it when released', async () => {
     await take(AT - DAY);
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - DAY));
     await stores.locks.handOver(own.target, mine, { token: token('b'), seen: { fence: 1 }, now: AT, until: AT });
@@ -173,7 +174,7 @@ describe('a lock row', () => {
   });
 });
 
-describe('a lock row with a pause, or with batches in flight,', () => {
+describe('a lock row', () => {
   const pause = { id: 'p', by: 'person', since: AT } as const;
   const mine = { fence: 1, token: token('mine') };
   const expected = secondsAfter(KEEP + LOCK_OUTLIVES);
@@ -186,7 +187,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
     await patrol({ ...kit, locks }, () => true);
   };
 
-  it('does not expire while the pause lasts', async () => {
+  it('does not expire while its Target is paused', async () => {
     await stores.locks.enlist([own.target], AT);
     await stores.locks.pause(own.target, pause);
     expect(await lockExpiry(own.target)).toBeNull();
@@ -197,10 +198,10 @@ describe('a lock row with a pause, or with batches in flight,', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['paused, and written as release 0.2.0 or a flush does', () => stores.locks.pause(own.target, pause)],
-    ['in flight', () => stores.locks.openBatch(own.target, mine, open)],
-    ['waiting for room', () => stores.locks.block(own.target, mine, { round: 0, at: AT })],
-  ])('gets more time from the patrol before it would expire: %s', async (_, closed) => {
+    ['paused, and written by release 0.2.0 or a flush', () => stores.locks.pause(own.target, pause)],
+    ['with a batch in flight', () => stores.locks.openBatch(own.target, mine, open)],
+    ['waiting for a slot', () => stores.locks.block(own.target, mine, { round: 0, at: AT })],
+  ])('gets a new expiry from the patrol if it is %s', async (_, closed) => {
     await led(AT - 40 * DAY);
     await closed();
     await stores.locks.flush(own.target, AT - 40 * DAY);
@@ -213,7 +214,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
   it.each([
     ['by a person', pause],
     ['by its circuit', { ...pause, by: 'circuit', until: AT }],
-  ] as const)('gets more time while its operation is paused %s', async (_, paused) => {
+  ] as const)('gets a new expiry from the patrol while its operation is paused %s', async (_, paused) => {
     await led(AT - 40 * DAY);
     await stores.operations.pause(operationOf(own.target), paused);
     await patrolled(AT - 35 * DAY);
@@ -225,7 +226,7 @@ describe('a lock row with a pause, or with batches in flight,', () => {
     expect(await lockExpiry(own.target)).toBe(expected);
   });
 
-  it('gets none once neither is there', async () => {
+  it('gets no new expiry without a pause or a batch in flight', async () => {
     await led(AT - 40 * DAY);
     await stores.locks.openBatch(own.target, mine, open);
     await stores.locks.releaseSlot(own.target, open.batch);
@@ -247,7 +248,7 @@ describe('a fan-out', () => {
     return id;
   };
 
-  it('stays until its other rows are gone, whatever ends it, and goes when it was said to', async () => {
+  it('stays until its other rows are gone, and then expires at the given time', async () => {
     const id = await opened();
     const { fanOuts } = stores;
     expect([await header(id), await expiryOf('fanOut', { Id: `${id}#0.0` })]).toEqual([null, null]);
@@ -258,12 +259,12 @@ describe('a fan-out', () => {
     expect(await header(id)).toBe(secondsAfter(DAY));
   });
 
-  it('knows what a token took for 30 days', async () => {
+  it("keeps a token's groups for 30 days", async () => {
     expect(await expiryOf('fanOut', { Id: `${await opened()}#token#a` })).toBe(secondsAfter(30 * DAY));
   });
 });
 
-it('an input that was done is known for as long as it was said', async () => {
+it('the key of a done input expires after the given time', async () => {
   await stores.processed.remember(own.target, [{ key: '"a"' as InputKey, marks: [] }], AT, 3 * DAY);
   const rows = await resources.clients.dynamodb.send(
     new QueryCommand({
@@ -275,23 +276,23 @@ it('an input that was done is known for as long as it was said', async () => {
   expect(rows.Items?.map(({ ExpiresAt }) => ExpiresAt)).toEqual([secondsAfter(3 * DAY)]);
 });
 
-describe('what is never finished never expires:', () => {
-  it('a waiting row', async () => {
+describe('among rows that are never finished', () => {
+  it('a waiting row does not expire', async () => {
     const row = { id: own.t(1), run: 1, target: own.target, createdAt: AT, bytes: 1 };
     await stores.waiting.put([row]);
     const [waiting] = await stores.waiting.first(own.target, 1);
     expect(await expiryOf('batchLock', waitingKey(own.target, waiting?.entry ?? ''))).toBeNull();
   });
 
-  it('the mark of the patrol', async () => {
+  it("the patrol's mark does not expire", async () => {
     const marks = dynamoDBPatrolMarks(resources.clients.dynamodb, resources.tables.batchLock);
     await marks.write({ operation: operationName('ship'), seen: 1, lastRound: 1 });
     expect(await expiryOf('batchLock', PATROL_KEY)).toBeNull();
   });
 });
 
-describe('the steps keep what they finish for as long as its operation says:', () => {
-  /** A task that is led, by the steps; `prepared` may come between that and its batch. */
+describe('`keepTasks` of an operation', () => {
+  /** Has the steps lead and batch a task. `prepared` runs between election and batch. */
   const batched = async (prepared: (task: NewTask) => Promise<unknown> = async () => {}) => {
     const kit = stepKit(stores, aConfig({ keepTasks: 7 * DAY }));
     kit.now = AT;
@@ -306,13 +307,13 @@ describe('the steps keep what they finish for as long as its operation says:', (
     return { task, batch };
   };
 
-  it('tasks and their batch', async () => {
+  it('sets the expiry of tasks and their batch', async () => {
     const { task, batch } = await batched();
     const expiries = [await expiryOf('task', taskKey(task.id)), await batchExpiry(batch)];
     expect(expiries).toEqual([secondsAfter(7 * DAY), secondsAfter(7 * DAY)]);
   });
 
-  it('a batch all of whose candidates another batch has', async () => {
+  it('sets the expiry of a batch without members', async () => {
     const { task, batch } = await batched(({ id }) =>
       stores.tasks.claim([candidateOf(id, AT)], batchId('another#1#1')),
     );
@@ -320,7 +321,7 @@ describe('the steps keep what they finish for as long as its operation says:', (
     expect(await expiryOf('task', taskKey(task.id))).toBeNull();
   });
 
-  it('and the lock rows of the functions, 60 days longer', async () => {
+  it('sets the expiry of lock rows, 60 days longer', async () => {
     const LAMBDA_TASK_ROOT = temporaryFolder('expiry');
     writeFileSync(join(LAMBDA_TASK_ROOT, CONFIG_ASSET), JSON.stringify(aConfig({ keepTasks: 7 * DAY })));
     const environment = { LAMBDA_TASK_ROOT, [ENVIRONMENT.batchLockTable]: resources.tables.batchLock };

@@ -1,11 +1,11 @@
-/** A full group's row is paid for with one write unit an ack (T1): in the longest case there is. */
+/** An ack costs one write unit for a full group's row (T1), even with the longest id and the highest group number. */
 import { expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { fanOutId, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
 import { makeResources } from '../backends/resources.ts';
 
-it('an ack costs one write unit, with the longest id and the largest number that a group can have', async () => {
+it('an ack costs one write unit, even with the longest id and highest group (T1)', async () => {
   const resources = await makeResources();
   try {
     const id = fanOutId('f'.repeat(64));

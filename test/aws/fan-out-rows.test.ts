@@ -1,4 +1,6 @@
-/** Rows of fan-outs that outlive others, and writes that meet a transaction: what no engine here does by itself. */
+/**
+ * Rows of fan-outs that outlive others, and writes that meet a transaction: the engines in these tests refuse neither.
+ */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
@@ -16,12 +18,12 @@ afterAll(() => resources.stop());
 
 const store = () => dynamoDBFanOuts(resources.clients.dynamodb, resources.tables.fanOut);
 
-it('a token of a fan-out that is gone is none of another that has its id', async () => {
+it('a token of a deleted fan-out does not count for a new one with the same id', async () => {
   const kit: FanOutKit = fanOutKit();
   kit.fanOuts = store();
   await kit.open();
   const first = await kit.add(500, 'a');
-  // As its time to live does, while what its tokens took is still known.
+  // As its time to live does, while the rows of its tokens still exist.
   const { dynamodb } = resources.clients;
   await dynamodb.send(new DeleteCommand({ TableName: resources.tables.fanOut, Key: { Id: FAN_OUT } }));
   await kit.open({ createdAt: NOW + 1 });
@@ -33,7 +35,7 @@ it('a token of a fan-out that is gone is none of another that has its id', async
 
 afterEach(() => taken(resources.clients));
 
-it('a header that somebody adds to just now is written a moment later', async () => {
+it("a header in another caller's transaction is written a moment later", async () => {
   const id = fanOutId('added-to') as FanOutId;
   const { clients } = resources;
   const seal = () => store().seal(id, NOW);
@@ -51,7 +53,7 @@ it('a header that somebody adds to just now is written a moment later', async ()
   await expect(seal(), 'not for ever').rejects.toThrow('try again later');
 });
 
-it('an add whose transaction is throttled tries again; one that is malformed is a defect', async () => {
+it('an addition whose transaction is throttled is retried; a malformed one throws', async () => {
   const kit: FanOutKit = fanOutKit();
   kit.fanOuts = store();
   await kit.open({ id: fanOutId('throttled') as FanOutId });

@@ -1,4 +1,4 @@
-/** The rows of checkpoints, and the row that keeps 0.2.0 away from a fleet whose checkpoints it would not find. */
+/** The rows of checkpoints, and the row that keeps release 0.2.0 out of a fleet whose checkpoints it would not find. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
@@ -31,11 +31,11 @@ const rowsUnder = async (key: string): Promise<readonly Item[]> => {
   return (await resources.clients.dynamodb.send(new QueryCommand(query))).Items ?? [];
 };
 
-/** What 0.2.0 does with the rows of a fleet: it reads nodes and leases in version 1, and fails at any other one. */
+/** Whether release 0.2.0 can read a fleet: it reads nodes and leases of version 1, and fails at any other version. */
 const isReadBy020 = async (name: FleetName): Promise<boolean> =>
   (await rowsUnder(name)).filter(({ Entry }) => /^(node|lease)#/.test(Entry)).every(({ Version = 1 }) => Version === 1);
 
-it('a checkpoint is a row under a key of its own, which neither a look nor another partition reads', async () => {
+it('a checkpoint has a row with a key of its own, which no other read includes', async () => {
   const name = fleet('keys');
   const lease = (await fleets.take(name, { partition: P, fence: 0 }, A, NOW)) as Lease;
   await fleets.open(name, lease);
@@ -48,7 +48,7 @@ it('a checkpoint is a row under a key of its own, which neither a look nor anoth
   ]);
 });
 
-it('0.2.0 works in a fleet that it began, until a person separates its checkpoints', async () => {
+it('release 0.2.0 works in a fleet that it began, until its checkpoints are separated', async () => {
   const name = fleet('older');
   await fleets.take(name, { partition: P, fence: 0 }, A, NOW);
   expect(await isReadBy020(name)).toBe(true);
@@ -57,7 +57,7 @@ it('0.2.0 works in a fleet that it began, until a person separates its checkpoin
   expect(await fleets.read(name)).toMatchObject({ nodes: [], checkpointsApart: true });
 });
 
-it('0.2.0 does not work in a fleet that this release began, whatever came of the first requests', async () => {
+it('release 0.2.0 cannot join a fleet that this release began, even concurrently', async () => {
   const name = fleet('newer');
   await Promise.all([A, B].map((key) => fleets.join(name, aNode({ key }))));
   expect(await isReadBy020(name)).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * What a fleet costs. Each of its writes is one write unit, however many partitions a node has, but for checkpoints: their rows
- * have keys of their own. A reading of 64 partitions and 4 nodes is three read units, whatever their checkpoints are.
+ * The cost of a fleet. Each write costs one write unit, for any number of partitions, except for checkpoints, whose
+ * rows have keys of their own. A read of 64 partitions and 4 nodes costs three read units, for any checkpoints.
  */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
@@ -15,7 +15,7 @@ import { makeResources, type Resources } from '../backends/resources.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { answerOf, QUERY_THAT_FINDS_NOTHING } from '../ports/differences.ts';
 
-/** Names and numbers as long as they get in use: DynamoDB pays for characters and digits. */
+/** Realistically long names and numbers: DynamoDB charges for characters and digits. */
 const now = 1_790_000_000_123;
 const NODES = [1, 2, 3, 4].map((n) =>
   nodeOf(`ip-10-0-12-${n}.eu-central-1.compute.internal-4711@01kbdm4z1f9x2p7q8r5t6v3w0y`),
@@ -35,7 +35,7 @@ afterAll(() => resources.stop());
 
 const apart = (lease: Lease): Held => ({ ...held(lease), checkpointApart: true });
 
-/** What a call consumes, in write and in read units. */
+/** The write and read units that a call consumes. */
 const spent = async (call: () => Promise<unknown>): Promise<{ writes: number; reads: number }> => {
   const [writes, reads] = [total(bill.writeUnits), total(bill.readUnits)];
   expect(await call()).not.toBe(false);
@@ -53,7 +53,7 @@ const settled = async (name: FleetName): Promise<readonly Lease[]> => {
   return leases;
 };
 
-it('a heartbeat is one write unit, for all partitions of its node', async () => {
+it('a heartbeat costs one write unit for all partitions of its node', async () => {
   const name = fleet('beats');
   await settled(name);
   const beat = { key: A, beat: 12_345, ttl: 30_000, beatAt: now + 5_000 };
@@ -64,7 +64,7 @@ it('a heartbeat is one write unit, for all partitions of its node', async () => 
   });
 });
 
-it('whatever happens to a partition is one write unit each time', async () => {
+it("each change of a partition's lease costs one write unit", async () => {
   const name = fleet('leases');
   const one = { writes: 1, reads: 0 };
   let lease: Lease | undefined;
@@ -83,10 +83,10 @@ it('whatever happens to a partition is one write unit each time', async () => {
   expect(await spent(() => fleets.pin(name, partitionAt(7), A))).toEqual(one);
 });
 
-it('a checkpoint is a write unit for each kilobyte of its row, and as many for each new owner', async () => {
+it('a checkpoint costs a write unit for each kilobyte, and again for each new owner', async () => {
   const name = fleet('checkpoints');
   const lease = (await fleets.take(name, { partition: partitionAt(0), fence: 0 }, A, now)) as Lease;
-  // A partition that was never taken: its checkpoint's row, and the lease's that says so.
+  // A new partition: its checkpoint's row, and the lease row that refers to it.
   expect(await spent(() => fleets.open(name, lease))).toEqual({ writes: 2, reads: 0 });
   const mine = apart(lease);
   expect(await spent(() => fleets.checkpoint(name, mine, 'x'.repeat(4_096), 1))).toEqual({ writes: 5, reads: 0 });
@@ -96,10 +96,10 @@ it('a checkpoint is a write unit for each kilobyte of its row, and as many for e
   expect(await spent(() => fleets.checkpointOf(name, lease.partition))).toEqual({ writes: 0, reads: 2 });
 });
 
-it('the first life of a fleet is five write units to begin with, any other one; one to be evicted and one to leave', async () => {
+it('the first join of a fleet costs 5 write units; later joins, evictions and leaves 1', async () => {
   const name = fleet('lives');
   const key = A;
-  // Whether the fleet has begun.
+  // The read that checks whether the fleet exists.
   const reads = Number(answerOf(QUERY_THAT_FINDS_NOTHING, backendName()));
   expect(await spent(() => fleets.join(name, aNode({ key })))).toEqual({ writes: 5, reads });
   expect(await spent(() => fleets.join(name, aNode({ key: B })))).toEqual({ writes: 1, reads: 1 });
@@ -107,7 +107,7 @@ it('the first life of a fleet is five write units to begin with, any other one; 
   expect(await spent(() => fleets.leave(name, key))).toEqual({ writes: 1, reads: 0 });
 });
 
-it('a reading of 64 partitions and 4 nodes is as many read units as their rows have four kilobytes', async () => {
+it('a read of 64 partitions and 4 nodes costs a read unit for each 4 KB of rows', async () => {
   const name = fleet('readings');
   const leases = await settled(name);
   expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads: 3 });
@@ -119,7 +119,7 @@ it('a reading of 64 partitions and 4 nodes is as many read units as their rows h
 it.each([
   ['in their leases, as 0.2.0 has them', false, 105],
   ['in rows of their own', true, 4],
-])('a reading of 100 partitions with checkpoints of 4 KB %s is as promised', async (_, isApart, reads) => {
+])('a read of 100 partitions with checkpoints of 4 KB %s costs as promised', async (_, isApart, reads) => {
   const name = fleet(`hundred-${isApart}`);
   const each = pLimit(16);
   await each.map(Array.from({ length: 100 }).keys(), async (n) => {
@@ -135,7 +135,7 @@ it.each([
   expect(await spent(() => fleets.read(name))).toEqual({ writes: 0, reads });
 });
 
-it('rows of nodes expire a day after their last heartbeat, rows of leases and of names never', async () => {
+it('rows of nodes expire a day after their last heartbeat, leases and names never', async () => {
   const name = fleet('expiry');
   await settled(name);
   await fleets.beat(name, { key: A, beat: 1, ttl: 30_000, beatAt: now + 5_000 });
@@ -153,10 +153,10 @@ it('rows of nodes expire a day after their last heartbeat, rows of leases and of
   expect(expiring.map(({ Entry }) => Entry)).toEqual(NODES.map((key) => `node#${key}`));
   const aDayAfter = (at: number): number => at / 1_000 + 24 * 3_600;
   const expected = [aDayAfter(now + 5_000), ...NODES.slice(1).map(() => aDayAfter(now))];
-  // By DynamoDB's clock, of which its answers say the second.
+  // By DynamoDB's clock, of which its answers give the second.
   for (const [index, { ExpiresAt }] of expiring.entries())
     expect(Math.abs(ExpiresAt - (expected[index] as number))).toBeLessThan(5);
-  // With that which keeps 0.2.0 out.
+  // 64 leases, 4 nodes, and the row that keeps 0.2.0 out.
   expect(rows).toHaveLength(69);
   expect((await rowsUnder('~fleets')).map(({ ExpiresAt }) => ExpiresAt).filter((at) => at !== undefined)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** When rows of nodes expire: by DynamoDB's clock, which deletes them, and not by that of the machine that writes them. */
+/** Rows of nodes expire by DynamoDB's clock, which deletes them, and not by the clock of the node. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';

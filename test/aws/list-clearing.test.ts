@@ -1,6 +1,6 @@
 /**
- * A list that is too long for one sweep is cleared away by several, each of which goes on where the last one stopped: what is
- * gone is not asked for again.
+ * A long list is cleared by several sweeps. Each continues where the last one stopped, and does not read again what is
+ * deleted.
  */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { token } from '../factories/factories.ts';
 
 let resources: Resources;
 let lists: Lists;
-/** Commands that were sent. */
+/** The commands that were sent. */
 const sent: string[] = [];
 beforeAll(async () => {
   resources = await makeResources();
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** Has time for so many looks at the time. */
+/** Lets a clearing make `looks` reads. */
 const inTime = (looks: number): Clearing => {
   let left = looks;
   return {
@@ -54,7 +54,7 @@ const rowsUnder = async (key: string): Promise<number> => {
   return (await resources.clients.dynamodb.send(new QueryCommand(query))).Count ?? 0;
 };
 
-it('goes on with the group of results that it had no time for', async () => {
+it('the clearing of a list continues at the group of results where it stopped', async () => {
   const id = 'results-of-many-groups' as ListId;
   const groups = 200;
   await lists.putResults(
@@ -71,7 +71,7 @@ it('goes on with the group of results that it had no time for', async () => {
   for (const group of [0, 99, 199]) expect(await rowsUnder(`${id}#r#${group}`)).toBe(0);
 });
 
-it('does not ask again for the jobs of an addition that is gone', async () => {
+it('the clearing of a list does not read again the jobs of a deleted addition', async () => {
   const id = 'jobs-of-many-additions' as ListId;
   const tokens = Array.from({ length: 40 }, (_, n) => token(`add-${String(n).padStart(2, '0')}`));
   for (const each of tokens) {
@@ -80,7 +80,7 @@ it('does not ask again for the jobs of an addition that is gone', async () => {
   }
   const first = await requests(() => lists.clear(id, 0, 0, inTime(1 + 20)));
   expect(first.answer).toBe(0);
-  // Twenty additions, each with a look and a deletion, and their own rows by eight.
+  // Twenty additions, each with a read and a deletion, and their own rows in three requests.
   expect(first.count).toBe(1 + 20 + 20 + 3);
   expect(await rowsUnder(id)).toBe(20);
   const second = await requests(() => lists.clear(id, 0, 0, inTime(100)));
@@ -89,7 +89,7 @@ it('does not ask again for the jobs of an addition that is gone', async () => {
   for (const each of tokens) expect(await rowsUnder(`${id}#a#${each}`)).toBe(0);
 });
 
-it('keeps what says that jobs are about to be stored while an addition may still store them', async () => {
+it('the clearing of a list keeps the note of an addition that may still store jobs', async () => {
   const id = 'not-yet-settled' as ListId;
   await lists.beginAppend(id, token('a'), { count: 1, hash: 'h' });
   await lists.putJobs(id, token('a'), ['{}']);

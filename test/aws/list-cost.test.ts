@@ -1,6 +1,6 @@
 /**
- * A claim and its end are paid for with one write unit each while a list has twenty claims, and with three while it has
- * as many as it can have.
+ * A claim and its end cost one write unit each in a list with twenty claims, and three with the most claims that a
+ * list can have.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
@@ -11,7 +11,7 @@ import type { Lists } from '../../src/ports/lists.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { token } from '../factories/factories.ts';
 
-/** Numbers as long as they get in a list of 100,000 jobs: DynamoDB pays for digits. */
+/** Numbers as long as they get in a list of 100,000 jobs: DynamoDB charges for digits. */
 const [JOBS, HANDED_OUT, COUNT] = [99_999, 87_651, 137];
 const now = 1_790_000_000_123;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** What a call consumes, in write units. */
+/** The write units that a call consumes. */
 const spent = async (call: () => Promise<unknown>): Promise<number> => {
   const before = total(bill.writeUnits);
   expect(await call()).toBeTruthy();
@@ -52,8 +52,8 @@ const claim = async (id: ListId, n: number) => {
 
 it.each([
   ['twenty', 20, 1],
-  ['as many as there can be', CLAIMS_MAX, 3],
-])('with %s claims each of its writes costs as promised', async (name, claims, most) => {
+  ['the most possible', CLAIMS_MAX, 3],
+])('each write of a claim in a list with %s claims costs as promised', async (name, claims, most) => {
   const id = await opened(`l-${name.length}`);
   for (let n = 1; n < claims; n += 1) await claim(id, n);
   let mine: Lease | undefined;

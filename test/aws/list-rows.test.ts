@@ -1,4 +1,4 @@
-/** Writes of deferred lists that meet a transaction, which no engine here refuses by itself. */
+/** Writes of deferred lists that meet a transaction: the engines in these tests do not refuse them. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { claimId, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
 import { append } from '../../src/steps/lists/append.ts';
@@ -25,7 +25,7 @@ const opened = async (name: string): Promise<ListId> => {
   return id;
 };
 
-it('a list that somebody adds to, or triggers, just now is claimed and given back a moment later', async () => {
+it("a list in another caller's transaction is claimed and released a moment later", async () => {
   const id = await opened('beside');
   const claim = claimId('w');
   if (!claim) throw new Error('that is an id');
@@ -39,14 +39,14 @@ it('a list that somebody adds to, or triggers, just now is claimed and given bac
   expect(await kit().lists.read(id)).toMatchObject({ head: 2, leases: [] });
 });
 
-it('an addition that begins while its other try is just being published is told what that came to', async () => {
+it('an addition that meets its own publication returns the published result', async () => {
   const id = await opened('twice');
   const { left } = refused(resources.clients, PLAIN_WRITES, 2, HELD);
   expect(await append(kit(), id, ['{}'], token('again'))).toMatchObject({ first: 3, total: 4 });
   expect(left()).toBe(0);
 });
 
-it('jobs that were added one by one are read some at once: a function has seconds for a thousand of them', async () => {
+it('jobs that were added one by one are read concurrently', async () => {
   const id = listId('singles') as ListId;
   await kit().lists.open({ id: trackerOf(id), createdAt: NOW, operation: 'ship' }, NOW + 120_000);
   for (let n = 0; n < 40; n += 1) await append(kit(), id, [`{"n":${n}}`], token(`one-${n}`));
@@ -56,7 +56,7 @@ it('jobs that were added one by one are read some at once: a function has second
   expect(most()).toBeGreaterThan(4);
 });
 
-it('an addition or a trigger whose transaction is cancelled for somebody else is done again, once; a malformed one is a defect', async () => {
+it('an addition or trigger whose transaction is cancelled is retried; a malformed one throws', async () => {
   const id = await opened('cancelled');
   for (const [n, code] of ['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'].entries()) {
     const added = refused(resources.clients, TRANSACTIONS, 2, cancelled(code));

@@ -1,4 +1,4 @@
-/** Rows that a later release wrote, as a deployment that went back finds them (docs/how-to/upgrade.md). */
+/** Rows of a later release, as an earlier release finds them after a rollback (docs/how-to/upgrade.md). */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SHARE_KEY } from '../../src/aws/dynamodb-shares.ts';
@@ -37,9 +37,9 @@ type Table = keyof Resources['tables'];
 interface Case {
   readonly table: Table;
   readonly rows: readonly Item[];
-  /** Rows of today. */
+  /** Rows of this release. */
   readonly beside?: readonly Item[];
-  /** Each meets the row, and none has read it before. */
+  /** Each call reads or writes the row, and has not read it before. */
   readonly attempts: readonly (() => Promise<unknown>)[];
 }
 
@@ -167,7 +167,7 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
   },
   'fan-out node': {
     table: 'fanOut',
-    // Slots of another version have another name.
+    // Slots of another version have another attribute name.
     rows: [{ ...nodeRow(fanOut, position, 0, NOW), q: [null] }].map(({ r: _, ...row }: Item) => row),
     attempts: [
       () => stores.fanOuts.node(fanOut, position),
@@ -226,10 +226,10 @@ const inTable = async (table: Table): Promise<readonly Item[]> => {
   return (await resources.clients.dynamodb.send(scan)).Items ?? [];
 };
 
-/** Of a fleet's name nothing but its key is ever read. */
+/** Of the row with a fleet's name, only the key is read. */
 const KINDS = ROW_KINDS.filter((kind) => kind !== 'fleet name');
 
-it.each(KINDS)('a %s of a later release is neither misread nor overwritten: what asks for it fails', async (kind) => {
+it.each(KINDS)('a %s row of a later release is not overwritten, and every call that meets it fails', async (kind) => {
   const { table, rows, beside = [], attempts } = CASES()[kind];
   const later = kind === 'fan-out node' ? { v: LATER } : { Version: LATER };
   for (const row of [...rows.map((each) => ({ ...each, ...later })), ...beside])
@@ -247,7 +247,7 @@ it.each(KINDS)('a %s of a later release is neither misread nor overwritten: what
   expect(await inTable(table)).toEqual(before);
 });
 
-it('one that was stored without a version is of the first', async () => {
+it('a row that was stored without a version has version 1', async () => {
   await resources.clients.dynamodb.send(
     new PutCommand({
       TableName: resources.tables.batchLock,
@@ -262,7 +262,7 @@ it('one that was stored without a version is of the first', async () => {
   });
 });
 
-it('names the row as a person looks for it, and the way out', () => {
+it('the error names the row, and tells the user what to deploy', () => {
   const seen = { kind: 'task', name: 'a-1', version: 3, reads: 2, release: '1.2.3' };
   expect(new NewerRow(seen).message).toBe(
     'the task row "a-1" has version 3, and Groupage 1.2.3 reads versions up to 2: a later release wrote it. Deploy that release again, or a later one; until then the row stays unchanged',

@@ -1,21 +1,21 @@
-/** Services that are short of capacity: they do some of what a request asks for, and answer as AWS does. */
+/** Services that are short of capacity: they do only a part of each request, and answer as AWS does. */
 import type { BatchStatementErrorCodeEnum } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../../src/aws/clients.ts';
 
-/** One of the many things that a request asks for: a statement, a key, a write or a message. */
+/** A part of a request: a statement, a key, a write or a message. */
 export type Entry = object;
 
-/** What becomes of an entry that is not answered as done. */
+/** The fate of an entry that the service does not report as done. */
 interface Trouble {
-  /** Of a statement or a message. */
+  /** The code for a statement or a message. */
   readonly code: BatchStatementErrorCodeEnum | 'ServiceUnavailable' | 'InvalidMessageContents';
-  /** Done all the same: its answer is what was lost. Of a statement. */
+  /** The statement is done, but its answer is lost. */
   readonly isDone?: true;
-  /** Of a message: never to be sent again. */
+  /** The message must never be sent again. */
   readonly isSendersFault?: true;
 }
 
-/** @param time how often the very same entry was asked for, this time included. */
+/** @param time how often this entry was requested, including this time */
 export type TroubleOf = (entry: Entry, time: number) => Trouble | undefined;
 
 interface Troubled {
@@ -23,12 +23,12 @@ interface Troubled {
   readonly trouble: Trouble | undefined;
 }
 
-/** How a kind of request carries its entries, and its answer what was not done. */
+/** How a kind of request carries its entries, and how its answer lists those that were not done. */
 interface Shape {
   entries(input: Fields): readonly Entry[];
-  /** The request for some of its entries. */
+  /** The request with only some of its entries. */
   of(input: Fields, entries: readonly Entry[]): Fields;
-  /** @param output what the engine said of those that it was asked for. */
+  /** @param output the engine's answer for the entries that were sent */
   answer(output: Fields, all: readonly Troubled[], input: Fields): Fields;
 }
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isSent = ({ trouble }: Troubled): boolean => trouble === undefined || trouble.isDone === true;
 const heldIn = (all: readonly Troubled[]): Entry[] => all.filter((each) => !isSent(each)).map(({ entry }) => entry);
 
-/** Requests of a table each, which is all that is asked for here. */
+/** The table and the entries of a request. The tests send requests to one table each. */
 const tableOf = (input: Fields): [table: string, asked: unknown] =>
   Object.entries(input.RequestItems as Fields)[0] as [string, unknown];
 
@@ -96,12 +96,12 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 interface Overload {
-  /** How often each entry was asked for, by its text. */
+  /** How often each entry was requested, by its JSON text. */
   readonly times: ReadonlyMap<string, number>;
   end(): void;
 }
 
-/** Whatever asks these clients for many things at once gets only some. */
+/** Makes the clients do only a part of each batch request. */
 export const overload = ({ dynamodb, sqs }: AwsClients, troubleOf: TroubleOf): Overload => {
   const times = new Map<string, number>();
   const timeOf = (entry: Entry): number => {
@@ -138,7 +138,7 @@ export const overload = ({ dynamodb, sqs }: AwsClients, troubleOf: TroubleOf): O
   };
 };
 
-/** The next so many requests are throttled as a whole, within the client's own tries. */
+/** Throttles the next requests as a whole, below the retries of the SDK. */
 export const throttle = ({ dynamodb, sqs }: AwsClients, requests: number): void => {
   let left = requests;
   const meddle =

@@ -1,20 +1,20 @@
-/** What the tests of an overloaded service share: resources on a real engine, clients that hear of trouble, and whose. */
+/** Shared by the tests of overloaded services: resources on a real engine, and clients with faults. */
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { makeResources, type Resources } from '../backends/resources.ts';
 import { type Entry, overload, type TroubleOf } from './overload.ts';
 
 export let resources: Resources;
 let end = (): void => {};
-/** Everything is done at once again, as after each test. */
+/** Ends the overload, as happens after each test. */
 export const relieve = (): void => end();
 
-/** To be called once by a file, before its tests. */
+/** A test file calls this once, before its tests. */
 export const withResources = (): void => {
   beforeAll(async () => {
     resources = await makeResources();
   });
   afterAll(() => resources.stop());
-  // No pause between the rounds: what it is good for is nothing that a test could see.
+  // No pause between the rounds of retries: it is not under test here.
   beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
   afterEach(() => {
     end();
@@ -22,7 +22,10 @@ export const withResources = (): void => {
   });
 };
 
-/** From here on, to the end of the test. @returns how often the entries of the named ones were asked for, in order. */
+/**
+ * Starts an overload that lasts until the end of the test. @returns how often the matching entries were requested, in
+ * order
+ */
 export const overloaded = (troubleOf: TroubleOf): ((about: (text: string) => boolean) => number[]) => {
   const started = overload(resources.clients, troubleOf);
   end = started.end;
@@ -33,11 +36,11 @@ export const overloaded = (troubleOf: TroubleOf): ((about: (text: string) => boo
       .map(([, times]) => times);
 };
 
-/** Which of a test's tasks or messages this is about. */
+/** The number of a test's task or message in a text. */
 export const numberIn = (text: string): number => Number(/r\d+-(\d+)/.exec(text)?.[1]);
 export const numberOf = (entry: Entry): number => numberIn(JSON.stringify(entry));
 
-/** How often each is not done: some the second time neither. */
+/** How often each entry fails: some fail twice. */
 export const failuresOf = (n: number): number => {
   if (n % 7 === 0) return 2;
   return n % 3 === 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** What the API says that its reads cost is what the tables said. */
+/** The header with the read units equals the sum of the tables' own answers. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { readMeter } from '../../src/aws/read-units.ts';
@@ -14,7 +14,7 @@ interface Capacity {
 let resources: Resources;
 let request: (path: string, init?: RequestInit) => Promise<Response>;
 let kit: ReturnType<typeof stepKit>;
-/** What each request to the tables asked for, and what they said. */
+/** Whether each request asked for its consumed capacity, and the sum of the answers. */
 const asked: unknown[] = [];
 let said = 0;
 beforeAll(async () => {
@@ -55,14 +55,14 @@ const PATHS = [
   '/tasks/nobody',
 ];
 
-it.each(PATHS)('GET %s says what was read for it', async (path) => {
+it.each(PATHS)('GET %s returns the read units that it consumed', async (path) => {
   said = 0;
   const units = unitsOf(await request(path));
-  // An index that is empty costs nothing on some engines.
+  // An empty index costs nothing on some engines.
   expect(units).toBe(said);
 });
 
-it('requests at one time are told apart', async () => {
+it('concurrent requests each return their own read units', async () => {
   const alone: number[] = [];
   for (const path of PATHS) alone.push(unitsOf(await request(path)));
   const together = await Promise.all(PATHS.map(async (path) => unitsOf(await request(path))));
@@ -70,12 +70,12 @@ it('requests at one time are told apart', async () => {
   expect(new Set(alone).size).toBeGreaterThan(2);
 });
 
-it('where nothing was read it is 0', async () => {
+it('a request without a read returns 0 read units', async () => {
   for (const path of ['/queues', '/nothing', '/targets?limit=x'])
     expect((await request(path)).headers.get('groupage-read-units'), path).toBe('0');
 });
 
-it('what writes, and what no request of the API asks for, goes out as it always did', async () => {
+it('writes, and reads outside the API, do not ask for consumed capacity', async () => {
   asked.length = 0;
   await request('/fan-outs', { method: 'POST', body: '{"id":"f"}' });
   await kit.tasks.all(

@@ -1,11 +1,11 @@
 /**
- * Requests that DynamoDB refuses while somebody's transaction is under way, or while it is too busy: no engine here
- * does.
+ * Requests that DynamoDB refuses while another transaction is in progress, or while it is throttling. The engines in
+ * these tests never do so.
  */
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../../src/aws/clients.ts';
 
-/** The next so many requests of a kind are refused, as DynamoDB does, and not sent. */
+/** Refuses the next `times` requests of a kind with `cause`, and does not send them. */
 export const refused = (
   { dynamodb }: AwsClients,
   kind: RegExp,
@@ -24,7 +24,7 @@ export const refused = (
   return { left: () => left };
 };
 
-/** How many requests of a kind are under way together. */
+/** Counts how many requests of a kind are in flight at once. */
 export const atOnce = ({ dynamodb }: AwsClients, kind: RegExp): { readonly most: () => number } => {
   let [open, most] = [0, 0];
   const count =
@@ -41,14 +41,14 @@ export const atOnce = ({ dynamodb }: AwsClients, kind: RegExp): { readonly most:
   return { most: () => most };
 };
 
-/** From now on all requests are sent. */
+/** Sends all requests from now on. */
 export const taken = ({ dynamodb }: AwsClients): boolean => dynamodb.middlewareStack.remove('refused');
 
 export const HELD = new TransactionConflictException({ message: 'said to be held by a transaction', $metadata: {} });
 export const PLAIN_WRITES = /^(Put|Update)ItemCommand$/;
 export const TRANSACTIONS = /^TransactWriteItemsCommand$/;
 
-/** Why a transaction was cancelled. */
+/** The error of a transaction that was cancelled for a reason. */
 export const cancelled = (Code: string) =>
   new TransactionCanceledException({
     message: Code,

@@ -1,4 +1,4 @@
-/** Rows that an earlier version wrote, and that a deployment finds. */
+/** Rows that an earlier release wrote. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { voidAttempts } from '../../src/aws/recovery.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.stop());
 
-/** A batch amid its first attempt, from before tries were counted apart from attempts. */
+/** A batch in its first attempt, whose row has no `Tries`, as before counted attempts existed. */
 const running = async () => {
   const { batch: id, target } = fresh();
   const forming = {
@@ -37,18 +37,18 @@ const running = async () => {
   return id;
 };
 
-it('a batch without tries has had as many as attempts', async () => {
+it('a batch row without Tries has as many counted attempts as attempts', async () => {
   const id = await running();
   expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, countedAttempts: 1 });
 });
 
-it('a local start takes back the attempt that was cut short', async () => {
+it('a local start does not count the attempt that was interrupted', async () => {
   const id = await running();
   await voidAttempts(resources.clients.dynamodb, resources.tables.batch);
   expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, countedAttempts: 0, runUntil: 0 });
 });
 
-it('an operation with a call reserved, of which 0.2.0 keeps no rate: its line is read, and may be replaced', async () => {
+it('a reserved call of 0.2.0 without a rate is read, and can be replaced', async () => {
   const operation = operationName('reserved-before');
   const { clients, tables } = resources;
   await clients.dynamodb.send(

@@ -1,4 +1,4 @@
-/** What a slot costs, as DynamoDB charges for it: where few slots are taken, and where hundreds are. */
+/** The cost of a slot in DynamoDB's units, with few and with hundreds of slots taken. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OperationName } from '../../src/domain/ids.ts';
 import { PAGE_SIZE } from '../../src/domain/operations/slot-pages.ts';
@@ -36,12 +36,12 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** Writes that a condition refuses, for which DynamoDB charges, too. */
+/** Writes that fail their condition, for which DynamoDB charges too. */
 let refused = 0;
 
-/** A write unit costs as much as five eventually consistent or consistent read units (us-east-1, on demand). */
+/** A write unit costs as much as five read units of either kind (us-east-1, on demand). */
 const READS_OF_A_WRITE = 5;
-/** A full batch of 25 small tasks takes this many write units beside its slot (test/local/burst.test.ts). */
+/** The write units of a full batch of 25 small tasks, without its slot (test/local/burst.test.ts). */
 const WRITES_OF_A_BATCH = 25 * 5;
 
 /** An operation of its own with a cap. */
@@ -53,14 +53,14 @@ const cappedAt = (name: OperationName, cap: number) => {
   return stepKit(dynamoDBStores(resources), { ...base, operations: { [name]: operation } });
 };
 
-/** Takes and frees the last slot of a cap that is otherwise used up. @param bytes of each Target */
+/** Takes and frees the last slot of a cap. All other slots are taken. @param bytes length of each Target */
 const lastSlotOf = async (cap: number, bytes: number) => {
   const name = operationName(`ship-${cap}-${bytes}`);
   const deps = cappedAt(name, cap);
   const { operations } = deps;
   const targetOf = (n: number) => target(`${name}/depot=${n}`.padEnd(bytes, '-'));
   if (cap > PAGE_SIZE) await operations.noteCap(name, cap);
-  // The last page has one slot left.
+  // The last page has one free slot.
   for (let page = 0; page < cap / PAGE_SIZE; page += 1)
     await Promise.all(
       Array.from({ length: page === cap / PAGE_SIZE - 1 ? PAGE_SIZE - 1 : PAGE_SIZE }, (_, n) =>
@@ -76,7 +76,7 @@ const lastSlotOf = async (cap: number, bytes: number) => {
 };
 
 it.each([30, 250, 512])(
-  'with Targets of %d bytes a batch costs at 1,000 slots what it costs at 10, or a tenth more',
+  'a batch with Targets of %d bytes costs at most a tenth more at 1,000 slots than at 10',
   async (bytes) => {
     const [ten, hundred, thousand] = [
       await lastSlotOf(10, bytes),
@@ -89,7 +89,7 @@ it.each([30, 250, 512])(
   },
 );
 
-it('where a cap was lowered to one page, a process has one write refused, and none with the batches that follow', async () => {
+it('after a cap is lowered to one page, a process has only its first write refused', async () => {
   const name = operationName('ship-lowered');
   const deps = cappedAt(name, 5);
   await deps.operations.noteCap(name, 300);

@@ -1,4 +1,4 @@
-/** A glance at a batch's members, an eventually consistent read, believes no row but one that shows the batch and is open. */
+/** An eventually consistent read of a batch's members trusts only rows that name the batch and are open. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import type { OpenTask } from '../../src/domain/batches/members.ts';
@@ -11,7 +11,7 @@ import { fresh } from '../ports/names.ts';
 
 let resources: Resources;
 let tasks: Tasks;
-/** What an eventually consistent read shows of a row, which may be nothing. */
+/** Changes what an eventually consistent read returns of a row. `undefined` hides the row. */
 let shown: (row: Item) => Item | undefined = (row) => row;
 
 beforeAll(async () => {
@@ -51,18 +51,18 @@ const claimed = async (): Promise<{ readonly ids: TaskId[]; readonly batch: Batc
 
 const payloads = (open: readonly OpenTask[]): readonly string[] => open.map(({ payload }) => payload);
 
-describe('a glance at the members of a batch', () => {
+describe('an eventually consistent read of members', () => {
   it.each<{ readonly what: string; readonly show: typeof shown; readonly left?: readonly string[] }>([
-    { what: 'not there', show: () => undefined },
-    { what: 'as before their claim', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created' }) },
-    { what: 'of another life of their ids', show: (row) => ({ ...row, Status: 'succeeded', BatchId: 'b#1#1' }) },
+    { what: 'missing', show: () => undefined },
+    { what: 'older than their claim', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created' }) },
+    { what: 'of another task with the id', show: (row) => ({ ...row, Status: 'succeeded', BatchId: 'b#1#1' }) },
     { what: 'between two runs', show: ({ BatchId: _, ...row }) => ({ ...row, Status: 'created', Run: 2 }) },
     {
       what: 'without their payloads',
       show: (row) => (String(row.Id).includes('#payload') ? undefined : row),
       left: PAYLOADS.slice(0, 1),
     },
-  ])('leaves out those that it shows $what', async ({ show, left = [] }) => {
+  ])('leaves out rows that are $what', async ({ show, left = [] }) => {
     shown = show;
     const { ids, batch } = await claimed();
     expect(payloads(await tasks.readEventually(ids, batch))).toEqual(left);

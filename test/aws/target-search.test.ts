@@ -1,4 +1,4 @@
-/** Among ten thousand Targets of an operation, a search reads those that it finds, and no others. */
+/** A search among ten thousand Targets of an operation reads only the Targets that it finds. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeAll } from '../../src/aws/dynamodb.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
@@ -12,7 +12,7 @@ const TARGETS = 10_000;
 const operation = 'search' as OperationName;
 
 let resources: Resources;
-/** Keys that queries have looked at, as DynamoDB says. */
+/** The keys that queries have scanned, as DynamoDB reports. */
 let looked = 0;
 beforeAll(async () => {
   resources = await makeResources();
@@ -40,7 +40,7 @@ it.each([
   ['depot=04242', 1],
   ['depot=x', 0],
   ['depot=012', 100],
-])('%s finds %i', async (prefix, count) => {
+])('a search for %s finds and reads %i Targets', async (prefix, count) => {
   const locks = dynamoDBLocks(resources.clients.dynamodb, resources.tables.batchLock, () => 1_000);
   const found: Target[] = [];
   looked = 0;
@@ -55,7 +55,7 @@ it.each([
   expect(looked).toBe(count);
 });
 
-it('no cursor leads out of a search', async () => {
+it('a cursor is invalid for a search with another prefix', async () => {
   const locks = dynamoDBLocks(resources.clients.dynamodb, resources.tables.batchLock, () => 1_000);
   const { cursor } = await locks.targets(operation, 10, undefined, 'depot=012');
   expect(cursor).toBeDefined();

@@ -1,6 +1,6 @@
 /**
- * What a service leaves undone is asked for again, and nothing else is: on a real engine, whose clients are made to hear
- * what AWS says when it is short of capacity (rule F2: a throttled statement is never counted as refused).
+ * Requests that a service leaves undone are sent again, and no others: on a real engine, whose clients return the
+ * errors of an overloaded service. A throttled statement is never counted as refused (F2).
  */
 import { BatchStatementErrorCodeEnum } from '@aws-sdk/client-dynamodb';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 
 const isLost = (n: number): boolean => failuresOf(n) === 0 && n % 4 === 1;
-/** And for some it is only the answer that is lost. */
+/** For some entries only the answer is lost. */
 const SOME_LOST: TroubleOf = (entry, time) =>
   time === 1 && isLost(numberOf(entry)) ? { code: 'InternalServerError', isDone: true } : SOME(entry, time);
 
@@ -34,18 +34,18 @@ const finishing = (batch: FinishingBatch['id'], to: FinishingBatch['target']): F
   target: to,
   attempts: 1,
   at: NOW,
-  // For long: no engine should take out what is still looked at.
+  // So long that no engine deletes the rows during the test.
   keep: 100 * 365 * 24 * 3_600_000,
 });
 
-/** Tasks with ids of their own, numbered. */
+/** Tasks with new ids, numbered from 0. */
 const manyTasks = (fields: Partial<NewTask> = {}) => {
   const { t, target: to, batch } = fresh();
   const tasks = Array.from({ length: COUNT }, (_, n) => aTask({ id: t(n), target: to, ...fields }));
   return { tasks, ids: tasks.map(({ id }) => id), candidates: tasks.map(({ id }) => candidate(id)), to, batch };
 };
 
-describe('a statement that DynamoDB answers with', () => {
+describe('a statement with the error', () => {
   const FATES: Readonly<Record<BatchStatementErrorCodeEnum, 'again' | 'refused' | 'thrown'>> = {
     ThrottlingError: 'again',
     ProvisionedThroughputExceeded: 'again',
@@ -78,10 +78,10 @@ describe('a statement that DynamoDB answers with', () => {
   );
 });
 
-describe('what an overloaded DynamoDB leaves undone is asked for again, and nothing else:', () => {
+describe('under overload the store repeats only', () => {
   const isStatement = (text: string): boolean => text.startsWith('{"Statement"');
 
-  it('F2: each claim, of which those that another batch won are refused', async () => {
+  it('claims that were not done, not refused ones (F2)', async () => {
     const { ids, tasks, candidates, batch } = manyTasks();
     await stores.tasks.insert(tasks);
     const isAnothers = (n: number): boolean => n % 10 === 4;
@@ -96,7 +96,7 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect(shown).toEqual(ids.map((_, n) => (isAnothers(n) ? `${batch}-rival` : batch)));
   });
 
-  it('R1: each insertion, answered with what is stored', async () => {
+  it('inserts that were not done (R1)', async () => {
     const { ids, tasks } = manyTasks();
     await stores.tasks.insert(tasks.filter((_, n) => n % 10 === 4));
     overloaded(SOME_LOST);
@@ -104,11 +104,11 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect(written.map(({ stored }) => [stored.id, stored.createdAt])).toEqual(
       ids.map((id, n) => [id, n % 10 === 4 ? NOW : NOW + 1]),
     );
-    // Whether it was this one that did it, nobody can know where the answer was lost.
+    // If the answer is lost, the store cannot tell whether its own insert succeeded.
     expect(written.map(({ isNew }) => isNew)).toEqual(ids.map((_, n) => n % 10 !== 4 && !isLost(n)));
   });
 
-  it('H4: each result, and the end of each payload', async () => {
+  it('results and payload expiries that were not done (H4)', async () => {
     const { ids, tasks, candidates, to, batch } = manyTasks({ payload: LARGE });
     await stores.tasks.insert(tasks);
     await stores.tasks.storePayloads(tasks.map((task) => ({ ...task, run: 1 })));
@@ -126,7 +126,7 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect(expire).toEqual(ids.map(() => true));
   });
 
-  it('R2, F5: each row that is put or deleted', async () => {
+  it('puts and deletions that were not done (R2, F5)', async () => {
     const { tasks, to } = manyTasks();
     const waiting = tasks.map((task, n) => ({ ...task, run: 1, createdAt: NOW + n }));
     const times = overloaded(SOME);
@@ -143,7 +143,7 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect(await stores.waiting.first(to, 2 * COUNT)).toEqual(rows.slice(COUNT - 1));
   });
 
-  it('H3: each key that is read, of tasks and of their payloads', async () => {
+  it('keys that were not read, of tasks and payloads (H3)', async () => {
     const { ids, tasks, candidates, batch } = manyTasks({ payload: LARGE });
     await stores.tasks.insert(tasks);
     await stores.tasks.storePayloads(tasks.map((task) => ({ ...task, run: 1 })));
@@ -157,7 +157,7 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     expect(times((text) => text.includes('#payload'))).toEqual(expected);
   });
 
-  it('a request as a whole, whatever it was', async () => {
+  it('requests that were throttled as a whole', async () => {
     const { tasks, ids, candidates, to, batch } = manyTasks();
     throttle(resources.clients, 2);
     expect((await stores.tasks.insert(tasks)).every(({ isNew }) => isNew)).toBe(true);
@@ -175,7 +175,7 @@ describe('what an overloaded DynamoDB leaves undone is asked for again, and noth
     ['statement', 'ThrottlingError', /said to be ThrottlingError \(ThrottlingError\)/],
     ['write', 'Unprocessed', /items were left unprocessed/],
     ['key', 'Unprocessed', /keys were left unprocessed/],
-  ])('a %s that is never done only for so long, and the error says why', async (what, code, reason) => {
+  ])('a %s that is never done, eight times, then throws', async (what, code, reason) => {
     const { t, target: to, batch } = fresh();
     const tasks = [1, 2, 3].map((n) => aTask({ id: t(n), target: to }));
     await stores.tasks.insert(tasks);

@@ -1,4 +1,4 @@
-/** Messages that SQS does not take are sent again, and nothing else is: on a real engine, as `unfinished.test.ts` does. */
+/** Messages that SQS does not accept are sent again, and no others: on a real engine, as in `unfinished.test.ts`. */
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import { GaveUp } from '../../src/aws/rounds.ts';
@@ -11,8 +11,8 @@ import { failuresOf, numberIn, numberOf, overloaded, resources, SOME, withResour
 
 withResources();
 
-describe('a message that SQS did not take', () => {
-  /** Every message in a queue that nobody else takes from. */
+describe('a message refused by SQS', () => {
+  /** Receives and deletes every message of a queue. */
   const drain = async (queue: WorkingQueue): Promise<{ id: string | undefined; body: string }[]> => {
     const QueueUrl = resources.queues[queue];
     const all: { id: string | undefined; body: string }[] = [];
@@ -28,7 +28,7 @@ describe('a message that SQS did not take', () => {
     return Array.from({ length: count }, (_, n) => ({ body: JSON.stringify({ id: t(n) }) }));
   };
 
-  it('is sent again, and only that; the ids keep their order', async () => {
+  it('is sent again alone, and the ids keep their order', async () => {
     const sent = messages(23);
     const times = overloaded(SOME);
     const ids = await sendAll(resources.clients.sqs, resources.queues.register, sent);
@@ -36,7 +36,7 @@ describe('a message that SQS did not take', () => {
     expect(await drain('register')).toEqual(sent.map(({ body }, n) => ({ id: ids[n], body })));
   });
 
-  it('by the sender’s fault is not sent again: the error has the reason', async () => {
+  it("as the sender's fault is not sent again, and the error says why", async () => {
     const times = overloaded((entry) => {
       if (numberOf(entry) === 2) return { code: 'InvalidMessageContents', isSendersFault: true };
       return numberOf(entry) === 1 ? { code: 'ServiceUnavailable' } : undefined;
@@ -63,7 +63,7 @@ describe('a message that SQS did not take', () => {
     expect((await drain('group')).map(({ body }) => body)).toEqual(sent.slice(0, 2).map(({ body }) => body));
   });
 
-  it('because the whole request was throttled is sent again', async () => {
+  it('with its whole request throttled is sent again', async () => {
     throttle(resources.clients, 2);
     const targets = [1, 2].map((n) => ({ target: target(`ship/depot=r0-${n}`) }));
     await sendAll(

@@ -1,6 +1,6 @@
 /**
- * An account of AWS, for whoever has one: the run deploys stages of its own, tagged, and removes them. Since that costs
- * money and is done in somebody's account, it has to be said which account is meant.
+ * The backend `aws` for a real AWS account: the run deploys tagged stages of its own and removes them. Since this
+ * costs money, the environment has to name the account.
  */
 import { randomBytes } from 'node:crypto';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
@@ -21,7 +21,7 @@ interface Wanted {
   readonly downstreamPort: number;
 }
 
-/** What the environment says about the account to test in. @throws Error that names everything that is missing */
+/** Reads the account to test in from the environment. @throws Error that names everything that is missing */
 export const readWanted = (environment: Environment): Wanted => {
   const {
     GROUPAGE_AWS_ACCOUNT: account = '',
@@ -49,8 +49,8 @@ export const readWanted = (environment: Environment): Wanted => {
 };
 
 /**
- * The SDK and the CDK look for credentials in different orders: what the SDK found, and whose account it asked for, is
- * all that this process and its children have from here on.
+ * The SDK and the CDK look for credentials in different orders. So this process and its children get only the
+ * credentials whose account was checked.
  */
 const useAlone = ({ accessKeyId, secretAccessKey, sessionToken }: Credentials): void => {
   for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_PROFILE', 'AWS_SESSION_TOKEN']) delete process.env[name];

@@ -1,6 +1,6 @@
 /**
- * Where the suite's stack runs: one suite, many backends. A test asks for one with {@link openBackend} and cannot tell
- * which it got; `GROUPAGE_BACKEND` chooses, see docs/how-to/test-groupage.md.
+ * The backend on which the suite's stack runs: one suite, several backends. A test opens one with {@link openBackend},
+ * and does not depend on which. `GROUPAGE_BACKEND` chooses the backend; see docs/how-to/test-groupage.md.
  */
 
 import { inject } from 'vitest';
@@ -19,15 +19,18 @@ declare module 'vitest' {
 
 /** A whole stack: tables, queues, functions, API. */
 export interface Backend {
-  /** As somebody who may do everything. */
+  /** Clients with all permissions. */
   readonly clients: AwsClients;
-  /** What the functions are told, all of it together: the names of tables and the addresses of queues. */
+  /** The environment variables of all functions together: names of tables and URLs of queues. */
   readonly settings: Environment;
-  /** Asks the HTTP API, with credentials where it wants them. @param path below the version, e.g. `/tasks`. */
+  /** Calls the HTTP API, with credentials if it needs them. @param path below the version, e.g. `/tasks` */
   api(path: string, init?: RequestInit): Promise<Response>;
-  /** Invokes a function and waits for its end. @param part of its name, e.g. `SweepHandler`. @throws what it threw */
+  /**
+   * Invokes a function and waits for its end. @param part of its name, e.g. `SweepHandler`. @throws the function's
+   * error
+   */
   invoke(part: string, event: unknown): Promise<void>;
-  /** What went wrong where nobody waits for it: for the message of a test that waits in vain. */
+  /** Errors that no caller received, for the message of a test that times out. */
   errors(): readonly string[];
   stop(): Promise<void>;
 }
@@ -35,12 +38,12 @@ export interface Backend {
 export const openBackend = async (config: Config): Promise<Backend> => {
   const given = inject('backend');
   if (given.functions === 'here') return openHere(given, config);
-  // Half of AWS's clients: only where they are wanted.
+  // Loaded only if needed: it imports half of the AWS clients.
   const { openDeployed } = await import('./deployed.ts');
   return openDeployed(given);
 };
 
-/** The stack that this run deployed, for tests of deployments; its cloud is what this process talks to then. */
+/** The stack that this run deployed, for tests of deployments. This process uses its cloud from then on. */
 export const deployedStack = (): GivenStack => {
   const given = inject('backend');
   if (given.functions === 'here')
@@ -49,7 +52,7 @@ export const deployedStack = (): GivenStack => {
   return given;
 };
 
-/** Where a test's downstream has to listen; 0 for anywhere. */
+/** The port on which a test's downstream has to listen; 0 for any. */
 export const downstreamPort = (): number => {
   const given = inject('backend');
   return given.functions === 'here' ? 0 : given.downstreamPort;

@@ -1,4 +1,4 @@
-/** The CDK's own command line, as somebody in this repository would run it. */
+/** The CDK's own command line, as a user of this repository runs it. */
 import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,15 +40,15 @@ export const runIn = async (
 /** Runs `cdk` for a stage with a configuration. */
 export type Cdk = (command: 'bootstrap' | 'deploy' | 'diff' | 'destroy', ...args: string[]) => Promise<Ran>;
 
-/** @param input what `groupage.config.json` says */
+/** @param input the contents of `groupage.config.json` */
 export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => {
   const folder = temporaryFolder('deploy');
   const config = join(folder, 'groupage.config.json');
   writeFileSync(config, JSON.stringify(input));
-  // Each with an output of its own: several may synthesise at once.
+  // Each run has its own output folder, since several may synthesise at once.
   const output = join(folder, 'cdk.out');
   const synthesised = ['-c', `stage=${stage}`, '--output', output];
-  // Removing looks for the stacks' names alone: those of the last synthesis do.
+  // Destroying needs only the names of the stacks, which the last synthesis has.
   const app = (command: string): string[] =>
     command === 'destroy' && existsSync(join(output, 'manifest.json')) ? ['--app', output] : synthesised;
   const tags = Object.entries(cloud.tags).flatMap(([key, value]) => ['--tags', `${key}=${value}`]);
@@ -56,12 +56,12 @@ export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => 
     runIn(cloud, 'cdk', [command, ...args, ...(command === 'deploy' ? tags : []), ...app(command)], {
       GROUPAGE_CONFIG: config,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
-      // It says the same of a template each time, in warnings, for most of what a synthesis takes: here once is enough.
+      // Validation repeats the same warnings for each synthesis, and takes most of its time. One run of it is enough.
       ...(command === 'diff' ? {} : { CDK_VALIDATION: 'false' }),
     });
 };
 
-/** Deploys all stacks, or updates them. @throws Error with the output */
+/** Deploys or updates all stacks. @throws Error with the output */
 export const deployAll = async (cdk: Cdk): Promise<void> => {
   succeeded(await cdk('deploy', '--all', '--require-approval', 'never'));
 };
@@ -71,7 +71,7 @@ export const destroyAll = async (cdk: Cdk): Promise<void> => {
   succeeded(await cdk('destroy', '--all', '--force'));
 };
 
-/** What must succeed. @throws Error with the output */
+/** Checks that a command succeeded. @throws Error with the output */
 export const succeeded = ({ code, output }: Ran): string => {
   if (code !== 0) throw new Error(`exit status ${code}:\n${output}`);
   return output;

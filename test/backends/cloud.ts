@@ -1,4 +1,4 @@
-/** A cloud to deploy to: an account of AWS, or an emulator that looks like one. */
+/** A cloud to deploy to: an AWS account, or an emulator of AWS. */
 
 import { readFileSync } from 'node:fs';
 import { rootCertificates, setDefaultCACertificates } from 'node:tls';
@@ -9,17 +9,20 @@ export interface Cloud {
   readonly name: 'ministack' | 'aws';
   readonly account: string;
   readonly region: string;
-  /** Where all of its services are, if not at AWS. */
+  /** The URL of all its services, unless it is AWS. */
   readonly endpoint?: string;
   /** A file with the certificate of the endpoint. */
   readonly certificate?: string;
-  /** Ends the names of the run's stages, so that runs do not meet. */
+  /** The suffix of the run's stages, which keeps runs apart. */
   readonly suffix: string;
-  /** Put on everything that the run makes. */
+  /** Tags of everything that the run creates. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The variables by which the SDKs, the CDK and the CLI find a cloud; credentials come from the environment. */
+/**
+ * The environment variables by which the SDKs, the CDK and the CLI find a cloud. AWS credentials come from the
+ * environment.
+ */
 export const environmentOf = ({ region, endpoint, certificate }: Cloud): Record<string, string> => ({
   AWS_REGION: region,
   AWS_DEFAULT_REGION: region,
@@ -28,7 +31,7 @@ export const environmentOf = ({ region, endpoint, certificate }: Cloud): Record<
   ...(certificate ? { NODE_EXTRA_CA_CERTS: certificate, AWS_CA_BUNDLE: certificate } : {}),
 });
 
-/** Lets every client of this process find the cloud, by the variables that also its child processes get. */
+/** Points every client of this process to the cloud, with the variables that its child processes get too. */
 export const enter = (cloud: Cloud): void => {
   Object.assign(process.env, environmentOf(cloud));
   if (cloud.certificate) setDefaultCACertificates([...rootCertificates, readFileSync(cloud.certificate, 'utf8')]);

@@ -1,4 +1,7 @@
-/** A stack that was deployed for the run: its functions run in the cloud, and everything is found through AWS's APIs. */
+/**
+ * A stack that was deployed for the run. Its functions run in the cloud, and its resources are found through AWS's
+ * APIs.
+ */
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
@@ -10,7 +13,7 @@ import type { GivenStack } from './given.ts';
 
 /** A backend whose functions have names in the cloud. */
 export interface DeployedBackend extends Backend {
-  /** @param part of a function's name, e.g. `GroupHandler`. @throws Error when the stack has no such function */
+  /** @param part of a function's name, e.g. `GroupHandler`. @throws Error if the stack has no such function */
   nameOf(part: string): string;
 }
 
@@ -53,13 +56,13 @@ export const openDeployed = async ({
 
 /** A resource of a stack. */
 export interface StackResource {
-  /** What the template calls it. */
+  /** Its id in the template. */
   readonly logicalId: string;
-  /** What the cloud calls it. */
+  /** Its name in the cloud. */
   readonly name: string;
 }
 
-/** @param type as CloudFormation has it, e.g. `AWS::IAM::Role`. */
+/** @param type as in CloudFormation, e.g. `AWS::IAM::Role` */
 export const resourcesOf = async (StackName: string, type: string): Promise<StackResource[]> => {
   const found: StackResource[] = [];
   for await (const { StackResourceSummaries = [] } of paginateListStackResources(
@@ -71,7 +74,10 @@ export const resourcesOf = async (StackName: string, type: string): Promise<Stac
   return found;
 };
 
-/** Where the API of a stack is, without its version. An emulator's function URLs have AWS's host names; it answers for them under a path. */
+/**
+ * The URL of a stack's API, without the version. An emulator's function URLs have AWS's host names; the emulator
+ * answers for them under a path.
+ */
 export const apiAddress = async (account: Account, { endpoint }: Cloud, stackName: string): Promise<string> => {
   const { ApiUrl = '' } = (await findStack(account, stackName))?.outputs ?? {};
   return endpoint ? `${endpoint}/_aws/lambda-url/${new URL(ApiUrl).host.split('.')[0]}` : ApiUrl.replace(/\/$/, '');

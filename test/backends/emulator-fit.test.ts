@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { emulatorStatements } from './emulator-fit.ts';
 
-it("the emulator's names are given for what a role may do by AWS's names, and for nothing else", () => {
+it("the emulator's action names are added for the AWS names of a role, and no others", () => {
   const Resource = 'arn:aws:sqs:us-east-1:000000000000:elect';
   expect(
     emulatorStatements([{ Effect: 'Allow', Action: ['sqs:ReceiveMessage', 'sqs:SendMessage'], Resource }]),

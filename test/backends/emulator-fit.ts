@@ -1,12 +1,13 @@
 /**
- * What a deployed stack needs to run on the emulator, which it does not in AWS.
+ * Adapts a deployed stack to the emulator. AWS does not need this.
  *
- * ministack enforces IAM by the names of the requests; AWS has no `sqs:SendMessageBatch` (it is `sqs:SendMessage`) and no
- * `dynamodb:BatchExecuteStatement` (it is `dynamodb:PartiQLInsert` and the like). So each role that may do the one by
- * AWS's name gets the emulator's name, for the same resources; but for PartiQL, where the emulator looks for no table. The
- * names that AWS has, and the tables, are proved by test/permissions.
+ * ministack enforces IAM by the names of the requests. But AWS has no action `sqs:SendMessageBatch` (it is
+ * `sqs:SendMessage`) and no `dynamodb:BatchExecuteStatement` (it is `dynamodb:PartiQLInsert` and the like). So each
+ * role that may do an action by AWS's name gets the emulator's name for the same resources. For PartiQL it gets all
+ * resources, since the emulator checks no table there. test/permissions checks the AWS names and the tables.
  *
- * And each invocation at once is a process of Node.js on this machine: a hundred of them would do nothing but start.
+ * The concurrency is limited too: each concurrent invocation is a Node.js process on this machine, and a hundred of
+ * them would only start.
  */
 import {
   GetRolePolicyCommand,
@@ -26,7 +27,7 @@ interface Statement {
 
 const POLICY = 'names-of-the-emulator';
 
-/** The statements that an emulator wants beside these. */
+/** The statements that the emulator needs in addition. */
 export const emulatorStatements = (statements: readonly Statement[]): Statement[] =>
   statements.flatMap(({ Effect, Action, Resource }) => {
     const actions = [Action].flat();
@@ -39,10 +40,10 @@ export const emulatorStatements = (statements: readonly Statement[]): Statement[
     ];
   });
 
-/** Invocations of a function at once, at the most. */
+/** The most concurrent invocations of a function. */
 const AT_ONCE = 3;
 
-/** Fits every stack that is deployed there. Again after an update is harmless. */
+/** Adapts every stack in the emulator. Can be repeated. */
 export const fitToEmulator = async (cloud: Cloud): Promise<void> => {
   enter(cloud);
   await namePermissions(new IAMClient());

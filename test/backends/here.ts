@@ -1,4 +1,4 @@
-/** A stack whose functions run in the test's process, on engines of its own or on those that the run shares. */
+/** A stack whose functions run in the test's process, on engines of its own or on engines that the run shares. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { type RunningStack, type RunOptions, runStack, startStack } from '../../tools/local/stack.ts';
@@ -8,7 +8,7 @@ import type { Backend } from './backend.ts';
 import type { GivenEngines } from './given.ts';
 import { strict } from './strict.ts';
 
-/** Names that no other test file on the same engines has. */
+/** A prefix that no other test file on the same engines has. */
 export const freshPrefix = (): string => `t${randomBytes(4).toString('hex')}-`;
 
 export const openHere = async ({ engines }: GivenEngines, config: Config): Promise<Backend> => {

@@ -1,4 +1,4 @@
-/** What a cloud still has of a stack. */
+/** Lists what a cloud still has of a stack. */
 import { CloudFormationClient, paginateListStacks } from '@aws-sdk/client-cloudformation';
 import {
   CloudWatchClient,
@@ -13,12 +13,12 @@ import { LambdaClient, paginateListEventSourceMappings, paginateListFunctions } 
 import { paginateListQueues, SQSClient } from '@aws-sdk/client-sqs';
 import { type Cloud, enter } from './cloud.ts';
 
-/** CloudFormation shortens a stack's name to this where a name may have 64 characters. */
+/** The length to which CloudFormation shortens a stack's name in names of up to 64 characters. */
 const SHORTENED = 24;
 
 type Names = readonly (string | undefined)[];
 
-/** Every name of a kind. */
+/** Lists all names of each kind of resource. */
 const KINDS: Readonly<Record<string, (prefix: string, cloud: Cloud) => AsyncIterable<Names>>> = {
   stack: async function* () {
     for await (const { StackSummaries = [] } of paginateListStacks({ client: new CloudFormationClient() }, {}))
@@ -51,7 +51,7 @@ const KINDS: Readonly<Record<string, (prefix: string, cloud: Cloud) => AsyncIter
     for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client: new CloudWatchClient() }, {}))
       yield MetricAlarms.map((each) => each.AlarmName);
   },
-  // By its name: the emulator's list of them has times that the client cannot read.
+  // By its name: the emulator lists dashboards with times that the client cannot parse.
   dashboard: async function* (prefix, { region }) {
     const DashboardName = `${prefix}Ops-${region}`;
     try {
@@ -63,7 +63,7 @@ const KINDS: Readonly<Record<string, (prefix: string, cloud: Cloud) => AsyncIter
   },
 };
 
-/** What there is of the stacks whose names begin so, each with its kind. */
+/** The resources of all stacks whose names begin with `prefix`, each with its kind. */
 export const leftOf = async (cloud: Cloud, prefix: string): Promise<string[]> => {
   enter(cloud);
   const found: string[] = [];
@@ -73,13 +73,13 @@ export const leftOf = async (cloud: Cloud, prefix: string): Promise<string[]> =>
   return found;
 };
 
-/** How many of each kind. */
+/** The number of resources of each kind. */
 export const countOf = (found: readonly string[]): Record<string, number> =>
   Object.fromEntries(
     Object.keys(KINDS).map((kind) => [kind, found.filter((each) => each.startsWith(`${kind} `)).length]),
   );
 
-/** What `leftOf` counts of a whole stage that tells nobody, with one operation that has a circuit. */
+/** The counts of a whole stage without destinations, and with one operation that has a circuit. */
 export const WHOLE_STAGE = {
   stack: 3,
   table: 6,
@@ -92,7 +92,9 @@ export const WHOLE_STAGE = {
   dashboard: 1,
 };
 
-/** And of one that has destinations: a queue with its dead letters, and a function that works it off. */
+/**
+ * The counts of a stage with destinations: in addition a queue with its dead-letter queue, and the callback function.
+ */
 export const STAGE_WITH_CALLBACKS = {
   stack: 3,
   table: 6,

@@ -1,7 +1,7 @@
 /**
- * A cloud on this machine: the emulator ministack takes a plain `cdk bootstrap` and `cdk deploy`, and runs the functions
- * with their queues. It enforces IAM and the queues' policies here, TLS included, so that a grant that is missing fails
- * a test. What it ignores is in docs/how-to/test-groupage.md.
+ * A cloud on this machine: the emulator ministack accepts a plain `cdk bootstrap` and `cdk deploy`, and runs the
+ * functions with their queues. It enforces IAM and the queues' policies, including TLS, so that a missing grant fails
+ * a test. docs/how-to/test-groupage.md lists what it ignores.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ export const startEmulator = async (): Promise<Emulator> => {
     version: '3.10+',
   });
   const folder = mkdtempSync(join(tmpdir(), 'groupage-ministack-'));
-  // Its workers are CommonJS: a package.json above the temporary folder must not tell Node.js otherwise.
+  // Its workers are CommonJS: without this file, a package.json above the temporary folder could make them ES modules.
   writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
   const port = await freePort();
   const cloud: Cloud = {
@@ -51,7 +51,7 @@ export const startEmulator = async (): Promise<Emulator> => {
       environment: {
         HOME: folder,
         TMPDIR: folder,
-        // The functions run on the Node.js that Lambda has.
+        // The functions run on the Node.js version that Lambda has.
         PATH: `${join(ROOT, 'node_modules/node/bin')}:${process.env.PATH}`,
         BIND_HOST: '127.0.0.1',
         MINISTACK_HOST: '127.0.0.1',
@@ -70,7 +70,7 @@ export const startEmulator = async (): Promise<Emulator> => {
   }
 };
 
-/** It makes its certificate first. */
+/** The emulator creates its certificate before it listens. */
 const answers = async (cloud: Cloud): Promise<boolean> => {
   if (!existsSync(cloud.certificate ?? '')) return false;
   enter(cloud);
@@ -90,7 +90,7 @@ export const startOnMinistack = async (): Promise<Started> => {
     const { flow: stackName } = stackNames(STAGE);
     return {
       given: { functions: 'deployed', cloud, stackName, downstreamUrl, downstreamPort },
-      // The stage goes with the emulator; that stages can be destroyed is tested on others (test/deployment).
+      // The stage ends with the emulator. test/deployment tests the removal of stages.
       stop: () => emulator.stop(),
     };
   } catch (cause) {
@@ -99,7 +99,7 @@ export const startOnMinistack = async (): Promise<Started> => {
   }
 };
 
-/** A port that nobody has now. Not from those that the system gives away itself, since it is used only later. */
+/** A port that is free now. Not from the range that the operating system assigns, since the port is used only later. */
 const lastingPort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

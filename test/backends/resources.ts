@@ -1,6 +1,6 @@
 /**
- * Tables and queues as the template has them, without functions: what the contract suite works on. Nobody else takes
- * their messages, and no sweep patrols their rows.
+ * Tables and queues of the template, without functions, for the contract suite. No other consumer receives their
+ * messages, and no sweep changes their rows.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -32,9 +32,9 @@ export interface Resources {
   stop(): Promise<void>;
 }
 
-/** @param engine as it is: lax where it is laxer than AWS. @default - its clients refuse what AWS refuses */
+/** @param engine `as it is` keeps an engine's lax checks. @default - the clients refuse what AWS refuses */
 export const makeResources = async (engine?: 'as it is'): Promise<Resources> => {
-  // Tests that need no backend have no setup of one: engines of their own.
+  // Tests that need no backend have no setup of one, and start engines of their own.
   const given: Given = inject('backend') ?? { functions: 'here' };
   const { place, clients, tags, stop } = given.functions === 'here' ? await onEngines(given) : inCloud(given);
   if (engine === undefined) strict(clients);

@@ -1,4 +1,6 @@
-/** Runs once before the suite: starts the backend that `GROUPAGE_BACKEND` names, and tells the test files where it is. */
+/**
+ * Runs once before the suite: starts the backend that `GROUPAGE_BACKEND` names, and gives its data to the test files.
+ */
 import type { TestProject } from 'vitest/node';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { type BackendName, backendName, type Given } from './given.ts';
@@ -9,10 +11,10 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** How each is started; loaded when it is wanted, since each needs something else. */
+/** How to start each backend. Loaded on demand, since each needs other modules. */
 const STARTS: Readonly<Record<BackendName, () => Promise<Started>>> = {
   embedded: async () => {
-    // What the functions use on this one is recorded, for test/permissions to read afterwards.
+    // On this backend the permissions that the functions use are recorded for test/permissions.
     process.env.GROUPAGE_PERMISSIONS = temporaryFolder('permissions');
     return { given: { functions: 'here' }, stop: async () => {} };
   },

@@ -1,4 +1,4 @@
-/** A stage of its own in the run's cloud: for tests that deploy, update and remove. */
+/** A stage of its own in the run's cloud, for tests that deploy, update and remove. */
 import { stackNames } from '../../lib/stage.ts';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { type Backend, deployedStack } from './backend.ts';
@@ -11,15 +11,15 @@ export interface Stage {
   readonly cloud: Cloud;
   readonly name: string;
   readonly stacks: ReturnType<typeof stackNames>;
-  /** Where the functions reach the test's downstream. */
+  /** The URL at which the functions reach the test's downstream. */
   readonly downstreamUrl: string;
-  /** Deploys all stacks, or updates them. @throws Error with what the CDK said */
+  /** Deploys or updates all stacks. @throws Error with the output of the CDK */
   deploy(input: ConfigInput): Promise<void>;
   /** Runs `cdk` with the configuration that was deployed last. */
   cdk(command: 'diff' | 'deploy' | 'destroy', ...args: string[]): Promise<Ran>;
-  /** The deployed stack. */
+  /** Opens the deployed stack as a backend. */
   open(): Promise<Backend>;
-  /** Removes what was deployed. Again is harmless. */
+  /** Removes the deployed stacks. Can be repeated. */
   remove(): Promise<void>;
 }
 

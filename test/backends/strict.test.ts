@@ -16,7 +16,7 @@ import { strict } from './strict.ts';
 const NOWHERE = 'http://127.0.0.1:9';
 const { dynamodb, sqs } = strict(localClients({ dynamodb: NOWHERE, sqs: NOWHERE }));
 const SENT = 'sent';
-/** Behind the limits: what comes so far would be sent. */
+/** Thrown behind the limits: a request that gets here would be sent. */
 class Sent extends Error {
   override readonly name = SENT;
 }
@@ -42,7 +42,7 @@ const statements = (ids: readonly string[]) =>
   );
 const REFUSED = 'ValidationException';
 
-it('numbers, sizes and keys are held to what DynamoDB takes', async () => {
+it('numbers, sizes and keys are limited as in DynamoDB', async () => {
   expect(await put({ Id: 'a', N: 1e-130, M: -9e15, Z: -0 })).toBe(SENT);
   expect(await put({ Id: 'a', N: 9.99e-131 })).toBe(REFUSED);
   expect(await put({ Id: 'a', N: { deep: [1e-131] } })).toBe(REFUSED);
@@ -77,7 +77,7 @@ it('numbers, sizes and keys are held to what DynamoDB takes', async () => {
   expect([await update('x'.repeat(4_096)), await update('x'.repeat(4_097))]).toEqual([SENT, REFUSED]);
 });
 
-it('requests of many rows are as many as DynamoDB takes, each of another row', async () => {
+it('requests of many rows are limited as in DynamoDB, and name each row once', async () => {
   const write = (Items: readonly object[]) =>
     ask(dynamodb.send(new BatchWriteCommand({ RequestItems: { T: Items.map((Item) => ({ PutRequest: { Item } })) } })));
   const get = (Keys: Record<string, unknown>[]) =>
@@ -113,7 +113,7 @@ it('requests of many rows are as many as DynamoDB takes, each of another row', a
   ]);
 });
 
-it('messages are held to what SQS takes', async () => {
+it('messages are limited as in SQS', async () => {
   const send = (MessageBody: string, DelaySeconds = 0) =>
     ask(sqs.send(new SendMessageCommand({ QueueUrl: NOWHERE, MessageBody, DelaySeconds })));
   const INVALID = 'InvalidParameterValue';
@@ -141,7 +141,7 @@ it('messages are held to what SQS takes', async () => {
   ]);
 });
 
-it('leaves alone what is no row and no message', async () => {
+it('other requests are not limited', async () => {
   const create = new CreateTableCommand({ TableName: 'T', KeySchema: [], AttributeDefinitions: [] });
   expect(await ask(dynamodb.send(create))).toBe(SENT);
 });

@@ -1,6 +1,6 @@
 /**
- * Clients that refuse what AWS refuses, before it is sent: local engines take some of it. A step that only works here fails
- * here, too. What is asked is read as it goes over the wire.
+ * Clients that refuse what AWS refuses, before a request is sent: local engines accept some of it. So a step that
+ * works only on a local engine fails in the tests. The checks read the request in its wire format.
  */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AwsClients } from '../../src/aws/clients.ts';
@@ -10,7 +10,7 @@ import { itemSize } from '../../src/rows/item-size.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @param clients whose requests are held to the limits of AWS from now on @returns the same */
+/** @param clients whose requests are checked against the limits of AWS from now on @returns the same clients */
 export const strict = (clients: AwsClients): AwsClients => {
   const meddle =
     (check: (operation: string, input: Json) => void) =>
@@ -53,7 +53,7 @@ const checkDynamoDB = (operation: string, input: Json): void => {
 
 const MANY = new Set(['BatchWriteItem', 'BatchGetItem', 'TransactWriteItems']);
 
-/** A row by its key, in whichever of our tables: the one of a batch's row is its own. */
+/** A row's name by its key, in any of the tables. Only the batch table has `BatchId` as its key. */
 const nameOf = ({ Id, BatchId, Fleet, Target, Entry }: Json): string =>
   JSON.stringify([Id ?? Fleet ?? (Entry ? Target : BatchId), Entry]);
 
@@ -75,7 +75,7 @@ const checkStatements = (statements: readonly Statement[]): void => {
   checkDistinct(statements.map((each) => `${/"([\w-]+)"/.exec(each.Statement)?.[1]} ${nameOf(rowIn(each))}`));
 };
 
-/** Of an INSERT its row, of an UPDATE what it says of the key. */
+/** The row of an INSERT, or the key of an UPDATE. */
 const rowIn = ({ Statement: text, Parameters = [] }: Statement): Json => {
   const names = text.startsWith('INSERT') ? /'(\w+)': \?/g : /(?<!\w)"?(Id|Target|Entry)"?=\?/g;
   const placesBefore = (index: number): number => text.slice(0, index).split('?').length - 1;
@@ -105,7 +105,7 @@ const gotKeys = (input: Json): readonly Json[] =>
 const partsOf = (input: Json): readonly Json[] =>
   (input.TransactItems as Json[]).flatMap((each) => Object.values(each) as Json[]);
 
-/** Rows that a request writes whole. */
+/** Rows that a request writes completely. */
 const itemsIn = (operation: string, input: Json): readonly Json[] => {
   if (operation === 'PutItem') return [input.Item as Json];
   if (operation === 'BatchWriteItem')
@@ -124,7 +124,7 @@ const keysIn = (operation: string, input: Json): readonly Json[] => {
   return 'Key' in input ? [input.Key as Json] : [];
 };
 
-/** Keys of our tables and of their indexes; `Target` is the sort key of the index of Targets. */
+/** Keys of the tables and of their indexes. `Target` is the sort key of the index of Targets. */
 const LONGEST: Readonly<Record<string, number>> = {
   Id: DYNAMODB.partitionKey,
   BatchId: DYNAMODB.partitionKey,

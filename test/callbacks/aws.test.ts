@@ -1,4 +1,4 @@
-/** The ways to queues, topics and event buses, against servers that speak like AWS. */
+/** Deliveries to queues, topics and event buses, against servers that speak AWS's protocols. */
 import {
   CreateEventBusCommand,
   EventBridgeClient,
@@ -34,7 +34,7 @@ const eventOf = (status: string): LeavingEvent => ({
 });
 const EVENT = eventOf('failed');
 
-/** Takes the next message of a queue. */
+/** Receives and deletes the next message of a queue. */
 const next = (sqs: SQSClient, QueueUrl: string): Promise<string> =>
   eventually(async () => {
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
@@ -43,7 +43,7 @@ const next = (sqs: SQSClient, QueueUrl: string): Promise<string> =>
     return message?.Body;
   });
 
-describe('a queue', () => {
+describe('a queue destination', () => {
   let engine: SqsEngine;
   let sqs: SQSClient;
   beforeAll(async () => {
@@ -54,13 +54,13 @@ describe('a queue', () => {
   afterAll(() => engine.stop());
   const make = async (QueueName: string) => (await sqs.send(new CreateQueueCommand({ QueueName }))).QueueUrl ?? '';
 
-  it.each(['ops', 'arn:aws:sqs:us-east-1:000000000000:ops'])('gets the event as it is, by %s', async (name) => {
+  it.each(['ops', 'arn:aws:sqs:us-east-1:000000000000:ops'])('gets the unchanged event, by %s', async (name) => {
     const url = await make('ops');
     await wayToQueue(name, sqs)(EVENT);
     expect(await next(sqs, url)).toBe(EVENT.text);
   });
 
-  it('that takes less than SQS does refuses an event for its size, and takes a smaller one', async () => {
+  it('with a limit below that of SQS refuses only larger events', async () => {
     const Attributes = { MaximumMessageSize: '1024' };
     const url = (await sqs.send(new CreateQueueCommand({ QueueName: 'small', Attributes }))).QueueUrl ?? '';
     const way = wayToQueue('small', sqs);
@@ -69,7 +69,7 @@ describe('a queue', () => {
     expect(await next(sqs, url)).toHaveLength(1_024);
   });
 
-  it('that is not there is asked for again', async () => {
+  it('that does not exist yet is looked up again', async () => {
     const way = wayToQueue('later', sqs);
     await expect(way(EVENT)).rejects.toThrow(/does not exist/);
     const url = await make('later');
@@ -94,7 +94,7 @@ describe('on the emulator', () => {
   });
   afterAll(() => emulator?.stop());
 
-  /** A queue that listens. */
+  /** A queue that subscribes to a topic or bus. */
   const listener = async (sqs: SQSClient, QueueName: string) => {
     const arn = `arn:aws:sqs:us-east-1:000000000000:${QueueName}`;
     const Principal = { Service: ['sns.amazonaws.com', 'events.amazonaws.com'] };
@@ -103,7 +103,7 @@ describe('on the emulator', () => {
     return { arn, url: (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl ?? '' };
   };
 
-  it('a topic gets the event, with what its subscriptions filter by', async (context) => {
+  it('a topic gets the event, with attributes for filter policies', async (context) => {
     if (missing) return context.skip(missing);
     const [sns, sqs] = [new SNSClient(), new SQSClient()];
     const { TopicArn = '' } = await sns.send(new CreateTopicCommand({ Name: 'news' }));
@@ -121,7 +121,7 @@ describe('on the emulator', () => {
     return undefined;
   });
 
-  it('an event bus gets the event as the detail, with its source and type for rules', async (context) => {
+  it('an event bus gets the event as its detail, with source and type for rules', async (context) => {
     if (missing) return context.skip(missing);
     const [eventBridge, sqs] = [new EventBridgeClient(), new SQSClient()];
     await eventBridge.send(new CreateEventBusCommand({ Name: 'orders' }));
@@ -143,8 +143,8 @@ describe('on the emulator', () => {
   });
 });
 
-describe('what AWS may answer', () => {
-  it('an event bus that answers 200 and did not take the event failed', async () => {
+describe('an AWS destination', () => {
+  it('that is a bus fails if it answers 200 without accepting the event', async () => {
     const service = await startAwsService(() => ({
       body: { FailedEntryCount: 1, Entries: [{ ErrorCode: 'InternalFailure', ErrorMessage: 'try later' }] },
     }));
@@ -162,7 +162,7 @@ describe('what AWS may answer', () => {
     await service.stop();
   });
 
-  it('a queue, a topic and a bus may refuse an event for its size', async () => {
+  it('of each kind refuses an event for its size', async () => {
     const tooLong = (operation: string): AwsReply => {
       if (operation.endsWith('GetQueueUrl')) return { body: { QueueUrl: `${service.options.endpoint}/0/ops` } };
       if (operation.endsWith('SendMessageBatch'))
@@ -184,7 +184,7 @@ describe('what AWS may answer', () => {
     await service.stop();
   });
 
-  it('a bus that refuses is said with the reason', async () => {
+  it('that is a bus reports the reason of a refusal', async () => {
     const service = await startAwsService(() => awsError(400, 'AccessDeniedException', 'not authorized to perform'));
     const way = wayToEventBus('orders', new EventBridgeClient({ ...service.options, maxAttempts: 1 }));
     await expect(way(EVENT)).rejects.toThrow('not authorized to perform');

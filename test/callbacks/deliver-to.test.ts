@@ -1,4 +1,4 @@
-/** One invocation, or several at once, and one HTTP destination, in virtual time. */
+/** One or several invocations and one HTTP destination, in virtual time. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { healthOf, NEW_SHARE, SLOTS } from '../../src/domain/callbacks/share.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
@@ -58,7 +58,7 @@ const instance = (name: string, shares: Shares = counting(memoryShares(row, open
   return { machine, report, sharing: sharing({ machine, report }, shares) as Sharing };
 };
 
-/** @param takes how long a call takes; without one it never ends before its timeout. */
+/** @param takes milliseconds of a call; without it each call runs into its timeout */
 const destination = (takes?: number, answer?: () => void, isAlone = false): Addressee<string> => ({
   name: 'hook',
   timeout: TIMEOUT,
@@ -71,7 +71,7 @@ const destination = (takes?: number, answer?: () => void, isAlone = false): Addr
   },
 });
 
-/** Begins some work at the moment, and lets time go by until all of it has ended. */
+/** Starts work now, and advances time until all of it has ended. */
 const run = async <T>(...work: readonly (() => Promise<T>)[]): Promise<T[]> => {
   let done: T[] | undefined;
   scheduler.after(0, async () => {
@@ -90,8 +90,8 @@ const kinds = (outcomes: readonly Outcome[]) =>
   outcomes.map((outcome) => (outcome.kind === 'put-off' ? outcome.because : outcome.kind));
 const TEN = Array.from({ length: 10 }, (_, n) => `e${n}`);
 
-describe('a destination that answers at once', () => {
-  it('costs one read in a second, and no write', async () => {
+describe('a fast destination', () => {
+  it('costs one read per second, and no write', async () => {
     const one = instance('a');
     for (let n = 0; n < 5; n += 1) {
       const [outcomes = []] = await run(() => deliverTo(one, destination(100), TEN));
@@ -102,7 +102,7 @@ describe('a destination that answers at once', () => {
 });
 
 describe('a destination that refuses an event for its size', () => {
-  it('has answered: its circuit closes', async () => {
+  it('counts as answering: its circuit closes', async () => {
     row.set('share', {
       ...NEW_SHARE,
       version: 1,
@@ -118,7 +118,7 @@ describe('a destination that refuses an event for its size', () => {
 });
 
 describe('a destination that hangs', () => {
-  it('holds a few invocations, and the others for a second at the most', async () => {
+  it('holds a few invocations, and the others for a second at most', async () => {
     const ended: number[] = [];
     const all = Array.from({ length: 10 }, (_, n) => async () => {
       const outcomes = await deliverTo(instance(`i${n}`), destination(), [`e${n}`]);
@@ -131,7 +131,7 @@ describe('a destination that hangs', () => {
     expect(row.get('share')?.slots).toEqual([]);
   });
 
-  it('is not called any more by an invocation that finds no slot', async () => {
+  it('is not called by an invocation without a slot', async () => {
     scheduler.after(0, () => {
       for (let n = 0; n < SLOTS.each; n += 1) deliverTo(instance(`i${n}`), destination(), ['e']);
     });
@@ -141,7 +141,7 @@ describe('a destination that hangs', () => {
     expect([kinds(outcomes), called]).toEqual([TEN.map(() => 'no-slot'), []]);
   });
 
-  it('is not called while its circuit is open, is probed with one event, and called again when that is taken', async () => {
+  it('opens its circuit, is probed with one event, and is called again', async () => {
     await run(() => deliverTo(instance('a'), destination(), TEN));
     const { openUntil = 0 } = healthOf(row.get('share') ?? NEW_SHARE, 'hook');
     expect(events).toContainEqual({ event: 'destination-down', destination: 'hook', failures: 10, until: openUntil });
@@ -157,7 +157,7 @@ describe('a destination that hangs', () => {
     expect(kinds(again)).toEqual(TEN.map(() => 'delivered'));
   });
 
-  it('that is the only one has the whole function, and a circuit', async () => {
+  it('may use the whole function, with a circuit, if it is the only one', async () => {
     const alone = destination(undefined, undefined, true);
     const all = Array.from({ length: 10 }, (_, n) => () => deliverTo(instance(`i${n}`), alone, [`e${n}`]));
     expect((await run(...all)).flatMap(kinds)).toEqual(TEN.map(() => 'failed'));
@@ -166,7 +166,7 @@ describe('a destination that hangs', () => {
 });
 
 describe('a destination that refuses an event', () => {
-  it('is not down: its circuit stays closed', async () => {
+  it('keeps its circuit closed', async () => {
     const refuses = destination(5, () => {
       throw new NotTaken('answered 400', false);
     });
@@ -175,20 +175,20 @@ describe('a destination that refuses an event', () => {
   });
 });
 
-describe('a row that cannot be read or written', () => {
+describe('an unreadable row of shared slots', () => {
   const broken: Shares = {
     read: () => Promise.reject(new Error('throttled')),
     write: () => Promise.reject(new Error('throttled')),
   };
 
-  it('costs no event: all are delivered as to a calm destination, and it is said', async () => {
+  it('delays no event, and is reported', async () => {
     const [quick = []] = await run(() => deliverTo(instance('a', broken), destination(100), TEN));
     const [slow = []] = await run(() => deliverTo(instance('a', broken), destination(5_000), TEN));
     expect([...kinds(quick), ...kinds(slow)]).toEqual([...TEN, ...TEN].map(() => 'delivered'));
     expect(events).toContainEqual({ event: 'share-unknown', cause: 'Error: throttled' });
   });
 
-  it('costs no more than some seconds', async () => {
+  it('costs some seconds at most', async () => {
     const never = (): Promise<never> => new Promise(() => {});
     const began = scheduler.now;
     const [outcomes = []] = await run(() =>

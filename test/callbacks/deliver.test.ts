@@ -46,7 +46,7 @@ beforeEach(() => {
 
 const deliver = (...bodies: readonly string[]): Promise<[string, string][]> => deliverAt({ now: NOW }, ...bodies);
 
-/** @param at when, and how often each message was received by then. */
+/** @param at the time of the invocation, and how often each message was received by then */
 const deliverAt = async (
   { now, receives = 1 }: { readonly now: number; readonly receives?: number },
   ...bodies: readonly string[]
@@ -77,7 +77,7 @@ const deliverAt = async (
 };
 
 describe('events of an invocation', () => {
-  it('go each to its destination, and are counted by that', async () => {
+  it('go to their destinations, and are counted for each', async () => {
     expect(await deliver(bodyTo('ops'), bodyTo('news'), bodyTo('ops'))).toEqual([]);
     expect(sent.map(([name]) => name).toSorted()).toEqual(['news', 'ops', 'ops']);
     expect(sent[0]?.[1]).toMatchObject({ type: 'groupage.task.failed', source: '/groupage/here/ship' });
@@ -87,7 +87,7 @@ describe('events of an invocation', () => {
     ]);
   });
 
-  it('that fail come back, cost the others nothing, and are reported', async () => {
+  it('that fail come back, are reported, and do not affect the others', async () => {
     ways.news = () => Promise.reject(new Error('answered 500'));
     expect(await deliver(bodyTo('news'), bodyTo('ops'))).toEqual([['m-0', 'Error: answered 500']]);
     expect(events).toEqual([
@@ -97,7 +97,7 @@ describe('events of an invocation', () => {
     ]);
   });
 
-  it('that fail come back later and later, each by itself, and say for how long the oldest has waited', async () => {
+  it('that fail come back later each time, and report the longest wait', async () => {
     ways.news = () => Promise.reject(new Error('answered 500'));
     await deliverAt({ now: NOW + 90_000, receives: 3 }, bodyTo('news'), bodyTo('ops'), bodyTo('news'));
     expect(putOff).toEqual([
@@ -107,7 +107,7 @@ describe('events of an invocation', () => {
     expect(events).toContainEqual({ event: 'put-off', destination: 'news', events: 2, uncalled: 0, waited: 90_000 });
   });
 
-  it('come back all the same where SQS does not take their delays', async () => {
+  it('come back although SQS refuses their delays', async () => {
     ways.news = () => Promise.reject(new Error('answered 500'));
     returns = () => Promise.reject(new Error('throttled'));
     expect(await deliver(bodyTo('news'))).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('events of an invocation', () => {
     expect(events).toContainEqual({ event: 'not-put-off', messages: 1 });
   });
 
-  it('that fail after three days are given up, once they have had some chances', async () => {
+  it('that fail after three days and some attempts are given up', async () => {
     ways.news = () => Promise.reject(new Error('answered 500'));
     const late = { now: NOW + 72 * 3_600_000 + 1 };
     await deliverAt({ ...late, receives: 2 }, bodyTo('news'));
@@ -128,7 +128,7 @@ describe('events of an invocation', () => {
     expect(events).toContainEqual({ event: 'given-up', destination: 'news', messageId: 'm-0' });
   });
 
-  it('that found no slot are not given up, however old they are: nobody has called', async () => {
+  it('without a slot are not given up at any age, as they were not tried', async () => {
     const now = NOW + 72 * 3_600_000 + 1;
     const slow = { ...NEW_SHARE, destinations: { hook: { failures: 0, slowUntil: now + 60_000 } } };
     const hook = { kind: 'http', url: 'http://127.0.0.1:1/', headers: {}, secret: { ssm: '/key' }, timeout: 10_000 };
@@ -149,7 +149,7 @@ describe('events of an invocation', () => {
     expect([givenUp, putOff.length]).toEqual([[], 1]);
   });
 
-  it('of a form that a later release brought come back', async () => {
+  it('in the form of a later release come back', async () => {
     expect(await deliver('{"v":2}')).toHaveLength(1);
     expect(putOff).toMatchObject([{ messageId: 'm-0', delay: 2 }]);
   });
@@ -160,8 +160,12 @@ describe('events of an invocation', () => {
       bodyTo('gone'),
       'is no configured destination: "gone"; configured are ops, news',
     ],
-    ['to one that every object has', bodyTo('constructor'), 'is no configured destination: "constructor"; configured'],
-    ['that no λ wrote', '{"to":"ops"}', 'callback queue: not a message that Groupage sends'],
+    [
+      'to the name of an Object property',
+      bodyTo('constructor'),
+      'is no configured destination: "constructor"; configured',
+    ],
+    ['that no function sent', '{"to":"ops"}', 'callback queue: not a message that Groupage sends'],
   ])('%s go to the rejected queue with the reason', async (_, body, reason) => {
     expect(await deliver(body, bodyTo('ops'))).toEqual([]);
     expect(rejected).toEqual([
@@ -178,7 +182,7 @@ describe('events of an invocation', () => {
   });
 });
 
-describe('an event that a destination refuses for its size', () => {
+describe('an event refused for its size', () => {
   const done = aStored({ status: 'succeeded', attempts: 1, finishedAt: NOW, result: '"much"' });
   const large = printCallback({
     to: 'ops',
@@ -189,7 +193,7 @@ describe('an event that a destination refuses for its size', () => {
     sent.push(['ops', event]);
   };
 
-  it('comes once more at once, without its result, and that is said', async () => {
+  it('is sent again at once without its result, which is reported', async () => {
     ways.ops = refusing;
     expect(await deliver(large)).toEqual([]);
     expect(JSON.parse(sent[0]?.[1].text ?? '').data).toMatchObject({
@@ -207,7 +211,7 @@ describe('an event that a destination refuses for its size', () => {
     ]);
   });
 
-  it('comes back where it has no result that could be left out', async () => {
+  it('comes back if it has no result to leave out', async () => {
     let calls = 0;
     ways.ops = async () => {
       calls += 1;
@@ -218,7 +222,7 @@ describe('an event that a destination refuses for its size', () => {
   });
 });
 
-describe('telling', () => {
+describe('notify', () => {
   const told = async (given: Config) => {
     const messages: CallbackMessage[] = [];
     const queues = { callbacks: async (all: readonly CallbackMessage[]) => void messages.push(...all) };
@@ -230,12 +234,12 @@ describe('telling', () => {
     return messages.map(({ to }) => to);
   };
 
-  it('puts the events of those that ended into the callback queue, unknown destinations too', async () => {
+  it('puts the events of ended tasks into the callback queue', async () => {
     expect(await told(config)).toEqual(['ops', 'gone']);
     expect(events).toEqual([]);
   });
 
-  it('says so, and fails nobody, where no destination is configured any more', async () => {
+  it('reports untold tasks if no destination is configured any more', async () => {
     expect(await told({ ...config, destinations: {} })).toEqual([]);
     expect(events).toEqual([{ event: 'untold', tasks: 2, destinations: ['ops', 'gone'] }]);
   });

@@ -17,13 +17,13 @@ const failed = aStored({
 const everybody = { callbacks: { failed: 'ops', succeeded: 'log' } };
 const nobody = { callbacks: { failed: null, succeeded: null } };
 
-/** The event of a task that somebody is told of. */
+/** The event of a task with a destination. */
 const eventOf = (task: Task): string => callbackOf(everybody, task)?.event ?? '';
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown> };
 const out = (task: Task, maxBytes = 1_000_000) => leaving(eventOf(task), 'Groupage-prod-Flow', maxBytes);
 
 describe('the event of a task', () => {
-  it('that failed is a CloudEvent with all that is known of its end', () => {
+  it('that failed is a CloudEvent with the details of its end', () => {
     expect(parsed(out(failed).text)).toEqual({
       specversion: '1.0',
       id: 'task-1.1',
@@ -45,7 +45,7 @@ describe('the event of a task', () => {
     });
   });
 
-  it('that succeeded has its result to the letter', () => {
+  it('that succeeded has its result byte by byte', () => {
     const result = '{ "n": 12345678901234567890, "a": "\\u00fc", "2": 1, "1": 2 }';
     const { text, type } = out(succeeded({ result }, { run: 3, correlationId: 'c-1' }));
     expect(type).toBe('groupage.task.succeeded');
@@ -55,9 +55,9 @@ describe('the event of a task', () => {
 
   it.each<[string, Task, object]>([
     ['without a result', succeeded(), { status: 'succeeded', attempts: 2 }],
-    ['whose result was not kept', succeeded({ resultOmitted: 300_000 }), { resultOmitted: { bytes: 300_000 } }],
+    ['whose result was omitted', succeeded({ resultOmitted: 300_000 }), { resultOmitted: { bytes: 300_000 } }],
     [
-      'that a newer one replaced',
+      'that was superseded',
       aStored({ status: 'succeeded', supersededBy: id('task-2'), attempts: 0, finishedAt: NOW }),
       { status: 'succeeded', supersededBy: 'task-2', attempts: 0 },
     ],
@@ -71,7 +71,7 @@ describe('the event of a task', () => {
       }),
       { status: 'failed', attempts: 0, error: { code: 'expired', message: 'too late', retriable: false } },
     ],
-  ])('%s says so, and leaves out what there is not', (_, task, fields) => {
+  ])('%s says so, and leaves out absent fields', (_, task, fields) => {
     const { data } = parsed(out(task).text);
     const { batchId: none } = 'batchId' in task.state ? task.state : { batchId: undefined };
     expect(data).toEqual({
@@ -86,18 +86,18 @@ describe('the event of a task', () => {
     });
   });
 
-  it('is the same bytes whenever it is made; another run is another event', () => {
+  it('is the same at each repetition, and another one for another run', () => {
     expect(eventOf(failed)).toBe(eventOf(structuredClone(failed)));
     expect(parsed(eventOf({ ...failed, run: 2 })).id).toBe('task-1.2');
   });
 
-  it.each(['created', 'batched'] as const)('that is %s is not told: it has not ended', (status) => {
+  it.each(['created', 'batched'] as const)('that is %s does not exist, as the task has not ended', (status) => {
     expect(callbackOf(everybody, aStored({ status, batchId: finished.batchId } as Task['state']))).toBeUndefined();
   });
 });
 
-describe('who is told', () => {
-  it("is the task's own destination, otherwise its operation's for such an end, otherwise nobody", () => {
+describe('the destination of a task', () => {
+  it("is its own, else its operation's for the outcome, else none", () => {
     expect(callbackOf(everybody, failed)?.to).toBe('ops');
     expect(callbackOf(everybody, succeeded())?.to).toBe('log');
     expect(callbackOf(everybody, { ...failed, callback: 'mine' })?.to).toBe('mine');
@@ -106,12 +106,12 @@ describe('who is told', () => {
   });
 });
 
-describe('an event that leaves', () => {
-  it('names its deployment: tasks of two stages may have one id', () => {
+describe('an event that is sent', () => {
+  it('names its deployment, as two stages may have tasks with one id', () => {
     expect(leaving(eventOf(failed), 'a b', 1_000_000).source).toBe('/groupage/a%20b/ship');
   });
 
-  it('has its result while it fits, to the byte, and says how large it was where it does not', () => {
+  it("has its result if it fits to the byte, else the result's size", () => {
     const task = succeeded({ result: '"üüüü"' });
     const bytes = Buffer.byteLength(out(task).text);
     expect(out(task, bytes).text).toBe(out(task).text);
@@ -120,12 +120,12 @@ describe('an event that leaves', () => {
     expect({ ...parsed(text), data: 0 }).toEqual({ ...parsed(out(task).text), data: 0 });
   });
 
-  it('has nothing in it that SNS or EventBridge would not take', () => {
+  it('contains no character that SNS or EventBridge refuse', () => {
     const { text } = out(succeeded({ result: '"\uffff\ufffe"' }));
     expect(text).toContain('"result":"\\uffff\\ufffe"');
   });
 
-  it('is what was stored, whatever that was, and fits where only its result is large', () => {
+  it('equals the stored event, and fits if only its result is large', () => {
     const json = fc.oneof(
       fc.json(),
       fc.string({ unit: 'binary', maxLength: 400 }).map((text) => JSON.stringify(text)),
@@ -147,8 +147,8 @@ describe('an event that leaves', () => {
   });
 });
 
-describe('the message that brings an event to its λ', () => {
-  it('holds it to the letter', () => {
+describe('a callback message', () => {
+  it('holds its event byte by byte', () => {
     const message = { to: 'ops', event: eventOf(succeeded({ result: '{ "n": 1e400 }' })) };
     expect(parseCallback(printCallback(message))).toEqual(message);
     expect(happenedAt(message)).toBe(NOW);
@@ -162,7 +162,5 @@ describe('the message that brings an event to its λ', () => {
     '{"to":"ops","event":{"id":"a","source":"/groupage/ship","type":"t","time":"soon","data":{}}}',
     '{"to":"ops","event":{"id":"a","source":"/other/ship","type":"t","time":"2026-01-01T00:00:00Z","data":{}}}',
     '{"to":"ops","event":{"id":"a","source":"/groupage/ship","type":"t","time":"2026-01-01T00:00:00Z"}}',
-  ])('is told from anything else: %s', (body) =>
-    expect(() => parseCallback(body)).toThrow(/not a message that Groupage sends/),
-  );
+  ])('is not: %s', (body) => expect(() => parseCallback(body)).toThrow(/not a message that Groupage sends/));
 });

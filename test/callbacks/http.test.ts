@@ -1,4 +1,4 @@
-/** The HTTP way against a real server: what it gets, and what it may answer. */
+/** Deliveries by HTTP to a real server: the received request, and the possible answers. */
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -32,12 +32,12 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 };
 
-/** @param timeout in milliseconds: long where it must not be what ends the call. */
+/** @param timeout in milliseconds; long if the call must not run into it */
 const send = (url: string, { timeout = 200_000, headers = {}, given = secrets } = {}): Promise<void> =>
   wayByHttp({ kind: 'http', url, headers, secret: SECRET, timeout }, { secrets: given, now: () => NOW })(EVENT);
 
 describe('an HTTP destination', () => {
-  it('gets the event as it is, signed with the time, and with the headers that are configured', async () => {
+  it('gets the unchanged event, signed, with configured headers', async () => {
     const got: { method?: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
     const url = await serve(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -56,12 +56,12 @@ describe('an HTTP destination', () => {
     expect(verify({ header, body, secrets: ['another'], now: NOW })).toBe(false);
   });
 
-  it.each([200, 201, 202, 204])('takes an event by answering %s', async (status) => {
+  it.each([200, 201, 202, 204])('accepts an event with status %s', async (status) => {
     await send(await serve((_, response) => response.writeHead(status).end()));
   });
 
   it.each([301, 400, 401, 404, 408, 410, 422, 429, 500, 503])(
-    'does not take it by answering %s: it comes again, and what was said is not repeated',
+    "refuses an event with status %s; its answer's text is not repeated",
     async (status) => {
       const reached: string[] = [];
       const elsewhere = await serve((request, response) => {
@@ -80,7 +80,7 @@ describe('an HTTP destination', () => {
     await expect(send(url)).rejects.toMatchObject({ name: 'TooLarge', message: 'answered 413' });
   });
 
-  it('is called no longer than somebody waits', async () => {
+  it('is called no longer than its caller waits', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const url = await serve(() => resolve());
     const abort = new AbortController();
@@ -93,13 +93,13 @@ describe('an HTTP destination', () => {
     await expect(sending).rejects.toThrow(/^no answer: /);
   });
 
-  it('that does not answer in time, or breaks off, did not take it', async () => {
+  it('that times out or breaks the connection has not accepted the event', async () => {
     await expect(send(await serve(() => {}), { timeout: 150 })).rejects.toThrow('no answer within 150 ms');
     await expect(send(await serve((_, response) => void response.destroy()))).rejects.toThrow(/^no answer: /);
     await expect(send('http://127.0.0.1:9/hook')).rejects.toThrow(/^no answer: /);
   });
 
-  it('that never stops answering took it all the same, and holds nobody up', async () => {
+  it('that never ends its answer has accepted the event, without delay', async () => {
     const url = await serve((_, response) => {
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536, ' ')));

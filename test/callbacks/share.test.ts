@@ -34,13 +34,13 @@ const probing = (): Share => ({
   destinations: { dead: { failures: OPEN_AFTER, openUntil: NOW - 1, opened: 1 } },
 });
 
-describe('slots', () => {
-  it('are taken once by an invocation, whose first write may have been done unheard', () => {
+describe('slots of a destination', () => {
+  it('are taken once by an invocation, although its first answer was lost', () => {
     for (const share of [must(take(NEW_SHARE, 'dead', 'a')), must(take(probing(), 'dead', 'a'))])
       expect(take(share, 'dead', 'a')).toBe(share);
   });
 
-  it('are few for one destination, and leave invocations free however many destinations are slow', () => {
+  it('are few, and leave invocations free with many slow destinations', () => {
     let share = NEW_SHARE;
     const taken: string[] = [];
     for (const name of ['a', 'b', 'c', 'd'])
@@ -53,21 +53,21 @@ describe('slots', () => {
     expect(SLOTS.all).toBeLessThan(CALLBACKS_AT_ONCE);
   });
 
-  it('of an invocation that died are free when its lease has ended', () => {
+  it('of an invocation that died are free after their lease', () => {
     let share = NEW_SHARE;
     for (const by of ['a', 'b', 'c']) share = must(take(share, 'dead', by));
     expect(take(share, 'dead', 'd', NOW + TIMEOUT)).toBeUndefined();
     expect(take(share, 'dead', 'd', NOW + TIMEOUT + 5_000)?.slots).toHaveLength(1);
   });
 
-  it('are given back, and the destination is calm when it has been quick for a while', () => {
+  it('are released, and the destination is calm after a fast period', () => {
     const slow = ended(must(take(NEW_SHARE, 'dead', 'a')), { answered: true, wasSlow: true });
     expect([slow.slots, phaseOf(slow, 'dead', NOW + SLOW_FOR - 1)]).toEqual([[], 'slow']);
     expect(phaseOf(slow, 'dead', NOW + SLOW_FOR)).toBe('calm');
     expect(ended(slow, { answered: true, failures: 1 }, NOW + SLOW_FOR)).toEqual(slow);
   });
 
-  it('mark a destination as slow also where none is free', () => {
+  it('mark the destination as slow even if none is free', () => {
     const marked = markedSlow(NEW_SHARE, 'dead', NOW);
     expect(phaseOf(marked, 'dead', NOW)).toBe('slow');
     expect(markedSlow(marked, 'dead', NOW + 1)).toBe(marked);
@@ -79,15 +79,15 @@ describe('a calm destination', () => {
     expect(ended(NEW_SHARE, { answered: true })).toBe(NEW_SHARE);
   });
 
-  it('called as a property that every object has is no other', () => {
+  it('may have the name of an Object property', () => {
     expect(healthOf(NEW_SHARE, 'constructor')).toEqual({ failures: 0 });
   });
 });
 
-describe('a circuit', () => {
+describe('the circuit of a destination', () => {
   const open = ended(NEW_SHARE, { failures: OPEN_AFTER });
 
-  it('opens after failures in a row, and not while there are answers between them', () => {
+  it('opens after failures in a row, without an answer between them', () => {
     let share = NEW_SHARE;
     for (let n = 1; n < OPEN_AFTER; n += 1) share = ended(share, { failures: 1 });
     expect(phaseOf(share, 'dead', NOW)).toBe('calm');
@@ -96,17 +96,17 @@ describe('a circuit', () => {
     expect(healthOf(answered, 'dead').failures).toBe(0);
   });
 
-  it('lets no call through until its time is over, and then one that probes', () => {
+  it('lets no call through while open, and then one probe', () => {
     expect(take(open, 'dead', 'a', NOW + COOL_DOWN.first - 1)).toBeUndefined();
     const now = NOW + COOL_DOWN.first;
     expect(phaseOf(open, 'dead', now)).toBe('probing');
     const probed = must(take(open, 'dead', 'a', now));
     expect(phaseOf(probed, 'dead', now)).toBe('down');
-    // An invocation that died while it probed leaves it to another one.
+    // If the probing invocation dies, another one may probe.
     expect(phaseOf(probed, 'dead', now + TIMEOUT + 5_000)).toBe('probing');
   });
 
-  it('opens for longer with each probe that fails, up to a limit', () => {
+  it('opens for longer after each failed probe, up to a limit', () => {
     const spans: number[] = [];
     let share = open;
     for (let n = 0; n < 6; n += 1) {
@@ -117,12 +117,12 @@ describe('a circuit', () => {
     expect(spans.map((span) => span / 1_000)).toEqual([60, 120, 240, 300, 300, 300]);
   });
 
-  it('stays open as long as it was to for calls that had begun before', () => {
+  it('does not stay open longer because of calls that began before', () => {
     const later = ended(open, { failures: 10 }, NOW + 5_000);
     expect(healthOf(later, 'dead').openUntil).toBe(healthOf(open, 'dead').openUntil);
   });
 
-  it('closes with an answer', () => {
+  it('closes after an answer', () => {
     const now = NOW + COOL_DOWN.first;
     const closed = ended(must(take(open, 'dead', 'a', now)), { answered: true, isProbe: true }, now);
     expect([phaseOf(closed, 'dead', now + SLOW_FOR), healthOf(closed, 'dead').failures]).toEqual(['calm', 0]);
@@ -133,18 +133,18 @@ describe('an event that comes back', () => {
   const delays = (because: Because, chance: number, closed = 0) =>
     [1, 2, 3, 9, 10, 500].map((receives) => delayOf({ because, receives, closed }, chance));
 
-  it('comes later and later, and some sooner than others', () => {
+  it('has growing, random delays', () => {
     expect(delays('failed', 0)).toEqual([1, 2, 4, 256, 450, 450]);
     expect(delays('failed', 1)).toEqual([2, 4, 8, 512, 900, 900]);
   });
 
-  it('comes soon where others hold the slots, and not before a circuit may be probed', () => {
+  it('is soon retried without a slot, but waits for an open circuit', () => {
     expect(Math.max(...delays('no-slot', 1))).toBe(60);
     expect(delayOf({ because: 'circuit-open', receives: 1, closed: 299_001 }, 0)).toBe(315);
     expect(delayOf({ because: 'circuit-open', receives: 9, closed: 299_001 }, 1)).toBe(MAX_DELAY / 1_000);
   });
 
-  it('is received for less long than its queue keeps it', () => {
+  it("reaches its receive limit before its queue's retention ends", () => {
     expect(CALLBACK_RECEIVES * MAX_DELAY).toBeLessThan(RETENTION);
   });
 });

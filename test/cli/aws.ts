@@ -26,7 +26,7 @@ export interface FakeStack {
   readonly changeSetId?: string;
 }
 
-/** Answers in CloudFormation's XML. @param refusal an error's code and message, for every call. */
+/** Answers in CloudFormation's XML. @param refusal code and message of an error that every call returns */
 export const cloudFormation = (
   stacks: Readonly<Record<string, FakeStack>>,
   refusal?: () => readonly [code: string, message: string] | undefined,
@@ -63,7 +63,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Computes the signature again, from what arrived. @returns why it does not fit, if it does not. */
+/** Computes the signature of the received request. @returns why the sent signature differs, or undefined */
 export const signatureProblem = (request: IncomingMessage, body: string, region: string): string | undefined => {
   const { authorization = '', 'x-amz-date': date = '', 'x-amz-security-token': token } = request.headers;
   const [, id, scope = '', signed = '', signature] =
@@ -75,7 +75,7 @@ export const signatureProblem = (request: IncomingMessage, body: string, region:
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const canonical = [
     request.method,
-    // What arrived is encoded once more, as for every service but S3.
+    // The path is encoded a second time, as for every service except S3.
     path.split('/').map(encoded).join('/'),
     query.split('&').toSorted().join('&'),
     ...signed.split(';').map((name) => `${name}:${String(request.headers[name]).trim()}`),

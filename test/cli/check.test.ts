@@ -10,12 +10,12 @@ const notes = (operations: Record<string, object>, destinations: object = {}): s
   return notesOf(parsed.value);
 };
 
-it('of a configuration that is as by default there is nothing to note', () => {
+it('groupage check has no notes on a default configuration', () => {
   expect(notes({ ship: { batch: { maxSize: 7, maxWait: '3s' }, shards: 4 } })).toEqual([]);
   expect(notes({ ship: { circuit: { failures: 5, coolDown: '30s' }, retry: { bisect: true } } })).toEqual([]);
 });
 
-it('what is other than by default is noted, operation by operation, and no secret with it', () => {
+it('groupage check notes each setting that differs from its default, and no secret', () => {
   const more = {
     batch: { window: '5m', maxWeight: 1_000 },
     bypass: { bytes: 100_000 },
@@ -48,14 +48,14 @@ const hints = (maxSize: number, downstream: object = plain): string[] => {
   return hintsOf(parsed.value);
 };
 
-it('results that may be too large together for one answer are hinted at, with what to do', () => {
+it('groupage check warns of results that may exceed one answer, and says what to do', () => {
   expect(hints(1_000)).toEqual([
     expect.stringMatching(/^ship: .*1,000 tasks may have about 6,000 bytes each\. .*lower batch\.maxSize/),
   ]);
   expect(hints(601, { kind: 'lambda', function: 'parcels' })).toHaveLength(1);
 });
 
-it('where results of the usual size fit, or no answer brings them, there is no hint', () => {
+it('groupage check does not warn if results fit, or if no answer carries them', () => {
   for (const size of [1, 100, 600]) expect(hints(size)).toEqual([]);
   expect(hints(1_000, { kind: 'queue', name: 'parcels' })).toEqual([]);
   expect(hints(1_000, { kind: 'step-functions', stateMachine: 'parcels' })).toEqual([]);

@@ -25,7 +25,7 @@ describe('the command line', () => {
 
   const run = (args: readonly string[], input = '', cwd = folder): Promise<Ran> => groupage(cwd, args, input);
 
-  it('sends a task, and shows what became of it', async () => {
+  it('sends a task, and shows its state and result', async () => {
     const sent = await run(['send', 'ship', '{"depot":"CLI","n":12345678901234567890}', '--correlation-id', 'order-7']);
     expect(sent.code).toBe(0);
     const id = sent.out.trim();
@@ -38,7 +38,7 @@ describe('the command line', () => {
     expect(JSON.parse(json.out)).toMatchObject({ id, status: 'succeeded', batchId: 'ship/depot=CLI#1#1' });
   });
 
-  it('ends quietly when whoever reads has had enough', async () => {
+  it('ends quietly if its output is closed', async () => {
     const child = spawn(NODE, [join(ROOT, 'bin/groupage.ts'), '--help'], { cwd: folder });
     child.stdout.destroy();
     const err: string[] = [];
@@ -47,7 +47,7 @@ describe('the command line', () => {
     expect(err.join('')).toBe('');
   });
 
-  it('sends the lines of a file or of its input, and names those that are refused', async () => {
+  it('sends the lines of a file or of stdin, and names refused lines', async () => {
     const lines = ['{"depot":"FILE","n":1}', '', '{"depot":', '{"n":3}', '{"depot":"FILE","n":4}'];
     writeFileSync(join(folder, 'payloads.jsonl'), lines.join('\n'));
     const fromFile = await run(['send', 'ship', '--file', 'payloads.jsonl']);
@@ -73,7 +73,7 @@ describe('the command line', () => {
     });
   });
 
-  it('sends lines that no single request would take, and a file that begins with a byte order mark', async () => {
+  it('splits lines into several requests, and ignores a byte order mark', async () => {
     const large = Array.from({ length: 40 }, (_, n) =>
       JSON.stringify({ depot: 'LARGE', n, text: 'x'.repeat(200_000) }),
     );
@@ -85,7 +85,7 @@ describe('the command line', () => {
     });
   });
 
-  it('takes a payload for nothing else than a payload', async () => {
+  it('refuses a payload that contains other fields', async () => {
     const sneaky = '{"depot":"CLI"},"id":"evil"';
     expect(await run(['send', 'ship', sneaky])).toMatchObject({ code: 1, err: expect.stringContaining('is not JSON') });
     const { out } = await run(['send', 'ship', '--file', '-', '--json'], `${sneaky}\n[1]\n`);
@@ -95,7 +95,7 @@ describe('the command line', () => {
     });
   });
 
-  it('says how far it came when it was stopped', async () => {
+  it('reports how many lines were sent when it is stopped', async () => {
     const directory = await run(['send', 'ship', '--file', '.']);
     expect(directory).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is a folder') });
     expect(directory.err).not.toContain('    at ');
@@ -107,7 +107,7 @@ describe('the command line', () => {
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     const lines = Array.from({ length: 1_001 }, (_, n) => `{"depot":"STOPPED","n":${n}}\n`);
     child.stdin.write(lines.join(''));
-    // Each once: a machine that is slow to answer is asked again.
+    // A set: on a slow machine a call may be repeated.
     const arrived = (): Set<string> =>
       new Set(
         flow.downstream.calls.flatMap(({ target, items }) =>
@@ -121,14 +121,14 @@ describe('the command line', () => {
     expect(JSON.parse(out.join(''))).toMatchObject({ stopped: 'interrupted', upToLine: 1_000 });
   });
 
-  it('shows text from elsewhere without its control characters', async () => {
+  it('prints texts of tasks without control characters', async () => {
     const { out } = await run(['send', 'ship', '{"depot":"ESC"}', '--correlation-id', 'a\u001b[2Jb\nc']);
     const { out: shown } = await run(['status', out.trim(), '--wait']);
     expect(shown).toContain('a\ufffd[2Jb\ufffdc');
   });
 
-  it('shows payloads, results and errors without what a terminal would act upon, as JSON too', async () => {
-    // As they are where JSON allows that: all but the first 32.
+  it('prints payloads, results and errors without terminal codes, also as JSON', async () => {
+    // Characters stay as they are where JSON allows them: all but the first 32.
     const text = JSON.stringify(ACTED_UPON);
     const answer = (fails: unknown): string =>
       fails ? `"status":"failed","error":{"code":${text},"message":${text}}` : `"status":"succeeded","result":${text}`;
@@ -155,7 +155,7 @@ describe('the command line', () => {
     flow.downstream.behave(() => ({ status: 200 }));
   });
 
-  it('waits in vain with a status that says so', async () => {
+  it('exits with status 1 if the awaited task fails or is unknown', async () => {
     flow.downstream.behave(({ target }) => ({
       status: target.includes('FAIL') ? 422 : 200,
       body: { error: 'closed' },
@@ -175,7 +175,7 @@ describe('the command line', () => {
     });
   });
 
-  it('shows when the next attempt is', async () => {
+  it('shows the time of the next attempt', async () => {
     flow.downstream.behave(({ target }) =>
       target.includes('LATER') ? { status: 503, body: 'no room', headers: { 'retry-after': '900' } } : { status: 200 },
     );
@@ -205,7 +205,7 @@ describe('the command line', () => {
     expect((await run(['tasks'])).out).toBe('no waiting tasks\n');
   });
 
-  it('watches: a picture where there is no terminal', async () => {
+  it('prints one snapshot for watch without a terminal', async () => {
     const { code, out } = await run(['watch']);
     expect(code).toBe(0);
     expect(out).toMatch(/waiting in \d+ Targets/);
@@ -241,7 +241,7 @@ describe('the command line', () => {
     });
   });
 
-  it('says what was wrong with the way it was used, with status 2, and what failed, with status 1', async () => {
+  it('exits with status 2 for wrong usage, and 1 for a failure, with the reason', async () => {
     for (const args of [
       ['sned'],
       ['send'],

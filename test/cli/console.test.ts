@@ -13,10 +13,10 @@ import { NODE, ROOT } from './groupage.ts';
 const REGION = 'eu-test-1';
 const STACK = 'Groupage-dev-Flow';
 
-/** All that the command and its server said, to whomever. */
+/** The output of the command and of its server, on both streams. */
 interface Running {
   readonly said: () => string;
-  /** Where the page is. */
+  /** The URL of the page. */
   readonly site: () => Promise<string>;
   readonly ended: Promise<number | null>;
   stop(): void;
@@ -88,7 +88,7 @@ describe('groupage console', () => {
     return started;
   };
 
-  it('serves the page on a deployed stack, and signs what it asks for', async () => {
+  it('serves the page for a deployed stack, and signs the requests to the API', async () => {
     const { site, said, stop, ended } = start(['--stack', STACK, '--port', '0']);
     const url = await site();
     expect(await (await fetch(url)).text()).toContain('<!doctype html>');
@@ -107,7 +107,7 @@ describe('groupage console', () => {
     expect(called.filter(({ method }) => method === 'POST')).toEqual([
       { method: 'POST', path: '/v1/tasks?x=a%20b', body: '{"depot":"MÜC"}' },
     ]);
-    // What that came to is asked for at once, and nothing more once the page has gone.
+    // The page's queries are repeated at once after the POST, and no more after the page has closed.
     await eventually(() => called.filter(({ path }) => path.startsWith('/v1/targets')).length === 2);
     await page.close();
     const everything = JSON.stringify([said(), about, page.heard, await (await fetch(url)).text()]);
@@ -116,7 +116,7 @@ describe('groupage console', () => {
     expect(await ended).toBe(0);
   });
 
-  it('says in the page why there are no charts, and the rest works', async () => {
+  it('shows in the page why charts are missing; the rest works', async () => {
     cloudWatch.behave(() =>
       awsError(400, 'AccessDeniedException', 'not authorized to perform cloudwatch:GetMetricData'),
     );
@@ -140,27 +140,27 @@ describe('groupage console', () => {
     [['--stack', STACK], { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, 1, /no AWS credentials were found/],
     [['--api', 'http://127.0.0.1:59999/v1'], {}, 1, /the API does not answer \(connect ECONNREFUSED/],
     [['--api', 'nonsense'], {}, 2, /--api takes an http or https URL/],
-    [['--port', '70000'], {}, 2, /Give a number from 0 to 65535/],
-    [[], {}, 1, /no local stack of yours runs in this folder/],
-  ] as const)('ends in words: %j %j', async (args, environment, code, words) => {
+    [['--port', '70000'], {}, 2, /It takes a number from 0 to 65535/],
+    [[], {}, 1, /no local stack runs in this folder/],
+  ] as const)('exits with the reason: %j %j', async (args, environment, code, words) => {
     const { ended, said } = start(args, environment);
     expect([await ended, said()]).toEqual([code, expect.stringMatching(words)]);
     expect(said()).not.toContain('    at ');
   });
 
-  it('says which port is taken', async () => {
+  it('names the port that is in use', async () => {
     const { port } = new URL(api.url);
     const { ended, said } = start(['--stack', STACK, '--port', port]);
     expect([await ended, said()]).toEqual([1, expect.stringContaining(`port ${port} is in use`)]);
   });
 
-  it('says that the credentials may not call the API', async () => {
+  it('reports that the credentials lack the permission to call the API', async () => {
     forbidden = 'Forbidden';
     const { ended, said } = start(['--stack', STACK, '--port', '0']);
     expect([await ended, said()]).toEqual([1, expect.stringContaining('lambda:InvokeFunctionUrl')]);
   });
 
-  it('is told of a local stack where that has its own', async () => {
+  it("prints the URL of a local stack's own console", async () => {
     mkdirSync(join(folder, '.groupage'));
     const local = { api: 'http://127.0.0.1:4500/v1', console: 'http://127.0.0.1:4500/', pid: process.pid };
     writeFileSync(join(folder, '.groupage', 'local.json'), JSON.stringify(local));

@@ -17,7 +17,7 @@ import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
-describe('groupage doctor, on a local stack,', () => {
+describe('groupage doctor on a local stack', () => {
   let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('groupage doctor, on a local stack,', () => {
   });
   const run = (...args: string[]) => groupage(folder, ['doctor', ...args]);
 
-  it('finds a setting that somebody changed by hand, and says what to do', async () => {
+  it('finds a changed setting, and says what to do', async () => {
     const { sqs } = flow.backend.clients;
     const set = (VisibilityTimeout: string) =>
       sqs.send(
@@ -58,7 +58,7 @@ describe('groupage doctor, on a local stack,', () => {
     expect(await run()).toEqual({ code: 0, out: 'checked 0 Targets: nothing is wrong\n', err: '' });
   });
 
-  it('says whose dead-letter queue somebody has deleted, and looks at the rest', async () => {
+  it('names a queue without dead-letter queue, and continues', async () => {
     const { sqs } = flow.backend.clients;
     const QueueUrl = flow.queue('electQueue').replace('Flow-Elect-Queue', 'Flow-Elect-DeadLetters');
     const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
@@ -76,7 +76,7 @@ describe('groupage doctor, on a local stack,', () => {
     expect(await run()).toMatchObject({ code: 0 });
   });
 
-  it('finds a batch whose message was purged, and has it handled', async () => {
+  it('finds a batch whose message was purged, and repairs it', async () => {
     flow.downstream.behave(() => ({ status: 503, headers: { 'retry-after': '900' } }));
     const [id = ''] = await flow.send([{ depot: 'PURGED' }]);
     const { batchId } = await eventually(async () => {
@@ -120,7 +120,7 @@ describe('groupage doctor, on a local stack,', () => {
   });
 });
 
-/** Of an API that is named by its address nothing else is known. */
+/** The URL of an API alone gives access to neither settings nor throttling. */
 const UNSEEN =
   '? settings and throttling could not be checked: use --stack NAME, or run the command in the folder of the local stack';
 
@@ -146,7 +146,7 @@ describe('groupage doctor', () => {
     ...fields,
   });
 
-  it('has a line for each finding, with what to do, and exit status 1', async () => {
+  it('prints a line for each finding, with a remedy, and exits with status 1', async () => {
     api.answer({
       'GET /dead-letters': letters({ register: 3, rejected: 1 }),
       'GET /doctor/targets': {
@@ -182,7 +182,7 @@ describe('groupage doctor', () => {
     ]);
   });
 
-  it('looks at the first thousand Targets, and says that there are more', async () => {
+  it('checks the first thousand Targets, and says that there are more', async () => {
     const page = { targets: Array.from({ length: 100 }, (_, n) => `t${n}`), findings: [], cursor: 'more' };
     api.answer({ 'GET /dead-letters': letters({}), 'GET /doctor/targets': page });
     expect(await run()).toEqual({
@@ -192,7 +192,7 @@ describe('groupage doctor', () => {
     });
   });
 
-  it('goes deep through all Targets and their batches, page by page, and repairs by POST alone', async () => {
+  it('--deep checks all Targets and batches by page, and repairs only by POST', async () => {
     const overdue = finding('overdue-batch', 'b', { batchId: 'b#1#1' });
     for (const [method, args] of [
       ['GET', ['--deep']],
@@ -240,7 +240,7 @@ describe('groupage doctor', () => {
     }
   });
 
-  it('shows what could not be looked at or repaired, goes on, and ends with exit status 1', async () => {
+  it('names what it cannot read or repair, continues, and exits with status 1', async () => {
     const refused = { repaired: false, reason: 'operation "gone" is not\u001b configured' };
     api.answer({
       'GET /dead-letters': letters({}),
@@ -283,14 +283,14 @@ describe('groupage doctor', () => {
     expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { ok: false, skipped: [{ id: 'a' }] }]);
   });
 
-  it('repairs nothing where it looks but quickly', async () => {
+  it('refuses --repair without --deep', async () => {
     api.answer({});
     expect(await run('--repair')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--deep') });
     expect(api.asked).toEqual([]);
   });
 
-  // The last one: what it had asked at once may be answered after its end.
-  it('breaks off where the API refuses it: nothing else would be answered', async () => {
+  // This test is the last one, since requests in flight may be answered after the command has ended.
+  it('stops if the API refuses a request with 403', async () => {
     api.answer({
       'GET /dead-letters': letters({}),
       'GET /doctor/targets': { targets: ['a', 'b'], findings: [] },

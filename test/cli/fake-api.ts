@@ -1,7 +1,7 @@
-/** An API that answers as a test says, and remembers what it was asked. */
+/** An API that gives the answers of a test, and records its requests. */
 import { bodyOf, type Served, serve } from './aws.ts';
 
-/** An answer that is a refusal. */
+/** An answer with a problem. */
 export class ApiError {
   readonly status: number;
   readonly problem: object;
@@ -14,11 +14,11 @@ export class ApiError {
 export interface FakeApi extends Served {
   /** Method, path and body of each request. */
   readonly asked: string[];
-  /** What it answers, by method and path without the query; an answer of a list is given one after the other. */
+  /** Sets the answers, by method and path without query. The answers of a list are given one after the other. */
   answer(answers: Readonly<Record<string, object | readonly object[]>>): void;
 }
 
-/** Given as an answer: none comes. */
+/** As an answer: the request is never answered. */
 export const NEVER = {};
 
 export const fakeApi = async (): Promise<FakeApi> => {
@@ -28,7 +28,7 @@ export const fakeApi = async (): Promise<FakeApi> => {
     const { method = '', url = '' } = request;
     asked.push(`${method} ${url} ${await bodyOf(request)}`.trim());
     const left = answers.get(`${method} ${url.split('?')[0]}`) ?? [{}];
-    // The last one is for the rest.
+    // The last answer is given to all further requests.
     const answer = left.length > 1 ? left.shift() : left[0];
     if (answer === NEVER) return;
     const [status, body] = answer instanceof ApiError ? [answer.status, answer.problem] : [200, answer];

@@ -9,7 +9,7 @@ import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi, NEVER } from './fake-api.ts';
 import { groupage, groupageProcess } from './groupage.ts';
 
-describe('groupage fan-out, on a local stack,', () => {
+describe('groupage fan-out on a local stack', () => {
   let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('groupage fan-out, on a local stack,', () => {
   const piped = (input: string, ...args: string[]) => groupage(folder, ['fan-out', ...args], input);
   const said = (out: string) => ({ code: 0, out, err: '' });
 
-  it('opens, adds, seals, acks and shows, to the end', async () => {
+  it('opens, fills, seals, acks and shows a fan-out', async () => {
     expect(await run('open', '--id', 'cli', '--user-key', 'spring', '--fail-fast', '10%')).toEqual(said('cli\n'));
     expect(await run('add', 'cli', '451')).toEqual(
       said(
@@ -52,7 +52,7 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(await run('ack', 'cli:0:0')).toEqual({ code: 1, out: '0 items acked\n', err: 'unknown item: cli:0:0\n' });
   });
 
-  it('tolerates the share that was said, to the digit', async () => {
+  it('keeps the tolerated share to the digit', async () => {
     const { id, failFast } = JSON.parse((await run('open', '--json', '--fail-fast', '0.7%')).out);
     expect(failFast).toEqual({ share: 0.007 });
     expect((await run('show', id)).out).toContain('tolerates  up to 0.7% of the items failed\n');
@@ -75,7 +75,7 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(JSON.parse((await run('delete', id, '--json')).out)).toMatchObject({ id, because: 'deleted' });
   });
 
-  it('prints and takes the items of more than one call of the API', async () => {
+  it('prints and acks more items than one request carries', async () => {
     await run('open', '--id', 'many');
     const { out } = await run('add', 'many', '46000', '--items');
     const lines = out.trimEnd().split('\n');
@@ -84,7 +84,7 @@ describe('groupage fan-out, on a local stack,', () => {
     expect(await piped(out, 'ack')).toEqual(said('46,000 items acked\nmany is complete\n'));
   });
 
-  it('watches until the end: a line for each change where there is no terminal', async () => {
+  it('watches to the end, with a line for each change', async () => {
     await run('open', '--id', 'seen');
     await run('add', 'seen', '4');
     const watching = groupageProcess(folder, ['fan-out', 'watch', 'seen', '--every', '0.2']);
@@ -105,7 +105,7 @@ describe('groupage fan-out, on a local stack,', () => {
     expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { status: 'expired' }]);
   });
 
-  it('names what is refused, and what cannot be meant is wrong usage', async () => {
+  it('exits with 1 on a refusal, and with 2 on wrong usage', async () => {
     await run('open', '--id', 'shut');
     await run('seal', 'shut');
     for (const [args, code, err] of [
@@ -140,7 +140,7 @@ describe('groupage fan-out, on a local stack,', () => {
   });
 });
 
-describe('groupage fan-out, when the API fails,', () => {
+describe('groupage fan-out with a failing API', () => {
   let fake: FakeApi;
   let folder: string;
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('groupage fan-out, when the API fails,', () => {
   const begin = (args: readonly string[], input = '') => groupageProcess(folder, toFake(args), input);
   const broken = new ApiError(500, { detail: 'something went wrong here' });
 
-  it('says how to add the same items, and none twice', async () => {
+  it('prints the command that adds the same items', async () => {
     fake.answer({ 'POST /fan-outs/f/items': [{ groups: [{ id: 0, count: 45_000 }] }, broken] });
     const { code, err } = await run(['add', 'f', '50000']);
     const [, token] = /groupage fan-out add f 50000 --token "(\w+)" --api "[^"]+"\n$/.exec(err) ?? [];
@@ -171,7 +171,7 @@ describe('groupage fan-out, when the API fails,', () => {
 
   const hundred = { groups: Array.from({ length: 100 }, (_, id) => ({ id, count: 450 })) };
 
-  it('says how to add the same items where Ctrl-C, or who reads them, ends it', async () => {
+  it('prints that command after Ctrl-C or a closed output', async () => {
     for (const end of ['Ctrl-C', 'no reader']) {
       fake.answer({ 'POST /fan-outs/f/items': [hundred, NEVER] });
       const ran = begin(['add', 'f', '90000', '--items']);
@@ -185,7 +185,7 @@ describe('groupage fan-out, when the API fails,', () => {
     }
   });
 
-  it('says how many were acked before Ctrl-C', async () => {
+  it('prints how many items were acked before Ctrl-C', async () => {
     const answers = Array.from({ length: 10 }, () => ({ fanOuts: [], unknown: [] }));
     fake.answer({ 'POST /fan-outs/acks': [...answers, NEVER] });
     const lines = Array.from({ length: 11_000 }, (_, index) => `f:${index}:0`);
@@ -199,7 +199,7 @@ describe('groupage fan-out, when the API fails,', () => {
     });
   });
 
-  it('says how many were acked', async () => {
+  it('prints how many items were acked before the failure', async () => {
     fake.answer({
       'POST /fan-outs/acks': [...Array.from({ length: 10 }, () => ({ fanOuts: [], unknown: [] })), broken],
     });
@@ -211,7 +211,7 @@ describe('groupage fan-out, when the API fails,', () => {
     ]);
   });
 
-  it('goes on watching, but not for one that is gone', async () => {
+  it('continues to watch after an error, but not after 404', async () => {
     const view = { id: 'f', status: 'sealed', total: 2, failed: 0, pending: 1, createdAt: new Date().toISOString() };
     fake.answer({ 'GET /fan-outs/f': [view, broken, { ...view, status: 'complete', pending: 0 }] });
     const { code, out, err } = await run(['watch', 'f', '--every', '0.2']);
@@ -221,10 +221,10 @@ describe('groupage fan-out, when the API fails,', () => {
   });
 });
 
-describe('a fan-out is shown', () => {
+describe('a fan-out in the terminal', () => {
   const view = { id: 'f', status: 'sealed', total: 3, failed: 0, createdAt: '2026-01-01T00:00:00Z' } as const;
 
-  it('with a full bar once all of it is done, and not before', () => {
+  it('has a full bar only when all items are done', () => {
     expect(progressLine({ ...view, pending: 3 })).toBe(`f  ${'░'.repeat(20)}  0 of 3 done · sealed`);
     expect(progressLine({ ...view, total: 1_000, pending: 1, failed: 2 })).toBe(
       `f  ${'█'.repeat(19)}░  999 of 1,000 done · 2 failed · sealed`,
@@ -236,7 +236,7 @@ describe('a fan-out is shown', () => {
     );
   });
 
-  it('with groups that are alike in one line, however many they are', () => {
+  it('has one line for all adjacent groups of one size', () => {
     const groups = [0, 1, 2, 4].map((id) => ({ id, count: 450 }));
     expect(
       groupsTable('f', [...groups, { id: 5, count: 7 }])

@@ -41,7 +41,7 @@ describe('groupage fleet', () => {
   });
 
   const run = (...args: string[]) => groupage(folder, ['fleet', ...args]);
-  /** On the table itself, from a folder where no stack runs. */
+  /** Runs on the table, from a folder without a local stack. */
   const onTable = (args: readonly string[], environment: NodeJS.ProcessEnv = {}) =>
     groupageProcess(tmpdir(), ['fleet', ...args], '', {
       PATH: process.env.PATH,
@@ -54,7 +54,7 @@ describe('groupage fleet', () => {
       ...environment,
     });
   const joined = async (...keys: readonly NodeKey[]): Promise<void> => {
-    // Nobody beats: on a slow machine none must look silent.
+    // The nodes send no heartbeats: their TTL is so long that none looks silent on a slow machine.
     for (const key of keys)
       await store.join(name, aNode({ key, ttl: 3_600_000, startedAt: Date.now(), beatAt: Date.now() }));
   };
@@ -62,13 +62,10 @@ describe('groupage fleet', () => {
     (await store.take(name, { partition: partition(id), fence: 0 }, by, Date.now())) as Lease;
 
   describe.each([
-    ['through the API of the local stack', (args: readonly string[]) => run(...args)],
-    [
-      'on a table itself',
-      (args: readonly string[]) => onTable([...args, '--table', flow.stack.addresses.tables.fleet]),
-    ],
+    ['through the local API', (args: readonly string[]) => run(...args)],
+    ['on a table', (args: readonly string[]) => onTable([...args, '--table', flow.stack.addresses.tables.fleet])],
   ])('%s', (_, ask) => {
-    it('lists the fleets, and shows one: its nodes, what each has, and what is free', async () => {
+    it('lists fleets, and shows one with its nodes and free partitions', async () => {
       await joined(A, B);
       for (const id of ['p-0', 'p-1', 'p-2']) await taken(id, A);
       await taken('p-3', nodeOf('gone'));
@@ -95,7 +92,7 @@ describe('groupage fleet', () => {
       expect(out).toMatch(/\np-1 +free +\(gone@1\) .* 1\n$/);
     });
 
-    it('shows a partition with its checkpoint, wherever that is', async () => {
+    it('shows a partition with its checkpoint, from either kind of row', async () => {
       await joined(A);
       const [inLease, apart] = [await taken('p-0', A), await taken('p-1', A)];
       await store.checkpoint(name, held(inLease), 'x'.repeat(100), 1);
@@ -105,7 +102,7 @@ describe('groupage fleet', () => {
       expect((await ask(['show', name, '--partition', 'p-1'])).out).toMatch(/ 1\n\ncheckpoint: y{100}\n$/);
     });
 
-    it('gives checkpoints rows of their own once no node of a release before is left', async () => {
+    it('separates checkpoints after the last node of an older release has left', async () => {
       await joined(A);
       const refused = await ask(['separate-checkpoints', name]);
       expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/replace a@1 first\n$/)]);
@@ -115,7 +112,7 @@ describe('groupage fleet', () => {
       expect((await store.read(name)).checkpointsApart).toBe(true);
     });
 
-    it('drains a node and takes that back, with a warning for the last one', async () => {
+    it('drains and resumes a node, and warns at the last one', async () => {
       await joined(A, B);
       await taken('p-0', A);
       expect(await ask(['drain', name, 'a'])).toEqual(
@@ -132,7 +129,7 @@ describe('groupage fleet', () => {
       expect((await store.read(name)).nodes.map(({ draining }) => draining)).toEqual([undefined, true]);
     });
 
-    it('moves a partition, and lets it be balanced again', async () => {
+    it('pins a partition to a node, and unpins it', async () => {
       await joined(A, B);
       await taken('p-0', A);
       expect(await ask(['move', name, 'p-0', 'b'])).toEqual(
@@ -162,7 +159,7 @@ describe('groupage fleet', () => {
       expect(await json('move', name, 'p-0', '--free')).not.toHaveProperty('pin');
     });
 
-    it('says what is not there, and which nodes could be meant', async () => {
+    it('says what does not exist, and which nodes an id matches', async () => {
       await joined(A, B, B2);
       await taken('p-0', A);
       const several = `fleet ${name} has several nodes with the id b: use a key, b@1, b@2`;
@@ -178,7 +175,7 @@ describe('groupage fleet', () => {
     });
   });
 
-  it('says what is wrong with a table', async () => {
+  it('says why it cannot use a table', async () => {
     const { fleet: fleets, task } = flow.stack.addresses.tables;
     const show = (table: string) => ['show', '--table', table];
     expect(await onTable(show('Nowhere'))).toEqual(
@@ -193,7 +190,7 @@ describe('groupage fleet', () => {
     expect(await onTable(show(fleets), nobody)).toEqual(refused(`cannot use the table ${fleets}`));
   });
 
-  it('says which permission is missing', async () => {
+  it('names the missing permission', async () => {
     const aws: Served = await serve((_, response) => {
       response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       response.end('{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"you are not authorized"}');
@@ -207,7 +204,7 @@ describe('groupage fleet', () => {
     }
   });
 
-  it('is used wrongly in words, with exit status 2, and then asks nobody', async () => {
+  it('exits with status 2 for wrong usage, and sends no request', async () => {
     for (const [args, words] of [
       [['show', 'f', '--table', 'x y'], '--table takes the name or ARN of a table'],
       [['show', 'f', '--table', 'Fleets', '--stack', 'S'], '--table cannot be combined with --stack or --api'],
@@ -228,7 +225,7 @@ describe('groupage fleet', () => {
   });
 });
 
-describe('a fleet in words', () => {
+describe('a fleet in the terminal', () => {
   const NOW = Date.parse('2026-01-01T00:10:00Z');
   const iso = (ago: number): string => new Date(NOW - ago).toISOString();
   const node = (fields: Partial<FleetNodeShape> = {}): FleetNodeShape => ({
@@ -251,7 +248,7 @@ describe('a fleet in words', () => {
   const shown = (nodes: FleetNodeShape[], partitions: FleetPartitionShape[]): string =>
     describeFleet({ id: 'f', nodes, partitions }, NOW);
 
-  it('has nothing to remark where all is at rest', () => {
+  it('has no remarks if nothing is wrong', () => {
     expect(shown([node({ partitions: 1 })], [lease()])).toBe(
       [
         'f: 1 node, 1 partition',
@@ -265,7 +262,7 @@ describe('a fleet in words', () => {
     expect(shown([], [])).toBe('f: 0 nodes, 0 partitions');
   });
 
-  it('tells of silent nodes, and of partitions that are about to move', () => {
+  it('names silent nodes, and partitions that are about to move', () => {
     const text = shown([node({ lastBeatAt: iso(31_000) })], [lease({ status: 'asked', next: 'b@1' })]);
     expect(text).toMatch(/\na@1 +working, silent +0 +31 s ago/);
     expect(text).toContain('about to move: p\n');
@@ -273,7 +270,7 @@ describe('a fleet in words', () => {
     expect(shown([node({ status: 'evicted', lastBeatAt: iso(99_000) })], [])).not.toContain('silent');
   });
 
-  it('names what was moved by hand for as long as its node lives', () => {
+  it('names pinned partitions as long as their node lives', () => {
     const pinned = [
       lease({ id: 'here', pin: 'a@1' }),
       lease({ id: 'gone', pin: 'b@1' }),
@@ -283,13 +280,13 @@ describe('a fleet in words', () => {
     expect(text).toContain('\npinned to a node: here\n');
   });
 
-  it('says what to do where no node takes what is free', () => {
+  it('says what to do if no node takes the free partitions', () => {
     const free = lease({ status: 'free', owner: undefined });
     expect(shown([node({ status: 'draining' })], [free])).toContain('none can take them: start a node, or');
     expect(shown([node()], [free])).toContain('takes them within a few cycles');
   });
 
-  it('shows a dozen of many partitions, and what is no text as what it is not', () => {
+  it('shows at most twelve partitions, and no control characters', () => {
     const many = Array.from({ length: 30 }, (_, n) => lease({ id: `p-${n}` }));
     expect(shown([node()], many)).toContain('\na@1: p-0 p-1 p-2 p-3 p-4 p-5 p-6 p-7 p-8 p-9 p-10 p-11 … and 18 more');
     const odd = describePartition(lease({ checkpoint: 'a\u001b[2Jb\n' }), NOW);

@@ -1,4 +1,4 @@
-/** The command line: in a process of its own, or in one that many runs share. */
+/** Runs the command line, in a process of its own or in a shared one. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs it in a folder, to its end, in a process of its own; meanwhile that can be sent signals. */
+/** Runs the command line in a folder, to its end, in a process of its own that can receive signals. */
 export const groupageProcess = (
   cwd: string,
   args: readonly string[],
@@ -31,13 +31,13 @@ export const groupageProcess = (
   return Object.assign(ran, { child });
 };
 
-/** The process that runs share, which has loaded the command line, and whether it is at one now. */
+/** The shared process, which has loaded the command line, and whether a run uses it now. */
 let shared: ChildProcess | undefined;
 let isAtWork = false;
 
 /**
- * Runs it in a folder, to its end. Runs of a file that follow each other share a process, since loading the command line
- * takes longer than most of what it does; a run beside another has one of its own.
+ * Runs the command line in a folder, to its end. Consecutive runs of a test file share a process, since loading the
+ * command line takes longest. A concurrent run gets a process of its own.
  */
 export const groupage = async (cwd: string, args: readonly string[], input = ''): Promise<Ran> => {
   if (isAtWork) return groupageProcess(cwd, args, input);
@@ -50,7 +50,7 @@ export const groupage = async (cwd: string, args: readonly string[], input = '')
   }
 };
 
-/** Ends with this process, which does not wait for it. */
+/** The child process ends with this process, which does not wait for it. */
 const start = (): ChildProcess => {
   const child = fork(join(import.meta.dirname, 'runs.ts'), {
     execPath: NODE,
@@ -62,7 +62,7 @@ const start = (): ChildProcess => {
   return child;
 };
 
-/** @throws Error where the process ends instead */
+/** @throws Error if the process ends without an answer */
 const answerOf = async (child: ChildProcess, asked: Asked): Promise<Ran> => {
   const ended = new AbortController();
   const onEnd = (code: number | null): void => ended.abort(new Error(`the command line ended with ${code}`));

@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { chunksOf, type Line } from '../../tools/cli/shared/lines.ts';
 
-/** What Lambda takes of an event, whose body is a JSON string. */
+/** The largest event that Lambda accepts. Its body is a JSON string. */
 const EVENT_MAX = 6 * 1_024 * 1_024;
 
-it('a line ends where a line ends, and not inside of a JSON string', async () => {
+it('a line ends at a line feed, and not within a JSON string', async () => {
   const file = join(temporaryFolder('lines'), 'ends.jsonl');
   const payload = '{"depot":"\u2028{}\u2029{}\u0085","text":"ünï \u{1f600}"}';
   writeFileSync(file, `\ufeff${payload}\r\n\n${payload.repeat(20_000).replaceAll('}{', '}\n{')}`);
@@ -18,7 +18,7 @@ it('a line ends where a line ends, and not inside of a JSON string', async () =>
   expect([...new Set(texts)]).toEqual([`{"operation":"ship","id":"T","payload":${payload}}`]);
 });
 
-it('chunks fit into an event of Lambda, in which every quote counts twice', async () => {
+it('chunks of lines fit into a Lambda event, in which each quote takes two bytes', async () => {
   const file = join(temporaryFolder('lines'), 'quotes.jsonl');
   const line = JSON.stringify({ depot: 'MUC', list: Array.from({ length: 40_000 }, () => '') });
   writeFileSync(file, Array.from({ length: 100 }, () => line).join('\n'));
@@ -31,10 +31,10 @@ it('chunks fit into an event of Lambda, in which every quote counts twice', asyn
   expect(lines).toBe(100);
 });
 
-it('a line that is not UTF-8 is refused as it is, and costs the others nothing', async () => {
+it('a line that is not UTF-8 is refused, and the others are sent', async () => {
   const file = join(temporaryFolder('lines'), 'broken.jsonl');
   const good = Buffer.from('{"depot":"Ü"}\n');
-  // Longer than what is read at once, so that a character may be cut in two where a chunk ends.
+  // Longer than one read, so that a read may end within a character.
   const long = Buffer.from(`{"depot":"MUC","text":"${'ü\u{1f600}'.repeat(50_000)}"}\n`);
   writeFileSync(
     file,

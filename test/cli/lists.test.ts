@@ -12,7 +12,7 @@ import { groupage, groupageProcess } from './groupage.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `{"depot":"MUC","n":${n}}`);
 
-describe('groupage lists, on a local stack,', () => {
+describe('groupage lists on a local stack', () => {
   let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('groupage lists, on a local stack,', () => {
     return name;
   };
 
-  it('creates, adds, triggers, seals and shows, until all of it is done', async () => {
+  it('creates, fills, triggers, seals and shows a list', async () => {
     expect(await run('create', '--id', 'spring', '--operation', 'ship', '--name', 'spring parcels')).toEqual(
       said('spring\n'),
     );
@@ -57,7 +57,7 @@ describe('groupage lists, on a local stack,', () => {
     expect(await run('show', 'spring')).toMatchObject({ code: 1, err: expect.stringContaining('deleted') });
   });
 
-  it('hands jobs to whoever claims them, as they were sent', async () => {
+  it('claims jobs, and prints their payloads as sent', async () => {
     await run('create', '--id', 'pull');
     const odd = ['{"n": 12345678901234567890,  "a":"\\u001b[31m"}', '{"b":[1,\t2.50]}', '{}'];
     await piped(odd.join('\n'), 'add', 'pull', '-');
@@ -110,7 +110,7 @@ describe('groupage lists, on a local stack,', () => {
     expect(JSON.parse((await run('delete', id, '--json')).out)).toMatchObject({ id, status: 'deleted' });
   });
 
-  it('adds a file of more than one call, once by its token, and nothing of the call in which a line is wrong', async () => {
+  it('adds a file once by its token, up to an invalid line', async () => {
     await run('create', '--id', 'many');
     const good = lines(2_500);
     const wrong = good.with(1_700, '{"depot":').with(1_800, '[]').with(2_400, '{}x');
@@ -145,7 +145,7 @@ describe('groupage lists, on a local stack,', () => {
     expect((await shown('many')).total).toBe(2_500);
   });
 
-  it('names what is refused, and what cannot be meant is wrong usage', async () => {
+  it('exits with 1 on a refusal, and with 2 on wrong usage', async () => {
     await run('create', '--id', 'shut');
     await run('cancel', 'shut');
     file('one.jsonl', '{}\n');
@@ -177,7 +177,7 @@ describe('groupage lists, on a local stack,', () => {
   });
 });
 
-describe('groupage lists, when the API fails,', () => {
+describe('groupage lists with a failing API', () => {
   let fake: FakeApi;
   let folder: string;
   beforeAll(async () => {
@@ -194,7 +194,7 @@ describe('groupage lists, when the API fails,', () => {
   const busy = new ApiError(503, { detail: 'too many ask of it at once' });
   const added = { first: 0, count: 1_000, total: 1_000 };
 
-  it('says how to add the rest, and none twice', async () => {
+  it('prints the command that adds the rest, and nothing twice', async () => {
     fake.answer({ 'POST /lists/l/jobs': [added, broken] });
     const { code, err } = await run(['add', 'l', '-'], lines(1_500).join('\n'));
     const [, token] = /--token "(\w+)" --api \S+\n$/.exec(err) ?? [];
@@ -205,7 +205,7 @@ describe('groupage lists, when the API fails,', () => {
     expect(fake.asked.map((each) => /"token":"([^"]+)"/.exec(each)?.[1])).toEqual([`${token}.0`, `${token}.1`]);
   });
 
-  it('says it where Ctrl-C ends it', async () => {
+  it('prints that command too after Ctrl-C', async () => {
     fake.answer({ 'POST /lists/l/jobs': [added, NEVER] });
     const ran = groupageProcess(folder, toFake(['add', 'l', '-', '--token', 't']), lines(2_000).join('\n'));
     await eventually(() => fake.asked.length === 2);
@@ -226,7 +226,7 @@ describe('groupage lists, when the API fails,', () => {
     });
   });
 
-  it('says how to trigger and to claim the same jobs', async () => {
+  it('prints the commands that trigger and claim the same jobs', async () => {
     fake.answer({ 'POST /lists/l/triggers': busy, 'POST /lists/l/claims': busy });
     const triggered = await run(['trigger', 'l', '--percent', '2.5']);
     const [, token] = /"token":"(\w+)"/.exec(fake.asked[0] ?? '') ?? [];
@@ -243,14 +243,14 @@ describe('groupage lists, when the API fails,', () => {
   });
 });
 
-describe('groupage lists, of a list so large that the API does not count what is done,', () => {
+describe('groupage lists of a list too large to count', () => {
   let fake: FakeApi;
   beforeAll(async () => {
     fake = await fakeApi();
   });
   afterAll(() => fake.close());
 
-  it('shows what is known, and seals it', async () => {
+  it('shows the known counts, and seals it', async () => {
     const counts = { total: 9_000_000, available: 5_000_000, leased: 7, failed: 3, countsAreAtLeast: true };
     const huge = { id: 'huge', status: 'open', ...counts, createdAt: '2026-01-01T00:00:00.000Z' };
     fake.answer({ 'GET /lists/huge': huge, 'POST /lists/huge/seal': { ...huge, status: 'sealed' } });
@@ -265,17 +265,17 @@ describe('groupage lists, of a list so large that the API does not count what is
   });
 });
 
-it('a command that is told to somebody goes to the API of the one that tells it', () => {
+it('a printed command names the same stack and API as the run that prints it', () => {
   expect(toSameApi({})).toBe('');
   expect(toSameApi({ stack: 'Groupage-prod-Flow', api: 'https://gateway.internal/v1' })).toBe(
     ' --stack Groupage-prod-Flow --api "https://gateway.internal/v1"',
   );
 });
 
-describe('a list is shown', () => {
+describe('a list in the terminal', () => {
   const list = { id: 'l', status: 'open', available: 0, succeeded: 0, failed: 0, createdAt: '' } as const;
 
-  it('with a full bar once all of it is done, and not before', () => {
+  it('has a full bar only when all jobs are done', () => {
     const drawn = (total: number, done: number, leased: number, started: number) =>
       bar({ ...list, total, done, leased, started });
     expect(drawn(0, 0, 0, 0)).toBe('░'.repeat(30));
@@ -284,14 +284,14 @@ describe('a list is shown', () => {
     expect(drawn(30, 10, 5, 5)).toBe(`${'█'.repeat(10)}${'▒'.repeat(10)}${'░'.repeat(10)}`);
   });
 
-  it('with what it waits for, where all is done and nobody sealed it', () => {
+  it('says that it waits for its seal if all jobs are done', () => {
     const status = (total: number, done: number, stands: 'open' | 'sealed' = 'open') =>
       /^status +(.*)$/m.exec(show({ ...list, status: stands, total, done, leased: 0, started: 0 }))?.[1];
     expect(status(3, 3)).toBe('open (all jobs are done; seal the list to complete it)');
     expect([status(3, 2), status(0, 0), status(3, 3, 'sealed')]).toEqual(['open', 'open', 'sealed']);
   });
 
-  it('with each of its jobs in one line, whatever was between its words', () => {
+  it('has one line for each job, whatever its whitespace', () => {
     expect(jobLines('{"jobs":[{"token":0,"payload":{\n "a":\r\n1.0}}],"next":1}')).toEqual([
       '{"token":0,"payload":{  "a": 1.0}}',
     ]);

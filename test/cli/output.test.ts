@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ago, ahead, printable, printJson, table } from '../../tools/terminal.ts';
 import { ACTED_UPON, actedUponIn } from '../factories/terminal.ts';
 
-describe('text from elsewhere', () => {
-  it('reaches a terminal without what it would act upon', () => {
+describe('text of a task', () => {
+  it('is printed without terminal codes', () => {
     expect(printable(ACTED_UPON)).toBe('\ufffd'.repeat(ACTED_UPON.length));
     expect(printable('\u001b[2J\u001b]0;title\u0007 ünï ✓ \u{1f600}')).toBe(
       '\ufffd[2J\ufffd]0;title\ufffd ünï ✓ \u{1f600}',
@@ -12,7 +12,7 @@ describe('text from elsewhere', () => {
     expect(table(['NAME'], [[`a${ACTED_UPON}`]]).split('\n')[1]).toBe(`a${'\ufffd'.repeat(ACTED_UPON.length)}`);
   });
 
-  it('is the same JSON when it is printed as JSON, and reaches a terminal without it too', () => {
+  it('is the same JSON when printed as JSON, without terminal codes', () => {
     expect(printJson('{"a":"\u009b2J\u007f\u2028\u202e","b":\t1,\r\n"c":2}')).toBe(
       '{"a":"\\u009b2J\\u007f\\u2028\\u202e","b":\t1,\r\n"c":2}',
     );
@@ -34,7 +34,7 @@ describe('text from elsewhere', () => {
   });
 });
 
-it('a time is said as people say it, before and after it', () => {
+it('a time is printed relative to now, before and after', () => {
   const now = Date.UTC(2026, 0, 1);
   expect(ago('2025-12-31T23:59:57.000Z', now)).toBe('3.0 s');
   expect(ago('2026-01-01T00:00:01.000Z', now)).toBe('0.0 s');

@@ -8,7 +8,7 @@ import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
-describe('on call, on a local stack,', () => {
+describe('groupage on a local stack', () => {
   let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('on call, on a local stack,', () => {
     return id;
   };
 
-  it('a task that waits says what for, and is cancelled; one that is under way is not', async () => {
+  it('shows what a task waits for, and cancels waiting tasks', async () => {
     const id = await waiting('CANCEL');
     const target = flow.target('CANCEL');
     expect(await run('pause', '--target', target, '--reason', 'fog')).toEqual(
@@ -51,7 +51,7 @@ describe('on call, on a local stack,', () => {
     });
   });
 
-  it('an operation is paused and resumed, and its state is seen', async () => {
+  it('pauses and resumes an operation, and shows its state', async () => {
     expect(await run('resume', 'ship')).toEqual(said('ship is not paused'));
     expect(await run('pause', 'ship', '--reason', 'the port is closed')).toEqual(
       said('ship is paused. Tasks wait; nothing is lost. Resume: groupage resume ship'),
@@ -69,7 +69,7 @@ describe('on call, on a local stack,', () => {
     await eventually(async () => (await run('resume', 'ship')).out === 'ship is not paused\n');
   });
 
-  it('a Target is paused, flushed and resumed', async () => {
+  it('pauses, flushes and resumes a Target', async () => {
     const id = await waiting('FLUSHED');
     const target = flow.target('FLUSHED');
     await run('pause', '--target', target);
@@ -83,7 +83,7 @@ describe('on call, on a local stack,', () => {
     expect(out).toBe(`${target} is not paused itself. Check its operation with: groupage operations\n`);
   });
 
-  it('what is not there is named, and what cannot be meant is wrong usage', async () => {
+  it('exits with 1 if something is missing, and with 2 on wrong usage', async () => {
     expect(await run('cancel', 'nobody')).toMatchObject({ code: 1, err: expect.stringContaining('no task "nobody"') });
     expect(await run('pause', 'shop')).toMatchObject({ code: 1, err: expect.stringContaining('configured are ship') });
     for (const args of [
@@ -109,14 +109,14 @@ describe('on call, on a local stack,', () => {
   });
 });
 
-describe('an API of another version', () => {
+describe('groupage watch with an API of another release', () => {
   let api: FakeApi;
   beforeAll(async () => {
     api = await fakeApi();
   });
   afterAll(() => api.close());
 
-  it('that has no operations is watched all the same; one that fails says so', async () => {
+  it('needs no operations, but fails on an error', async () => {
     const targets = { targets: [] };
     const answer = (status: number) =>
       api.answer({ 'GET /targets': targets, 'GET /operations': new ApiError(status, { detail: 'no such thing' }) });

@@ -9,7 +9,7 @@ import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { type FakeApi, fakeApi, NEVER } from './fake-api.ts';
 import { groupage, groupageProcess } from './groupage.ts';
 
-describe('groupage redrive, on a local stack,', () => {
+describe('groupage redrive on a local stack', () => {
   let flow: LocalFlow;
   let folder: string;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('groupage redrive, on a local stack,', () => {
       return task?.status === 'succeeded' ? task : undefined;
     });
 
-  it('gives tasks another run, and says which it could not', async () => {
+  it('runs failed tasks again, and says why it skips others', async () => {
     const [id = ''] = await failedTasks('BY-ID', 1);
     expect(await run(id, '--dry-run')).toEqual({ code: 0, out: '1 task would run again\n', err: '' });
     expect(await flow.task(id)).toMatchObject({ status: 'failed', run: 1 });
@@ -57,7 +57,7 @@ describe('groupage redrive, on a local stack,', () => {
     });
   });
 
-  it('gives all failed tasks of a Target another run, and says when there are none', async () => {
+  it('runs all failed tasks of a Target again', async () => {
     const ids = await failedTasks('TARGET', 3);
     const target = flow.target('TARGET');
     expect(await run('--target', target)).toEqual({ code: 0, out: '3 tasks run again\n', err: '' });
@@ -65,7 +65,7 @@ describe('groupage redrive, on a local stack,', () => {
     expect(await run('--target', target)).toEqual({ code: 0, out: `${target} has no failed tasks\n`, err: '' });
   });
 
-  it('gives all tasks that failed for one cause another run, which groupage failures shows', async () => {
+  it('runs all tasks with one cause of failure again', async () => {
     const ids = [...(await failedTasks('CAUSE-1', 2)), ...(await failedTasks('CAUSE-2', 1))];
     const { out } = await groupage(folder, ['failures', '--operation', 'ship']);
     const [, key = ''] = /^ +3 {2}ship +refused +answered 422 .* {2}(\S{10})$/m.exec(out) ?? [];
@@ -114,7 +114,7 @@ describe('groupage redrive', () => {
   const run = (...args: string[]) => groupage(tmpdir(), ['redrive', ...args, '--api', api.url]);
   const REJECTED = 'POST /dead-letters/rejected/redrive';
 
-  it('has to be told what, and no more than that', async () => {
+  it('needs exactly one kind of tasks or dead letters', async () => {
     for (const args of [
       [],
       ['a', '--target', 't'],
@@ -130,7 +130,7 @@ describe('groupage redrive', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('goes page by page through a Target, and chunk by chunk through ids', async () => {
+  it('reads a Target page by page, and sends ids in chunks', async () => {
     const skipped = [{ id: 'a', reason: 'its operation is gone' }];
     api.answer({
       'POST /tasks/redrive': [
@@ -156,7 +156,7 @@ describe('groupage redrive', () => {
     ]);
   });
 
-  it('asks again while there is a cursor, and names those that could not be sent', async () => {
+  it('repeats its request with the cursor, and names what was skipped', async () => {
     api.answer({
       'POST /dead-letters/elect/redrive': [
         { redriven: 500, skipped: [], left: 120, cursor: 'since' },
@@ -174,7 +174,7 @@ describe('groupage redrive', () => {
     ]);
   });
 
-  it('goes on where a request met only messages that cannot be sent, until it meets the same ones', async () => {
+  it('continues after messages it cannot send, until it meets them again', async () => {
     const skipped = (...ids: string[]) => ids.map((id) => ({ id, reason: 'its operation is unknown' }));
     api.answer({
       [REJECTED]: [
@@ -188,9 +188,9 @@ describe('groupage redrive', () => {
     expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['rejected a', 'rejected b', 'rejected c', '']);
   });
 
-  it('says what was done before it was stopped', async () => {
+  it('prints what was done before a failure', async () => {
     const answers = { redriven: 500, skipped: [{ id: 'm-1', reason: 'closed' }], left: 120, cursor: 'since' };
-    // Then the answer is none that the API gives.
+    // An answer that the API never gives.
     api.answer({ 'POST /dead-letters/elect/redrive': [answers, {}] });
     expect(await run('--dead-letters', 'elect')).toEqual({
       code: 1,
@@ -204,7 +204,7 @@ describe('groupage redrive', () => {
     expect((await run('--target', 'ship')).err).toContain('… and 10 more (--json shows all)\n');
   });
 
-  it('says what was done before Ctrl-C, and what may still be done', async () => {
+  it('prints what was done before Ctrl-C, and what may still happen', async () => {
     for (const [args, out] of [
       [[], 'elect: 500 dead letters sent again, about 120 left\n'],
       [['--json'], expect.stringMatching(/^\{"queues":\[\{"queue":"elect",.*\}\],"stopped":"interrupted"\}\n$/)],
@@ -222,7 +222,7 @@ describe('groupage redrive', () => {
     }
   });
 
-  it('says what it would do, once', async () => {
+  it('prints what a dry run would do, once', async () => {
     api.answer({ [REJECTED]: { dryRun: true, redriven: 4, skipped: [], left: 4 } });
     expect(await run('--dead-letters', 'rejected', '--dry-run')).toEqual({
       code: 0,

@@ -1,10 +1,10 @@
-/** Runs of the command line one after the other in this process, which groupage.ts starts: most of a run is loading it. */
+/** Runs the command line repeatedly in one process, which groupage.ts starts: loading takes most of a run. */
 import { Console } from 'node:console';
 import { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { run } from '../../tools/cli/program.ts';
 
-/** One run, as a process of its own would get it. */
+/** One run, with the inputs that a process of its own would have. */
 export interface Asked {
   readonly cwd: string;
   readonly args: readonly string[];
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 const AGENT = Symbol.for('undici.globalDispatcher.1');
-/** Closes the connections that `fetch` keeps. A process of its own would take them with it. */
+/** Closes the connections that `fetch` keeps open, as the end of a process would. */
 const hangUp = async (): Promise<void> => {
   const agent = Reflect.get(globalThis, AGENT);
   if (!agent) return;
@@ -32,7 +32,7 @@ const written = () => {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 };
 
-/** What becomes of an error that the command line does not expect is what Node.js makes of it. */
+/** Prints an unexpected error as Node.js does. */
 const codeOf = async (args: readonly string[]): Promise<number> => {
   try {
     return await run(args);

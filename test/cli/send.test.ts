@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { ApiError, type FakeApi, fakeApi } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
-describe('groupage send, when the API fails,', () => {
+describe('groupage send with a failing API', () => {
   let fake: FakeApi;
   let folder: string;
   beforeAll(async () => {
@@ -15,14 +15,14 @@ describe('groupage send, when the API fails,', () => {
   afterAll(() => fake.close());
 
   const run = (...args: string[]) => groupage(folder, ['send', ...args, '--api', fake.url]);
-  /** The ids of each request's tasks. */
+  /** The ids of the tasks in each request. */
   const ids = (): string[][] =>
     fake.asked.map((asked) =>
       (JSON.parse(asked.slice(asked.indexOf('{'))) as { tasks: { id: string }[] }).tasks.map(({ id }) => id),
     );
   const BUSY = new ApiError(503, { detail: 'DynamoDB or SQS has no capacity for this now' });
 
-  it('says how many lines of a file were sent, and sends none twice when it is repeated as it says', async () => {
+  it('prints how many lines were sent, and repeats none', async () => {
     const line = (n: number) =>
       n === 2 ? '{"operation":"ship","id":"mine","payload":{}}' : '{"operation":"ship","payload":{}}';
     writeFileSync(join(folder, 'messages.jsonl'), Array.from({ length: 2_500 }, (_, n) => line(n)).join('\n'));
@@ -43,7 +43,7 @@ describe('groupage send, when the API fails,', () => {
     expect([again[0]?.[2], new Set(again.flat()).size]).toEqual(['mine', 2_500]);
   });
 
-  it('says by which id one task can be sent again', async () => {
+  it('prints the id with which a single task can be sent again', async () => {
     fake.answer({ 'POST /tasks': BUSY });
     const { code, err } = await run('ship', '{}');
     const [, id] = /"id":"(\w+)"/.exec(fake.asked[0] ?? '') ?? [];
@@ -53,12 +53,12 @@ describe('groupage send, when the API fails,', () => {
     ]);
   });
 
-  it('does not say so of what is refused', async () => {
+  it('prints no such hint for a refused task', async () => {
     fake.answer({ 'POST /tasks': new ApiError(400, { detail: 'no operation is called ship' }) });
     expect(await run('ship', '{}')).toEqual({ code: 1, out: '', err: 'no operation is called ship\n' });
   });
 
-  it('takes tokens that can begin an id, for files alone', async () => {
+  it('accepts only valid tokens, and only for files', async () => {
     expect(await run('--file', 'messages.jsonl', '--token', '-')).toMatchObject({ code: 2 });
     expect(await run('ship', '{}', '--token', 't')).toMatchObject({ code: 2, err: expect.stringContaining('--id') });
   });

@@ -26,7 +26,7 @@ describe('groupage simulate', () => {
   });
   const run = (args: readonly string[], input = '') => groupage(folder, ['simulate', ...args], input);
 
-  it('says what becomes of a trace, from the standard input too', async () => {
+  it('prints the results for a trace, also from stdin', async () => {
     const text = await run(['--trace', '-'], linesOf(100));
     expect(text).toMatchObject({ code: 0, err: '' });
     expect(text.out).toMatch(/ship +100 +0 +10 +10 +100% +full 10/);
@@ -39,7 +39,7 @@ describe('groupage simulate', () => {
     });
   });
 
-  it('compares policies, each with the same trace, and draws them', async () => {
+  it('compares policies on the same trace, and draws them', async () => {
     const args = ['--trace', '-', '--vary', 'maxSize=5,10', 'maxWait=0s,1s', '--out'];
     const svg = await run([...args, 'curve.svg'], linesOf(100));
     expect(svg).toMatchObject({ code: 0, err: '' });
@@ -51,7 +51,7 @@ describe('groupage simulate', () => {
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(/<svg[\s\S]*sealed by/i);
   });
 
-  it('fails where no policy meets the aims', async () => {
+  it('fails if no policy meets the aims', async () => {
     const found = await run([...LOAD, '--recommend', '--aim', 'max wait < 0s', 'cost < $0.01/million']);
     expect(found).toMatchObject({ code: 1, err: '' });
     expect(found.out).toContain('No policy meets all aims');
@@ -73,7 +73,7 @@ describe('groupage simulate', () => {
   it.each([
     [[...LOAD, '--recommend', '--aim', 'speed'], '--aim: "speed" is not a valid aim'],
     [[...LOAD, '--stack', 'any'], "unknown option '--stack'"],
-  ])('is used wrongly: %j', async (args, reason) => {
+  ])('exits with status 2 for wrong usage: %j', async (args, reason) => {
     const { code, err } = await run(args);
     expect(err).toContain(reason);
     expect(code).toBe(2);
@@ -89,9 +89,9 @@ describe('groupage simulate', () => {
     [{ load, aim: ['p99 wait < 5s'] }, '--recommend needs --aim'],
     [{ load, seed: 'x' }, '--seed takes'],
     [{ load, out: 'picture.png' }, '--out takes'],
-    [{ load, config: 'two.json' }, 'Name the one of the load with --operation'],
-    [{ load, operation: 'none' }, '--operation names an operation that is not configured. Configured: ship'],
-  ])('is asked for what it cannot do: %j', async (options: SimulateOptions, reason) => {
+    [{ load, config: 'two.json' }, '--operation names the one of the load'],
+    [{ load, operation: 'none' }, '--operation names none that is configured: these are ship'],
+  ])('refuses impossible requests: %j', async (options: SimulateOptions, reason) => {
     const config = join(folder, options.config ?? 'groupage.config.json');
     const asked = askedOf({ ...options, config });
     await expect(asked).rejects.toThrow(reason);

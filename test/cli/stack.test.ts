@@ -25,7 +25,7 @@ interface Called {
   readonly body: string;
 }
 
-describe('the command line, with --stack', () => {
+describe('groupage with --stack', () => {
   let folder: string;
   let api: Served;
   let aws: Served;
@@ -55,7 +55,7 @@ describe('the command line, with --stack', () => {
             ApiUrl: `${api.url}/first/`,
             OrdersApiUrl: `${api.url}/orders/`,
             OrdersRegisterQueueUrl: 'https://sqs.invalid/1/orders',
-            // Somebody else's.
+            // An output of another application.
             PaymentsApiUrl: 'https://payments.invalid/',
           },
         },
@@ -100,7 +100,7 @@ describe('the command line, with --stack', () => {
       child.on('close', (code) => resolve({ code, out: out.join(''), err: err.join('') }));
     });
 
-  it('finds the API by the output, and signs for Lambda; a stack that is being updated is as good', async () => {
+  it('finds the API in the outputs, and signs for Lambda', async () => {
     expect(await run(['targets', '--stack', 'Groupage-dev-Flow'])).toEqual({
       code: 0,
       out: 'no Targets yet: no task has been registered\n',
@@ -109,7 +109,7 @@ describe('the command line, with --stack', () => {
     expect(called).toEqual([{ method: 'GET', path: '/v1/targets?limit=51', body: '' }]);
   });
 
-  it('signs bodies, and whatever characters are in paths and queries', async () => {
+  it('signs bodies, and all characters in paths and queries', async () => {
     const stack = ['--stack', 'Groupage-dev-Flow'];
     expect(await run(['send', 'ship', '{"depot":"MÜC \' *"}', '--id', 'one', ...stack])).toMatchObject({
       code: 0,
@@ -123,19 +123,19 @@ describe('the command line, with --stack', () => {
     expect(decodeURIComponent(called[2]?.path ?? '')).toBe(`/v1/tasks/${odd}`);
   });
 
-  it('reaches the API at another address with --api, still signed', async () => {
+  it('sends signed requests to another address with --api', async () => {
     const there = ['--stack', 'Groupage-far-Flow', '--api', `${api.url}/by/proxy/v1`];
     expect(await run(['targets', ...there])).toMatchObject({ code: 0, err: '' });
     expect(called[0]?.path).toBe('/by/proxy/v1/targets?limit=51');
     expect((await run(['targets', '--api', `${api.url}/v1`])).err).toContain('403');
   });
 
-  it('takes AWS_DEFAULT_REGION too', async () => {
+  it('accepts AWS_DEFAULT_REGION too', async () => {
     const environment = { AWS_REGION: undefined, AWS_DEFAULT_REGION: REGION };
     expect(await run(['targets', '--stack', 'Groupage-dev-Flow'], environment)).toMatchObject({ code: 0 });
   });
 
-  it("takes one of several instances in somebody's own stack by its id", async () => {
+  it('finds one of several instances in a stack by its id', async () => {
     expect(await run(['targets', '--stack', 'Shop'])).toMatchObject({ code: 0, err: '' });
     expect(await run(['targets', '--stack', 'Shop/Orders'])).toMatchObject({ code: 0, err: '' });
     expect(called.map(({ path }) => path)).toEqual(['/first/v1/targets?limit=51', '/orders/v1/targets?limit=51']);
@@ -148,8 +148,8 @@ describe('the command line, with --stack', () => {
     });
   });
 
-  it('says which stacks there are, where the named one is not, or has no API', async () => {
-    const stacks = 'stacks with a Groupage API: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
+  it('lists the stacks with an API if the named one has none', async () => {
+    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
     for (const [name, words] of [
       ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
       ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],
@@ -158,7 +158,7 @@ describe('the command line, with --stack', () => {
       expect(await run(['targets', '--stack', name])).toMatchObject({ code: 1, err: expect.stringContaining(words) });
   });
 
-  it('names a profile that does not exist, and those that do', async () => {
+  it('names a missing profile, and those that exist', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_SESSION_TOKEN: undefined };
     const config = '[default]\nregion = eu-test-1\n[profile dev]\nregion = eu-test-1\n[sso-session corp]\n';
@@ -180,7 +180,7 @@ describe('the command line, with --stack', () => {
     expect(await run(stack, { ...files, AWS_PROFILE: 'keys' })).toMatchObject({ code: 0 });
   });
 
-  it('says what is wrong with the credentials or the region, and how to give them', async () => {
+  it('says what is wrong with credentials or region, and how to set them', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_SESSION_TOKEN: undefined };
     expect(await run(stack, none)).toMatchObject({ code: 1, err: expect.stringContaining('AWS_PROFILE=NAME') });
@@ -198,7 +198,7 @@ describe('the command line, with --stack', () => {
     }
   });
 
-  it('says which permission a refused request lacks', async () => {
+  it('names the permission that a refused request lacks', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     for (const [message, words] of [
       ['Forbidden', /lambda:InvokeFunctionUrl and lambda:InvokeFunction/],
@@ -215,7 +215,7 @@ describe('the command line, with --stack', () => {
     });
   });
 
-  it('sends nothing on to another host, whose token and task are not for it', async () => {
+  it('follows no redirect to another host, so that no credentials leak', async () => {
     const reached: string[] = [];
     const other = await serve((request, response) => {
       reached.push(request.url ?? '');
@@ -231,7 +231,7 @@ describe('the command line, with --stack', () => {
     }
   });
 
-  it('takes nothing for a stack that cannot be one, least of all the first one that there is', async () => {
+  it('refuses an invalid stack name, also an empty one', async () => {
     for (const name of ['', 'a_b', 'a b', '1a', 'x'.repeat(129), 'Shop/', 'Shop/a/b', 'Shop/a-b'])
       expect(await run(['targets', '--stack', name])).toEqual({
         code: 2,
@@ -240,7 +240,7 @@ describe('the command line, with --stack', () => {
       });
   });
 
-  it('has words for whatever goes wrong on the way to AWS', async () => {
+  it('says what went wrong in any call to AWS', async () => {
     const stack = ['targets', '--stack', 'Groupage-dev-Flow'];
     for (const [environment, words] of [
       [{ AWS_REGION: 'bad region' }, /"bad region" is not an AWS region/],
@@ -257,7 +257,7 @@ describe('the command line, with --stack', () => {
     }
   });
 
-  it('says what answers where it is not the API', async () => {
+  it('says so if the answer does not come from the API', async () => {
     const stack = ['--stack', 'Groupage-dev-Flow'];
     const words = { code: 1, err: expect.stringContaining('Check that this is the URL of a Groupage API') };
     for (const other of [{}, null, [], { targets: [{}], tasks: 'none', ids: [1], batches: {} }]) {

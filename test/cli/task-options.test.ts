@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { type FakeApi, fakeApi } from './fake-api.ts';
 import { groupage } from './groupage.ts';
 
-describe('the command line, for what a task wishes for', () => {
+describe('groupage with task options', () => {
   let served: FakeApi;
   let folder: string;
   beforeAll(async () => {
@@ -17,14 +17,14 @@ describe('the command line, for what a task wishes for', () => {
   const run = (...args: string[]) => groupage(folder, [...args, '--api', served.url]);
   const TASK_OPTIONS = ['--priority', '9', '--weight', '0.5', '--expires-in', '10m', '--callback', 'ops'];
   const wishes = { priority: 9, weight: 0.5, expiresIn: '10m', callback: 'ops' };
-  /** What one task alone can have. */
+  /** Options that only a single task can have. */
   const OWN = ['--coalesce-key', 'k', '--fan-out-item', 'f:0:1'];
   const own = { coalesceKey: 'k', fanOutItem: 'f:0:1' };
-  /** Made up where none was given, so that a repeat can have the same. */
+  /** The command makes an id if none was given, so that a repetition can use the same. */
   const ID = expect.stringMatching(/^[0-9A-Z]{26}(-00000000[12])?$/);
   const sent = () => served.asked.map((asked) => JSON.parse(asked.slice(asked.indexOf('{'))) as unknown);
 
-  it('sends it with one task, and says nothing of what is not asked for', async () => {
+  it('sends the given options with one task, and no others', async () => {
     served.answer({ 'POST /tasks': { ids: ['t-1'] } });
     expect(await run('send', 'ship', '{"n":1}', ...TASK_OPTIONS, ...OWN)).toMatchObject({ code: 0, err: '' });
     expect((await run('send', 'ship', '{"n":2}', '--priority', '0')).code).toBe(0);
@@ -34,7 +34,7 @@ describe('the command line, for what a task wishes for', () => {
     ]);
   });
 
-  it('sends it with each payload of a file; whole messages bring their own', async () => {
+  it('sends options with payloads of a file, but not with messages', async () => {
     served.answer({ 'POST /tasks': { ids: ['t-1', 't-2'] } });
     writeFileSync(join(folder, 'payloads'), '{"n":1}\n{"n":2}\n');
     expect((await run('send', 'ship', '--file', 'payloads', ...TASK_OPTIONS)).code).toBe(0);
@@ -47,7 +47,7 @@ describe('the command line, for what a task wishes for', () => {
     ]);
   });
 
-  it('refuses it where it would be lost, or would make many tasks the same', async () => {
+  it('refuses options that cannot apply to its input', async () => {
     served.answer({});
     for (const [args, err] of [
       [['--file', 'messages', '--priority', '1'], 'each line is a whole message and has its own "priority"'],
@@ -61,7 +61,7 @@ describe('the command line, for what a task wishes for', () => {
     expect(served.asked).toEqual([]);
   });
 
-  it('shows it with the task', async () => {
+  it('shows the options of a task', async () => {
     const task = { id: 't-1', operation: 'ship', target: 'ship', status: 'created', attempts: 0, payload: {} };
     const startBy = new Date(Date.now() + 600_000).toISOString();
     const createdAt = new Date().toISOString();

@@ -37,11 +37,11 @@ const picture = (
   return stripVTControlCharacters(draw(snapshot, screen)).split('\n');
 };
 
-it('the picture says what to do where there is nothing yet', () => {
+it('the watch picture says what to do if there is no task yet', () => {
   expect(picture([]).at(-1)).toContain('groupage send OPERATION PAYLOAD');
 });
 
-it('the picture sums up, and puts first what waits most', () => {
+it('the watch picture sums up, and shows the Target with most waiting tasks first', () => {
   const lines = picture([
     row('ship/depot=quiet', { batches: [{ ...batch, counts: { succeeded: 49, failed: 1 } }] }),
     row('ship/depot=busy', {
@@ -56,14 +56,14 @@ it('the picture sums up, and puts first what waits most', () => {
   expect(lines[5]).toMatch(/^ship\/depot=quiet\s+0\s+1\s+succeeded 3\.0 s\s+█████░░░░░ 50$/);
 });
 
-it('the picture shows everything in 80 columns', () => {
+it('the watch picture shows all columns in 80 characters', () => {
   const busy = { waiting: 7, oldestAt: '2026-01-01T00:00:50Z', leader: { fence: 1, lockedUntil: '' } };
   const failing = { batches: [{ ...batch, status: 'in-progress', counts: { succeeded: 1, failed: 49 } }] };
   const lines = picture([row('ship/depot=FRANKFURT-AM-MAIN', { ...busy, ...failing })], { width: 80, height: 24 });
   expect(lines.at(-1)).toMatch(/MAIN\s+7\s+10 s\s+waiting\s+49\s+in-progress 3\.0 s\s+50%$/);
 });
 
-it('the picture names operations of which not all goes on, and Targets that are paused or have no room', () => {
+it('the watch picture names operations that are held up, and paused or blocked Targets', () => {
   const paused = { by: 'person', since: '2026-01-01T00:00:50Z', reason: 'fog\u001b[2J' };
   const open = { by: 'circuit', since: '2026-01-01T00:00:50Z', until: '2026-01-01T00:01:20Z', reason: 'answered 503' };
   const rows = [row('ship/depot=a', { paused }), row('ship/depot=b', { blocked: { since: '' } }), row('ship/depot=c')];
@@ -98,7 +98,7 @@ it('the picture names operations of which not all goes on, and Targets that are 
   );
 });
 
-it('the picture fits its screen', () => {
+it('the watch picture fits its screen', () => {
   const rows = Array.from({ length: 100 }, (_, n) => row(`ship/depot=${'long'.repeat(30)}-${n}`, { waiting: n }));
   for (const screen of [
     { width: 80, height: 24 },

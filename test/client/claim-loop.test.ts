@@ -15,7 +15,7 @@ import { type ServedApi, servedApi } from './served-api.ts';
 let served: ServedApi;
 beforeEach(async () => {
   served = await servedApi();
-  // Pauses are by chance: none, or half as long as they may be.
+  // Random pauses become 0.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(async () => {
@@ -46,7 +46,7 @@ const jobsOf = async (list: DeferredList<Numbered>): Promise<ListedJob[]> => {
   for await (const job of list.jobs()) jobs.push(job);
   return jobs;
 };
-/** A handler that waits until it is let go, and remembers who came. */
+/** A handler that waits until `open` is called, and records its jobs. */
 const gated = () => {
   const seen: HandledJob<Numbered>[] = [];
   let open = (): void => {};
@@ -62,15 +62,15 @@ const gated = () => {
 };
 const asked = (method: string, end: string) =>
   served.asked.filter((each) => each.method === method && each.path.endsWith(end));
-/** What something threw. */
+/** The error that a promise rejects with. */
 const thrown = (working: Promise<unknown>): Promise<unknown> =>
   working.then(
     () => 'nothing was thrown',
     (cause: unknown) => cause,
   );
 
-describe('a loop', () => {
-  it('does each job once, and stores its result or its error', async () => {
+describe('a claim loop', () => {
+  it('does each job once, and stores its result or error', async () => {
     const list = await sealed(95);
     const seen: number[] = [];
     const handler: Handler = ({ token, payload: { n } }) => {
@@ -95,7 +95,7 @@ describe('a loop', () => {
     expect(jobs[5]).toMatchObject({ status: 'succeeded' });
   });
 
-  it('of which every request is lost, and every answer twice, does each job once', async () => {
+  it('does each job once although requests get lost and answers come twice', async () => {
     served.fate = (n) => (['answer-lost', 503, 'request-lost', 'answer-lost'] as const)[n - 1];
     const list = await sealed(120);
     const times = new Map<number, number>();
@@ -109,7 +109,7 @@ describe('a loop', () => {
     expect([times.size, Math.max(...times.values())]).toEqual([120, 1]);
   });
 
-  it('of 64 claimers whose answers get lost, a fifth of them, does each job once', async () => {
+  it('of 64 claimers does each job once although a fifth of the answers is lost', async () => {
     const list = await sealed(3_000);
     let dice = 7;
     served.fate = () => {
@@ -127,7 +127,7 @@ describe('a loop', () => {
     expect([times.size, Math.max(...times.values()), warned]).toEqual([3_000, 1, []]);
   });
 
-  it('tells what is done within a moment together, and does not wait for the others with it', async () => {
+  it('reports jobs that end together in one call, without waiting for others', async () => {
     const list = await sealed(20);
     const { handler, open } = gated();
     const looping = work(list, (job) => (job.token === 0 ? handler(job) : job.token), { count: 20, concurrency: 20 });
@@ -138,7 +138,7 @@ describe('a loop', () => {
     expect(asked('POST', '/complete')).toHaveLength(2);
   });
 
-  it('tells large results in calls that are taken', async () => {
+  it('splits large results into several calls', async () => {
     const list = await sealed(40);
     const result = 'x'.repeat(200_000);
     expect(await work(list, () => result, { count: 40, concurrency: 40 })).toMatchObject({ succeeded: 40 });
@@ -147,7 +147,7 @@ describe('a loop', () => {
     expect((await jobsOf(list))[39]?.result).toBe(result);
   });
 
-  it('has as many handlers at work as were asked for', async () => {
+  it('runs as many handlers at once as configured', async () => {
     const list = await sealed(30);
     let [now, most] = [0, 0];
     const handler: Handler = async () => {
@@ -161,7 +161,7 @@ describe('a loop', () => {
   });
 });
 
-describe('a lease', () => {
+describe('the lease of a claim loop', () => {
   it('is renewed while the handler runs', async () => {
     const list = await sealed(1);
     const looping = work(list, () => pause(1_500), { leaseSeconds: 1 });
@@ -172,12 +172,12 @@ describe('a lease', () => {
     expect(renewals[0]?.body).toEqual({ leaseSeconds: 1 });
   });
 
-  it('that was taken over is noticed: running jobs hear of it, the others are not begun, and nothing is told', async () => {
+  it('is noticed as lost at a renewal, and running jobs are aborted', async () => {
     const list = await sealed(5);
     const { seen, handler, open } = gated();
     const looping = work(list, handler, { leaseSeconds: 1, count: 5, concurrency: 2 });
     await eventually(() => seen.length === 2);
-    // The clock here is behind; there the lease is over.
+    // The worker's clock is behind: on the server the lease is over.
     served.kit.now += 300_000;
     const other = await list.claim({ count: 5, leaseSeconds: 60 });
     expect(other).toMatchObject({ kind: 'claimed', jobs: { length: 5 } });
@@ -190,7 +190,7 @@ describe('a lease', () => {
     expect([mine.length, others.length]).toEqual([1, 0]);
   });
 
-  it('that was taken over is noticed where a job of it is told, too', async () => {
+  it('is noticed as lost when a job is completed', async () => {
     const list = await sealed(5);
     const { seen, handler, open } = gated();
     const ended = ({ signal }: HandledJob<Numbered>) => new Promise((end) => signal.addEventListener('abort', end));
@@ -205,14 +205,14 @@ describe('a lease', () => {
     expect(asked('POST', '/release')).toEqual([]);
   });
 
-  it('that no renewal was answered for is lost at its end; what is finished all the same is told', async () => {
+  it('ends without renewals, but a finished job is reported', async () => {
     const list = await sealed(3);
     served.fate = (_, request) => (request.startsWith('PUT') ? 503 : undefined);
     const { seen, handler, open } = gated();
     const looping = work(list, handler, { leaseSeconds: 1, count: 3 });
     await eventually(() => seen[0]?.signal.aborted === true);
     served.fate = () => undefined;
-    // Nobody took them.
+    // No other worker has claimed the jobs.
     const again: number[] = [];
     const rest = work(list, ({ token }) => again.push(token), { leaseSeconds: 1 });
     open();
@@ -222,7 +222,7 @@ describe('a lease', () => {
     expect((await jobsOf(list))[0]).toMatchObject({ result: 'late' });
   });
 
-  it('that an answer took long to grant is renewed before its jobs are begun', async () => {
+  it("is renewed before the first job if the claim's answer was slow", async () => {
     const list = await sealed(2);
     const order: string[] = [];
     const claim = list.claim;
@@ -242,8 +242,8 @@ describe('a lease', () => {
   });
 });
 
-describe('what ends a loop', () => {
-  it('is a handler that breaks: what is done is told, the rest given back by all claimers', async () => {
+describe('a claim loop ends', () => {
+  it('if a handler throws: done jobs are completed, the others released', async () => {
     const list = await sealed(20);
     const cause = new TypeError('a bug');
     let begun = 0;
@@ -258,11 +258,11 @@ describe('what ends a loop', () => {
     expect(await thrown(work(list, handler, { claimers: 2, count: 10 }))).toBe(cause);
     expect(await list.get()).toMatchObject({ done: 3, succeeded: 3, available: 17, leased: 0 });
     expect(begun).toBe(5);
-    // Somebody else gets the rest.
+    // Another worker gets the rest.
     expect(await work(list, () => {})).toMatchObject({ ended: 'complete', succeeded: 17 });
   });
 
-  it('is its signal: who is at work is waited for, and the rest given back', async () => {
+  it('on its abort signal: running jobs finish, the others are released', async () => {
     const list = await sealed(10);
     const { seen, handler, open } = gated();
     const stop = new AbortController();
@@ -276,7 +276,7 @@ describe('what ends a loop', () => {
     expect(await work(list, handler, { signal: stop.signal })).toMatchObject({ ended: 'aborted', claims: 0 });
   });
 
-  it('is its signal while it waits, or while nobody answers its claim', async () => {
+  it('on its abort signal while it waits, or while its claim is unanswered', async () => {
     const list = await holding(0);
     const stop = new AbortController();
     const looping = work(list, () => {}, { signal: stop.signal, claimers: 3 });
@@ -292,11 +292,11 @@ describe('what ends a loop', () => {
     const before = served.asked.length;
     other.abort();
     expect(await asking).toMatchObject({ ended: 'aborted', claims: 0 });
-    expect(served.asked.length, 'nobody asks again').toBe(before);
+    expect(served.asked.length, 'no request is repeated').toBe(before);
     expect(performance.now() - from).toBeLessThan(1_000);
   });
 
-  it('is a list that is cancelled: what runs is finished', async () => {
+  it('if the list is cancelled: running jobs finish', async () => {
     const list = await holding(20);
     const { seen, handler, open } = gated();
     const looping = work(list, handler);
@@ -306,7 +306,7 @@ describe('what ends a loop', () => {
     expect(await looping).toMatchObject({ ended: 'cancelled', claims: 1, succeeded: 10, lost: 0 });
   });
 
-  it('is a sealed list of which nothing can come back: its other jobs are tasks', async () => {
+  it('if a sealed list has no job to claim, as its other jobs are tasks', async () => {
     const list = await createListClient({ api: served.url }).createList<Numbered>({ operation: 'ship' });
     await list.add(numbered(10).map((job) => ({ carrier: 'DHL', depot: 'MUC', ...job })));
     await list.trigger({ count: 4 });
@@ -314,10 +314,10 @@ describe('what ends a loop', () => {
     expect(await work(list, () => {})).toMatchObject({ ended: 'drained', succeeded: 6 });
   });
 
-  it('is not a list to which more may be added, nor one of which others have jobs that may come back', async () => {
+  it('neither while the list is open nor while other workers hold jobs', async () => {
     const list = await holding(2);
     const other = await list.claim({ count: 2, leaseSeconds: 60 });
-    if (other.kind === 'none') throw new Error('nothing was there for another one');
+    if (other.kind === 'none') throw new Error('the other worker claimed nothing');
     const looping = work(list, () => {}, { claimers: 2 });
     await eventually(() => asked('POST', '/claims').length >= 3);
     await list.add(numbered(3));
@@ -329,7 +329,7 @@ describe('what ends a loop', () => {
     expect(await looping).toMatchObject({ ended: 'complete', succeeded: 5 });
   });
 
-  it('is not that too many claim at once: it asks again by the same name', async () => {
+  it('on no 503 for too many claims, but repeats the claim with its id', async () => {
     const list = await sealed(1);
     served.fate = (n, request) => (n < 10 && request.endsWith('/claims') ? 503 : undefined);
     expect(await work(list, () => {}, { claimIdPrefix: 'van-7' })).toMatchObject({ succeeded: 1 });
@@ -338,7 +338,7 @@ describe('what ends a loop', () => {
     expect(names[0]).toMatch(/^van-7-[0-9A-Z]{26}$/);
   });
 
-  it('is what asking again does not help with', async () => {
+  it('if an error cannot be solved by a retry', async () => {
     const nobody = createListClient({ api: served.url }).list<Numbered>('nobody');
     expect(await thrown(work(nobody, () => {}))).toMatchObject({ name: 'ApiRefused', status: 404 });
     const list = await sealed(2);
@@ -353,7 +353,7 @@ describe('what ends a loop', () => {
     expect(await list.get()).toMatchObject({ available: 2, leased: 0 });
   });
 
-  it('is a mistake in how it was asked for, before anything is claimed', async () => {
+  it('before its first claim if an option is invalid', async () => {
     const list = await sealed(1);
     for (const [name, value] of [
       ['count', 0],

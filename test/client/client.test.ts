@@ -23,7 +23,7 @@ describe('the producer client', () => {
   });
   afterAll(() => engine.stop());
 
-  /** A queue of its own, a client for it, and every request that it makes. */
+  /** A new queue, a client for it, and the sizes of the client's requests. */
   const fresh = async (fail?: (request: number, entry: number) => boolean) => {
     const { sqs } = localClients({ sqs: engine.endpoint });
     queues += 1;
@@ -39,7 +39,7 @@ describe('the producer client', () => {
         const request = requests.length;
         const refused = (input.Entries ?? []).filter((_, entry) => fail?.(request, entry));
         if (refused.length === 0) return next(args);
-        // What SQS does when it is overloaded: some entries are taken, some are not.
+        // As an overloaded SQS does: it accepts only some entries.
         input.Entries = input.Entries?.filter((entry) => !refused.includes(entry)) ?? [];
         const answer =
           input.Entries.length > 0 ? await next(args) : { output: { Successful: [] as object[] }, response: {} };
@@ -74,14 +74,14 @@ describe('the producer client', () => {
       payload: { n, ...(text ? { text } : {}) },
     }));
 
-  it('gives back the id that it made up, or the one it was given', async () => {
+  it('returns a new id, or the id of the task', async () => {
     const { client, sent } = await fresh();
     const id = await client.send({ operation: 'ship', payload: { n: 0 } });
     expect(await client.send({ operation: 'ship', payload: { n: 1 }, id: 'mine' })).toBe('mine');
     expect((await sent()).map((message) => message.id)).toEqual([id, 'mine']);
   });
 
-  it('sends what a task wishes for along', async () => {
+  it('sends the optional fields of a task', async () => {
     const { client, sent } = await fresh();
     const wishes = {
       priority: 9,
@@ -95,7 +95,7 @@ describe('the producer client', () => {
     expect(await sent()).toEqual([{ operation: 'ship', payload: { n: 0 }, id, ...wishes }]);
   });
 
-  it('fills requests by count, keeps the order of ids, and tells how far it is', async () => {
+  it('fills requests by count, keeps the order of ids, and reports progress', async () => {
     const { client, requests, sent } = await fresh();
     const progress: number[] = [];
     const ids = await client.sendAll(tasks(1_234), { onProgress: (count) => progress.push(count) });
@@ -112,21 +112,21 @@ describe('the producer client', () => {
     expect(await sent()).toHaveLength(9);
   });
 
-  it('sends again what SQS did not take, and only that', async () => {
+  it('sends only those messages again that SQS did not accept', async () => {
     const { client, requests, sent } = await fresh((request, entry) => request === 1 && entry % 3 === 0);
     const ids = await client.sendAll(tasks(10));
     expect(requests).toEqual([10, 4]);
     expect((await sent()).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('gives up in words when SQS keeps refusing', async () => {
+  it('throws NotAllSent with the cause if SQS keeps refusing', async () => {
     const { client } = await fresh(() => true);
     const error: unknown = await client.sendAll(tasks(2)).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(NotAllSent);
     expect((error as NotAllSent).cause).toBeInstanceOf(GaveUp);
   });
 
-  it('takes tasks as they come', async () => {
+  it('accepts tasks from an async iterable', async () => {
     const { client, sent } = await fresh();
     async function* coming() {
       yield* tasks(3);
@@ -136,7 +136,7 @@ describe('the producer client', () => {
     expect(await sent()).toHaveLength(3);
   });
 
-  it('refuses what would be refused, before it is sent', async () => {
+  it('refuses invalid tasks before it sends any', async () => {
     const { client, requests } = await fresh();
     const large = { operation: 'ship' as const, payload: { n: 0, text: 'x'.repeat(300_000) } };
     await expect(client.sendAll([...tasks(3), large])).rejects.toThrow(/task 3: its payload has 3000\d\d bytes/);

@@ -15,7 +15,7 @@ import { type ServedApi, servedApi } from './served-api.ts';
 let served: ServedApi;
 beforeEach(async () => {
   served = await servedApi();
-  // Pauses are by chance: none.
+  // Random pauses become 0.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(async () => {
@@ -29,13 +29,13 @@ const all = async (items: AsyncIterable<string>): Promise<string[]> => {
   for await (const item of items) found.push(item);
   return found;
 };
-/** As the store has it. */
+/** The stored fan-out, with its progress. */
 const stored = async (id: string) => {
   const fanOut = await served.kit.fanOuts.read(id as FanOutId);
   if (!fanOut) throw new Error(`there is no fan-out ${id}`);
   return { ...fanOut, ...(await progressOf(served.kit.fanOuts, fanOut)) };
 };
-/** What something threw. */
+/** The error that some work throws. */
 const thrown = async (work: () => unknown): Promise<unknown> => {
   try {
     await work();
@@ -45,8 +45,8 @@ const thrown = async (work: () => unknown): Promise<unknown> => {
   throw new Error('nothing was thrown');
 };
 
-describe('a fan-out', () => {
-  it('is opened, added to, sealed and acked to its end', async () => {
+describe('a fan-out client', () => {
+  it('opens, fills, seals and acks a fan-out', async () => {
     const { openFanOut, ack } = client();
     const fanOut = await openFanOut({ userKey: 'catalog-7', callback: 'ops', failFast: { count: 5 } });
     const items = [...(await all(fanOut.add(451))), ...(await all(fanOut.add(2)))];
@@ -66,7 +66,7 @@ describe('a fan-out', () => {
     expect(await stored(fanOut.id)).toMatchObject({ total: 453, succeeded: 452, failed: 1, callback: 'ops' });
   });
 
-  it('of which every request is lost, and every answer twice, has as many items as were asked for, and ends once', async () => {
+  it('adds each item once although requests get lost and answers come twice', async () => {
     served.fate = (n) => (['answer-lost', 503, 'request-lost', 'answer-lost'] as const)[n - 1];
     const { openFanOut, ack } = client();
     const fanOut = await openFanOut({ userKey: 'k' });
@@ -77,12 +77,12 @@ describe('a fan-out', () => {
     expect(await fanOut.seal()).toEqual({ complete: true });
     expect(await stored(fanOut.id)).toMatchObject({ total: 100_000, succeeded: 100_000, failed: 0 });
     expect(served.kit.sent.callbacks).toHaveLength(1);
-    // It did happen, again and again.
+    // Each addition was repeated with its token.
     const adds = served.asked.filter(({ path }) => path.endsWith('/items'));
     expect([adds.length, new Set(adds.map(({ body }) => body.token)).size]).toEqual([15, 3]);
   });
 
-  it('gets its items as the loop gets to them: a million ids are never held', async () => {
+  it('adds items as the loop consumes them, and never holds all ids', async () => {
     const fanOut = await client().openFanOut();
     const adds = () => served.asked.filter(({ path }) => path.endsWith('/items')).length;
     const items = fanOut.add(1_000_000);
@@ -96,7 +96,7 @@ describe('a fan-out', () => {
     expect([adds(), (await stored(fanOut.id)).total]).toEqual([2, 90_000]);
   });
 
-  it('is added to once by one token, from a process that began and one that goes on', async () => {
+  it('continues an addition of another process by its token', async () => {
     const fanOut = await client().openFanOut({ id: 'f' });
     for await (const item of fanOut.add(90_001, { token: 'event-7' })) if (item === 'f:100:7') break;
     expect((await stored('f')).total).toBe(90_000);
@@ -106,7 +106,7 @@ describe('a fan-out', () => {
 });
 
 describe('an addition that fails', () => {
-  it('goes on with its token, which the error has, and adds no item twice', async () => {
+  it('can be continued with the token in its error, without duplicates', async () => {
     const fanOut = await client().openFanOut({ id: 'f' });
     const adds = () => served.asked.filter(({ path }) => path.endsWith('/items')).length;
     served.fate = (_, request) => (request.endsWith('/items') && adds() > 1 ? 'answer-lost' : undefined);
@@ -123,8 +123,8 @@ describe('an addition that fails', () => {
   });
 });
 
-describe('acks', () => {
-  it('of which one is refused are not followed by others; those under way are waited for, and the rest is named', async () => {
+describe('acks of a client', () => {
+  it('stop after a refused call, and the error names those left', async () => {
     const { openFanOut, ack } = client();
     const fanOut = await openFanOut({ id: 'f' });
     const items = await all(fanOut.add(45_000));
@@ -143,7 +143,7 @@ describe('acks', () => {
     expect((await stored('f')).succeeded).toBe(45_000);
   });
 
-  it('of a group are written together, whatever their order, and calls are full of them', async () => {
+  it('are sorted by group, and sent in full calls', async () => {
     const { openFanOut, ack } = client();
     const fanOut = await openFanOut({ id: 'f' });
     const items = await all(fanOut.add(4_500));
@@ -166,14 +166,14 @@ describe('acks', () => {
     expect((await stored('f')).succeeded).toBe(4_500);
   });
 
-  it('of two outcomes keep the first', async () => {
+  it('keep the first of two outcomes', async () => {
     const { openFanOut, ack } = client();
     const [item = ''] = await all((await openFanOut({ id: 'f' })).add(1));
     await ack([{ item, outcome: 'failed' }, item, { item, outcome: 'succeeded' }]);
     expect(await stored('f')).toMatchObject({ failed: 1, succeeded: 0 });
   });
 
-  it('with something among them that is no item are refused by it', async () => {
+  it('are refused if one item is malformed', async () => {
     for (const item of ['f:0', 'f:00:0', '', 7]) {
       const cause = await thrown(() => client().ack(['f:0:0', item as string]));
       expect(cause).toBeInstanceOf(MalformedItem);
@@ -182,14 +182,14 @@ describe('acks', () => {
     expect(served.asked).toEqual([]);
   });
 
-  it('of nothing ask nobody', async () => {
+  it('of no items send no request', async () => {
     expect(await client().ack([])).toEqual({ fanOuts: [], unknown: [] });
     expect(served.asked).toEqual([]);
   });
 });
 
-describe('what does not work', () => {
-  it('is said at once where asking again would not help, with what is wrong', async () => {
+describe('a fan-out call that fails', () => {
+  it('throws the problems at once if a retry cannot help', async () => {
     const { openFanOut, fanOut } = client();
     const cause = await thrown(() => openFanOut({ id: 'a:b', callback: 'nobody' }));
     expect(cause).toBeInstanceOf(ApiRefused);
@@ -207,7 +207,7 @@ describe('what does not work', () => {
     expect(await thrown(() => openFanOut({ id: 'f', userKey: 'other' }))).toMatchObject({ status: 409 });
   });
 
-  it('is asked for seven times where the API is busy or does not answer', async () => {
+  it('is made seven times if the API is busy or does not answer', async () => {
     for (const [fate, status] of [
       [503, 503],
       [429, 429],
@@ -226,7 +226,7 @@ describe('what does not work', () => {
     }
   });
 
-  it('that is not the API is told from it', async () => {
+  it('says so if the answer does not come from the API', async () => {
     const other = createFanOutClient({ api: served.url, fetch: async () => new Response('<html>') });
     expect(await thrown(() => other.openFanOut())).toMatchObject({
       name: 'ApiRefused',
@@ -234,7 +234,7 @@ describe('what does not work', () => {
     });
   });
 
-  it('is a mistake in the call: a count, a token, an address', async () => {
+  it('throws a RangeError on an invalid count, token or URL', async () => {
     const fanOut = client().fanOut('f');
     for (const count of [0, -1, 1.5, Number.NaN, 2 ** 53]) expect(() => fanOut.add(count)).toThrow(RangeError);
     for (const token of ['', 'x'.repeat(49), '\ud800']) expect(() => fanOut.add(1, { token })).toThrow('1 to 48');
@@ -251,7 +251,7 @@ describe('what does not work', () => {
   });
 });
 
-describe('requests', () => {
+describe('fan-out requests', () => {
   const asked: { address: string; init: RequestInit }[] = [];
   const remember = (async (address: string, init: RequestInit) => {
     asked.push({ address, init });
@@ -266,7 +266,7 @@ describe('requests', () => {
     sessionToken: CREDENTIALS.token,
   };
 
-  it('to a function URL are signed for its region, and led nowhere else', async () => {
+  it('to a function URL are signed for its region, and follow no redirect', async () => {
     const api = 'https://abc.lambda-url.eu-north-1.on.aws/v1';
     await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();
     expect(asked).toMatchObject([
@@ -285,7 +285,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('are signed as a function URL computes it', async () => {
+  it('have the signature that a function URL computes', async () => {
     const api = "https://abc.lambda-url.eu-north-1.on.aws/a'(b)/v1";
     await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();
     const { address, init } = asked[0] as (typeof asked)[number];
@@ -298,7 +298,7 @@ describe('requests', () => {
     expect(signatureProblem(arrived as never, 'another body', 'eu-north-1')).toMatch(/does not match/);
   });
 
-  it('to another host are signed for the region that is given; to this machine they are not', async () => {
+  it('to another host are signed for the given region, to localhost unsigned', async () => {
     const given = { fetch: remember, credentials, region: 'us-west-2' };
     await createFanOutClient({ api: 'https://proxy.example/v1', ...given })
       .fanOut('f')

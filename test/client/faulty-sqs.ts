@@ -1,4 +1,4 @@
-/** Queues on a real engine, whose requests meet with the faults that a test names. */
+/** Queues on a real engine, with faults that a test chooses for each request. */
 import {
   CreateQueueCommand,
   ReceiveMessageCommand,
@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-sqs';
 
 /**
- * What becomes of a request: it is refused before anything is sent, throttled to the end of the client's own tries, done
- * though its answer is lost, or every third of its messages is not taken, for now or for good.
+ * The fate of a request: refused before it is sent, throttled until the client gives up, done with a lost answer, or
+ * with every third message not accepted, temporarily or permanently.
  */
 export type Fate = 'refused' | 'throttled' | 'answer-lost' | 'partial' | 'partly-refused';
 
@@ -17,9 +17,10 @@ const serviceError = (name: string, message: string, status: number): Error =>
   Object.assign(new Error(message), { name, $fault: 'client', $metadata: { httpStatusCode: status, attempts: 1 } });
 
 /**
- * From here on each request to send messages meets its fate. @param fateOf by its number, from 1; undefined: it is sent
+ * Gives a fate to each further request that sends messages. @param fateOf takes the request's number, from 1;
+ * undefined sends it
  *
- * @returns how many messages each request had.
+ * @returns the number of messages in each request
  */
 export const withFates = (sqs: SQSClient, fateOf: (request: number) => Fate | undefined): readonly number[] => {
   const requests: number[] = [];
@@ -63,13 +64,13 @@ export const withFates = (sqs: SQSClient, fateOf: (request: number) => Fate | un
 
 let queues = 0;
 
-/** A queue of its own. @returns its URL */
+/** A new queue. @returns its URL */
 export const newQueue = async (sqs: SQSClient): Promise<string> => {
   queues += 1;
   return (await sqs.send(new CreateQueueCommand({ QueueName: `client-${process.pid}-${queues}` }))).QueueUrl ?? '';
 };
 
-/** The bodies of all messages that lie in a queue, in any order. */
+/** Receives and deletes all messages of a queue. @returns their bodies, in any order */
 export const drain = async (sqs: SQSClient, QueueUrl: string): Promise<string[]> => {
   const all: string[] = [];
   for (;;) {

@@ -12,7 +12,7 @@ import { type ServedApi, servedApi } from './served-api.ts';
 let served: ServedApi;
 beforeEach(async () => {
   served = await servedApi();
-  // Pauses are by chance: none.
+  // Random pauses become 0.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(async () => {
@@ -34,8 +34,8 @@ const claimed = async (list: DeferredList<object>, count: number, claimId?: stri
   return claim;
 };
 
-describe('a deferred list', () => {
-  it('is created, added to, sealed, claimed from and done, to its end', async () => {
+describe('a list client', () => {
+  it('creates, fills, seals, claims and completes a list', async () => {
     const list = await client().createList<{ n: number }>({ name: 'spring', callback: 'ops' });
     expect(await list.add(numbered(5))).toEqual([{ first: 0, count: 5, total: 5 }]);
     expect(await list.seal()).toMatchObject({ status: 'sealed', available: 5, name: 'spring' });
@@ -62,7 +62,7 @@ describe('a deferred list', () => {
     expect(await list.claim({ count: 1, leaseSeconds: 60 })).toEqual({ kind: 'none', status: 'complete' });
   });
 
-  it('of which every request is lost, and every answer twice, has each job once, and triggers none twice', async () => {
+  it('adds and triggers jobs once although requests and answers get lost', async () => {
     served.fate = (n) => (['answer-lost', 503, 'request-lost', 'answer-lost'] as const)[n - 1];
     const list = await client().createList({ operation: 'ship' });
     const payloads = numbered(2_500).map(({ n }) => ({ carrier: 'DHL', depot: 'MUC', n }));
@@ -79,7 +79,7 @@ describe('a deferred list', () => {
       numbered(1_000, 1_450).map(({ n }) => n),
     );
     expect(await list.cancel()).toMatchObject({ status: 'cancelled' });
-    // It did happen, again and again, by the same names.
+    // Each request was repeated with the same token or id.
     for (const [end, times] of [
       ['/jobs', 3],
       ['/triggers', 2],
@@ -92,7 +92,7 @@ describe('a deferred list', () => {
     expect(status).toBe('deleted');
   });
 
-  it('is added to in calls that Lambda takes, which stay what they were where a later job is another one', async () => {
+  it('splits jobs into calls that Lambda accepts, the same ones at a repetition', async () => {
     const quotes = (size: number) => ({ text: '"'.repeat(size) });
     const jobs = Array.from({ length: 30 }, () => quotes(120_000));
     const list = await client().createList();
@@ -113,7 +113,7 @@ describe('a deferred list', () => {
     ]);
   });
 
-  it('is added to once by one token, from a process that began and one that goes on', async () => {
+  it('continues an addition of another process by its token', async () => {
     const list = await client().createList({ id: 'l' });
     async function* dying() {
       yield* numbered(1_500);
@@ -125,10 +125,10 @@ describe('a deferred list', () => {
     expect((await all(list.jobs(990))).map(({ payload }) => payload)).toEqual(numbered(1_011, 990));
   });
 
-  it('that ended amid an addition is added to by its token, which the error has, and no job is there twice', async () => {
+  it('can continue a failed addition with the token in its error', async () => {
     const list = await client().createList({ id: 'l', operation: 'ship' });
     const payloads = numbered(2_500).map(({ n }) => ({ carrier: 'DHL', depot: 'MUC', n }));
-    // The second call of jobs: its answer is lost each time, as is that of the trigger.
+    // From the second call with jobs on, each answer is lost, as is the answer of the trigger.
     served.fate = (_, request) => {
       if (request.endsWith('/triggers')) return 'answer-lost';
       return request.endsWith('/jobs') && asked('/jobs').length > 1 ? 'answer-lost' : undefined;
@@ -147,11 +147,11 @@ describe('a deferred list', () => {
     expect(await list.trigger({ count: 5 }, again)).toEqual({ triggered: 5, left: 2_495 });
   });
 
-  it('to which nothing was added says why, and no more', async () => {
+  it('throws ApiRefused if nothing was added', async () => {
     await expect(client().list('nobody').add(numbered(3))).rejects.toMatchObject({ name: 'ApiRefused', status: 404 });
   });
 
-  it('takes nothing of a call in which a job cannot be sent, and says which', async () => {
+  it('names a job that cannot be sent, and sends nothing of its call', async () => {
     const list = await client().createList<object>();
     const large = { text: 'x'.repeat(300_000) };
     const cases = [
@@ -161,7 +161,7 @@ describe('a deferred list', () => {
     ] as const;
     for (const [jobs, index, message] of cases) {
       const thrown: unknown = await list.add(jobs).catch((failure: unknown) => failure);
-      // After the first 1,000 were added.
+      // The first 1,000 jobs were added before.
       if (index === 1_200) expect(thrown).toMatchObject({ name: 'NotAllAdded', added: 1_000 });
       const cause = thrown instanceof NotAllAdded ? thrown.cause : thrown;
       expect(cause).toBeInstanceOf(UnsendableJob);
@@ -171,7 +171,7 @@ describe('a deferred list', () => {
     expect((await list.get()).total).toBe(1_000);
   });
 
-  it('says what it refuses', async () => {
+  it('throws on refused requests and invalid arguments', async () => {
     const list = await client().createList({ id: 'l' });
     for (const [work, status] of [
       [() => list.trigger({ count: 1 }), 409],

@@ -1,4 +1,4 @@
-/** A `sendAll` that fails: what was sent, what was not, and how to go on. On a real engine. */
+/** A `sendAll` that fails: its error lists the sent and unsent tasks. On a real engine. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -26,7 +26,7 @@ describe('a sendAll that fails', () => {
     readonly client: Client<Ship>;
     readonly requests: readonly number[];
     readonly sqs: SQSClient;
-    /** The ids in the queue, in order of their tasks' numbers. */
+    /** The ids in the queue, in the order of their tasks' numbers. */
     ids(): Promise<string[]>;
   }
   const sender = async (fateOf: (request: number) => Fate | undefined = () => undefined): Promise<Sender> => {
@@ -56,7 +56,7 @@ describe('a sendAll that fails', () => {
   };
   const numbersOf = ({ left }: NotAllSent<TaskToSend<Ship>>): number[] => left.map(({ payload }) => payload.n);
 
-  it('makes no further request once one is refused, and has none under way when it rejects', async () => {
+  it('sends no more after a refusal, and leaves no request in flight', async () => {
     const { client, requests, ids } = await sender((n) => (n === 1 ? 'refused' : undefined));
     const error = await failureOf(client.sendAll(tasks(500)));
     expect(requests).toHaveLength(8);
@@ -70,7 +70,7 @@ describe('a sendAll that fails', () => {
     expect(await ids()).toEqual([]);
   });
 
-  it('tells what may have been sent from what was not: an answer that was lost', async () => {
+  it('lists separately which tasks may have been sent', async () => {
     const { client, ids } = await sender((n) => (n === 2 ? 'answer-lost' : undefined));
     const error = await failureOf(client.sendAll(tasks(200)));
     const inQueue = await ids();
@@ -80,7 +80,7 @@ describe('a sendAll that fails', () => {
     expect(error.cause).toMatchObject({ message: 'socket hang up' });
   });
 
-  it('of a request that SQS took in part, counts each message by itself', async () => {
+  it('counts each message of a partly accepted request', async () => {
     const { client, ids } = await sender((n) => (n === 1 ? 'partly-refused' : undefined));
     const error = await failureOf(client.sendAll(tasks(10)));
     expect(error.cause).toBeInstanceOf(SqsFailure);
@@ -89,19 +89,20 @@ describe('a sendAll that fails', () => {
     expect([error.failed.length, error.unsent.length]).toEqual([4, 0]);
   });
 
-  it('is repeated by sending what is left, and what was not read: each task has one id', async () => {
+  it('can be repeated with the tasks left and unread, without a new id', async () => {
     const { client, ids } = await sender((n) => (n === 60 ? 'answer-lost' : undefined));
     const all = tasks(700);
     const error = await failureOf(client.sendAll(all));
     expect(error.read).toBe(700);
     const rest = await client.sendAll([...error.left, ...all.slice(error.read)]);
-    // What was lost is there twice, under the same ids: to register it a second time does nothing.
+    // A task whose answer was lost is in the queue twice with the same id. The register function ignores the second
+    // message.
     const inQueue = new Set(await ids());
     expect(inQueue.size).toBe(700);
     expect(new Set([...error.sent, ...rest])).toEqual(inQueue);
   });
 
-  it('keeps the ids that tasks bring, and gives those that bring none the ids that they are sent with', async () => {
+  it('returns the ids of tasks, or those that it gave them', async () => {
     const { client, ids } = await sender((n) => (n === 1 ? 'answer-lost' : undefined));
     const error = await failureOf(
       client.sendAll([{ operation: 'ship', id: 'mine', payload: { n: 0 } }, ...tasks(2).slice(1)]),
@@ -113,7 +114,7 @@ describe('a sendAll that fails', () => {
     ]);
   });
 
-  it('closes what gives the tasks, and reads no more of it', async () => {
+  it('closes its iterable, and reads no more of it', async () => {
     let [given, isClosed] = [0, false];
     async function* coming() {
       try {
@@ -132,7 +133,7 @@ describe('a sendAll that fails', () => {
     expect(error.left.length).toBeLessThanOrEqual(500);
   });
 
-  it('because what gives the tasks fails, or a task cannot be sent, says what is left, too', async () => {
+  it('because its iterable throws or a task is invalid lists the tasks left', async () => {
     const broken = new Error('the file cannot be read');
     function* coming() {
       yield* tasks(700);
@@ -150,14 +151,14 @@ describe('a sendAll that fails', () => {
     expect(second.unsent).toHaveLength(101);
   });
 
-  it('before anything was or may have been sent says why, and no more, of a list that can be sent as it is', async () => {
+  it('before it sends anything throws the plain cause for an array', async () => {
     const { client, requests } = await sender();
     const unsendable = { operation: 'ship' as const, id: '-', payload: { n: 0 } };
     await expect(client.sendAll([...tasks(3), unsendable])).rejects.toThrow(UnsendableTask);
     expect(requests).toEqual([]);
   });
 
-  it('before anything was sent has what was read, where that may be gone', async () => {
+  it('before it sends anything lists what it has read of an iterator', async () => {
     const { client, requests } = await sender();
     const broken = new Error('the file cannot be read');
     const coming = function* () {
@@ -168,7 +169,7 @@ describe('a sendAll that fails', () => {
     expect([error.cause, error.sent, error.left.length, error.read, requests]).toEqual([broken, [], 3, 3, []]);
   });
 
-  it('of a single task has it with its id', async () => {
+  it('with a single task has the task and its id', async () => {
     const { client, ids } = await sender((n) => (n === 1 ? 'answer-lost' : undefined));
     const error = await failureOf(client.send({ operation: 'ship', payload: { n: 0 } }));
     expect(error.failed).toEqual(await ids());

@@ -1,4 +1,4 @@
-/** The HTTP API on a socket, on stores in memory, where answers get lost and services are busy as a test says. */
+/** The HTTP API on a socket, with stores in memory, and with lost answers and errors that a test chooses. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -9,15 +9,15 @@ import { reportingOps } from '../fan-out/kit.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from '../steps/step-kit.ts';
 
-/** What becomes of a request: it is done and the answer lost, lost itself, or answered like this. */
+/** The fate of a request: done with a lost answer, lost, or answered with this status. */
 type Fate = 'answer-lost' | 'request-lost' | number;
 
 export interface ServedApi {
   readonly url: string;
   readonly kit: StepKit;
-  /** Method, path and body of each request, in the order in which they came. */
+  /** Method, path and body of each request, in the order of their arrival. */
   readonly asked: { readonly method: string; readonly path: string; readonly body: Record<string, unknown> }[];
-  /** Of a request, that comes for the n-th time, from 1, by method and path; undefined: nothing happens to it. */
+  /** The fate of a request that arrives for the `n`th time, from 1; undefined handles it normally. */
   fate: (n: number, request: string) => Fate | undefined;
   stop(): Promise<void>;
 }

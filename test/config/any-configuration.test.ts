@@ -6,10 +6,12 @@ import { isObject } from '../../src/util/json-text.ts';
 import { operationName } from '../factories/factories.ts';
 import { committed, faultsOf, validator } from '../published/ajv.ts';
 
-/** Leaves out any of its members. */
+/** Leaves out any of the members. */
 const some = <T extends Record<string, fc.Arbitrary<unknown>>>(members: T) => fc.record(members, { requiredKeys: [] });
 const pick = fc.constantFrom;
-/** Seldom what goes with little else: of values that all stand alone, hardly a configuration would be right. */
+/**
+ * Rarely values that are valid in few combinations: with such values alone, hardly any configuration would be valid.
+ */
 const mostly = <T>(usual: readonly T[], odd: readonly T[]) =>
   fc.oneof({ weight: 9, arbitrary: pick(...usual) }, { weight: 1, arbitrary: pick(...odd) });
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
@@ -70,15 +72,15 @@ const config = fc
   .record({ ship: operation, ops: orNull(destination) })
   .map(({ ship, ops }) => ({ operations: { ship }, ...(ops ? { destinations: { ops } } : {}) }));
 
-/** Whether a path leads to something that is in the file, or to what is left out of something that is. */
+/** Whether a path leads to a value in the file, or to an absent key of a section in it. */
 const leadsSomewhere = (input: unknown, path: string): boolean => {
   const above = path.split('.').slice(0, -1);
-  // A section that is left out counts with its defaults.
+  // An absent section counts with its defaults.
   const reached = above.reduce<unknown>((at, name) => (isObject(at) ? (at[name] ?? {}) : undefined), input);
   return isObject(reached);
 };
 
-/** What every step relies on. */
+/** The conditions that every step relies on. */
 const keepsItsPromises = ({
   batch,
   concurrency,
@@ -107,19 +109,19 @@ const keepsItsPromises = ({
 /** The published schema, for editors. */
 const validate = validator(committed('config.schema.json'));
 
-it('a configuration of parts that are right is right, or each of its problems names its place and a reason', () => {
+it('a configuration of valid parts is valid, or each problem has a path and a reason', () => {
   const seen = { right: 0, wrong: 0 };
   fc.assert(
     fc.property(config, (input) => {
       const parsed = parseConfig(input);
       seen[parsed.ok ? 'right' : 'wrong'] += 1;
-      // How values go together is beyond a schema: the parts are right, each by itself.
+      // A schema cannot check combinations: each part is valid alone.
       expect(faultsOf(validate, input)).toEqual([]);
       if (parsed.ok) return keepsItsPromises(operationFor(parsed.value, operationName('ship')));
       expect(parsed.problems.length).toBeGreaterThan(0);
       for (const { path, reason } of parsed.problems) {
         expect([path, leadsSomewhere(input, path)]).toEqual([path, true]);
-        // None of zod's own, which begin with a capital; none of a key, since all are known.
+        // No message of zod, which begin with a capital, and no problem of a key, since all keys are known.
         expect(reason).toMatch(
           /^(?:must|needs|has an effect only|has names so long|is too long|cannot be combined|is \d+\w+: it must|names)\b/,
         );
@@ -130,7 +132,7 @@ it('a configuration of parts that are right is right, or each of its problems na
   expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(100);
 });
 
-it('whatever is given for a configuration, anywhere in it, is answered in words', () => {
+it('any value in any place of a configuration is refused with a readable reason', () => {
   const places = fc.constantFrom<readonly string[]>(
     [],
     ['operations'],

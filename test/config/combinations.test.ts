@@ -4,10 +4,10 @@ import { HTTP, problemsOf } from './problems.ts';
 const MERGE = { keys: 'inputs[].id' };
 const MACHINE = { kind: 'step-functions', stateMachine: 'jobs' };
 const QUEUE = { kind: 'queue', name: 'jobs' };
-/** So short that the retries leave room for little. */
+/** So short that the retries need little time. */
 const BRISK = { maxAttempts: 1, maxDelay: '1s' };
 
-describe('values that cannot be meant together are refused with the reason', () => {
+describe('a combination of values is refused', () => {
   it.each<[object, string]>([
     [{ target: ['ü'.repeat(90)] }, 'target has names so long that no values fit: a Target has at most 512 bytes'],
     [
@@ -75,7 +75,7 @@ describe('values that cannot be meant together are refused with the reason', () 
       'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
     ],
     [
-      // Four of them and 10 s are more than 900 s.
+      // Four times this, and 10 s, exceed 900 s.
       { downstream: { ...HTTP, timeout: '222501ms' }, retry: { immediate: 3 } },
       'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
     ],
@@ -94,7 +94,7 @@ describe('values that cannot be meant together are refused with the reason', () 
   ])('%#: %s', (operation, problem) => expect(problemsOf(operation)).toEqual([problem]));
 });
 
-describe('values that can be meant together are taken', () => {
+describe('a combination of values is accepted', () => {
   it.each<[object]>([
     [{ target: ['a'.repeat(500)] }],
     [{ batch: { maxSize: 100, minSize: 99, quietPeriod: '1ms' } }],
@@ -114,7 +114,7 @@ describe('values that can be meant together are taken', () => {
   ])('%#: %s', (operation) => expect(problemsOf(operation)).toEqual([]));
 });
 
-it('every fault is named, of sizes, waits, caps and times alike', () => {
+it('all problems of a configuration are reported at once', () => {
   const faults = problemsOf({
     batch: { minSize: 500, window: '5m', maxWait: '1s' },
     concurrency: { perTarget: 3 },

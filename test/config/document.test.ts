@@ -9,7 +9,7 @@ import { alarmKeys, fanOutKeys, listKeys, registerKeys } from '../../src/domain/
 import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/reference/configuration.md'), 'utf8');
-/** The sections that are nobody's operation. */
+/** The sections that apply to all operations. */
 const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms'];
 /** The rows of every table of keys. */
 const rows = text
@@ -19,8 +19,8 @@ const rows = text
   .filter((cells) => cells.length === 5);
 const keyOf = ([name = '']: readonly string[]): string => name.replaceAll('`', '');
 
-describe('the page of the configuration', () => {
-  it('has every key of the schema, once, and no other', () => {
+describe('the configuration page', () => {
+  it('has every key of the schema once, and no other', () => {
     const sections = ['batch', 'merge', 'bypass', 'concurrency', 'retry', 'callbacks', 'circuit'];
     const withRow = ['merge', 'bypass', 'circuit', 'target', 'downstream', 'rateLimit', 'shards', 'keepTasks'];
     const every = (kinds: Readonly<Record<string, readonly string[]>>) => [...new Set(Object.values(kinds).flat())];
@@ -41,14 +41,14 @@ describe('the page of the configuration', () => {
     expect(rows.map(keyOf).toSorted()).toEqual(keys.toSorted());
   });
 
-  it('tells the defaults that there are', () => {
+  it('has the actual defaults', () => {
     const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
     if (!parsed.ok) throw new Error('is refused');
     for (const row of rows) {
       const [, , shown = ''] = row;
       const [, json] = /^`([^`]+)`/.exec(shown) ?? [];
       const [section = '', key] = keyOf(row).split('.');
-      // Set to its default, a configuration is as without it.
+      // A configuration with this default has to equal one without the key.
       if (json === undefined || section === 'destinations' || section === 'operations') continue;
       const value = JSON.parse(json) as unknown;
       const set =
@@ -61,7 +61,7 @@ describe('the page of the configuration', () => {
     }
   });
 
-  it('gives examples that are taken', () => {
+  it('has valid examples', () => {
     const needs: Record<string, object> = {
       bypass: { batch: { window: '5m' } },
       'batch.minSize': { batch: { quietPeriod: '200ms' } },
@@ -87,13 +87,13 @@ describe('the page of the configuration', () => {
       const base: Record<string, unknown> = { downstream: HTTP, ...needs[section], ...needs[name] };
       const around = section === 'downstream' ? (kinds[key ?? ''] ?? HTTP) : (base[section] as object | undefined);
       const operation = { ...base, [section]: key === undefined ? value : { ...around, [key]: value } };
-      // Whom it tells is somebody that the page does not have to configure.
+      // The page does not have to configure the destinations that it names.
       const problems = problemsOf(operation).filter((each) => !each.includes('names an unknown destination'));
       expect([name, problems]).toEqual([name, []]);
     }
   });
 
-  it('names combinations by keys that there are', () => {
+  it('names existing keys in its list of combinations', () => {
     const table = text.slice(text.indexOf('## What cannot go together'));
     const named = [...table.matchAll(/`([a-z]\w*(?:\.\w+)?)`/g)].map(([, name = '']) => name);
     const known = [...rows.map(keyOf), 'callbacks'];

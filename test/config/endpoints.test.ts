@@ -13,7 +13,7 @@ const QUEUE = 'must be the name or the ARN of a standard queue (not its URL, and
 const headers = (values: unknown) => ({ ...HTTP, headers: values });
 const arn = (rest: string) => `arn:aws:${rest.replace('HERE', 'eu-central-1:123456789012')}`;
 
-describe('a downstream that cannot be called is refused with the reason', () => {
+describe('an invalid downstream is refused', () => {
   it.each<[unknown, string]>([
     [undefined, `must be an object with a "kind": ${DOWNSTREAMS}, not nothing`],
     ['https://me:s3cret@host/', `must be an object with a "kind": ${DOWNSTREAMS}, not a text`],
@@ -119,7 +119,7 @@ describe('a downstream that cannot be called is refused with the reason', () => 
   });
 });
 
-describe('a destination that nobody can be told by is refused with the reason', () => {
+describe('an invalid destination is refused', () => {
   it.each<[unknown, string]>([
     [null, `must be an object with a "kind": ${DESTINATIONS}, not null`],
     [{}, `kind must be ${DESTINATIONS}, not nothing`],
@@ -147,7 +147,7 @@ describe('a destination that nobody can be told by is refused with the reason', 
   ])('%#: %s', (destination, problem) => expect(ofDestination(destination)).toEqual([problem]));
 });
 
-it('names and ARNs of this or another account are taken, for each kind', () => {
+it('names and ARNs of any account are accepted for each kind', () => {
   for (const downstream of [
     { kind: 'queue', name: 'orders' },
     { kind: 'queue', name: arn('sqs:HERE:orders') },
@@ -173,7 +173,7 @@ it('names and ARNs of this or another account are taken, for each kind', () => {
     expect(ofDestination(destination), JSON.stringify(destination)).toEqual([]);
 });
 
-it('callbacks name destinations that there are, and no member of every object', () => {
+it('callbacks accept configured destinations only, and no Object property', () => {
   const told = (failed: string, destinations?: object) =>
     problemsIn({
       operations: { ship: { target: [], downstream: HTTP, callbacks: { failed } } },
@@ -191,7 +191,7 @@ it('callbacks name destinations that there are, and no member of every object', 
   expect(parsed).toMatchObject({ ok: true, value: { destinations: { ops } } });
 });
 
-it('no secret that stands in a wrong place of a configuration is shown', () => {
+it('no problem of a configuration contains a secret', () => {
   const address = 'http://me:s3cret@host/?key=s3cret';
   const wrong: unknown[] = [
     ...[address, 's3cret', { address }, [address], { key: 's3cret' }].flatMap((value) => [

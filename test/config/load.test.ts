@@ -34,7 +34,7 @@ describe('a configuration file', () => {
 });
 
 describe('a duration', () => {
-  it('is a whole number with its unit, and prints as one', () => {
+  it('is a whole number with its unit, and is printed as one', () => {
     expect(['500ms', '1s', '5m', '2h', '30d', '0s'].map(parseDuration)).toEqual([
       500, 1_000, 300_000, 7_200_000, 2_592_000_000, 0,
     ]);

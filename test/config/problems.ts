@@ -1,4 +1,4 @@
-/** What is said of a configuration, for tests of what is wrong with it. */
+/** The problems of a configuration, for the tests of this folder. */
 
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { describeProblem } from '../../src/util/problems.ts';
@@ -6,13 +6,13 @@ import { describeProblem } from '../../src/util/problems.ts';
 export const URL_HERE = 'http://127.0.0.1:9100/batch';
 export const HTTP = { kind: 'http', url: URL_HERE };
 
-/** Of a configuration: each problem with its path. */
+/** The problems of a configuration, each with its path. */
 export const problemsIn = (input: unknown): string[] => {
   const parsed = parseConfig(input);
   return parsed.ok ? [] : parsed.problems.map(describeProblem);
 };
 
-/** Of an operation with what it needs, and these values; paths begin in it. */
+/** The problems of an operation with these values and the required ones. Paths begin in the operation. */
 export const problemsOf = (operation: object): string[] =>
   problemsIn({ operations: { ship: { target: [], downstream: HTTP, ...operation } } }).map((each) =>
     each.replace(/^operations\.ship[. ]/, ''),
@@ -26,5 +26,5 @@ export const ofDestination = (destination: unknown): string[] =>
     (each) => each.replace(/^destinations\.ops[. ]/, ''),
   );
 
-/** As a JSON file has it: with members that JavaScript would take for something else. */
+/** As a JSON file has it: with members that JavaScript literals cannot contain. */
 export const fromJson = (text: string): unknown => JSON.parse(text);

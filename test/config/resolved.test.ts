@@ -17,7 +17,7 @@ const resolved = (operation: object): Operation => {
   return operationFor(parsed.value, operationName('ship'));
 };
 
-describe('a configuration', () => {
+describe('a resolved configuration', () => {
   it('needs a target and a downstream; the rest has defaults', () => {
     const parsed = parseConfig({ operations: { ship: { target: ['carrier', 'depot'], downstream: HTTP } } });
     expect(parsed).toEqual({
@@ -58,7 +58,7 @@ describe('a configuration', () => {
     });
   });
 
-  it('waits as long as its window, and lets large requests by', () => {
+  it('takes its window as maxWait, and bypass as bytes', () => {
     expect(resolved({ batch: { window: '5m' }, bypass: { bytes: 7 } }).batch).toMatchObject({
       maxWait: 300_000,
       window: 300_000,
@@ -67,14 +67,14 @@ describe('a configuration', () => {
     expect(resolved({ batch: { maxWait: '2h' } }).batch).toMatchObject({ maxWait: 7_200_000, window: null });
   });
 
-  it('merges for one job of a Target at a time, and caps Targets as it says otherwise', () => {
+  it('caps Targets at 1 with merge, and else as configured', () => {
     const merge = { keys: 'a[]' };
     expect(resolved({ merge, concurrency: { total: 9 } }).concurrency).toEqual({ perTarget: 1, total: 9 });
     expect(resolved({ merge, concurrency: { perTarget: 1 } }).concurrency).toEqual({ perTarget: 1, total: null });
     expect(resolved({ concurrency: { perTarget: 4 } }).concurrency).toEqual({ perTarget: 4, total: null });
   });
 
-  it('puts no more into a call than its kind has room for', () => {
+  it('has no more maxBytes than a call of its kind can hold', () => {
     const kinds = {
       http: HTTP,
       lambda: { kind: 'lambda', function: 'f' },
@@ -86,7 +86,7 @@ describe('a configuration', () => {
     expect(resolved({ batch: { maxBytes: 6_000_000 } }).batch.maxBytes).toBe(6_000_000);
   });
 
-  it('gives every kind its times; a queue, which never reports later, no deadline beyond them', () => {
+  it('has times for each kind; a queue has no later deadline', () => {
     const times = { timeout: 10_000, deadline: 3_600_000 };
     expect(resolved({ downstream: { kind: 'lambda', function: 'f' } }).downstream).toEqual({
       kind: 'lambda',
@@ -102,12 +102,12 @@ describe('a configuration', () => {
     });
   });
 
-  it('has a circuit unless it says null', () => {
+  it('has a circuit unless it is null', () => {
     expect(resolved({ circuit: { failures: 2 } }).circuit).toEqual({ failures: 2, coolDown: 30_000 });
     expect(resolved({ circuit: null }).circuit).toBeNull();
   });
 
-  it('gives the batch handler time for the longest attempt of all operations', () => {
+  it('gives the batch handler time for its longest attempt', () => {
     const parsed = parseConfig({
       operations: {
         a: { target: [], downstream: HTTP },
@@ -117,12 +117,12 @@ describe('a configuration', () => {
     expect(parsed.ok && handlerTimeout(parsed.value)).toBe(190_000);
   });
 
-  it('gives it whole seconds, since Lambda counts in them', () => {
+  it('gives the batch handler whole seconds, as Lambda counts in them', () => {
     const parsed = parseConfig({ operations: { a: { target: [], downstream: { ...HTTP, timeout: '250ms' } } } });
     expect(parsed.ok && handlerTimeout(parsed.value)).toBe(11_000);
   });
 
-  it('without an operation whose tasks are stored says so', () => {
+  it('throws for an operation that it does not have', () => {
     const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
     expect(() => parsed.ok && operationFor(parsed.value, operationName('gone'))).toThrow(
       /^operation "gone" is not in the configuration\. If tasks of it are stored, add it again/,
@@ -150,17 +150,17 @@ describe('timeouts of functions', () => {
     [[http('25s')], 35_000],
     [[http('25s'), http('1s')], 35_000],
     [[http('1s'), http('25s'), { kind: 'queue', name: 'ops' }], 35_000],
-  ])('the callback function has time for the slowest destination: %j', (destinations, timeout) => {
+  ])('let the callback function wait for the slowest destination: %j', (destinations, timeout) => {
     const named = Object.fromEntries(destinations.map((each, n) => [`d${n}`, each]));
     expect(callbackTimeout(of({ destinations: named }))).toBe(timeout);
   });
 
-  it('the batch function has time for the longest attempt, and its messages stay hidden for six times as long', () => {
+  it('let the batch handler make its longest attempt before a redelivery', () => {
     const operations = Object.fromEntries(
       ['1s', '20001ms', '3s'].map((timeout, n) => [`op${n}`, { target: [], downstream: { ...HTTP, timeout } }]),
     );
     const config = of({ operations });
-    // Two calls of 20.001 s and what is around them, in whole seconds.
+    // Two calls of 20.001 s and a margin, in whole seconds.
     expect(handlerTimeout(config)).toBe(51_000);
     expect(batchVisibility(config)).toBe(306_000);
   });

@@ -8,7 +8,7 @@ const FIELD = 'must be the name of a payload field, such as "depot" or "route.or
 const NAME = 'is not a valid name for an operation: begin with a letter, then up to 63 letters, digits, - or _';
 const PROTO = '{"__proto__":{"a":1}}';
 
-describe('a value of an operation that is wrong by itself is named with its path and what it must be', () => {
+describe('an invalid value of an operation is refused', () => {
   it.each<[object, string]>([
     [{ target: undefined }, 'target must be a list of payload fields, [] for none, not nothing'],
     [{ target: 'depot' }, 'target must be a list of payload fields, [] for none, not "depot"'],
@@ -73,7 +73,7 @@ describe('a value of an operation that is wrong by itself is named with its path
   ])('%#: %s', (operation, problem) => expect(problemsOf(operation)).toEqual([problem]));
 });
 
-describe('a key that is unknown is named, with what may have been meant', () => {
+describe('an unknown key of an operation is refused', () => {
   it.each<[object, string]>([
     [
       { colour: 1 },
@@ -133,7 +133,7 @@ describe('a configuration as a whole', () => {
       { operations: { ship: { ...ship, circuit: new Date(0) } } },
       'operations.ship.circuit must be a plain object such as {…}, not a Date',
     ],
-  ])('%#: %s', (input, problem) => expect(problemsIn(input)).toEqual([problem]));
+  ])('is refused %#: %s', (input, problem) => expect(problemsIn(input)).toEqual([problem]));
 
   it.each<[unknown, string]>([
     [{ idleOpen: '59s' }, `fanOuts.idleOpen ${DURATION('1m', '90d')} "59s"`],
@@ -147,7 +147,7 @@ describe('a configuration as a whole', () => {
     [{ idelOpen: '1h' }, 'fanOuts.idelOpen is unknown; did you mean "idleOpen"?'],
     [{ ttl: '1h' }, 'fanOuts.ttl is unknown; known are idleOpen, idleSealed, keep, callback'],
     [null, 'fanOuts must be an object, not null'],
-  ])('%#: fan-outs: %s', (fanOuts, problem) =>
+  ])('with these fan-outs is refused %#: %s', (fanOuts, problem) =>
     expect(problemsIn({ operations: { ship }, fanOuts })).toEqual([problem]),
   );
 
@@ -162,7 +162,7 @@ describe('a configuration as a whole', () => {
     [{ maxWait: '1500ms' }, 'register.maxWait must be whole seconds: Lambda accepts nothing finer'],
     [{ maxMessage: 9 }, 'register.maxMessage is unknown; did you mean "maxMessages"?'],
     [null, 'register must be an object, not null'],
-  ])('%#: register: %s', (register, problem) =>
+  ])('with this register is refused %#: %s', (register, problem) =>
     expect(problemsIn({ operations: { ship }, register })).toEqual([problem]),
   );
 
@@ -177,7 +177,9 @@ describe('a configuration as a whole', () => {
     [{ kepe: '1h' }, 'lists.kepe is unknown; did you mean "keep"?'],
     [{ idleOpen: '1h' }, 'lists.idleOpen is unknown; known are keep, callback'],
     [null, 'lists must be an object, not null'],
-  ])('%#: lists: %s', (lists, problem) => expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]));
+  ])('with these lists is refused %#: %s', (lists, problem) =>
+    expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]),
+  );
 
   const TOPIC =
     'alarms.topic must be the ARN of a standard SNS topic, such as "arn:aws:sns:eu-central-1:111122223333:on-call" (in the region of the deployment), or null for none, not';
@@ -193,15 +195,17 @@ describe('a configuration as a whole', () => {
     ],
     [{ topics: null }, 'alarms.topics is unknown; did you mean "topic"?'],
     [5, 'alarms must be an object, not a number'],
-  ])('%#: alarms: %s', (alarms, problem) => expect(problemsIn({ operations: { ship }, alarms })).toEqual([problem]));
+  ])('with these alarms is refused %#: %s', (alarms, problem) =>
+    expect(problemsIn({ operations: { ship }, alarms })).toEqual([problem]),
+  );
 
-  it('that is a promise is told so', () => {
+  it('that is a promise is refused as such', () => {
     expect(problemsIn(Promise.resolve({ operations: { ship } }))[0]).toBe(
       'must be a plain object such as {…}, not a Promise',
     );
   });
 
-  it('that holds itself is refused in words', () => {
+  it('with a cycle is refused with a reason', () => {
     const round: Record<string, unknown> = { ...ship };
     round.batch = { maxSize: round };
     expect(problemsIn({ operations: { ship: round } })).toEqual([
@@ -209,7 +213,7 @@ describe('a configuration as a whole', () => {
     ]);
   });
 
-  it('is refused with every problem at once', () => {
+  it('is refused with all problems at once', () => {
     expect(problemsOf({ target: 5, batch: { maxSize: 0, minsize: 2 }, shards: 0, retry: null })).toHaveLength(5);
   });
 });

@@ -1,4 +1,4 @@
-/** What each error of an AWS service means for a batch. */
+/** The effect of each error of an AWS service on a batch. */
 import { describe, expect, it } from 'vitest';
 import { answerOfFailure } from '../../src/domain/downstream/aws-failure.ts';
 import type { Answer } from '../../src/domain/downstream/downstream.ts';
@@ -21,7 +21,7 @@ describe('an error of an AWS service', () => {
     'EC2ThrottledException',
     'OverLimit',
     'SlowDown',
-  ])('%s asks for a pause: tasks wait, and nothing is asked at once', (name) => {
+  ])('%s throttles the batch, without an immediate retry', (name) => {
     const answer = answerTo(name, status(400));
     expect(answer).toMatchObject({ kind: 'unavailable', throttled: true, mayRetryAtOnce: false });
     expect(answer).not.toHaveProperty('misconfigured');
@@ -43,7 +43,7 @@ describe('an error of an AWS service', () => {
     'KmsAccessDenied',
     'InvalidSecurity',
     'InvalidSecurityGroupIDException',
-  ])('%s is for a person to correct: tasks wait', (name) =>
+  ])('%s is a wrong configuration, for a person to correct', (name) =>
     expect(answerTo(name, status(400))).toMatchObject({ misconfigured: true, mayRetryAtOnce: false }),
   );
 
@@ -54,7 +54,7 @@ describe('an error of an AWS service', () => {
     ['InvalidParameterValue', 'its-size'],
     ['InvalidRequestContentException', 'an-item'],
     ['InvalidMessageContents', 'an-item'],
-  ])('%s says that the call is at fault: %s', (name, suspect) =>
+  ])('%s is the fault of the call: %s', (name, suspect) =>
     expect(answerTo(name, status(400))).toMatchObject({ kind: 'refused', suspect }),
   );
 
@@ -65,21 +65,21 @@ describe('an error of an AWS service', () => {
     [499, false],
     [500, true],
     [503, true],
-  ])('that nobody knows, with the status %s, is retried at once: %s', (code, mayRetryAtOnce) =>
+  ])('that is unknown, with status %s, is retried at once: %s', (code, mayRetryAtOnce) =>
     expect(answerTo('Odd', code === undefined ? {} : status(code))).toMatchObject({
       kind: 'unavailable',
       mayRetryAtOnce,
     }),
   );
 
-  it('with the status 429 asks for a pause, whatever its name; Lambda says for how many seconds', () => {
+  it('with status 429 throttles, for as long as Lambda says', () => {
     expect(answerTo('Odd', status(429))).toMatchObject({ throttled: true });
     expect(answerTo('Odd', { ...status(429), retryAfterSeconds: '3' })).toMatchObject({ retryAfter: 3_000 });
     for (const retryAfterSeconds of [undefined, '0', '-1', 'soon'])
       expect(answerTo('Odd', { ...status(429), retryAfterSeconds })).not.toHaveProperty('retryAfter');
   });
 
-  it('after the timeout is one, and quotes nothing', () => {
+  it('after the timeout is reported as a timeout, without a quote', () => {
     expect(answerTo('AbortError', {}, AbortSignal.abort())).toEqual({
       kind: 'unavailable',
       reason: 'no answer from the function parcels within 1000 ms',

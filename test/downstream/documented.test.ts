@@ -1,4 +1,4 @@
-/** The check of a signature that the documentation shows, as somebody copies it. */
+/** Runs the signature check that the documentation shows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,8 +12,8 @@ const shown = (): Promise<{ readonly isFromGroupage: IsFromGroupage }> => {
   return import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`);
 };
 
-describe('the check that the documentation shows', () => {
-  it('holds what is signed, and nothing else', async () => {
+describe('the documented signature check', () => {
+  it('accepts a valid signature, and no other', async () => {
     const { isFromGroupage } = await shown();
     const body = '{"items":["Zoë 🚚"]}';
     const header = sign('whsec', body, Date.now());

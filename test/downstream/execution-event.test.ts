@@ -37,23 +37,23 @@ describe('an execution that succeeded', () => {
   it.each(['null', '"done"', '[1]', '{"took": 3}', INPUT])('without results has done all its items: %s', (output) => {
     const report = parseExecutionEvent(anEvent({ output }));
     expect(report).toEqual({ batchId: BATCH, results: expect.any(String) });
-    // Not all of its batch: another execution may have the rest.
+    // Only its own items: another execution may have the rest of the batch.
     expect(JSON.parse((report as { results: string }).results)).toEqual(
       ['a', 'b'].map((item) => ({ id: item, status: 'succeeded' })),
     );
   });
 
-  it('and names no items of its own has done all that its batch had a job do', () => {
+  it('without items in its input has done the whole pending job', () => {
     const input = JSON.stringify({ batchId: BATCH });
     expect(parseExecutionEvent(anEvent({ input }))).toEqual({ batchId: BATCH, results: null });
   });
 
-  it('reports its results as they were written', () => {
+  it('reports its results byte by byte', () => {
     const results = '[{"id":"a","status":"succeeded","result":1.0}, {"id":"b","status":"failed"}]';
     expect(parseExecutionEvent(anEvent({ output: `{"results": ${results}}` }))).toEqual({ batchId: BATCH, results });
   });
 
-  it('whose input is left out is known by a batchId in its output', () => {
+  it('without its input is identified by the batchId in its output', () => {
     const output = JSON.stringify({ batchId: BATCH, results: [] });
     const left = { input: undefined, inputDetails: { included: false }, output };
     expect(parseExecutionEvent(anEvent(left))).toEqual({ batchId: BATCH, results: '[]' });
@@ -62,7 +62,7 @@ describe('an execution that succeeded', () => {
     });
   });
 
-  it('whose output is left out has not said what became of its items: they fail with what to do', () => {
+  it('without its output fails its items, with what to do', () => {
     const report = parseExecutionEvent(anEvent({ output: undefined, outputDetails: { included: false } }));
     expect(JSON.parse((report as { results: string }).results)).toEqual(
       ['a', 'b'].map((item) => ({
@@ -83,7 +83,7 @@ describe('an execution that did not succeed', () => {
     ],
     ['TIMED_OUT', { error: null, cause: null }, 'its execution ended TIMED_OUT'],
     ['ABORTED', {}, 'its execution ended ABORTED'],
-  ])('(%s) has its items tried again', (status, fields, message) => {
+  ])('(%s) has its items retried', (status, fields, message) => {
     const report = parseExecutionEvent(anEvent({ status, output: null, outputDetails: null, ...fields }));
     expect(report).toMatchObject({ batchId: BATCH });
     expect(JSON.parse((report as { results: string }).results)).toEqual(
@@ -92,7 +92,7 @@ describe('an execution that did not succeed', () => {
   });
 });
 
-it('an execution whose state returned too much fails its items: again it would do their work, and return as much', () => {
+it('an execution whose state returned too much fails its items, as a retry would not help', () => {
   const cause =
     "The state/task 'Label' returned a result with a size exceeding the maximum number of bytes service limit.";
   const fields = { status: 'FAILED', output: null, outputDetails: null, error: 'States.DataLimitExceeded', cause };
@@ -107,8 +107,8 @@ it('an execution whose state returned too much fails its items: again it would d
   );
 });
 
-describe('anything else', () => {
-  it('that somebody else started is named as such', () =>
+describe('an event', () => {
+  it('of an execution that Groupage did not start is named as such', () =>
     expect(parseExecutionEvent(anEvent({ input: '{"order": 1}' }))).toEqual({
       problem: expect.stringContaining('Groupage did not start it'),
     }));
@@ -116,7 +116,7 @@ describe('anything else', () => {
   it.each([
     ['an execution that runs', anEvent({ status: 'RUNNING' })],
     ['an event of another kind', anEvent({}, { 'detail-type': 'Scheduled Event' })],
-    ['an event of somebody else', anEvent({}, { source: 'parcels' })],
+    ['an event of another source', anEvent({}, { source: 'parcels' })],
     ['an event without a detail', anEvent({}, { detail: null })],
     ["a batch's own message", '{"b":"ship/depot=MUC#1#1"}'],
     ['a report', '{"batchId":"ship/depot=MUC#1#1","results":[]}'],

@@ -26,13 +26,13 @@ const outcomes = (body: unknown) => {
 };
 
 describe('an answer', () => {
-  it('without results is a success of all, with or without a body', () => {
+  it('without results means that all items succeeded', () => {
     expect(read(200)).toEqual({ kind: 'all-succeeded' });
     expect(read(204)).toEqual({ kind: 'all-succeeded' });
     expect(read(201, { ok: true })).toEqual({ kind: 'all-succeeded' });
   });
 
-  it('with results gives each item its own, and leaves open what it left out', () => {
+  it('with results gives each item its own; absent items stay open', () => {
     const results = [
       { id: 'a', status: 'succeeded', result: { n: 1 } },
       { id: 'b', status: 'retry', error: 'busy' },
@@ -40,7 +40,7 @@ describe('an answer', () => {
     expect(outcomes({ results })).toEqual({ a: 'succeeded', open: ['b', 'c'] });
   });
 
-  it('that is none does not take from an item what is settled without it', () => {
+  it('without results keeps the items that are settled already', () => {
     const settled = new Map([[id('b'), { status: 'succeeded' as const }]]);
     const refused = verdictOf({ kind: 'refused', reason: 'answered 400', settled }, items);
     expect(refused.results.map((each) => [each.id, each.outcome.status])).toEqual([
@@ -53,21 +53,21 @@ describe('an answer', () => {
     expect(unavailable.open.map((each) => each.id)).toEqual(['a', 'c']);
   });
 
-  it('keeps a result as it was written', () => {
+  it('keeps each result byte by byte', () => {
     const answer = read(200, '{"results":[{"id":"a","status":"succeeded","result": 12345678901234567890 }]}');
     expect(answer).toMatchObject({ kind: 'results' });
     if (answer.kind === 'results')
       expect(answer.items.get(id('a'))).toEqual({ status: 'succeeded', result: '12345678901234567890' });
   });
 
-  it('does not keep a result that no row could hold, and says how large it was', () => {
+  it('with a result too large for a row keeps only its size', () => {
     const answer = read(200, { results: [{ id: 'a', status: 'succeeded', result: 'x'.repeat(300_000) }] });
     if (answer.kind === 'results')
       expect(answer.items.get(id('a'))).toEqual({ status: 'succeeded', resultOmitted: 300_002 });
     expect.assertions(1);
   });
 
-  it('about an item gives a reason in one of three forms', () => {
+  it("can give an item's reason in three forms", () => {
     const results = [
       { id: 'a', status: 'failed', error: 'no such depot' },
       { id: 'b', status: 'failed', error: { code: 'closed', message: 'on Sundays', retriable: true } },
@@ -81,7 +81,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('may nest as deeply as it likes, or hold half a surrogate pair', () => {
+  it('may be deeply nested, or contain half a surrogate pair', () => {
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
     const text = `{"results":[{"id":"a","status":"failed","error":${deep}},{"id":"b","status":${deep}},{"id":"c","status":"failed","error":"half \\ud83d"}]}`;
     const { results, open } = verdictOf(read(200, text), items);
@@ -94,15 +94,15 @@ describe('an answer', () => {
     expect(inFull(cut as Reason)).toMatch(/^answered 400: x{199}\ufffd…/);
   });
 
-  it('about items that nobody asked about changes nothing', () => {
+  it('with results for unknown items changes nothing', () => {
     expect(read(200, { results: [{ id: 'z', status: 'failed' }] })).toMatchObject({ kind: 'results', foreign: 1 });
     expect(outcomes({ results: [{ id: 'z', status: 'failed' }] })).toEqual({ open: ['a', 'b', 'c'] });
-    // Ids are text: a number is nobody's, and counted so that somebody notices.
+    // Ids are texts. A number is counted as foreign, so that the operator notices.
     const odd = { results: [{ id: 1, status: 'succeeded' }, null, { status: 'succeeded' }] };
     expect(read(200, odd)).toMatchObject({ foreign: 3 });
   });
 
-  it('asks to retry an item only if it gives no result for it as well', () => {
+  it('retries an item only if it has no other result for it', () => {
     const both = [
       { id: 'a', status: 'retry' },
       { id: 'a', status: 'succeeded' },
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect(outcomes({ results: both })).toEqual({ a: 'succeeded', b: 'failed', open: ['c'] });
   });
 
-  it('counts once for an item that it names twice', () => {
+  it('with two results for an item counts the first', () => {
     expect(
       outcomes({
         results: [
@@ -123,7 +123,7 @@ describe('an answer', () => {
     ).toEqual({ a: 'failed', open: ['b', 'c'] });
   });
 
-  it('that cannot be read is no success', () => {
+  it('that cannot be parsed is no success', () => {
     const odd = [
       '<html>Login</html>',
       'OK',
@@ -138,13 +138,13 @@ describe('an answer', () => {
     expect(outcomes({ results: [7, null, { id: 5 }, { id: 'a', status: 'done' }] })).toEqual({ open: ['a', 'b', 'c'] });
   });
 
-  it('that promises to report later is no result yet', () => {
+  it('that reports later is pending', () => {
     expect(read(202, { pending: true })).toEqual({ kind: 'pending' });
     expect(read(200, { pending: true })).toEqual({ kind: 'all-succeeded' });
     expect(read(202)).toEqual({ kind: 'all-succeeded' });
   });
 
-  it('tells what may be tried again from what never will', () => {
+  it('is retriable or final by its status', () => {
     const transient = { kind: 'unavailable', mayRetryAtOnce: true };
     for (const status of [408, 425, 500, 502, 503, 504]) expect(read(status)).toMatchObject(transient);
     for (const status of [429, 301, 302, 401, 403, 404, 405])
@@ -155,12 +155,12 @@ describe('an answer', () => {
     expect(read(503, '', { retryAfter: 3_000 })).toMatchObject({ retryAfter: 3_000, mayRetryAtOnce: false });
   });
 
-  it('is quoted on one line and shortened', () => {
+  it('is quoted in one shortened line', () => {
     const answer = read(400, `bad\u0000\n\u001b[31m depot ${'x'.repeat(1_000)}`);
     expect(inFull(answer as Reason)).toMatch(/^answered 400: bad \[31m depot x+… \(\d+ characters\)$/);
   });
 
-  it('is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload', () => {
+  it('is quoted separately from the reason, which is logged', () => {
     const echo = 'hunter2';
     const bodies = [echo, [echo], JSON.stringify(echo), { results: echo }, { pending: true, echo }];
     for (const body of bodies)
@@ -187,26 +187,26 @@ describe('an answer', () => {
 describe('a retry', () => {
   const policy = aRetry({ maxAttempts: 5 });
 
-  it('waits up to twice as long each time, at most maxDelay, anywhere in between', () => {
+  it('waits at random up to twice as long each time, at most maxDelay', () => {
     expect([1, 2, 3, 10].map((attempt) => retryDelay(policy, attempt, 1))).toEqual([1_000, 2_000, 4_000, 60_000]);
     expect(retryDelay(policy, 3, 0)).toBe(0);
     expect(retryDelay(policy, 3, 0.5)).toBe(2_000);
   });
 
-  it('stays a number however many attempts there were', () => {
+  it('has a finite delay after any number of attempts', () => {
     for (const attempt of [1_024, 1_025, 1_000_000]) {
       expect(retryDelay(aRetry({ minDelay: 0 }), attempt, 1), `0s, attempt ${attempt}`).toBe(0);
       expect(retryDelay(policy, attempt, 1), `1s, attempt ${attempt}`).toBe(60_000);
     }
   });
 
-  it('waits for what the downstream asked, and jitters on top of it', () => {
+  it('waits for Retry-After, and adds jitter', () => {
     expect(retryDelay(policy, 1, 0, 7_000)).toBe(7_000);
     expect(retryDelay(policy, 1, 0.5, 7_000)).toBe(7_500);
     expect(retryDelay(policy, 1, 0, Number.MAX_SAFE_INTEGER)).toBe(RETRY_AFTER_MAX);
   });
 
-  it('reads Retry-After as seconds or as a date', () => {
+  it('parses Retry-After as seconds or as a date', () => {
     expect(parseRetryAfter('120', NOW)).toBe(120_000);
     expect(parseRetryAfter(new Date(NOW + 5_000).toUTCString(), NOW)).toBe(5_000);
     expect(parseRetryAfter(new Date(NOW - 5_000).toUTCString(), NOW)).toBe(0);

@@ -1,4 +1,4 @@
-/** What the HTTP kind sends beside the call, as a real server gets it. */
+/** The headers and the signature of the HTTP kind, as a real server receives them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpTarget } from '../../src/domain/config/endpoints.ts';
 import type { Answer } from '../../src/domain/downstream/downstream.ts';
@@ -22,8 +22,8 @@ const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Prom
   return httpDownstream(target, { now: () => NOW, secrets }).call(call);
 };
 
-describe('a call', () => {
-  it('is signed as it was sent', async () => {
+describe('an HTTP call', () => {
+  it('is signed with the bytes that are sent', async () => {
     expect(await callWith({ secret: { ssm: '/signing' } })).toEqual({ kind: 'all-succeeded' });
     const { headers, body = '' } = server.requests[0] ?? {};
     const header = String(headers?.['groupage-signature']);
@@ -32,7 +32,7 @@ describe('a call', () => {
     expect(verify({ header, body: JSON.stringify(JSON.parse(body)), secrets: ['whsec_1'], now: NOW })).toBe(false);
   });
 
-  it('has the headers of the configuration, secret ones with their text', async () => {
+  it('has the configured headers, with the texts of secret ones', async () => {
     await callWith({ headers: { 'X-Tenant': 'parcels', Authorization: { ssm: '/token' } } });
     expect(server.requests[0]?.headers).toMatchObject({
       'x-tenant': 'parcels',
@@ -49,14 +49,14 @@ describe('a call', () => {
       /^the parameter \/gone of SSM cannot be used: it is not in this test$/,
     ],
     ['is no header', { headers: { 'x-key': { ssm: '/broken' } } }, /^the parameter \/broken of SSM .* one line of/],
-  ])('whose secret %s is not made, and says which', async (_, fields, reason) => {
+  ])('whose secret %s is not made, and names the secret', async (_, fields, reason) => {
     const answer = await callWith(fields);
     expect(answer).toEqual({ kind: 'unavailable', reason: expect.stringMatching(reason), mayRetryAtOnce: false });
     expect(JSON.stringify(answer)).not.toContain('hunter2');
     expect(server.requests).toEqual([]);
   });
 
-  it('has its time for the secret too', async () => {
+  it('limits the read of its secret by its timeout too', async () => {
     const answer = await callWith({ secret: { ssm: '/slow' }, timeout: 100 }, { read: () => new Promise(() => {}) });
     expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 100 ms', mayRetryAtOnce: true });
   });

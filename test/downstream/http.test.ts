@@ -1,4 +1,4 @@
-/** The HTTP kind of downstream against servers that mean harm, or are just broken. */
+/** The HTTP kind of downstream against malicious and broken servers. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/batch`;
 };
 
-/** @param timeout in milliseconds: long where it must not be what ends the call. */
+/** @param timeout in milliseconds; long if the call must not run into it */
 const answerOf = async (listener: RequestListener, timeout = 200_000): Promise<Answer> =>
   httpDownstream(aDownstream({ url: await serve(listener), timeout }), { now: () => NOW, secrets: someSecrets() }).call(
     call,
@@ -40,8 +40,8 @@ const answerOf = async (listener: RequestListener, timeout = 200_000): Promise<A
 const TOO_LARGE = { kind: 'refused', suspect: 'its-answer', reason: 'answered 200 with more than 6000000 bytes' };
 const MEGABYTE = Buffer.alloc(1_048_576, ' ');
 
-describe('a downstream', () => {
-  it('that leads elsewhere is not followed: nobody configured that place', async () => {
+describe('an HTTP downstream', () => {
+  it('that redirects is not followed', async () => {
     const reached: string[] = [];
     const elsewhere = await serve((request, response) => {
       reached.push(request.url ?? '');
@@ -56,7 +56,7 @@ describe('a downstream', () => {
     expect(reached).toEqual([]);
   });
 
-  it('that never stops answering is stopped: its connection is closed, and its answer may be smaller for fewer items', async () => {
+  it('whose answer never ends is cut off, and its batch may be halved', async () => {
     const closed: Promise<unknown>[] = [];
     const endless = (status: number) =>
       answerOf((_, response) => {
@@ -68,13 +68,13 @@ describe('a downstream', () => {
         more();
       });
     expect(await endless(200)).toEqual(TOO_LARGE);
-    // Of any other answer the status says enough.
+    // For any other status, the status alone is enough.
     expect(await endless(503)).toEqual({ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true });
     expect(await endless(422)).toEqual({ kind: 'refused', reason: 'answered 422', suspect: 'an-item' });
     await Promise.all(closed);
   });
 
-  it('may answer as much as that, to the byte', async () => {
+  it('may answer with 6,000,000 bytes, and no more', async () => {
     const { length } = '{"n":""}';
     const answers = async (bytes: number) =>
       answerOf((_, response) => response.end(`{"n":"${'x'.repeat(bytes - length)}"}`));
@@ -82,7 +82,7 @@ describe('a downstream', () => {
     expect(await answers(6_000_001)).toEqual(TOO_LARGE);
   });
 
-  it('that answers little which becomes much is stopped too', async () => {
+  it('whose compressed answer becomes too large is cut off', async () => {
     const bomb = Buffer.concat(Array.from({ length: 64 }, () => MEGABYTE));
     const packed = { gzip: gzipSync(bomb), br: brotliCompressSync(bomb), 'gzip, gzip': gzipSync(gzipSync(bomb)) };
     for (const [encoding, body] of Object.entries(packed)) {
@@ -97,7 +97,7 @@ describe('a downstream', () => {
     expect(layered.kind).toBe('unavailable');
   });
 
-  it('that answers drop by drop gets no more than its time', async () => {
+  it('that answers slowly is cut off at the timeout', async () => {
     const drip = (begin: (write: (text: string) => void, response: Parameters<RequestListener>[1]) => void) =>
       answerOf((_, response) => {
         begin((text) => {
@@ -113,7 +113,7 @@ describe('a downstream', () => {
       expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 300 ms', mayRetryAtOnce: true });
   });
 
-  it('whose headers are too large, or are none, has not answered', async () => {
+  it('with too large or invalid headers has not answered', async () => {
     const large = await answerOf((_, response) => response.writeHead(200, { 'x-large': 'x'.repeat(300_000) }).end());
     const broken = await answerOf((request) => request.socket.end('HTTP/1.1 200 OK\r\nno header\r\n\r\n'));
     const other = await answerOf((request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
@@ -121,7 +121,7 @@ describe('a downstream', () => {
       expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(/^no answer: ./) });
   });
 
-  it('gets what it is sent as JSON, with a key of its own, and nothing else of ours', async () => {
+  it('gets JSON with an idempotency key, and no other headers of Groupage', async () => {
     const seen: NodeJS.Dict<string | string[]>[] = [];
     await answerOf((request, response) => {
       seen.push(request.headers);
@@ -145,13 +145,13 @@ describe('a downstream', () => {
     expect(seen[0]?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   });
 
-  it('gets one trace a batch, and one span an attempt', () => {
+  it('gets one trace for each batch, and one span for each attempt', () => {
     const [first, second] = [1, 2].map((attempt) => traceparentOf({ ...call, attempt }).split('-'));
     expect(second?.[1]).toBe(first?.[1]);
     expect(second?.[2]).not.toBe(first?.[2]);
   });
 
-  it('of a merged call gets the inputs to the letter, and the requests by their ids', async () => {
+  it('gets the inputs of a merged call byte by byte, and its requests by id', async () => {
     const bodies: string[] = [];
     const keys: unknown[] = [];
     const url = await serve((request, response) => {
@@ -177,7 +177,7 @@ describe('a downstream', () => {
       inputs: '[{"key":"a", "status":"succeeded","result":1.50}]',
     });
     expect(bodies[0]).toContain(`"inputs":[${inputs.join(',')}],"items":[{"id":"a"}]}`);
-    // The same job has the same key; with less to do it is another one.
+    // The same job keeps its key. A job with fewer inputs gets another key.
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
   });

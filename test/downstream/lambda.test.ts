@@ -1,4 +1,6 @@
-/** The Lambda kind against a real server that speaks Lambda's protocol; against functions that run, see test/deployment. */
+/**
+ * The Lambda kind against a real server that speaks Lambda's protocol. Real functions are tested in test/deployment.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LambdaTarget } from '../../src/domain/config/endpoints.ts';
 import { type Answer, idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
@@ -6,7 +8,7 @@ import { lambdaClient, lambdaDownstream } from '../../src/downstreams/lambda.ts'
 import { type AwsReply, type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';
 
-/** Has time to answer however busy the machine is. */
+/** A timeout that a busy machine does not reach. */
 const TARGET: LambdaTarget = { kind: 'lambda', function: 'parcels', timeout: 200_000, deadline: 60_000 };
 const ITEMS = [
   { id: id('a'), payload: '{"n": 1.0}' },
@@ -25,8 +27,8 @@ const answerTo = (reply: AwsReply | undefined, target = TARGET): Promise<Answer>
   return lambdaDownstream(target, lambdaClient(service.options)).call(call);
 };
 
-describe('a function', () => {
-  it('is invoked once with what an HTTP call says, and its key', async () => {
+describe('a Lambda downstream', () => {
+  it('is invoked once with the fields of an HTTP call, and its key', async () => {
     await answerTo({ body: 'null' });
     const [request, ...others] = service.requests;
     expect(others).toEqual([]);
@@ -46,11 +48,11 @@ describe('a function', () => {
     });
   });
 
-  it.each(['null', '', ' null ', '{}', '{"took": 3}'])('that answers %j has done everything', async (body) =>
+  it.each(['null', '', ' null ', '{}', '{"took": 3}'])('that answers %j has done all items', async (body) =>
     expect(await answerTo({ body })).toEqual({ kind: 'all-succeeded' }),
   );
 
-  it('answers item by item, like the body of an HTTP answer', async () => {
+  it('may answer item by item, like an HTTP downstream', async () => {
     const answer = await answerTo({
       body: '{"results": [{"id": "a", "status": "succeeded", "result": 1.0}, {"id": "x", "status": "failed"}]}',
     });
@@ -64,11 +66,11 @@ describe('a function', () => {
   it('may report later', async () =>
     expect(await answerTo({ body: '{"pending": true}' })).toEqual({ kind: 'pending' }));
 
-  it.each(['"done"', '[]', '{"results": 1}'])('that answers %s has not said what became of its items', async (body) =>
+  it.each(['"done"', '[]', '{"results": 1}'])('that answers %s has not reported on its items', async (body) =>
     expect(await answerTo({ body })).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: true }),
   );
 
-  it('that fails is invoked again; what it says is quoted, and no part of the reason', async () => {
+  it('that fails is invoked again; its error is quoted apart from the reason', async () => {
     const failed = (body: unknown) => answerTo({ headers: { 'x-amz-function-error': 'Unhandled' }, body });
     expect(await failed({ errorType: 'TypeError', errorMessage: 'hunter2', trace: [] })).toEqual({
       kind: 'unavailable',
@@ -83,7 +85,7 @@ describe('a function', () => {
     });
   });
 
-  it('that returned more than Lambda hands on has done its work: for fewer items it may return less', async () => {
+  it("whose answer exceeds Lambda's limit has its batch halved", async () => {
     const errorMessage = 'Response payload size exceeded maximum allowed payload size (6291556 bytes).';
     const body = { errorType: 'Function.ResponseSizeTooLarge', errorMessage };
     expect(await answerTo({ headers: { 'x-amz-function-error': 'Unhandled' }, body })).toEqual({
@@ -96,7 +98,7 @@ describe('a function', () => {
 
   it.each<[string, AwsReply, object]>([
     [
-      'is throttled is left alone for a while',
+      'is throttled is not retried at once',
       awsError(429, 'TooManyRequestsException', 'Rate exceeded'),
       {
         kind: 'unavailable',
@@ -106,7 +108,7 @@ describe('a function', () => {
       },
     ],
     [
-      'is throttled and says for how long is left alone as long',
+      'is throttled with Retry-After waits for that time',
       {
         ...awsError(429, 'TooManyRequestsException'),
         headers: { 'x-amzn-errortype': 'TooManyRequestsException', 'retry-after': '7' },
@@ -114,7 +116,7 @@ describe('a function', () => {
       { kind: 'unavailable', mayRetryAtOnce: false, throttled: true, retryAfter: 7_000 },
     ],
     [
-      'cannot take so much will never take it',
+      'refuses the size of its input refuses it for good',
       awsError(413, 'RequestTooLargeException'),
       {
         kind: 'refused',
@@ -123,12 +125,12 @@ describe('a function', () => {
       },
     ],
     [
-      'Lambda cannot run now is invoked again',
+      'has an error of Lambda is invoked again',
       awsError(500, 'ServiceException'),
       { kind: 'unavailable', mayRetryAtOnce: true },
     ],
     [
-      'is refused for a reason that nobody knows here is left alone',
+      'is refused for an unknown reason is not retried at once',
       awsError(400, 'SomethingNewException'),
       { kind: 'unavailable', mayRetryAtOnce: false },
     ],
@@ -141,7 +143,7 @@ describe('a function', () => {
     ['ResourceNotFoundException', 404],
     ['AccessDeniedException', 403],
     ['KMSAccessDeniedException', 502],
-  ])('that cannot be invoked (%s) is the fault of the configuration', async (name, status) =>
+  ])('that cannot be invoked (%s) is a wrong configuration', async (name, status) =>
     expect(await answerTo(awsError(status, name))).toMatchObject({
       kind: 'unavailable',
       reason: `the function parcels could not be called (${name}): check the operation's downstream and the function's permissions`,
@@ -150,7 +152,7 @@ describe('a function', () => {
     }),
   );
 
-  it('gets no more than its time, and is not waited for', async () => {
+  it('is cut off at its timeout', async () => {
     expect(await answerTo(undefined, { ...TARGET, timeout: 1_000 })).toEqual({
       kind: 'unavailable',
       reason: 'no answer from the function parcels within 1000 ms',
@@ -158,7 +160,7 @@ describe('a function', () => {
     });
   });
 
-  it('that nobody answers for is invoked again', async () => {
+  it('that cannot be reached is invoked again', async () => {
     const client = lambdaClient({ ...service.options, endpoint: 'http://127.0.0.1:9' });
     expect(await lambdaDownstream(TARGET, client).call(call)).toMatchObject({
       kind: 'unavailable',

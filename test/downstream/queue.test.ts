@@ -1,4 +1,4 @@
-/** The queue kind against the embedded SQS, and against answers that it never gives. */
+/** The queue kind against the embedded SQS, and against answers that the embedded SQS never gives. */
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsClients } from '../../src/aws/clients.ts';
@@ -10,10 +10,10 @@ import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { type AwsBehaviour, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, id } from '../factories/factories.ts';
 
-/** Has time to answer however busy the machine is. */
+/** A timeout that a busy machine does not reach. */
 const at = (name: string): QueueTarget => ({ kind: 'queue', name, timeout: 200_000, deadline: 60_000 });
 
-describe('a queue', () => {
+describe('a queue downstream', () => {
   let engine: SqsEngine;
   let sqs: SQSClient;
   let QueueUrl = '';
@@ -36,7 +36,7 @@ describe('a queue', () => {
   };
 
   it.each(['parcels', 'arn:aws:sqs:us-east-1:000000000000:parcels'])(
-    'gets a batch as one message, and with that its tasks are done: %s',
+    'gets a batch in one message, which completes its tasks: %s',
     async (name) => {
       const call = aCall({ items: [{ id: id('a'), payload: '{"n": 1.0, "odd": "\uffff 🚚"}' }] });
       expect(await queueDownstream(at(name), sqs).call(call)).toEqual({ kind: 'all-succeeded' });
@@ -57,14 +57,14 @@ describe('a queue', () => {
     },
   );
 
-  it('takes a batch as large as a configuration allows', async () => {
+  it('accepts a batch as large as a configuration allows', async () => {
     const payload = JSON.stringify('x'.repeat(999_000));
     const call = aCall({ items: [{ id: id('a'), payload }] });
     expect(await queueDownstream(at('parcels'), sqs).call(call)).toEqual({ kind: 'all-succeeded' });
     expect((await received())[0]?.Body).toContain(payload);
   });
 
-  it('that is not there is the fault of the configuration, and is used as soon as it is there', async () => {
+  it('that does not exist is a wrong configuration, until it exists', async () => {
     const downstream = queueDownstream(at('later'), sqs);
     expect(await downstream.call(aCall())).toMatchObject({
       kind: 'unavailable',
@@ -82,7 +82,7 @@ describe('a queue', () => {
   });
 });
 
-describe('SQS', () => {
+describe('a queue downstream', () => {
   const answerTo = async (behaviour: AwsBehaviour, target = at('parcels')) => {
     const service = await startAwsService((request, response) =>
       request.operation.endsWith('GetQueueUrl')
@@ -99,7 +99,7 @@ describe('SQS', () => {
     }
   };
 
-  it('that allows no message is named with what to check', async () => {
+  it('that denies access is named with what to check', async () => {
     const [answer] = await answerTo(() => awsError(403, 'AccessDeniedException', 'not authorized'));
     expect(answer).toEqual({
       kind: 'unavailable',
@@ -111,7 +111,7 @@ describe('SQS', () => {
     });
   });
 
-  it('that does not answer in time is asked again', async () => {
+  it('that does not answer in time is called again', async () => {
     const [answer] = await answerTo(() => undefined, { ...at('parcels'), timeout: 1_000 });
     expect(answer).toEqual({
       kind: 'unavailable',

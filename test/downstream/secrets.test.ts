@@ -1,4 +1,4 @@
-/** Secrets from SSM and Secrets Manager, from a real server that speaks their protocol. */
+/** Secrets of SSM and Secrets Manager, from a real server that speaks their protocols. */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 describe('a secret', () => {
-  it('is a parameter of SSM, decrypted, or a secret of Secrets Manager', async () => {
+  it('is a decrypted parameter of SSM, or a secret of Secrets Manager', async () => {
     expect(await secrets.read(KEY)).toBe('parameter 1');
     expect(await secrets.read(NAMED)).toBe('secret 2');
     expect(service.requests.map(({ operation, body }) => [operation, JSON.parse(body)])).toEqual([
@@ -36,7 +36,7 @@ describe('a secret', () => {
     ]);
   });
 
-  it('is asked for once, however many want it at once, and again after five minutes', async () => {
+  it('is read once for concurrent calls, and again after five minutes', async () => {
     expect(await Promise.all(Array.from({ length: 20 }, () => secrets.read(KEY)))).toEqual(
       Array.from({ length: 20 }, () => 'parameter 1'),
     );
@@ -51,8 +51,8 @@ describe('a secret', () => {
     ['that is not there', awsError(400, 'ParameterNotFound'), /create it, or correct its name/],
     ['that may not be read', awsError(400, 'AccessDeniedException'), /may not read it \(AccessDeniedException\)/],
     ['whose service is busy', awsError(400, 'ThrottlingException'), /reading it failed \(ThrottlingException\)$/],
-    ['without text', { body: { Parameter: { Value: '' } } }, /contains no text/],
-  ])('%s is named with what to do, and asked for again', async (_, reply, reason) => {
+    ['without text', { body: { Parameter: { Value: '' } } }, /holds no text/],
+  ])('%s is named with what to do, and read again', async (_, reply, reason) => {
     const working = service.requests;
     service.behave(() => reply);
     const failure = await secrets.read(KEY).catch((cause: unknown) => cause);
@@ -63,7 +63,7 @@ describe('a secret', () => {
     expect(working).toHaveLength(2);
   });
 
-  it('is not said, whatever a service says of it', async () => {
+  it("is not in the error, even if the service's error contains it", async () => {
     service.behave(() => awsError(400, 'DecryptionFailure', 'the text is hunter2'));
     const failure = await secrets.read(NAMED).catch((cause: unknown) => cause);
     expect(String(failure)).toContain('the secret groupage/signing of Secrets Manager');

@@ -10,7 +10,7 @@ const check = (fields: Partial<Parameters<typeof verify>[0]> = {}): boolean =>
   verify({ header, body: BODY, secrets: [SECRET], now: NOW, ...fields });
 
 describe('a signature', () => {
-  it('is the time in seconds, and the HMAC-SHA256 of the time, a full stop and the body', () => {
+  it('is the time in seconds and the HMAC-SHA256 of "time.body"', () => {
     const seconds = NOW / 1_000;
     const hex = createHmac('sha256', Buffer.from(SECRET))
       .update(Buffer.from(`${seconds}.${BODY}`))
@@ -18,12 +18,12 @@ describe('a signature', () => {
     expect(header).toBe(`t=${seconds},v1=${hex}`);
   });
 
-  it('holds for the body that was signed, as text or as bytes', () => {
+  it('is valid for the signed body, as text or as bytes', () => {
     expect(check()).toBe(true);
     expect(check({ body: Buffer.from(BODY) })).toBe(true);
   });
 
-  it('holds while the clocks are no more than the tolerance apart, either way', () => {
+  it('is valid while the clocks differ by at most the tolerance', () => {
     for (const [now, holds] of [
       [NOW + 300_000, true],
       [NOW + 300_001, false],
@@ -34,7 +34,7 @@ describe('a signature', () => {
     expect(check({ now: NOW + 2_000, tolerance: 1_000 })).toBe(false);
   });
 
-  it('holds for either secret while one is replaced by the other', () => {
+  it('is valid for both secrets during a rotation', () => {
     expect(check({ secrets: ['new', SECRET] })).toBe(true);
     expect(check({ header: `${header},v1=${sign('old', BODY, NOW).split('=')[2]}`, secrets: ['old'] })).toBe(true);
   });
@@ -53,5 +53,5 @@ describe('a signature', () => {
     ['another version', { header: header.replace('v1=', 'v0=') }],
     ['a digest in capitals', { header: header.replace(/v1=.*/, (text) => text.toUpperCase()) }],
     ['a time that is none', { header: header.replace(/t=\d+/, 't=soon') }],
-  ])('does not hold for %s', (_, fields) => expect(check(fields)).toBe(false));
+  ])('is invalid for %s', (_, fields) => expect(check(fields)).toBe(false));
 });

@@ -1,4 +1,4 @@
-/** The Step Functions kind against a real server that keeps executions as Step Functions says it does. */
+/** The Step Functions kind against a real server that keeps executions as Step Functions documents it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StateMachineTarget } from '../../src/domain/config/endpoints.ts';
 import { type Answer, idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
@@ -6,7 +6,7 @@ import { stepFunctionsClient, stepFunctionsDownstream } from '../../src/downstre
 import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
 import { aCall, batchId, id, operationName } from '../factories/factories.ts';
 
-/** Has time to answer however busy the machine is. */
+/** A timeout that a busy machine does not reach. */
 const TARGET: StateMachineTarget = {
   kind: 'step-functions',
   stateMachine: 'parcels',
@@ -62,7 +62,7 @@ describe('a state machine', () => {
     });
   });
 
-  it('is started for each of two instances, though their batches and operations are called the same', async () => {
+  it('is started for each of two instances with batches of one id', async () => {
     for (const [tag, payload] of [
       [undefined, '1'],
       ['0123abcd', '2'],
@@ -72,7 +72,7 @@ describe('a state machine', () => {
     expect(names).toEqual([expect.stringMatching(/^ship-/), expect.stringMatching(/^0123abcd-ship-/)]);
   });
 
-  it('starts under names that Step Functions takes, however long a batch is called', async () => {
+  it('is started with a valid name for any batch id', async () => {
     const long = 'Ship-_'.repeat(11).slice(0, 64);
     await start({
       operation: operationName(long),
@@ -83,7 +83,7 @@ describe('a state machine', () => {
     for (const { name } of executions) expect(name).toMatch(/^[A-Za-z0-9_-]{1,80}$/);
   });
 
-  it('that still runs, though whoever started it crashed, is waited for at the next attempt', async () => {
+  it('that still runs after a crash is not started again', async () => {
     await start();
     expect(await start({ attempt: 2 })).toEqual({ kind: 'pending' });
     expect(await start({ attempt: 3 })).toEqual({ kind: 'pending' });
@@ -99,7 +99,7 @@ describe('a state machine', () => {
     expect(executions).toHaveLength(2);
   });
 
-  it('that ended as soon as it was started has its report on the way', async () => {
+  it('that ended at once is pending until its report arrives', async () => {
     await start();
     (executions[0] as Execution).status = 'ENDED';
     expect(await start()).toEqual({ kind: 'pending' });
@@ -114,14 +114,14 @@ describe('a state machine', () => {
     ],
     ['AccessDeniedException', /could not be called \(AccessDeniedException\)/, false],
     ['ExecutionLimitExceeded', /is throttled \(ExecutionLimitExceeded\)/, false],
-  ])('that cannot be started (%s) is left alone', async (name, reason, mayRetryAtOnce) => {
+  ])('that cannot be started (%s) is not retried at once', async (name, reason, mayRetryAtOnce) => {
     service.behave(() => awsError(400, name));
     const answer = await start();
     expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(reason), mayRetryAtOnce });
     expect('throttled' in answer).toBe(name === 'ExecutionLimitExceeded');
   });
 
-  it('whose input is too large will never take it', async () => {
+  it('refuses too large an input, which is not retried', async () => {
     service.behave(() => awsError(400, 'InvalidExecutionInput'));
     expect(await start()).toMatchObject({
       kind: 'refused',
@@ -130,7 +130,7 @@ describe('a state machine', () => {
     });
   });
 
-  it('that Step Functions does not start in time is asked for again', async () => {
+  it('that does not start in time is retried', async () => {
     service.behave(() => undefined);
     expect(await start({}, undefined, { ...TARGET, timeout: 1_000 })).toEqual({
       kind: 'unavailable',

@@ -13,17 +13,17 @@ const refusedFor = (message: string): Outcome => ({
   error: { code: 'refused', message, retriable: false },
 });
 
-describe('what an answer means for its items', () => {
+describe('the verdict of an answer', () => {
   it.each([
     { kind: 'pending', settled } as const,
     { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: true, settled } as const,
-  ])('$kind leaves open what it does not settle', (answer) => {
+  ])('that is $kind keeps unsettled items open', (answer) => {
     const { results, open } = verdictOf(answer, items);
     expect(results).toEqual([{ id: id('b'), outcome: DONE }]);
     expect(open.map((each) => each.id)).toEqual([id('a'), id('c')]);
   });
 
-  it('refused ends them all, and what it settles as it says', () => {
+  it('that is refused fails all items, except for settled ones', () => {
     const refused = refusedFor('answered 400');
     expect(verdictOf({ kind: 'refused', reason: 'answered 400', settled }, items).results).toEqual([
       { id: id('a'), outcome: refused },
@@ -32,7 +32,7 @@ describe('what an answer means for its items', () => {
     ]);
   });
 
-  it('too large to be read fails them all, though they may have been done, and says what to do', () => {
+  it('that is too large fails all items, with what to do', () => {
     const { results, open } = verdictOf(
       { kind: 'refused', reason: 'answered 200', suspect: 'its-answer', settled },
       items,
@@ -44,7 +44,7 @@ describe('what an answer means for its items', () => {
     expect([results.map(({ outcome }) => outcome), open]).toEqual([[failed, DONE, failed], []]);
   });
 
-  it('results leave open what is to be tried again or is left out, for the reason of the first of those', () => {
+  it('with results keeps retried and absent items open', () => {
     const answers = new Map<TaskId, ItemAnswer>([
       [id('a'), { status: 'retry', reason: 'locked' }],
       [id('b'), DONE],

@@ -14,7 +14,7 @@ describe('the HTTP API', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
-  it('answers 400 with every error, and does nothing', async () => {
+  it('answers 400 with every error, and registers no task, if one task is invalid', async () => {
     const good = { operation: 'ship', payload: { depot: 'api' }, id: 'not-sent' };
     const response = await post({ tasks: [good, { operation: 'none', payload: [] }, { ...good, id: '-', extra: 1 }] });
     expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
@@ -28,7 +28,7 @@ describe('the HTTP API', () => {
     expect(await flow.task('not-sent')).toBeUndefined();
   });
 
-  it('describes itself, and is where it says', async () => {
+  it('serves its OpenAPI document, which names the URL of the API', async () => {
     const { openapi, servers, paths } = (await flow.get('/openapi.json')) as {
       openapi: string;
       servers: { url: string }[];
@@ -38,7 +38,7 @@ describe('the HTTP API', () => {
     expect(Object.keys(paths)).toContain('/tasks/{id}');
   });
 
-  it('refuses bodies that are no tasks', async () => {
+  it('refuses bodies that hold no tasks, too many tasks or too many bytes', async () => {
     for (const body of [
       '',
       '{',
@@ -54,7 +54,7 @@ describe('the HTTP API', () => {
     expect((await post(JSON.stringify({ text: 'x'.repeat(7 * 1_024 * 1_024) }))).status).toBe(413);
   });
 
-  it('answers 404 and 400 in words', async () => {
+  it('answers 404, 405 and 400 with a problem document', async () => {
     const paths = [
       '/tasks/nobody',
       '/tasks/%FF',
@@ -95,7 +95,7 @@ describe('the HTTP API', () => {
     }
   });
 
-  it('answers 400 to a cursor that was made by hand', async () => {
+  it('answers 400 if the cursor was not made by the API', async () => {
     const target = 'ship/depot=dup';
     const made = {
       '/tasks': ['{"Target":"T","Entry":1}', '{"Target":"T","Entry":"wait#","x":1}'],
@@ -125,23 +125,23 @@ describe('the HTTP API', () => {
       }
   });
 
-  it('answers with the first thousand of many errors: no request makes an answer that is too large', async () => {
+  it('lists the first 1,000 errors and counts the rest', async () => {
     const keys = Array.from({ length: 40_000 }, (_, n) => `"${n}":0`).join(',');
     const response = await post(`{"tasks":[{${keys}},{"operation":"none"}]}`);
     const text = await response.text();
     expect([response.status, text.length < 500_000]).toEqual([400, true]);
-    // Beside the fields that are unknown: `operation` and `payload` are missing, and the other task's are wrong.
+    // The unknown fields count, and in each of the two tasks the missing and wrong fields.
     expect(JSON.parse(text)).toMatchObject({ errors: { length: 1_000 }, errorsInAll: 40_004 });
   });
 
-  it('answers 400 to a task that no message could hold', async () => {
+  it('answers 400 if a task does not fit into an SQS message', async () => {
     const good = '"operation":"ship","payload":{"depot":"api"}';
     const twice = `{"payload":"${'\ufffe'.repeat(250_000)}",${good}}`;
     for (const body of [`{${good}${' '.repeat(1_200_000)}}`, twice, `{"tasks":[${twice}]}`])
       expect((await post(body)).status, body.slice(0, 40)).toBe(400);
   });
 
-  it('flushes nothing that is no Target', async () => {
+  it('answers 400 to a flush of an invalid Target, and 404 if the Target is unknown', async () => {
     const flush = (target: unknown) =>
       flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target }) });
     for (const odd of [undefined, 7, '', 'ship/depot=\ud800', `ship/depot=${'é'.repeat(300)}`])
@@ -149,7 +149,7 @@ describe('the HTTP API', () => {
     expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
   });
 
-  it('takes characters beyond the first 65,536, in values and in payloads', async () => {
+  it('accepts characters beyond U+FFFF in values and payloads', async () => {
     const response = await post({ operation: 'ship', payload: { depot: '\u{1f69a}', text: '\u{1f600}' } });
     expect(response.status).toBe(202);
     const [task] = await flow.ended(((await response.json()) as { ids: string[] }).ids);

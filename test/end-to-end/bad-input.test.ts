@@ -19,8 +19,8 @@ const sendRaw = async (bodies: readonly string[]): Promise<string[]> => {
   return Successful.toSorted((a, b) => Number(a.Id) - Number(b.Id)).map(({ MessageId = '' }) => MessageId);
 };
 
-describe('messages that nobody can mean', () => {
-  it('are refused with their reasons, and cost those beside them nothing', async () => {
+describe('invalid messages', () => {
+  it('are refused with their reasons; valid messages beside them are registered', async () => {
     const good = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' } });
     const bad: Record<string, RegExp> = {
       'not json': /not JSON/,
@@ -48,7 +48,7 @@ describe('messages that nobody can mean', () => {
     for (const [n, pattern] of Object.values(bad).entries()) expect(rejected.get(sent[n + 1] ?? '')).toMatch(pattern);
   });
 
-  it('that use a taken id for something else are refused; the first task stands', async () => {
+  it('with an id taken by another task are refused; the first task is unchanged', async () => {
     await sendRaw([JSON.stringify({ operation: 'ship', id: 'taken-twice', payload: { depot: 'MUC', n: 1 } })]);
     await flow.ended(['taken-twice']);
     const [second = ''] = await sendRaw([
@@ -61,7 +61,7 @@ describe('messages that nobody can mean', () => {
   });
 });
 
-describe('names and values that mean something elsewhere', () => {
+describe('code and keywords of other systems', () => {
   const depots = [
     '__proto__',
     'constructor',
@@ -80,7 +80,7 @@ describe('names and values that mean something elsewhere', () => {
     '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"n":1e400,"n":-0.0,"s":"\\ud800"';
   const RESULT = '{"__proto__":{"polluted":1},"n":12345678901234567890}';
 
-  it('are names and values like any other, all the way', async () => {
+  it('are ordinary ids, values, payloads and results', async () => {
     flow.downstream.behave(({ items }) => ({
       status: 200,
       body: `{"results":[{"id":"__proto__","status":"failed"},{"__proto__":{"id":"${items[0]?.id}","status":"failed"}},${items
@@ -116,8 +116,8 @@ describe('names and values that mean something elsewhere', () => {
   });
 });
 
-describe('messages on the inner queues that no function wrote', () => {
-  it('lead nowhere: a Target is led from its first fence on, and its tasks are called about once', async () => {
+describe('messages on the inner queues that no function sent', () => {
+  it('start no leader and no batch', async () => {
     const target = 'ship/depot=foreign';
     const [elect, group, batch] = [flow.queue('electQueue'), flow.queue('groupQueue'), flow.queue('batchQueue')];
     const foreign: [string, string][] = [
@@ -136,7 +136,7 @@ describe('messages on the inner queues that no function wrote', () => {
       await flow.backend.clients.sqs.send(
         new SendMessageBatchCommand({ QueueUrl, Entries: [{ Id: '0', MessageBody }] }),
       );
-    // Time for them to be handled: none leaves anything behind that could be waited for.
+    // The functions need time to handle the messages, and leave no trace to wait for.
     await setTimeout(1_000);
     const ids = await flow.send([{ depot: 'foreign' }]);
     const [task] = await flow.ended(ids);
@@ -146,7 +146,7 @@ describe('messages on the inner queues that no function wrote', () => {
 });
 
 describe('duplicates of every message', () => {
-  it('are harmless: one task, one batch, one call', async () => {
+  it('add no batch and no call', async () => {
     const body = JSON.stringify({ operation: 'ship', id: 'twice', payload: { depot: 'dup' } });
     await sendRaw([body, body, body]);
     await flow.ended(['twice']);

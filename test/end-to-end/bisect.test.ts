@@ -1,4 +1,4 @@
-/** A task that its downstream cannot take, among many that it can: it fails alone, and is found in few calls. */
+/** The downstream refuses one task among many: halving finds the task in few calls, and only that task fails. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => flow?.stop());
 
 const SIZE = 100;
-/** What one task at fault may cost. */
+/** The most calls that halving may make for one bad task. */
 const FEW = Math.floor(1 + 2 * Math.log2(SIZE));
 const some = (depot: string, count: number): object[] => Array.from({ length: count }, (_, n) => ({ depot, n }));
 
-/** Sends one batch, which does not wait for somebody to see that it is full. */
+/** Sends one batch, and flushes the Target so that the batch does not wait for `maxWait`. */
 const sendBatch = async (from: Flow, depot: string, count: number): Promise<string[]> => {
   const ids = await sendTogether(from, some(depot, count));
   await ask(from, 'POST', '/targets/flush', { target: from.target(depot) });
@@ -23,16 +23,16 @@ const sendBatch = async (from: Flow, depot: string, count: number): Promise<stri
 };
 
 interface Poison {
-  /** Which tasks of the first call are at fault. */
+  /** Positions of the bad tasks in the first call. */
   readonly places: readonly number[];
   readonly status: number;
-  /** A call with this number is answered 503. */
+  /** The call with this number is answered 503. */
   readonly hiccup?: number;
-  /** How long an answer takes. */
+  /** Time until the downstream answers, in milliseconds. */
   readonly takes?: number;
 }
 
-/** Refuses every call with one of the tasks at fault. @returns them; and how often each of the others was done */
+/** Refuses every call that contains a bad task. @returns the bad tasks, and how often each other task was done */
 const poisoned = ({ places, status, hiccup, takes = 0 }: Poison) => {
   const culprits = new Set<string>();
   const done = new Map<string, number>();
@@ -49,7 +49,7 @@ const poisoned = ({ places, status, hiccup, takes = 0 }: Poison) => {
   return { culprits, done };
 };
 
-/** Sends one batch. @returns its calls, and its tasks, each of which has ended as it should */
+/** Sends one batch, and checks how each of its tasks ended. @returns its calls and its row */
 const run = async (from: Flow, depot: string, count: number, poison: Poison) => {
   const { culprits, done } = poisoned(poison);
   const ids = await sendBatch(from, depot, count);
@@ -64,7 +64,7 @@ const run = async (from: Flow, depot: string, count: number, poison: Poison) => 
           }
         : { status: 'succeeded' },
     );
-  // Nobody was asked for what was done.
+  // Halving sends no task again that is done.
   expect([...done.values()]).toEqual(Array(count - culprits.size).fill(1));
   const calls = from.calls(depot);
   expect(new Set(calls.map(({ batchId }) => batchId)).size).toBe(1);
@@ -75,7 +75,7 @@ const run = async (from: Flow, depot: string, count: number, poison: Poison) => 
   return { calls, batch };
 };
 
-describe('a task at fault among a hundred', () => {
+describe('one bad task among a hundred', () => {
   it.each<[string, Poison]>([
     ['first', { places: [0], status: 400 }],
     ['middle', { places: [50], status: 422 }],
@@ -86,24 +86,24 @@ describe('a task at fault among a hundred', () => {
     expect(batch).toMatchObject({ attempts: 1 });
   });
 
-  it('is found as well where a call in between comes to nothing: that costs the call alone', async () => {
+  it('fails alone although one call of the halving fails with 503', async () => {
     const { calls } = await run(flow, 'hiccup', SIZE, { places: [37], status: 422, hiccup: 4 });
     expect(calls.length).toBeLessThanOrEqual(FEW + 1);
   });
 
-  it('has another one beside it: both fail, and nobody else', async () => {
+  it('fails together with a second one, and no other task fails', async () => {
     const { calls } = await run(flow, 'two', SIZE, { places: [12, 88], status: 400 });
     expect(calls.length).toBeLessThanOrEqual(2 * FEW);
   });
 
   it('that is too large for any call fails alone', async () => {
     const { calls } = await run(flow, 'large', SIZE, { places: [71], status: 413 });
-    // Of what is too large both halves may be: each has to be called.
+    // After 413, both halves may be too large: each has to be called.
     expect(calls.length).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(SIZE)));
   });
 });
 
-it('a hundred that are too many at once are called about in parts that fit, and none of them fails', async () => {
+it('a batch that is refused with 413 is halved until its parts fit, and no task fails', async () => {
   flow.downstream.behave(({ items }) => ({ status: items.length > 30 ? 413 : 200 }));
   const ids = await sendBatch(flow, 'many', SIZE);
   const statuses = (await flow.ended(ids)).map(({ status }) => status);
@@ -111,11 +111,11 @@ it('a hundred that are too many at once are called about in parts that fit, and 
   expect(flow.calls('many').map(({ items }) => items.length)).toEqual([100, 50, 25, 25, 50, 25, 25]);
 });
 
-it("halving that outlives its function's time goes on in the next one: no innocent task fails, none is done twice", async () => {
+it('halving continues in the next invocation if the function runs out of time', async () => {
   const unhurried = flow.of('unhurried');
   const { calls, batch } = await run(unhurried, 'slow', 4, { places: [0], status: 400, takes: 2_600 });
   expect(batch.attempt).toBeGreaterThanOrEqual(2);
-  // It goes on, and does not begin anew.
+  // The next invocation continues the halving, and does not begin anew.
   expect(calls.filter(({ items }) => items.length === 4)).toHaveLength(1);
   expect(calls.length).toBeLessThanOrEqual(2 * 4);
 });

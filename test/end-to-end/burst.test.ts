@@ -5,10 +5,10 @@ import { type Flow, startFlow } from './flow.ts';
 const TASKS = 1_000;
 const TARGETS = 10;
 const SIZE = 50;
-/** Of the operation, in ms: a batch that is not full was sealed for its age. */
+/** The `maxWait` of the operation, in milliseconds. */
 const MAX_WAIT = 5_000;
 
-describe('a burst of 1,000 tasks over 10 targets', () => {
+describe('a burst of 1,000 tasks over 10 Targets', () => {
   let flow: Flow;
   let ids: string[];
   let took: number;
@@ -24,13 +24,13 @@ describe('a burst of 1,000 tasks over 10 targets', () => {
   }, 450_000);
   afterAll(() => flow?.stop());
 
-  it('reaches the downstream once each, every batch of one Target', () => {
+  it('reaches the downstream, each task once', () => {
     expectEachTaskInOneBatch(flow.calls(), ids);
     expect(flow.calls().flatMap(({ items }) => items)).toHaveLength(TASKS);
   });
 
-  it('goes in as few batches as it can', () => {
-    // Two are full for each Target; others hold what came later, one each time that somebody had waited for long enough.
+  it('is grouped into as few batches as possible', () => {
+    // Each Target has two full batches. The rest goes in batches that were sealed after `maxWait`.
     expect(flow.calls().length).toBeGreaterThanOrEqual(TASKS / SIZE);
     expect(flow.calls().length).toBeLessThanOrEqual(TASKS / SIZE + TARGETS * Math.ceil(took / MAX_WAIT));
   });

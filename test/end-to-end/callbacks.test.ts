@@ -1,7 +1,4 @@
-/**
- * Initiators are told how their tasks ended, however they ended. Signed HTTP destinations are in
- * test/local/callbacks.test.ts.
- */
+/** Callbacks report every outcome of a task. Signed HTTP destinations are tested in test/local/callbacks.test.ts. */
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -14,7 +11,7 @@ import { eventually, type Flow, startFlow } from './flow.ts';
 import { TOLD_QUEUE } from './operations.ts';
 import { ask, waitingIn } from './together.ts';
 
-/** The id of the event of a task's first run, which is numbered by its registration's time. */
+/** The id of the event of a task's first run. The first run's number is the time of its registration. */
 const firstOf = (task: string) => expect.stringMatching(new RegExp(`^${task}\\.\\d{13}$`));
 
 interface Event {
@@ -28,7 +25,7 @@ interface Event {
 let flow: Flow;
 let QueueUrl: string | undefined;
 const got: (Event & { readonly text: string })[] = [];
-/** Locally it is there already. */
+/** Creates the destination's queue; locally the queue exists already. */
 const makeQueue = async (): Promise<void> => {
   ({ QueueUrl } = await flow.backend.clients.sqs.send(new CreateQueueCommand({ QueueName: TOLD_QUEUE })));
 };
@@ -51,7 +48,7 @@ afterAll(async () => {
   await flow.stop();
 });
 
-/** The events about a task, once there are so many. */
+/** The events of a task, once at least `count` have arrived. */
 const told = (task: string, count = 1): Promise<typeof got> =>
   eventually(async () => {
     const { Messages = [] } = await flow.backend.clients.sqs.send(
@@ -64,14 +61,14 @@ const told = (task: string, count = 1): Promise<typeof got> =>
     const about = got.filter(({ subject }) => subject === task);
     return about.length >= count ? about : undefined;
   });
-/** Puts a message where only Groupage does otherwise. */
+/** Puts a message into a queue that only Groupage writes to. */
 const put = (queue: 'callbackQueue' | 'callbackDeadLetters', message: object) =>
   flow.backend.clients.sqs.send(
     new SendMessageCommand({ QueueUrl: flow.queue(queue), MessageBody: JSON.stringify(message) }),
   );
 const one = async (task: string): Promise<Event> => (await told(task))[0] as Event;
 
-it('of a batch each task has its own event, which tells how it ended', async () => {
+it('each task of a batch gets an event of its own, which reports how the task ended', async () => {
   const [good = '', bad = ''] = await flow.send([
     { operation: 'told', payload: { depot: 'batch', n: 7 }, correlationId: 'order-7' },
     { depot: 'batch', fail: true },
@@ -89,7 +86,7 @@ it('of a batch each task has its own event, which tells how it ended', async () 
   });
 });
 
-it('a redriven task is told of anew, under an id of its new run', async () => {
+it('a redriven task gets a second event, whose id has the number of the new run', async () => {
   const [bad = ''] = await flow.send([{ depot: 'run', fail: true }, { depot: 'run' }]);
   const [first] = await told(bad);
   await ask(flow, 'POST', '/tasks/redrive', { ids: [bad] });
@@ -100,7 +97,7 @@ it('a redriven task is told of anew, under an id of its new run', async () => {
   expect([first?.id, ids.at(-1)]).toEqual([firstOf(bad), `${bad}.${run + 1}`]);
 });
 
-it('tasks that no batch had are told of: expired, cancelled, superseded; asked about again, with the same event', async () => {
+it('expired, cancelled and superseded tasks get an event; a repeated message repeats it', async () => {
   const message = (id: string, depot: string, more: object = {}) => ({
     operation: 'told',
     id,
@@ -120,13 +117,13 @@ it('tasks that no batch had are told of: expired, cancelled, superseded; asked a
     type: 'groupage.task.succeeded',
     data: { status: 'succeeded', supersededBy: 'told-newer' },
   });
-  // Its producer was not sure that it had been taken.
+  // A producer that does not know whether the first send arrived sends the message again.
   await flow.send([cancelled]);
   const texts = (await told('told-cancelled', 2)).map(({ text }) => text);
   expect(new Set(texts).size).toBe(1);
 });
 
-it("a task's own destination is told where the operation has none, and of that task alone", async () => {
+it('an operation without destinations reports a task that names its own, and no other', async () => {
   const payload = { depot: 'own' };
   const pair = flow.of('pair');
   const [asked = '', quiet = ''] = await pair.send([{ operation: 'pair', payload, callback: 'told' }, payload]);
@@ -135,7 +132,7 @@ it("a task's own destination is told where the operation has none, and of that t
   expect(got.filter(({ subject }) => subject === quiet)).toEqual([]);
 });
 
-it('an event for a destination that is not configured lies in the rejected queue', async () => {
+it('an event for a destination that is not configured is moved to the rejected queue', async () => {
   await put('callbackQueue', { to: 'nobody', event: got[0] });
   const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('"nobody"')));
   expect(refused.errors).toEqual([
@@ -148,7 +145,7 @@ const counted = async (queue: string): Promise<number | undefined> => {
   return queues.find((each) => each.queue === queue)?.messages;
 };
 
-it('while a destination is gone results are as they are; its events come when it is back, those given up on request', async () => {
+it('a missing destination delays events; given-up events are sent again on request', async () => {
   const { sqs } = flow.backend.clients;
   await sqs.send(new DeleteQueueCommand({ QueueUrl }));
   const [lost = ''] = await flow.send([{ depot: 'gone' }, { depot: 'gone' }]);
@@ -162,7 +159,7 @@ it('while a destination is gone results are as they are; its events come when it
   expect(await flow.task(lost)).toMatchObject({ status: 'succeeded' });
   await ask(flow, 'POST', '/dead-letters/given-up/redrive', {});
   await told('told-old');
-  // The sweep sends dead letters again, and moves those that are too old.
+  // The sweep sends dead letters again, and moves those that are too old to the given-up queue.
   await put('callbackDeadLetters', { to: 'told', event });
   await put('callbackDeadLetters', { to: 'told', event: old });
   await flow.backend.invoke('SweepHandler', {});
@@ -170,7 +167,7 @@ it('while a destination is gone results are as they are; its events come when it
   await eventually(async () => (await counted('given-up')) === 1);
 });
 
-it('dead letters of the callback queue are delivered when a person sends them again', async () => {
+it('a dead letter of the callback queue is delivered when a person redrives it', async () => {
   const event = { ...got[0], subject: 'told-dead', time: new Date().toISOString() };
   await put('callbackDeadLetters', { to: 'told', event });
   await eventually(async () => (await counted('callback')) === 1);

@@ -1,4 +1,4 @@
-/** One call of a Target at a time, whatever goes wrong with them. What holds without faults is in pauses.test.ts. */
+/** `concurrency.perTarget: 1` under faults. pauses.test.ts tests the same without faults. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Behaviour } from '../factories/downstream.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-it('a Target has one call at a time under errors, slow answers and timeouts, beside others; and all is done', async () => {
+it('a Target capped at one call has one at a time, despite errors, slow answers and timeouts', async () => {
   const atOnce = countAtOnce();
   let hung = 0;
   const turns: readonly Behaviour[] = [

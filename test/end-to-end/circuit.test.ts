@@ -1,4 +1,4 @@
-/** A downstream that is down, or locked: its batches wait, and burn no attempt. */
+/** A downstream that is down or refuses access: its batches wait, and no attempt is counted. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { ask } from './together.ts';
@@ -20,31 +20,31 @@ const stateOf = async ({ operation }: Flow): Promise<State> => {
   };
   return operations.find((each) => each.operation === operation) as State;
 };
-/** The circuit's pause, once there is another one than `before`. */
+/** The circuit's pause, once its `since` differs from `before`. */
 const opened = (of: Flow, before?: string): Promise<NonNullable<State['paused']>> =>
   eventually(async () => {
     const { circuit, paused } = await stateOf(of);
     return circuit === 'open' && paused?.since !== before ? paused : undefined;
   });
 
-/** As configured: attempts that open it, and batches at once. */
+/** `circuit.failures` and `concurrency.total` of the operation. */
 const [FAILURES, TOTAL] = [2, 4];
 
-it('while it answers 503, attempts stop; no task fails of that, and all is done when it is back', async () => {
+it('an open circuit stops the attempts while the downstream answers 503; no task fails', async () => {
   flow.downstream.behave(() => ({ status: 503 }));
   const depots = Array.from({ length: 12 }, (_, n) => `D${n}`);
   const ids = await flow.send(depots.flatMap((depot) => [{ depot }, { depot }]));
   let pause = await opened(flow);
   expect(pause).toMatchObject({ by: 'circuit', reason: 'answered 503' });
   const before = flow.calls().filter(({ at }) => at < Date.parse(pause.since));
-  // Those that fail at the same time as the one that opens it count too.
+  // Attempts in flight when the circuit opens count too.
   expect(before.length).toBeGreaterThanOrEqual(FAILURES);
   expect(before.length).toBeLessThanOrEqual(FAILURES - 1 + TOTAL);
-  // Longer than all attempts that there are.
+  // Two more pauses take longer than all attempts of a batch together.
   for (let times = 0; times < 2; times += 1) {
     const [since, until] = [Date.parse(pause.since), Date.parse(pause.until)];
     pause = await opened(flow, pause.since);
-    // Only who was about to call when it opened does so yet.
+    // Only batch handlers that were about to call when the circuit opened still call.
     const during = flow.calls().filter(({ at }) => at > since && at < until);
     expect(during.length).toBeLessThan(TOTAL);
   }
@@ -57,7 +57,7 @@ it('while it answers 503, attempts stop; no task fails of that, and all is done 
   expect(await stateOf(flow)).toMatchObject({ circuit: 'closed', failures: 0 });
 });
 
-it('that answers 403 is called once; a person who has mended that resumes, long before the pause is over', async () => {
+it('a downstream that answers 403 is called once; a person resumes before the pause ends', async () => {
   const locked = flow.of('locked');
   flow.downstream.behave(() => ({ status: 403 }));
   const [first = ''] = await locked.send([{ depot: 'first' }]);
@@ -66,7 +66,7 @@ it('that answers 403 is called once; a person who has mended that resumes, long 
   const second = await locked.send([{ depot: 'second' }]);
   await eventually(async () => (await flow.get('/operations/locked')).waitingTargets === 1);
   expect(locked.calls()).toHaveLength(1);
-  // Who mends it need not wait for the end of the pause.
+  // A batch retries within 90 seconds, so that a person who fixed the cause does not wait for the end of the pause.
   const task = await eventually(async () => {
     const found = await locked.task(first);
     return found?.nextAttemptAfter === undefined ? undefined : found;

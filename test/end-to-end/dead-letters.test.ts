@@ -1,4 +1,4 @@
-/** What a person can do about messages that nobody works off. The sweep, which runs each minute, may be faster. */
+/** How a person redrives dead letters. The sweep runs each minute, and may send a dead letter first. */
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
@@ -49,8 +49,8 @@ const counted = async (queue: DeadLetterQueue): Promise<number> => {
 const taskIn = (depot: string, fields: object = {}) =>
   JSON.stringify({ operation: 'ship', payload: { depot }, ...fields });
 
-describe('the dead letters of a queue', () => {
-  it('are sent again at once, all of them: every task ends, once', async () => {
+describe('dead letters', () => {
+  it('are all sent again at once, and every task is done once', async () => {
     const ids = Array.from({ length: 25 }, (_, n) => `dead-${n}`);
     await put(
       'register',
@@ -63,7 +63,7 @@ describe('the dead letters of a queue', () => {
     expect(called.toSorted()).toEqual(ids.toSorted());
   });
 
-  it('of every queue are counted and sent again; a dry run leaves them where they are', async () => {
+  it('are counted and sent again in each queue; a dry run leaves them in place', async () => {
     const unknown = target(flow.target('unknown'));
     const letters: Record<WorkingQueue, string> = {
       register: taskIn('every', { id: 'every' }),
@@ -72,7 +72,7 @@ describe('the dead letters of a queue', () => {
       batch: printBatch({ kind: 'due', batchId: batchId('unknown') }),
     };
     for (const [queue, body] of Object.entries(letters) as [WorkingQueue, string][]) {
-      // Again where the sweep was faster than we.
+      // Repeat if the sweep sent the dead letter first.
       await eventually(async () => {
         await put(queue, [body]);
         await eventually(async () => (await counted(queue)) > 0, 5_000).catch(() => 0);
@@ -85,7 +85,7 @@ describe('the dead letters of a queue', () => {
     await flow.ended(['every']);
   });
 
-  it('that none of the functions wrote go to the rejected queue, and that is said', async () => {
+  it('that no function wrote are moved to the rejected queue', async () => {
     const skipped = await eventually(async () => {
       await put('elect', ['by hand']);
       return (await redrive('elect')).skipped.find(({ reason }) => reason.startsWith('elect queue: not a message'));
@@ -99,7 +99,7 @@ describe('refused messages', () => {
   const problems = [{ path: 'operation', reason: 'is unknown: "ship"; configured are others' }];
   const refused = (body: string, messageId: string) => printRejection({ messageId, body, problems, at: NOW });
 
-  it('that would not be refused any more are registered, under the ids that they had; the others stay', async () => {
+  it('that are valid now are registered under their ids; the others stay', async () => {
     const before = await counted('rejected');
     await put('rejected', [
       refused(taskIn('forgiven'), 'forgiven-1'),
@@ -117,8 +117,8 @@ describe('refused messages', () => {
   });
 });
 
-describe('a refused message whose id was used for something else', () => {
-  it('is sent again once by a request, and comes back', async () => {
+describe('a refused message whose id is taken', () => {
+  it('is sent again once by a request, and is refused again', async () => {
     await flow.backend.api('/tasks', { method: 'POST', body: taskIn('taken', { id: 'taken' }) });
     await flow.ended(['taken']);
     const errors = [{ path: 'id', reason: 'odd' }];
@@ -128,10 +128,10 @@ describe('a refused message whose id was used for something else', () => {
       const answer = await redrive('rejected');
       return answer.redriven + answer.skipped.length > 0 ? answer : undefined;
     });
-    // How many lie there is only about known; but they are few, and it could come back hundreds of times.
+    // SQS counts messages only approximately, and the message could come back hundreds of times.
     expect(redriven).toBeLessThan(10);
     const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent and refused again: id taken was'));
-    // Or it came back after the request had ended.
+    // The message may also come back after the request has ended.
     if (!isSaid)
       await eventually(async () =>
         (await flow.rejected()).find((each) => each.body === body && each.messageId !== 'm-5'),
@@ -139,8 +139,8 @@ describe('a refused message whose id was used for something else', () => {
   });
 });
 
-describe('asking for dead letters', () => {
-  it('of a queue that there is not, or otherwise than it is done, is refused in words', async () => {
+describe('the redrive of dead letters', () => {
+  it('answers an error to an unknown queue, body or method', async () => {
     expect(await redrive('nothing')).toMatchObject({
       status: 404,
       detail: expect.stringMatching(/the queues are register/),

@@ -1,6 +1,7 @@
 /**
- * What is stuck, since its message was lost, is found and put right. The sweep patrols the locks too: where it was
- * faster there is nothing to find, so such tests get stuck once more.
+ * /**
+ * The doctor finds and repairs work that is stuck since its message was lost. The sweep's patrol repairs locks too,
+ * and may be faster: such tests make the work stuck once more.
  */
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -16,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** Longer ago than anything may be left alone, and than any task waits for others. */
+/** An hour ago: later than any age that a finding needs, and than any `maxWait`. */
 const longAgo = (): number => Date.now() - 3_600_000;
 
 const table = (name: 'taskTable' | 'batchLockTable' | 'batchTable') => setting(flow.backend.settings, name);
 
-/** Writes into a row what somebody left there. */
+/** Writes attributes into a row, as a crashed function would have left them. */
 const write = async (
   name: Parameters<typeof table>[0],
   Key: object,
@@ -45,7 +46,7 @@ const lockOf = async (Target: Target): Promise<Record<string, unknown>> => {
   return (await flow.backend.clients.dynamodb.send(new GetCommand(key))).Item ?? {};
 };
 
-/** A task that waits, its leader asleep for ten minutes. */
+/** A task that waits; its leader's guard comes back in ten minutes. */
 const waiting = async (depot: string): Promise<{ id: string; where: Target; lock: Record<string, unknown> }> => {
   const where = target(flow.target(depot));
   const [id = ''] = await flow.send([{ depot }]);
@@ -59,14 +60,14 @@ const waiting = async (depot: string): Promise<{ id: string; where: Target; lock
 const flush = (where: Target) =>
   flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target: where }) });
 
-/** Lets a task that waits go, and its leader too. */
+/** Flushes the Target, and waits until the task has ended and the lock is released. */
 const finished = async (where: Target, id: string): Promise<void> => {
   await flush(where);
   await flow.ended([id]);
   await eventually(async () => (await lockOf(where)).LockHolder === undefined);
 };
 
-/** Lets everything that waits in a Target wait since long ago. */
+/** Sets the age of all waiting rows of a Target to one hour. */
 const age = async (where: Target): Promise<void> => {
   const { Items = [] } = await flow.backend.clients.dynamodb.send(
     new QueryCommand({
@@ -86,7 +87,7 @@ interface Found {
   readonly repaired?: boolean;
 }
 
-/** Walks through everything that the doctor looks at: all Targets of the operation, or all batches of a Target. */
+/** Reads all pages of findings: of the Targets of the operation, or of the batches of a Target. */
 const examine = async (what: 'targets' | 'batches', method: 'GET' | 'POST', where: Target): Promise<Found[]> => {
   const found: Found[] = [];
   let cursor: string | undefined;
@@ -103,7 +104,7 @@ const examine = async (what: 'targets' | 'batches', method: 'GET' | 'POST', wher
 };
 
 let made = 0;
-/** Gets something stuck, and has it found and repaired. @param stick what it then is about. */
+/** Makes a Target stuck, and has the doctor find and repair it. @param stick makes the Target stuck */
 const treated = <Stuck extends { where: Target }>(stick: (depot: string) => Promise<Stuck>) =>
   eventually(async () => {
     made += 1;
@@ -114,7 +115,7 @@ const treated = <Stuck extends { where: Target }>(stick: (depot: string) => Prom
   });
 
 describe('the doctor', () => {
-  it('finds tasks that nobody leads a leader', async () => {
+  it('elects a leader for tasks that wait in a Target without one', async () => {
     const { id, where, found, repaired } = await treated(async (depot) => {
       const stuck = await waiting(depot);
       await age(stuck.where);
@@ -135,7 +136,7 @@ describe('the doctor', () => {
     expect(await examine('targets', 'GET', where)).toEqual([]);
   });
 
-  it('finds tasks a leader whose own was lost with its guard', async () => {
+  it('elects a leader for tasks whose leader died and lost its guard', async () => {
     const { id, found } = await treated(async (depot) => {
       const stuck = await waiting(depot);
       await age(stuck.where);
@@ -146,7 +147,7 @@ describe('the doctor', () => {
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('gives back a lock that nobody needs, and a task that comes afterwards goes its way', async () => {
+  it('releases the lock of a dead leader if no task waits; the next task is done', async () => {
     const { where, depot, found, repaired } = await treated(async (depot) => {
       const { id, where: Target } = await waiting(depot);
       await finished(Target, id);
@@ -162,7 +163,7 @@ describe('the doctor', () => {
     expect(await flow.ended([next])).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('has a batch finished that its leader began, with the tasks that it claimed', async () => {
+  it('has a batch finished whose leader died, with the tasks that it claimed', async () => {
     const { id, batch, found } = await treated(async (depot) => {
       const { id, where, lock } = await waiting(depot);
       const batch = batchIdOf(where, Number(lock.Fence), 1);
@@ -174,7 +175,7 @@ describe('the doctor', () => {
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId: batch }]);
   });
 
-  it('has a batch handled whose message was purged', async () => {
+  it('sends a batch message again if the queue was purged', async () => {
     flow.downstream.behave(() => ({ status: 503, headers: { 'retry-after': '900' } }));
     const ship = flow.of('ship');
     const where = target(ship.target('purged'));
@@ -192,7 +193,7 @@ describe('the doctor', () => {
 
     expect(await examine('batches', 'GET', where)).toMatchObject([{ finding: 'overdue-batch', batchId }]);
     expect((await ship.task(id))?.status).toBe('in-progress');
-    // AWS goes on purging for a minute: what is sent in it may be lost too.
+    // AWS purges for up to a minute, and may delete messages sent meanwhile.
     const ended = await eventually(async () => {
       for (const each of await examine('batches', 'POST', where)) expect(each.repaired).toBe(true);
       await ship.settled([id], 10_000).catch(() => undefined);
@@ -203,7 +204,7 @@ describe('the doctor', () => {
     expect(await examine('batches', 'GET', where)).toEqual([]);
   });
 
-  it('refuses what cannot be meant', async () => {
+  it('answers 400 to invalid requests, and 405 to other methods', async () => {
     for (const path of ['targets?limit=0', 'targets?operation=none', 'batches', 'batches?target=ship&cursor=e30'])
       for (const method of ['GET', 'POST'])
         expect((await flow.backend.api(`/doctor/${path}`, { method })).status, path).toBe(400);
@@ -212,7 +213,7 @@ describe('the doctor', () => {
 });
 
 describe('the sweep', () => {
-  it('gives back a lock that nobody needs, on its patrol', async () => {
+  it('releases the lock of a dead leader if no task waits', async () => {
     const where = target(flow.target('patrolled'));
     const { id } = await waiting('patrolled');
     await finished(where, id);

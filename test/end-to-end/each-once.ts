@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ReceivedCall } from '../factories/downstream.ts';
 
-/** What must be true of any run: no task lost, none in two batches, no batch with two Targets. */
+/** The invariants of any run: no task is lost, no task is in two batches, and no batch has two Targets. */
 export const expectEachTaskInOneBatch = (calls: readonly ReceivedCall[], ids: readonly string[]): void => {
   const batchOf = new Map<string, string>();
   for (const { batchId, target, items } of calls)

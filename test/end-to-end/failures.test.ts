@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** Each test has a Target of its own, and tells how the downstream treats it: call by call, the last for the rest. */
+/** Sets the downstream's behaviour for a Target, call by call; the last one applies to all further calls. */
 const treat = (depot: string, ...behaviours: readonly Behaviour[]): void => treatTarget(flow.target(depot), behaviours);
 const treatTarget = (target: string, behaviours: readonly Behaviour[]): void => {
   treatments.set(target, behaviours);
@@ -25,8 +25,8 @@ const status =
   () => ({ status: code, headers });
 const ok: Behaviour = () => ({ status: 200 });
 
-describe('a downstream that fails', () => {
-  it('for a moment is called again at once, with the same key', async () => {
+describe('a downstream that', () => {
+  it('answers 503 once is called again at once, with the same idempotency key', async () => {
     treat('moment', status(503), ok);
     const [task] = await flow.ended(await flow.send([{ depot: 'moment' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -35,14 +35,14 @@ describe('a downstream that fails', () => {
     expect(second?.idempotencyKey).toBe(first?.idempotencyKey);
   });
 
-  it('for longer is called again later, until it works', async () => {
+  it('answers 5xx for longer is called again later, until it succeeds', async () => {
     treat('longer', status(500), status(502), status(504), ok);
     const [task] = await flow.ended(await flow.send([{ depot: 'longer' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
     expect(callsOf('longer').map(({ attempt }) => attempt)).toEqual([1, 1, 2, 2]);
   });
 
-  it('for ever: its tasks fail with the last reason, and are found', async () => {
+  it('always answers 503 fails its tasks with the last reason', async () => {
     treat('ever', status(503));
     const ids = await flow.send([
       { depot: 'ever', n: 1 },
@@ -51,13 +51,13 @@ describe('a downstream that fails', () => {
     const tasks = await flow.ended(ids);
     const error = { code: 'attempts-exhausted', message: 'gave up after 3 attempts: answered 503', retriable: true };
     for (const task of tasks) expect(task).toMatchObject({ status: 'failed', attempts: 3, error });
-    // Three attempts at each batch, each with its call at once after a failed one.
+    // Three attempts for each batch, each of two calls: a failed call is repeated once at once.
     for (const calls of Map.groupBy(callsOf('ever'), ({ batchId }) => batchId).values()) expect(calls).toHaveLength(6);
     const page = (await flow.get(`/tasks?target=${flow.target('ever')}&status=failed`)) as { tasks: { id: string }[] };
     expect(page.tasks.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('with 429 is left alone for as long as it asks, which uses no try', async () => {
+  it('answers 429 is called again after retry-after, and no attempt is counted', async () => {
     treat('throttled', status(429, { 'retry-after': '2' }), ok);
     const [task] = await flow.ended(await flow.send([{ depot: 'throttled' }]));
     expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -65,7 +65,7 @@ describe('a downstream that fails', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
   });
 
-  it('with 422 is not called again: the reason is its answer', async () => {
+  it('answers 422 is not called again, and its answer is the reason', async () => {
     treat('refused', () => ({ status: 422, body: { error: 'no such depot' } }));
     const [task] = await flow.ended(await flow.send([{ depot: 'refused' }]));
     const error = { code: 'refused', message: expect.stringContaining('no such depot'), retriable: false };
@@ -73,17 +73,17 @@ describe('a downstream that fails', () => {
     expect(callsOf('refused')).toHaveLength(1);
   });
 
-  it('by hanging is given up after the timeout', async () => {
+  it('hangs is called again after the timeout', async () => {
     const hanging = flow.of('hanging');
     const hang: Behaviour = () => undefined;
     treatTarget(hanging.target('hangs'), [hang, hang, ok]);
     const [task] = await hanging.ended(await hanging.send([{ depot: 'hangs' }]));
     expect(task).toMatchObject({ status: 'succeeded' });
-    // Two calls of the first attempt; an answer may be late too, on a busy machine.
+    // The first attempt makes two calls. On a busy machine a later answer may time out too.
     expect(task?.attempts).toBeGreaterThanOrEqual(2);
   });
 
-  it('by breaking the connection, or off in the middle of its answer, is called again', async () => {
+  it('closes the connection, even in the middle of its answer, is called again', async () => {
     const hangUp: Behaviour = (_, response) => {
       response.destroy();
       return undefined;
@@ -103,7 +103,7 @@ describe('a downstream that fails', () => {
     expect(task).toMatchObject({ status: 'succeeded', attempts: 2 });
   });
 
-  it('by answering a page, half a JSON, or about other tasks, has not done these', async () => {
+  it("answers HTML, half a JSON or other tasks' results is called again", async () => {
     treat(
       'confused',
       () => ({ status: 200, body: '<html>Please log in</html>', headers: { 'content-type': 'text/html' } }),
@@ -116,8 +116,8 @@ describe('a downstream that fails', () => {
   });
 });
 
-describe('a downstream that answers about another batch', () => {
-  it('changes nothing there', async () => {
+describe('a downstream that answers for tasks of another batch', () => {
+  it('changes nothing in that batch', async () => {
     const own: Behaviour = ({ items }) => ({
       status: 200,
       body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: 'its own' })) },
@@ -135,7 +135,7 @@ describe('a downstream that answers about another batch', () => {
     treat(
       'liar',
       () => {
-        // When that answer is surely read.
+        // By then the batch handler has read the answer.
         setTimeout(tellALie, 200);
         return { status: 200, body: lies };
       },
@@ -150,7 +150,7 @@ describe('a downstream that answers about another batch', () => {
 });
 
 describe('a downstream that answers item by item', () => {
-  it('gives each its own result, and gets only the open ones again, under another key', async () => {
+  it('has only its open tasks called again', async () => {
     const answer =
       (pick: (n: number) => object): Behaviour =>
       ({ items }) => ({
@@ -185,7 +185,7 @@ describe('a downstream that answers item by item', () => {
     const [first, second] = fours.calls('mixed');
     expect(second?.items.map(({ id }) => id).toSorted()).toEqual(ids.slice(2).toSorted());
     expect(second?.idempotencyKey).not.toBe(first?.idempotencyKey);
-    // The batch's own end is written after those of its tasks.
+    // The batch row is finished after its tasks.
     await eventually(async () => (await flow.batch(tasks[0]?.batchId)).finishedAt !== undefined);
     const batch = await flow.batch(tasks[0]?.batchId);
     expect(batch).toMatchObject({ status: 'partly-failed', counts: { succeeded: 3, failed: 1 } });

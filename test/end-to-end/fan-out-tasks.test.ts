@@ -1,4 +1,4 @@
-/** Tasks that are items of fan-outs ack themselves, whichever function ends them, and the last completes its fan-out. */
+/** The function that ends a task acks its fan-out item. The last ack completes the fan-out. */
 import { setTimeout } from 'node:timers/promises';
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ import { eventually, type Flow, startFlow } from './flow.ts';
 import { FAN_OUTS_QUEUE, suiteConfig } from './operations.ts';
 import { ask, waitingIn } from './together.ts';
 
-/** A group as large as they get, and the 150 items that one write takes. */
+/** The largest group, and the most items that one write can ack. */
 const [GROUP, AT_ONCE] = [450, 150];
 
 let flow: Flow;
@@ -49,7 +49,7 @@ afterAll(async () => {
   await flow.stop();
 });
 
-/** Each test has fan-outs of its own, in each run. */
+/** Part of each fan-out's id, so that every run uses new fan-outs. */
 const run = Date.now().toString(36);
 const opened = async (name: string, count: number, fields: Partial<NewFanOut> = {}): Promise<FanOutId> => {
   const id = fanOutId(`${name}-${run}`) as FanOutId;
@@ -61,7 +61,7 @@ const opened = async (name: string, count: number, fields: Partial<NewFanOut> = 
 const storedTasks = () => dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));
 const itemOf = (fanOut: FanOutId, n: number) => itemIdOf({ fanOut, group: Math.floor(n / GROUP), index: n % GROUP });
 
-it('250 tasks of one fan-out, some of which fail, are counted one by one, and told of once when they are all done', async () => {
+it('a fan-out of 250 tasks counts each task, and is reported once when all have ended', async () => {
   const fanOut = await opened('catalog', 250, { callback: 'fan-outs', userKey: 'catalog-7' });
   const ids = await flow.send(
     Array.from({ length: 250 }, (_, n) => ({
@@ -71,7 +71,7 @@ it('250 tasks of one fan-out, some of which fail, are counted one by one, and to
     })),
   );
   await flow.settled(ids);
-  // From the table: asked for one by one, so many would be a process each where functions are deployed.
+  // Read from the table: a request to the API for each task would start too many functions.
   const tasks = await storedTasks().all(ids as TaskId[]);
   expect(tasks.map(({ fanOutItem }) => fanOutItem)).toEqual(ids.map((_, n) => itemOf(fanOut, n)));
   expect((await deps.fanOuts.read(fanOut))?.status).toBe('open');
@@ -81,7 +81,7 @@ it('250 tasks of one fan-out, some of which fail, are counted one by one, and to
   const slots = (await deps.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
   expect(slots).toEqual(Array.from({ length: 250 }, (_, n) => n % 10 !== 3));
   const events: { id: string; data: object }[] = [];
-  /** SQS may hold one back once; there is no other. */
+  /** SQS may return the message late: three empty receives in a row show that there is no second event. */
   for (let quiet = 0; quiet < 3; ) {
     const { Messages = [] } = await flow.backend.clients.sqs.send(
       new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
@@ -94,8 +94,11 @@ it('250 tasks of one fan-out, some of which fail, are counted one by one, and to
   expect(events[0]?.data).toMatchObject({ total: 250, succeeded: 225, failed: 25, userKey: 'catalog-7' });
 });
 
-describe('the last item of a group that is not the only one is acked, and its group in the parent of all, by', () => {
-  /** Groups of a fan-out that tolerates too much to be noted item by item: of the first one all but an item is done. */
+describe('a full group is acked in its parent', () => {
+  /**
+   * Opens a fan-out of two groups, and acks all items of the first group but the last. Its fail-fast count is too
+   * large to note failures item by item.
+   */
   const allButOne = async (name: string): Promise<{ fanOut: FanOutId; fanOutItem: string }> => {
     const fanOut = await opened(name, GROUP + 1, { failFast: { count: 200 } });
     for (let from = 0; from < GROUP; from += AT_ONCE) {
@@ -109,27 +112,27 @@ describe('the last item of a group that is not the only one is acked, and its gr
     eventually(async () => (await deps.fanOuts.node(fanOut, { level: 1, n: 0 }))?.slots.slice(0, 2));
   const patient = (depot: string, more: object) => ({ operation: 'patient', payload: { depot }, ...more });
 
-  it('the batch handler, for a task that was called about', async () => {
+  it('by the batch handler if the last task was called', async () => {
     const { fanOut, fanOutItem } = await allButOne('handled');
-    // It fails: a fan-out that tolerates many failures sums them when a group with one is done.
+    // A failed item: with such a fail-fast count, failures are summed only when their group is done.
     await flow.send([{ operation: flow.operation, payload: { depot: 'handled', fail: true }, fanOutItem }]);
     expect(await parent(fanOut)).toEqual([true, null]);
   });
 
-  it('the leader of its Target, for a task that expires', async () => {
+  it('by the leader if the last task expired', async () => {
     const { fanOut, fanOutItem } = await allButOne('expired');
     await flow.send([patient('expired', { fanOutItem, expiresIn: '1s' })]);
     expect(await parent(fanOut)).toEqual([true, null]);
   });
 
-  it('the API, for a task that is cancelled', async () => {
+  it('by the API if the last task was cancelled', async () => {
     const { fanOut, fanOutItem } = await allButOne('cancelled');
     const [id] = await flow.send([patient('cancelled', { fanOutItem })]);
     await eventually(async () => (await ask(flow, 'DELETE', `/tasks/${id}`)).code === 200);
     expect(await parent(fanOut)).toEqual([true, null]);
   });
 
-  it('register, for a task that is sent again after somebody ended it and stopped', async () => {
+  it("by register if a crash followed the last task's end", async () => {
     const { fanOut, fanOutItem } = await allButOne('settled');
     const id = taskId(`settled-${run}`);
     const message = patient('settled', { fanOutItem, id });
@@ -148,7 +151,7 @@ describe('the last item of a group that is not the only one is acked, and its gr
 describe('the sweep', () => {
   const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
 
-  it('climbs from a group that was finished by somebody who stopped, and clears one away that has ended', async () => {
+  it('acks a group in its parent after a crash, and deletes an ended fan-out', async () => {
     const fanOut = await opened('left', GROUP + 1, { failFast: { count: 200 } });
     const ended = await opened('ended', 1);
     for (let from = 0; from < GROUP; from += AT_ONCE) {

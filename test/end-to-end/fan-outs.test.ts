@@ -1,4 +1,4 @@
-/** A fan-out through the stack's API: it ends once, and its destination is told under one id. */
+/** A fan-out through the stack's API: the fan-out ends once, and every report of the end has one id. */
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -11,7 +11,7 @@ import { eventually, type Flow, startFlow } from './flow.ts';
 import { TOLD_QUEUE } from './operations.ts';
 import { ask } from './together.ts';
 
-/** A deployed stack has the suite's one destination, and one file at a time. */
+/** A deployed stack runs one test file at a time and has only the suite's destination. */
 const queueName = (): string => (downstreamPort() === 0 ? 'groupage-suite-fan-outs' : TOLD_QUEUE);
 
 interface Event {
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const post = (path: string, body?: object) => ask(flow, 'POST', `/fan-outs${path}`, body);
 const look = (id: string) => ask(flow, 'GET', `/fan-outs/${id}`);
-/** The events about a fan-out, once there is one. */
+/** The events of a fan-out, once there is one. */
 const told = (id: string): Promise<Event[]> =>
   eventually(async () => {
     const { Messages = [] } = await flow.backend.clients.sqs.send(
@@ -53,7 +53,7 @@ const itemsOf = (id: string, answer: Record<string, unknown>): string[] =>
     Array.from({ length: group.count }, (_, index) => `${id}:${group.id}:${index}`),
   );
 
-it('items are acked in parts, by many at once and twice; the last ack completes it, and tells of it', async () => {
+it('a fan-out acked twice, in parts and concurrently, completes once and is reported', async () => {
   expect(await post('', { id: 'e2e-1', userKey: 'catalog-7', callback: 'told' })).toMatchObject({ code: 201 });
   const items = [
     ...itemsOf('e2e-1', await post('/e2e-1/items', { count: 1_000, token: 'a' })),
@@ -74,7 +74,7 @@ it('items are acked in parts, by many at once and twice; the last ack completes 
     pending: 407,
   });
   expect(await post('/e2e-1/items', { count: 1 })).toMatchObject({ code: 409 });
-  // Each of ten has a tenth of them all, spread over all groups; every call is made twice.
+  // Ten callers ack a tenth of the items each, spread over all groups. Each makes its call twice.
   const shares = Array.from({ length: 10 }, (_, n) => items.filter((_, index) => index % 10 === n));
   const answers = await Promise.all([...shares, ...shares].map((share) => post('/acks', { items: share })));
   const completing = answers.flatMap(({ fanOuts }) => fanOuts as { complete: boolean; userKey?: string }[]);
@@ -92,7 +92,7 @@ it('items are acked in parts, by many at once and twice; the last ack completes 
   expect(await post('/e2e-1/seal')).toEqual({ code: 200, complete: true });
 });
 
-it('the seal completes what is done already, and more failures than are tolerated do', async () => {
+it('a fan-out completes at its seal if all items are done, or once too many failed', async () => {
   await post('', { id: 'e2e-2', callback: 'told' });
   const items = itemsOf('e2e-2', await post('/e2e-2/items', { count: 460 }));
   expect(await post('/acks', { items })).toEqual({
@@ -110,7 +110,7 @@ it('the seal completes what is done already, and more failures than are tolerate
   expect(await told('e2e-3')).toMatchObject([{ data: { because: 'too-many-failed', failed: 2, total: 3 } }]);
 });
 
-it('a deleted one tells nobody, and its items are unknown', async () => {
+it('a deleted fan-out sends no event, and its items are unknown', async () => {
   await post('', { id: 'e2e-4', callback: 'told' });
   const [item = ''] = itemsOf('e2e-4', await post('/e2e-4/items', { count: 1_000 }));
   for (const _ of [1, 2])
@@ -125,7 +125,7 @@ it('a deleted one tells nobody, and its items are unknown', async () => {
   expect(got.filter(({ subject }) => subject === 'e2e-4')).toEqual([]);
 });
 
-it('what cannot be meant is refused, and nothing of it is done', async () => {
+it('invalid requests to fan-outs are refused and change nothing', async () => {
   await post('', { id: 'e2e-5' });
   await post('/e2e-5/items', { count: 2 });
   for (const [path, body, first] of [

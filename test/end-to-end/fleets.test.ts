@@ -1,4 +1,6 @@
-/** Fleets through the stack's API: it shows nodes that work on the stack's table, drains them and moves their partitions. */
+/**
+ * Fleets through the stack's API, which shows the nodes in the stack's table, drains them and moves their partitions.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
@@ -16,20 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => flow.stop());
 
-/** Each run has a fleet of its own: nobody removes a fleet's name. */
+/** Part of the fleet's name, so that every run uses a new fleet: a fleet's name is never removed. */
 const run = Date.now().toString(36);
 const NAME = fleet(`fleet-${run}`);
 const IDS = Array.from({ length: 6 }, (_, n) => partition(`p-${n}`));
 const SETTING = {
   fleet: NAME,
   shares: IDS.map((id) => ({ partition: id, weight: 1 })),
-  // Long enough that nobody is taken for dead on a machine with other work to do.
+  // Long enough that a busy machine does not make a node look dead.
   cycle: 2_000,
   maxBlocked: 600_000,
   leaveWithin: 60_000,
 };
 
-/** A node whose work on a partition ends as soon as it is to end. */
+/** Starts a node whose work on a partition ends as soon as the node asks for it. */
 const start = (name: string) => {
   const { clients, settings } = flow.backend;
   const id = nodeId(name);
@@ -58,11 +60,11 @@ const start = (name: string) => {
 const look = async (): Promise<FleetView> => (await ask(flow, 'GET', `/fleets/${NAME}`)) as unknown as FleetView;
 const counts = ({ nodes }: FleetView): Record<string, number> =>
   Object.fromEntries(nodes.map(({ id, partitions }) => [id, partitions]));
-/** Waits until nothing is under way, and each has so many. */
+/** Waits until every partition is owned and each node has the expected number of them. */
 const settled = (expected: Record<string, number>): Promise<FleetView> =>
   eventually(async () => {
     const view = await look();
-    // Until one of them has joined there is no fleet of that name.
+    // Before the first node has joined, the API answers 404 without partitions.
     const isDone = view.partitions?.length === IDS.length && view.partitions.every(({ status }) => status === 'owned');
     return isDone && JSON.stringify(counts(view)) === JSON.stringify(expected) ? view : undefined;
   });
@@ -70,7 +72,7 @@ const drain = (node: string, draining: boolean) =>
   ask(flow, 'POST', `/fleets/${NAME}/nodes/${encodeURIComponent(node)}/drain`, { draining });
 const move = (id: string, to: string | null) => ask(flow, 'POST', `/fleets/${NAME}/partitions/${id}/move`, { to });
 
-it('nodes share their partitions, are drained, get them back and one that is moved, and leave', async () => {
+it('fleet nodes share partitions, are drained, get moved partitions, and leave', async () => {
   expect(await ask(flow, 'GET', `/fleets/${NAME}`)).toMatchObject({ code: 404 });
   const nodes = [start('a'), start('b')];
   const shared = await settled({ a: 3, b: 3 }).catch(async (cause) => {

@@ -14,39 +14,42 @@ interface Rejection {
   readonly errors: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** A stack, seen through one of its operations. */
+/** The suite's stack, through one of its operations. */
 export interface Flow {
   readonly backend: Backend;
   readonly downstream: TestDownstream;
   readonly operation: string;
-  /** The same stack, seen through another operation. */
+  /** The same stack, through another operation. */
   of(operation: OperationOfSuite): Flow;
-  /** The Target of a depot. */
+  /** The Target that has this depot. */
   target(depot: string): string;
-  /** What the downstream was called with: for this operation, or for one of its depots. */
+  /** The calls that the downstream received for this operation, or for one of its depots. */
   calls(depot?: string): ReceivedCall[];
-  /** Sends tasks through SQS: payloads, or whole messages where they have an operation. */
+  /** Sends tasks through SQS. A task without an `operation` is the payload of a task of this operation. */
   send(tasks: readonly object[]): Promise<string[]>;
-  /** What the API answers to a GET. */
+  /** The API's answer to a GET. */
   get(path: string): Promise<Record<string, unknown>>;
   task(id: string): Promise<Record<string, unknown> | undefined>;
   batch(id: unknown): Promise<Record<string, unknown>>;
   /** Waits until every task has succeeded or failed. @param within milliseconds */
   settled(ids: readonly string[], within?: number): Promise<void>;
-  /** Waits likewise. @returns what the API then says of each */
+  /**
+   * Waits until every task has succeeded or failed. @param within milliseconds @returns the tasks as the API shows
+   * them
+   */
   ended(ids: readonly string[], within?: number): Promise<Record<string, unknown>[]>;
-  /** The refused messages that are to be seen now. */
+  /** The refused messages that are visible now. */
   rejected(): Promise<Rejection[]>;
   queue(name: Extract<Setting, `${string}Queue` | `${string}DeadLetters`>): string;
   stop(): Promise<void>;
 }
 
-/** How many rows one request can read. */
+/** The most rows of one BatchGetItem request. */
 const ROWS_AT_ONCE = 100;
 
 /**
- * @param told the queue of the suite's destination. Engines may be shared with the stacks of other files, and each stack
- *   makes the queues that its configuration names: that of a file which takes its queue away has to be its own.
+ * @param told the queue of the suite's destination. Engines may be shared with the stacks of other files, and each
+ * stack creates the queues that its configuration names: a file that deletes its queue needs a name of its own.
  */
 export const startFlow = async (operation: OperationOfSuite, told = 'groupage-suite-others'): Promise<Flow> => {
   const downstream = await startTestDownstream(undefined, { port: downstreamPort() });
@@ -66,13 +69,13 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
   const task: Flow['task'] = async (id) => {
     const response = await backend.api(`/tasks/${encodeURIComponent(id)}`);
     if (response.ok) return (await response.json()) as Record<string, unknown>;
-    // An engine that is asked by a hundred functions at once may need longer than they wait for it.
+    // An engine that serves a hundred functions at once may answer later than the API's timeout.
     if (response.status === 503)
       return setTimeout(Number(response.headers.get('retry-after')) * 1_000).then(() => task(id));
     if (response.status !== 404) throw new Error(`the API answered ${response.status}: ${await response.text()}`);
     return undefined;
   };
-  /** Those of some tasks that have not succeeded or failed. From the table: the API has no such question. */
+  /** Tasks that have not succeeded or failed, read from the table: the API has no request for many tasks. */
   const stillOpen = async (ids: readonly string[]): Promise<string[]> => {
     const table = setting(backend.settings, 'taskTable');
     const ended = new Set<string>();
@@ -120,7 +123,7 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
     rejected: async () => {
       const found: Rejection[] = [];
       for (;;) {
-        // Hidden for long enough to come to the others, and there again for who asks again.
+        // Hidden for long enough to receive the other messages, and visible again for the next call.
         const { Messages = [] } = await backend.clients.sqs.send(
           new ReceiveMessageCommand({
             QueueUrl: queue('rejectedQueue'),
@@ -139,7 +142,7 @@ export const flowOn = (backend: Backend, downstream: TestDownstream, operation: 
   };
 };
 
-/** Waits until something is true, or there. @param within milliseconds @returns it */
+/** Polls until `look` returns something truthy. @param within milliseconds @returns that value */
 export const eventually = async <Found>(
   look: () => Found | Promise<Found>,
   within = 400_000,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** Sends one batch of as many tasks, and waits until each has ended. */
+/** Sends one batch of `count` tasks, and waits until each has ended. */
 const endedBatch = async (depot: string, count: number): Promise<Record<string, unknown>[]> => {
   const ids = await sendTogether(
     flow,
@@ -19,7 +19,10 @@ const endedBatch = async (depot: string, count: number): Promise<Record<string, 
   return flow.ended(ids, 60_000);
 };
 
-/** Each task has a result of so many bytes. @param bytesOf its place in the first call */
+/**
+ * The downstream answers with a result of this many bytes for each task. @param bytesOf takes the task's position in
+ * the first call
+ */
 const answersWith = (bytesOf: (place: number) => number): void => {
   const places = new Map<string, number>();
   flow.downstream.behave(({ items }) => {
@@ -36,7 +39,7 @@ const answersWith = (bytesOf: (place: number) => number): void => {
 const sizes = (depot: string): number[] => flow.calls(depot).map(({ items }) => items.length);
 
 describe('a batch whose answer is larger than 6 MB', () => {
-  it('of a hundred tasks is done in halves, in the same attempt, and keeps each result', async () => {
+  it('is halved in the same attempt and loses no result', async () => {
     answersWith(() => 100_000);
     const tasks = await endedBatch('large', 100);
     for (const task of tasks) expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -46,7 +49,7 @@ describe('a batch whose answer is larger than 6 MB', () => {
     expect([circuit, failures]).toEqual(['closed', 0]);
   });
 
-  it('leaves alone the task whose own answer is that large: it fails with the reason, the others succeed', async () => {
+  it('fails only the task whose own result is too large', async () => {
     answersWith((place) => (place === 3 ? 7_000_000 : 10));
     const tasks = await endedBatch('one', 8);
     const large = flow.calls('one')[0]?.items[3]?.id;

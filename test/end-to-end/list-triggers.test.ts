@@ -1,7 +1,4 @@
-/**
- * Jobs of deferred lists that are triggered become tasks, through the register queue, and each that ends is done in its
- * list.
- */
+/** Triggered jobs of deferred lists become tasks through the register queue, and each task that ends acks its job. */
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +23,7 @@ import { type OperationOfSuite, suiteConfig } from './operations.ts';
 import { ask, rowsOfList } from './together.ts';
 
 const SIZE = 50;
-/** Of the operation, in ms: a batch that is not full was sealed for its age. */
+/** The `maxWait` of the operation, in milliseconds. */
 const MAX_WAIT = 5_000;
 
 let flow: Flow;
@@ -54,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow.stop());
 
-/** Each test has lists of its own, in each run. */
+/** Part of each list's id, so that every run uses new lists. */
 const run = Date.now().toString(36);
 const opened = async (
   name: string,
@@ -78,7 +75,7 @@ const progress = async (id: ListId) => {
 const ended = (id: ListId) => eventually(async () => (await deps.lists.read(id))?.ended);
 const storedTasks = () => dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));
 
-it('1,200 jobs that two trigger at once go through in full batches, each once, and complete their list', async () => {
+it('1,200 jobs triggered by two calls at once go in full batches, and complete their list', async () => {
   const COUNT = 1_200;
   const id = await opened('large', jobs('large', 1_000), 'burst');
   const more = jobs('large', COUNT).slice(1_000);
@@ -105,7 +102,7 @@ it('1,200 jobs that two trigger at once go through in full batches, each once, a
   expect(await ended(id)).toMatchObject({ because: 'all-done', failed: 0 });
 });
 
-it('a job that fails downstream, one that is refused and one whose task is another one are counted as failed', async () => {
+it("a job that fails downstream, is refused, or has another task's id counts as failed", async () => {
   const depot = 'mixed';
   const id = await opened(depot, [
     { depot, n: 0 },
@@ -136,9 +133,9 @@ it('a job that fails downstream, one that is refused and one whose task is anoth
   ]);
 });
 
-describe('the last job of a full group is acked, and its group in the parent of all, by', () => {
+describe('a full group of jobs is acked in its parent', () => {
   const GROUP = 450;
-  /** A list of a group and one job more, of which all but the group's last job have been done by workers. */
+  /** Opens a list of one full group and one job more, and acks all jobs of the group but the last as a worker does. */
   const allButOne = async (name: string, last: object, operation: OperationOfSuite): Promise<ListId> => {
     const id = await opened(name, [...jobs(name, GROUP - 1), last, { depot: name }], operation);
     for (let first = 0; first < GROUP; first += 150) {
@@ -149,14 +146,14 @@ describe('the last job of a full group is acked, and its group in the parent of 
       if (first === 0) await deps.fanOuts.putNode(trackerOf(id), leaf, written);
       else await deps.fanOuts.ack(trackerOf(id), leaf, written);
     }
-    // The trigger takes those that are done, too: they start no task.
+    // The trigger includes the jobs that are done already, which start no task.
     await trigger(deps, id, { count: GROUP }, token('t'));
     return id;
   };
   const parent = (id: ListId) =>
     eventually(async () => (await deps.fanOuts.node(trackerOf(id), { level: 1, n: 0 }))?.slots.slice(0, 2));
 
-  it('the batch handler, for a task that was called about', async () => {
+  it('by the batch handler if the last was called', async () => {
     const id = await allButOne('list-handled', { depot: 'list-handled', fail: true }, 'ship');
     expect(await parent(id)).toEqual([true, null]);
     expect(
@@ -168,11 +165,11 @@ describe('the last job of a full group is acked, and its group in the parent of 
     expect((await deps.fanOuts.counts(trackerOf(id), [{ level: 1, n: 0 }]))[0]?.failed).toBe(1);
   });
 
-  it('register, for a job that is refused', async () => {
+  it('by register if the last was refused', async () => {
     expect(await parent(await allButOne('list-refused', { depots: 'list-refused' }, 'ship'))).toEqual([true, null]);
   });
 
-  it('the API, for a task that is cancelled', async () => {
+  it('by the API if the last was cancelled', async () => {
     const id = await allButOne('list-cancelled', { depot: 'list-cancelled' }, 'patient');
     const task = taskOf(id, GROUP - 1);
     await eventually(async () => (await storedTasks().get(task)) !== undefined);
@@ -181,7 +178,7 @@ describe('the last job of a full group is acked, and its group in the parent of 
   });
 });
 
-it('whoever triggered and stopped before he had taken anything is stood in for by his message', async () => {
+it('a trigger message starts the jobs if the caller of the trigger crashed', async () => {
   const id = await opened('stood-in', jobs('stood-in', 20));
   const message = printTrigger({ list: id, token: token('t'), count: 7, from: 0 });
   // Twice: SQS delivers at least once.
@@ -197,7 +194,7 @@ it('whoever triggered and stopped before he had taken anything is stood in for b
 
 describe('the sweep', () => {
   const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
-  it('completes a list that was sealed by somebody who stopped, and clears away one that was deleted', async () => {
+  it('completes a sealed list after a crash, and clears a deleted list', async () => {
     const left = await opened('left', jobs('left', 2));
     await deps.fanOuts.putNode(
       trackerOf(left),
@@ -211,7 +208,7 @@ describe('the sweep', () => {
     await deps.lists.putResults(gone, [{ token: 3, outcome: 'succeeded' }]);
     await trigger(deps, gone, { count: 1 }, token('t'));
     await flow.settled(tasksOf(gone, 1));
-    // What was added, its token and its place, the trigger, and a result.
+    // The jobs, their token and their place, the trigger, and a result.
     expect(await rowsOfList(flow, gone)).toHaveLength(5);
     const header = await deps.fanOuts.read(trackerOf(gone));
     if (!header) throw new Error('it is not there');
@@ -220,7 +217,7 @@ describe('the sweep', () => {
       await sweep();
       const isComplete = (await deps.lists.read(left))?.status === 'complete';
       const rows = await rowsOfList(flow, gone);
-      // What was added is known by its token for a while: somebody may be about to add.
+      // The token stays for a while: the same addition may still be under way.
       return isComplete && rows.join() === `${gone} a#all`;
     });
     expect(await deps.fanOuts.node(trackerOf(gone), { level: 0, n: 0 })).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Deferred lists through the stack's API: what is triggered flows in full batches, what is claimed is a worker's, and
- * each list ends once.
+ * Deferred lists through the stack's API: triggered jobs go in full batches, workers claim jobs, and each list ends
+ * once.
  */
 import {
   CreateQueueCommand,
@@ -42,7 +42,7 @@ afterAll(async () => {
   await flow.stop();
 });
 
-/** Each test has lists of its own, in each run. */
+/** Part of each list's id, so that every run uses new lists. */
 const run = Date.now().toString(36);
 const idOf = (name: string): ListId => `${name}-${run}` as ListId;
 const post = (path: string, body?: object) => ask(flow, 'POST', `/lists${path}`, body);
@@ -56,12 +56,12 @@ const store = () => {
   const { clients, settings } = flow.backend;
   return dynamoDBLists(clients.dynamodb, setting(settings, 'fanOutTable'), setting(settings, 'listTable'));
 };
-/** From the table: each look by the API is a process where functions are deployed. */
+/** Read from the table: where functions are deployed, each request to the API starts one. */
 const status = async (id: ListId) => {
   const { clients, settings } = flow.backend;
   return (await dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')).read(trackerOf(id)))?.status;
 };
-/** Takes the events that are there now. */
+/** Receives the events that are in the queue now. @returns their number */
 const listen = async (): Promise<number> => {
   const { Messages = [] } = await flow.backend.clients.sqs.send(
     new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
@@ -73,7 +73,7 @@ const listen = async (): Promise<number> => {
   return Messages.length;
 };
 const about = (id: ListId) => got.filter(({ subject }) => subject === id);
-/** The events of a list, once there is one and no more comes. */
+/** The events of a list, once there is one and no more arrive. */
 const told = async (id: ListId) => {
   await eventually(async () => {
     await listen();
@@ -83,7 +83,7 @@ const told = async (id: ListId) => {
   return about(id);
 };
 
-it('250 jobs that are triggered in two parts flow in full batches, each once; the list completes and is told of', async () => {
+it('250 jobs triggered in two parts go in full batches, and their list is reported once', async () => {
   const id = idOf('catalog');
   const opening = { id, operation: 'burst', name: 'Katalog 7', callback: 'lists' };
   expect(await post('', opening)).toMatchObject({ code: 201, id, status: 'open', total: 0, available: 0 });
@@ -146,7 +146,7 @@ it('250 jobs that are triggered in two parts flow in full batches, each once; th
   ]);
 });
 
-it('workers claim jobs, give them back, renew and complete them, each with its own result', async () => {
+it('workers claim, renew, release and complete jobs, each with its own result', async () => {
   const id = idOf('pulled');
   const claim = (claimId: string, count: number) => post(`/${id}/claims`, { claimId, count, leaseSeconds: 600 });
   const end = (handle: unknown, how: string, body?: object) => post(`/${id}/claims/${handle}/${how}`, body);
@@ -162,7 +162,7 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
   expect(Date.parse(String(renewed.expiresAt))).toBeGreaterThan(Date.parse(String(mine.expiresAt)) + 2_900_000);
   expect(await end(theirs.claimId, 'release')).toEqual({ code: 200, released: 4 });
   expect(await end(theirs.claimId, 'release')).toEqual({ code: 200, released: 0 });
-  // Before those that nobody had.
+  // Released jobs are handed out before jobs that were never claimed.
   const next = await claim('w3', 4);
   expect(tokensIn(next)).toEqual([4, 5, 6, 7]);
   expect(await end(theirs.claimId, 'complete')).toMatchObject({ code: 409 });
@@ -170,7 +170,7 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
     { token: 1, result: { a: [1] } },
     { token: 2, status: 'failed', error: { code: 'torn', message: 'it tore' } },
   ];
-  // Of two results for one job the first stands.
+  // Of two results for one job, the first stands.
   for (const jobs of [some, [{ token: 1, result: 'other' }, { token: 2 }]])
     expect(await end(mine.claimId, 'complete', { jobs })).toEqual({ code: 200, complete: false });
   expect(tokensIn(await claim('w1', 4))).toEqual([0, 3]);
@@ -182,7 +182,7 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
   const last = await claim('w4', 100);
   expect(tokensIn(last)).toEqual([8, 9]);
   expect(await claim('w5', 1)).toEqual({ code: 200, jobs: [], status: 'sealed' });
-  // Somebody who had it died before he said that it is done: his result stands.
+  // A worker that held the job stored its result, and crashed before it completed the job. That result stands.
   await store().putResults(id, [{ token: 8, outcome: 'succeeded', result: '"first"' }]);
   const late = [{ token: 8, result: 'second' }];
   expect(await end(last.claimId, 'complete', { jobs: late })).toEqual({ code: 200, complete: false });
@@ -199,7 +199,7 @@ it('workers claim jobs, give them back, renew and complete them, each with its o
   expect((await look(id, '/jobs?from=8&limit=1')).jobs).toMatchObject([{ token: 8, result: 'first' }]);
 });
 
-it('of a list that is cancelled nothing more is handed out; what was goes on, and nobody is told', async () => {
+it('a cancelled list hands out no more jobs; its running jobs end, and no event is sent', async () => {
   const id = idOf('cancelled');
   await post('', { id, operation: 'patient', callback: 'lists' });
   await post(`/${id}/jobs`, { jobs: jobs(id, 20) });
@@ -237,7 +237,7 @@ it('of a list that is cancelled nothing more is handed out; what was goes on, an
   expect(about(id)).toEqual([]);
 });
 
-it('a list that is deleted is unknown, nobody is told, and what was stored is gone after a sweep', async () => {
+it('a deleted list is unknown, sends no event, and its rows are gone after a sweep', async () => {
   const id = idOf('deleted');
   await post('', { id, callback: 'lists' });
   await post(`/${id}/jobs`, { jobs: jobs(id, 30), token: 'a' });
@@ -250,12 +250,12 @@ it('a list that is deleted is unknown, nobody is told, and what was stored is go
   expect(await post(`/${id}/claims/${claimId}/complete`)).toMatchObject({ code: 404 });
   expect(await post('', { id })).toMatchObject({ code: 409 });
   await flow.backend.invoke('SweepHandler', { source: 'aws.events' });
-  // That something was added stays known for a while: somebody may be about to add it once more.
+  // The token stays for a while: the same addition may still be under way.
   expect(await rowsOfList(flow, id)).toEqual([`${id} a#a`]);
   expect(about(id)).toEqual([]);
 });
 
-it('what cannot be meant is refused, and nothing of it is done', async () => {
+it('invalid requests to lists are refused and change nothing', async () => {
   const [id, other] = [idOf('refused'), idOf('other')];
   await post('', { id });
   await post('', { id: other, operation: 'burst' });

@@ -2,17 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { ask } from './together.ts';
 
-/** A merged call, as the downstream gets it. */
+/** A merged call, as the downstream receives it. */
 interface MergedCall {
   readonly inputs: readonly { readonly id: string; readonly version?: number }[];
   readonly items: readonly { readonly id: string }[];
 }
 
-/** SQS promises no order, and tasks are in that of their registration. */
+/** Sorts by id: SQS keeps no order, and a batch has its tasks in the order of their registration. */
 const byId = <Some extends { readonly id: string }>(some: readonly Some[]): Some[] =>
   some.toSorted((a, b) => a.id.localeCompare(b.id));
 
-describe('requests for overlapping inputs', () => {
+describe('merged requests', () => {
   let flow: Flow;
   beforeAll(async () => {
     flow = await startFlow('merging');
@@ -20,7 +20,7 @@ describe('requests for overlapping inputs', () => {
   afterEach(() => flow.downstream.behave(() => ({ status: 200 })));
   afterAll(() => flow?.stop());
 
-  /** Sends three requests, which are one job, or one, which is flushed. @returns how they ended */
+  /** Sends three requests, which fill a job, or one, which is flushed. @returns the ended tasks */
   const send = async (depot: string, requests: readonly string[][]) => {
     const ids = await flow.send(requests.map((keys) => ({ depot, inputs: keys.map((key) => ({ id: key })) })));
     if (ids.length === 1)
@@ -36,7 +36,7 @@ describe('requests for overlapping inputs', () => {
   const jobs = (depot: string): MergedCall[] => flow.calls(depot).map(({ text }) => JSON.parse(text));
   const inputsOf = (depot: string): string[] => jobs(depot).flatMap(({ inputs }) => inputs.map(({ id }) => id));
 
-  it('are one job, with each input once; later ones get what is new, or no job at all', async () => {
+  it('are one job with each input once; later requests get only new inputs', async () => {
     const first = await send('one', [
       ['a', 'b'],
       ['b', 'c'],
@@ -53,7 +53,7 @@ describe('requests for overlapping inputs', () => {
     expect(jobs('one')).toHaveLength(2);
   });
 
-  it('end as their inputs do: done, failed with the reason, or tried again without what was done', async () => {
+  it('succeed, fail, or retry without the inputs that are done', async () => {
     let round = 0;
     flow.downstream.behave((call) => {
       round += 1;
@@ -72,12 +72,12 @@ describe('requests for overlapping inputs', () => {
       { status: 'failed', error: { code: 'no-sight', message: 'input "cloudy": clouds' } },
       { status: 'succeeded', result: { inputs: [{ key: 'x', result: 7 }] } },
     ]);
-    // Nobody asked for x twice.
+    // Input x is never called twice.
     expect(inputsOf('mixed').filter((key) => key === 'x')).toHaveLength(1);
     expect(inputsOf('mixed').filter((key) => key === 'later')).toHaveLength(2);
   });
 
-  it('whose job reports later end as it says of their inputs', async () => {
+  it('end with their inputs if the job reports later', async () => {
     flow.downstream.behave(() => ({ status: 202, body: { pending: true } }));
     const ids = await flow.send(
       [['u', 'v'], ['v'], ['w']].map((keys) => ({ depot: 'later', inputs: keys.map((id) => ({ id })) })),
@@ -103,7 +103,7 @@ describe('requests for overlapping inputs', () => {
     expect(jobs('later')).toHaveLength(1);
   });
 
-  it('are refused one by one where they name none', async () => {
+  it('are refused one by one if they have no valid inputs', async () => {
     await flow.send([{ depot: 'bad', inputs: [{}] }, { depot: 'bad' }]);
     expect(await send('bad', [['a']])).toMatchObject([{ status: 'succeeded' }]);
     expect(inputsOf('bad')).toEqual(['a']);

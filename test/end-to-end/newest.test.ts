@@ -1,4 +1,7 @@
-/** Of tasks with one key, and of merged requests, the newest counts: by when it was sent, or by its version. */
+/**
+ * The newest task of a coalesce key, and the newest text of a merged input, win: by the time of sending, or by
+ * version.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
@@ -14,13 +17,13 @@ const ask = async (flow: Flow, path: string, body: unknown): Promise<unknown> =>
   return response.json();
 };
 const flush = (flow: Flow, depot: string) => ask(flow, '/targets/flush', { target: flow.target(depot) });
-/** Sends one task, and waits until it is registered. */
+/** Sends one task, and waits until its row exists. */
 const send = async (flow: Flow, id: string, fields: object): Promise<void> => {
   await ask(flow, '/tasks', { operation: flow.operation, id, ...fields });
   await eventually(async () => (await flow.task(id)) !== undefined);
 };
 
-/** A task that fails; a newer one that waits; then the older one is redriven. */
+/** Fails a task, sends a newer one that waits, and redrives the failed one. */
 const failThenRedrive = async (flow: Flow, depot: string, fieldsOf: (n: number) => object): Promise<void> => {
   flow.downstream.behave(() => ({ status: 422 }));
   await send(flow, `${depot}-old`, fieldsOf(1));
@@ -35,7 +38,7 @@ const failThenRedrive = async (flow: Flow, depot: string, fieldsOf: (n: number) 
   await flush(flow, depot);
 };
 
-it('a redriven task makes way for a newer one that waits', async () => {
+it('a redriven task is superseded by a newer waiting task with its coalesce key', async () => {
   const depot = 'newest-keyed';
   await failThenRedrive(pair, depot, (n) => ({ payload: { depot, n }, coalesceKey: 'position' }));
   const [old, newer] = await pair.ended([`${depot}-old`, `${depot}-new`]);
@@ -45,7 +48,7 @@ it('a redriven task makes way for a newer one that waits', async () => {
   expect(pair.calls(depot).at(-1)?.items).toEqual([{ id: `${depot}-new`, payload: { depot, n: 2 } }]);
 });
 
-it('a higher version stays, whatever is sent after it', async () => {
+it('a task with a higher version stays although a lower version is sent later', async () => {
   const depot = 'newest-version';
   for (const version of [7, 6])
     await send(pair, `v${version}`, { payload: { depot, version }, coalesceKey: 'position', version });
@@ -56,7 +59,7 @@ it('a higher version stays, whatever is sent after it', async () => {
   expect(pair.calls(depot).flatMap(({ items }) => items.map(({ id }) => id))).toEqual(['v7']);
 });
 
-it('a merged job gets the newer text of an input, though the older request was redriven', async () => {
+it('a merged job gets the newer text of an input although the older request was redriven', async () => {
   const merging = pair.of('merging');
   const depot = 'newest-merged';
   await failThenRedrive(merging, depot, (version) => ({ payload: { depot, inputs: [{ id: 'tile', version }] } }));

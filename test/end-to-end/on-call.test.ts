@@ -1,4 +1,4 @@
-/** What a person on call asks, on the whole flow: each call with what its function may do. */
+/** The questions of a person on call, through the whole flow and with the real permissions of each function. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** All pages of a list. The stack may be shared: there may be more in it than this file made. */
+/** All pages of a list. The stack may be shared, so there may be rows that this file did not create. */
 const all = async (key: 'tasks' | 'fanOuts' | 'lists', path: string): Promise<{ id: string }[]> => {
   const found: { id: string }[] = [];
   for (let cursor = ''; ; ) {
@@ -21,7 +21,7 @@ const all = async (key: 'tasks' | 'fanOuts' | 'lists', path: string): Promise<{ 
 };
 
 describe('Targets', () => {
-  it('are found by what their values begin with', async () => {
+  it('are found by a prefix of their values', async () => {
     await flow.ended(await flow.send([{ depot: 'searched-1' }, { depot: 'searched-2' }]));
     const { targets } = await flow.get('/targets?operation=ship&prefix=depot%3Dsearched-');
     expect(targets).toMatchObject(['searched-1', 'searched-2'].map((depot) => ({ target: flow.target(depot) })));
@@ -29,13 +29,13 @@ describe('Targets', () => {
 });
 
 describe('failed tasks', () => {
-  it('are found wherever they are, by what went wrong, and are redriven by their group', async () => {
+  it('are found across Targets by their cause, and are redriven as a group', async () => {
     flow.downstream.behave(({ target }) =>
       target.includes('failing') ? { status: 422, body: { error: `no room in ${target}` } } : { status: 200 },
     );
     const sent = await flow.send([{ depot: 'failing-1' }, { depot: 'failing-2' }]);
     await flow.ended(sent);
-    // The index is a moment behind.
+    // The index is eventually consistent.
     const group = await eventually(async () => {
       const { groups } = (await flow.get('/failures?operation=ship')) as { groups: { ids: string[]; tasks: number }[] };
       return groups.find(({ ids, tasks }) => tasks === 2 && sent.every((id) => ids.includes(id)));
@@ -58,7 +58,7 @@ describe('failed tasks', () => {
 });
 
 describe('a task between two attempts', () => {
-  it('says what the downstream answered, and so does its batch', async () => {
+  it("shows the downstream's last answer, and so does its batch", async () => {
     let answers = 0;
     flow.downstream.behave(({ target }) => {
       if (!target.includes('later')) return { status: 200 };
@@ -82,7 +82,7 @@ describe('a task between two attempts', () => {
 });
 
 describe('fan-outs and lists', () => {
-  it('that are looked after are listed, each kind for itself', async () => {
+  it('are listed page by page, each kind apart; invalid cursors answer 400', async () => {
     const open = (path: string, body: object) => flow.backend.api(path, { method: 'POST', body: JSON.stringify(body) });
     for (const n of [1, 2, 3]) {
       await open('/fan-outs', { id: `on-call-${n}`, userKey: `key-${n}` });
@@ -103,8 +103,8 @@ describe('fan-outs and lists', () => {
   });
 });
 
-describe('an answer', () => {
-  it('says what its reads cost', async () => {
+describe('an answer of the API', () => {
+  it('has a header with the read units that it consumed', async () => {
     const { headers } = await flow.backend.api('/tasks/nobody');
     expect(Number(headers.get('groupage-read-units'))).toBeGreaterThan(0);
     expect((await flow.backend.api('/queues')).headers.get('groupage-read-units')).toBe('0');
@@ -112,7 +112,7 @@ describe('an answer', () => {
 });
 
 describe('the queues', () => {
-  it('are told of at once, all of them', async () => {
+  it('are listed in one answer, each with its counts', async () => {
     await flow.ended(await flow.send([{ depot: 'queues' }]));
     const { queues, rejected } = (await flow.get('/queues')) as { queues: { queue: string }[]; rejected: number };
     expect(queues.map(({ queue }) => queue)).toEqual(['register', 'elect', 'group', 'batch', 'callback']);

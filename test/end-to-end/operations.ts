@@ -1,6 +1,6 @@
 /**
- * All operations that the suite uses, so that one deployment serves every test file. They differ in what a test needs:
- * a test that waits for a batch's age wants a short one, a test that looks at waiting tasks a long one.
+ * All operations that the suite uses, so that one deployment serves every test file. A test that waits for `maxWait`
+ * needs a short one; a test that looks at waiting tasks needs a long one.
  */
 
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -8,7 +8,7 @@ import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/co
 
 type OperationInput = ConfigInput['operations'][string];
 export interface Fields extends Partial<Omit<OperationInput, 'target' | 'downstream'>> {
-  /** Of a call; long enough for a downstream on a busy machine where nothing is said. */
+  /** Timeout of a call. The default is long enough for a downstream on a busy machine. */
   readonly timeout?: OperationInput['downstream']['timeout'];
 }
 
@@ -21,42 +21,39 @@ export const operationAt = (url: string, { timeout = '20s', ...fields }: Fields 
   retry: { minDelay: '100ms', maxDelay: '1s', ...fields.retry },
 });
 
-/** The queue of the destination that operations name. */
+/** The queue of the destination `told`. */
 export const TOLD_QUEUE = 'groupage-suite-told';
-/**
- * Those of the destinations that are told of fan-outs alone, and of deferred lists: one file reads each, and takes it
- * away.
- */
+/** Queues of the destinations for fan-outs and for deferred lists: one test file reads each of them, and deletes it. */
 export const FAN_OUTS_QUEUE = 'groupage-suite-fan-outs';
 export const LISTS_QUEUE = 'groupage-suite-lists';
 
 const OPERATIONS = {
   ship: {},
-  /** Batches that fill before they are old. */
+  /** Batches become full before `maxWait` is over. */
   burst: { batch: { maxSize: 50, maxWait: '5s' } },
   shapes: { batch: { maxSize: 50, maxBytes: 300_000, maxWait: '400ms' } },
-  /** Waits until it is full or flushed. */
+  /** Batches wait until they are full or flushed. */
   patient: { batch: { maxSize: 8, maxWait: '10m' } },
-  /** Small batches that wait for long. */
+  /** Small batches with a long `maxWait`. */
   pair: { batch: { maxSize: 2, maxWait: '10m' } },
-  /** Not held up by a circuit, so that attempts can be counted. */
+  /** No circuit, so that every attempt is made. */
   failing: { retry: { maxAttempts: 3 }, circuit: null },
   hanging: { timeout: '1s' },
-  /** Three requests become one job; fewer wait for a flush. */
+  /** Three requests fill a job; fewer wait for a flush. */
   merging: { batch: { maxSize: 3, maxWait: '10m' }, merge: { keys: 'inputs[].id' } },
-  /** Exactly these four together. */
+  /** A batch waits for exactly four tasks. */
   four: { batch: { maxSize: 4, maxWait: '10m' } },
-  /** Waits until nothing comes any more. */
+  /** A batch waits until no task arrives for the quiet period. */
   quiet: { batch: { maxSize: 50, maxWait: '10m', quietPeriod: '700ms' } },
   heavy: { batch: { maxSize: 50, maxWeight: 10, maxWait: '500ms' } },
-  /** One batch of a Target at a time. */
+  /** One batch in flight for each Target. */
   single: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { perTarget: 1 } },
-  /** Two batches at a time. */
+  /** Two batches in flight for the operation. */
   capped: { batch: { maxSize: 2, maxWait: '200ms' }, concurrency: { total: 2 } },
   hundred: { batch: { maxSize: 100, maxWait: '10m' } },
-  /** A function has five seconds for calls before it has to leave the rest to the next one. */
+  /** A function has five seconds for its calls; then the next invocation continues. */
   unhurried: { batch: { maxSize: 16, maxWait: '10m' }, timeout: '40s', retry: { immediate: 0 } },
-  /** One batch of a Target at a time, whatever goes wrong. */
+  /** One batch in flight for each Target, under every fault. */
   alone: {
     batch: { maxSize: 2, maxWait: '200ms' },
     concurrency: { perTarget: 1 },
@@ -65,8 +62,8 @@ const OPERATIONS = {
     circuit: null,
   },
   /**
-   * Fails no task while its downstream is down, though there are but two attempts: even those of one batch, while the others
-   * are late, open the circuit.
+   * Two attempts are enough for no task to fail while the downstream is down: the attempts of one batch alone open the
+   * circuit.
    */
   broken: {
     batch: { maxSize: 2, maxWait: '200ms' },
@@ -74,14 +71,14 @@ const OPERATIONS = {
     retry: { immediate: 0, maxAttempts: 2 },
     circuit: { failures: 2, coolDown: '1s' },
   },
-  /** The only attempt is not lost to a configuration that is wrong. */
+  /** A wrong configuration must not use up the only attempt. */
   locked: { retry: { immediate: 0, maxAttempts: 1 }, circuit: { failures: 5, coolDown: '10m' } },
-  /** One job at a time, which may report later. */
+  /** One job at a time, which reports later. */
   later: { batch: { maxSize: 4, maxWait: '200ms' }, concurrency: { total: 1 } },
   told: { batch: { maxSize: 2, maxWait: '10m' }, callbacks: { failed: 'told', succeeded: 'told' } },
-  /** Short windows, one job at a time. */
+  /** Short windows, and one job at a time. */
   windowed: { batch: { maxSize: 100, window: '1s' }, merge: { keys: 'inputs[].id' }, concurrency: { total: 1 } },
-  /** Everything at once. */
+  /** Weight, quiet period, caps, retries and rate limit at once. */
   all: {
     batch: { maxSize: 20, maxWeight: 6, maxWait: '3s', quietPeriod: '300ms' },
     concurrency: { perTarget: 1, total: 3 },
@@ -93,7 +90,7 @@ const OPERATIONS = {
 
 export type OperationOfSuite = keyof typeof OPERATIONS;
 
-/** @param url of the downstream of all of them. @param told queue of the destination. */
+/** @param url of the downstream of all operations. @param told name of the destination's queue */
 export const suiteInput = (url: string, told = TOLD_QUEUE): ConfigInput => ({
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
   destinations: {

@@ -1,4 +1,4 @@
-/** What holds tasks up: pauses, caps over Targets and operations; what is done about it, and what is seen of it meanwhile. */
+/** Tasks that wait for a pause or a cap, and the effect of resuming, cancelling, priorities and keys meanwhile. */
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => flow?.stop());
 afterEach(() => flow.downstream.behave(() => ({ status: 200 })));
 
-/** Long enough for a batch that is due to be called about, on a machine that has nothing else to do. */
+/** Long enough, on an idle machine, for the call of a batch that is due. */
 const A_WHILE = 1_500;
 
 const of = (operation: OperationOfSuite): Flow => flow.of(operation);
@@ -31,7 +31,7 @@ const change = (operation: OperationOfSuite, how: 'pause' | 'resume', depot?: st
   ask('POST', `/operations/${operation}/${how}`, depot === undefined ? {} : { target: of(operation).target(depot) });
 const stateOf = (operation: OperationOfSuite) => flow.get(`/operations/${operation}`);
 const table = (): string => setting(flow.backend.settings, 'batchLockTable');
-/** Waits until so many tasks of a depot wait, each with its turn. */
+/** Waits until `count` waiting rows of a depot exist. */
 const waiting = (operation: OperationOfSuite, depot: string, count: number) =>
   eventually(async () => {
     const { tasks = [] } = (await flow.get(
@@ -46,7 +46,7 @@ const ids = (calls: readonly ReceivedCall[]): string[][] =>
 const some = (depot: string, count: number): object[] => Array.from({ length: count }, (_, n) => ({ depot, n }));
 
 describe('a pause', () => {
-  it('of an operation: nothing is called about until it is resumed; then all is done, in full batches', async () => {
+  it('of an operation holds all calls; after resume all tasks are done in full batches', async () => {
     expect(await change('four', 'pause')).toMatchObject({ code: 200, answer: { paused: { by: 'person' } } });
     const sent = await flow.send([...some('paused-a', 8), ...some('paused-b', 4)]);
     await waiting('four', 'paused-a', 8);
@@ -62,7 +62,7 @@ describe('a pause', () => {
     expect(await stateOf('four')).toMatchObject({ waitingTargets: 0, targets: [] });
   });
 
-  it('of a Target holds up that Target alone', async () => {
+  it('of a Target holds that Target only', async () => {
     const pair = of('pair');
     const first = await pair.send(some('target', 1));
     await waiting('pair', 'target', 1);
@@ -78,13 +78,13 @@ describe('a pause', () => {
     expect(sizes(pair.calls('target'))).toEqual([2, 2]);
   });
 
-  it('that was lifted by nobody who told: the sweep wakes who waits', async () => {
+  it('removed without a wake is noticed by the sweep, which wakes the waiting Targets', async () => {
     const sent = await lifted('woken');
     await flow.backend.invoke('SweepHandler', {});
     await flow.settled(sent);
   });
 
-  it('that was lifted by nobody who told: a guard that comes back leads, and the Target waits for room no more', async () => {
+  it('removed without a wake is noticed by a guard, which dequeues the Target', async () => {
     const sent = await lifted('led');
     const where = target(flow.target('led'));
     const { Item } = await flow.backend.clients.dynamodb.send(
@@ -98,7 +98,10 @@ describe('a pause', () => {
     await eventually(async () => (await stateOf('four')).waitingTargets === 0);
   });
 
-  /** Tasks that wait for room in an operation that has some: its pause is gone from the table, and nobody was told. */
+  /**
+   * Tasks of a Target that waits for a slot although its operation has one: the pause was removed from the table
+   * without a wake.
+   */
   const lifted = async (depot: string): Promise<string[]> => {
     await change('four', 'pause');
     const sent = await flow.send(some(depot, 4));
@@ -117,7 +120,7 @@ describe('a pause', () => {
 describe('a cancelled task', () => {
   const cancel = (id: string) => ask('DELETE', `/tasks/${id}`);
 
-  it('ends failed, once; sent again it stays so; redriven it is done, and then it is too late to cancel it', async () => {
+  it('stays failed if sent again, and runs again if redriven', async () => {
     const patient = of('patient');
     const message = { operation: 'patient', id: 'cancelled', payload: { depot: 'cancel' } };
     await patient.send([message]);
@@ -145,7 +148,7 @@ describe('a cancelled task', () => {
     expect(ids(patient.calls('cancel'))).toEqual([['after', 'cancelled']]);
   });
 
-  it('that a batch has is left alone', async () => {
+  it('that is in a batch is not cancelled', async () => {
     const patient = of('patient');
     let answer = (): void => {};
     flow.downstream.behave(async () => {
@@ -167,8 +170,8 @@ describe('a cancelled task', () => {
   });
 });
 
-describe('while they wait', () => {
-  it('urgent tasks overtake the others', async () => {
+describe('among waiting tasks', () => {
+  it('urgent ones go first', async () => {
     const pair = of('pair');
     await change('pair', 'pause');
     const usual = await pair.send(some('urgent', 2));
@@ -181,7 +184,7 @@ describe('while they wait', () => {
     expect(ids(inTurn)).toEqual([urgent.toSorted(), usual.toSorted()]);
   });
 
-  it('a newer task takes the place of one with its key', async () => {
+  it('a newer one supersedes one with its coalesce key', async () => {
     const patient = of('patient');
     const [older, newer] = ['older', 'newer'].map((id, n) => ({
       operation: 'patient',
@@ -201,7 +204,7 @@ describe('while they wait', () => {
     expect(ids(patient.calls('coalesced'))).toEqual([['newer']]);
   });
 
-  it('a task that was not begun in time fails, and nobody is called about it', async () => {
+  it('one that expires fails, and the downstream is not called for it', async () => {
     const patient = of('patient');
     const sent = await patient.send([{ operation: 'patient', payload: { depot: 'late' }, expiresIn: '1s' }]);
     expect(await patient.ended(sent)).toMatchObject([{ status: 'failed', error: { code: 'expired' } }]);
@@ -210,7 +213,7 @@ describe('while they wait', () => {
 });
 
 describe('a batch', () => {
-  it('that waits for quiet keeps every payload', async () => {
+  it('that waits for the quiet period keeps every payload', async () => {
     const quiet = of('quiet');
     const sent: string[] = [];
     for (const payload of some('quiet', 6)) {
@@ -224,7 +227,7 @@ describe('a batch', () => {
     expect(await quiet.batch(ended[0]?.batchId)).toMatchObject({ sealedBy: 'quiet' });
   });
 
-  it('has no more weight than it may have', async () => {
+  it('does not exceed maxWeight', async () => {
     const heavy = of('heavy');
     await change('heavy', 'pause');
     const payloads = some('heavy', 5);
@@ -237,8 +240,11 @@ describe('a batch', () => {
   });
 });
 
-describe('caps', () => {
-  /** A slow downstream. @param atLeast calls at once, before any ends. @returns the most calls at once, in all and of one Target. */
+describe('the cap', () => {
+  /**
+   * A slow downstream. @param atLeast calls wait for each other until so many are in flight. @returns the most calls
+   * in flight, of all Targets and of one
+   */
   const slowly = (atLeast = 1): { all: number; ofTarget: number } => {
     const under = new Map<string, number>();
     const most = { all: 0, ofTarget: 0 };
@@ -258,7 +264,7 @@ describe('caps', () => {
     return most;
   };
 
-  it('of a Target: never two calls of one at once, and all is done', async () => {
+  it('of a Target allows one call of it at a time, and all tasks are done', async () => {
     const single = of('single');
     const most = slowly(2);
     const sent = [];
@@ -271,7 +277,7 @@ describe('caps', () => {
     expect(sizes(single.calls('one')).reduce((sum, size) => sum + size, 0)).toBe(15);
   });
 
-  it('of an operation: never more calls at once over all of its Targets, and all is done', async () => {
+  it('of an operation holds over all its Targets, and all tasks are done', async () => {
     const capped = of('capped');
     const most = slowly(2);
     const depots = Array.from({ length: 10 }, (_, n) => `capped-${n}`);
@@ -287,7 +293,7 @@ describe('caps', () => {
     });
   });
 
-  /** Slots of batches that nobody knows. */
+  /** Adds or removes slots of batches that are not stored. */
   const slots = (how: 'ADD' | 'DELETE', ...depots: readonly string[]) =>
     flow.backend.clients.dynamodb.send(
       new UpdateCommand({
@@ -298,7 +304,7 @@ describe('caps', () => {
       }),
     );
 
-  it('a slot that a crash left taken is given back by the sweep', async () => {
+  it('loses no slot to a crash, as the sweep releases it', async () => {
     await slots('ADD', 'crashed');
     expect(await stateOf('capped')).toMatchObject({
       slots: { taken: 1 },
@@ -308,7 +314,7 @@ describe('caps', () => {
     expect(await stateOf('capped')).toMatchObject({ slots: { taken: 0 } });
   });
 
-  it('a batch whose Target is paused lends its slot, and waits for another one after that', async () => {
+  it('holds although a batch releases its slot while its Target is paused', async () => {
     const capped = of('capped');
     let status = 503;
     flow.downstream.behave(() => ({ status }));
@@ -321,7 +327,7 @@ describe('caps', () => {
     await change('capped', 'resume', 'lender');
     const { batchId } = (await capped.task(sent[0] ?? '')) as { batchId: BatchId };
     await eventually(async () => {
-      // It would look by itself within a minute.
+      // Without this message the batch checks within a minute.
       const MessageBody = printBatch({ kind: 'due', batchId });
       await flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue('batchQueue'), MessageBody }));
       return (await stateOf('capped')).waitingTargets === 1;

@@ -1,4 +1,4 @@
-/** Jobs that report later: their batch keeps its slot until all have reported, or until their deadline. */
+/** Jobs that report later: their batch keeps its slot until each task has a result, or until the deadline. */
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -18,11 +18,11 @@ afterAll(() => flow?.stop());
 
 const toBatchQueue = (MessageBody: string) =>
   flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue('batchQueue'), MessageBody }));
-/** Reports what became of a job. */
+/** Reports the results of a job. */
 const report = (id: string, results?: readonly object[]) => toBatchQueue(JSON.stringify({ batchId: id, results }));
 const stateOf = async () => (await flow.get('/operations/later')) as { slots: object; waitingTargets: number };
 
-/** Sends tasks to a depot whose job then runs. @returns them in the order in which they wait, and their batch */
+/** Sends tasks to a depot, and waits until their job is pending. @returns their ids, and their batch */
 const begin = async (depot: string, count: number) => {
   const ids = await flow.send(Array.from({ length: count }, (_, n) => ({ depot, n })));
   const calls = await eventually(() => {
@@ -32,12 +32,12 @@ const begin = async (depot: string, count: number) => {
   await isPending(calls[0], count);
   return { ids, batch: calls[0]?.batchId ?? '' };
 };
-/** Until its answer is read, too. */
+/** Waits until the batch handler has stored that the job is pending. */
 const isPending = (call: ReceivedCall | undefined, count: number) =>
   eventually(async () => (await flow.batch(call?.batchId)).pending === count);
 
 describe('a job that reports later', () => {
-  it('keeps its slot until each task has its result: in parts, in any order, twice; then another Target is called', async () => {
+  it('keeps its slot until each task has a result, in any order', async () => {
     const { ids, batch } = await begin('one', 3);
     const [first = '', second = '', third = ''] = ids;
     const others = await flow.send([{ depot: 'other' }]);
@@ -47,7 +47,7 @@ describe('a job that reports later', () => {
       await report(batch, [{ id: second, status: 'succeeded', result: { part: 1 } }]);
       expect(await flow.ended([second])).toMatchObject([{ status: 'succeeded', result: { part: 1 } }]);
     }
-    // The first result stands.
+    // The first result of a task stands.
     await report(batch, [
       { id: second, status: 'failed', error: 'too late' },
       { id: first, status: 'failed', error: { code: 'torn', message: 'it tore' } },
@@ -65,7 +65,7 @@ describe('a job that reports later', () => {
     expect(flow.calls('one')).toHaveLength(1);
     await eventually(async () => (await flow.batch(batch)).status === 'partly-failed');
     expect(await flow.batch(batch)).toMatchObject({ counts: { succeeded: 2, failed: 1 } });
-    // All of it at once.
+    // A report without results completes the whole job.
     const [call] = await eventually(() => (flow.calls('other').length > 0 ? flow.calls('other') : undefined));
     await report(call?.batchId ?? '');
     expect(await flow.ended(others)).toMatchObject([{ status: 'succeeded' }]);
@@ -73,7 +73,7 @@ describe('a job that reports later', () => {
     await eventually(async () => JSON.stringify((await stateOf()).slots) === '{"taken":0,"total":1}');
   });
 
-  it('and asks to try some again has those called about again, and no others', async () => {
+  it('with `retry` for one task has only that task called again', async () => {
     const { ids, batch } = await begin('again', 2);
     const [first = '', second = ''] = ids;
     flow.downstream.behave(() => ({ status: 200 }));
@@ -86,7 +86,7 @@ describe('a job that reports later', () => {
     expect(asked).toEqual([ids.toSorted(), [second]]);
   });
 
-  it('and does not until its deadline is called again, with what is still open', async () => {
+  it('is called again with its open tasks if its deadline passes', async () => {
     const { ids, batch } = await begin('forgotten', 2);
     const [first = '', second = ''] = ids;
     await report(batch, [{ id: first, status: 'succeeded' }]);
@@ -95,7 +95,7 @@ describe('a job that reports later', () => {
       status: 200,
       body: { results: [{ id: second, status: 'succeeded', result: 2 }] },
     }));
-    // An hour passes.
+    // Set the deadline, one hour ahead, to the past.
     await flow.backend.clients.dynamodb.send(
       new UpdateCommand({
         TableName: setting(flow.backend.settings, 'batchTable'),
@@ -110,13 +110,13 @@ describe('a job that reports later', () => {
     expect(flow.calls('forgotten').map(({ items }) => items.length)).toEqual([2, 1]);
   });
 
-  it('of a batch that is not stored lies in the rejected queue, where people look', async () => {
+  it('for a batch that is not stored is moved to the rejected queue', async () => {
     await report('later/depot=nowhere#1#1', [{ id: 'x', status: 'succeeded' }]);
     const refused = await eventually(async () => (await flow.rejected()).find(({ body }) => body.includes('nowhere')));
     expect(refused.errors).toEqual([{ path: 'batchId', reason: 'names no batch that is stored' }]);
   });
 
-  it('and is completed by the API leaves its room to who needs it: not to those whose tasks were cancelled meanwhile', async () => {
+  it('frees its slot for a Target with tasks, not for one without', async () => {
     const { ids, batch } = await begin('api', 1);
     const cancelled = await flow.send(['x', 'y', 'z'].map((depot) => ({ depot })));
     const live = await flow.send([{ depot: 'live' }]);

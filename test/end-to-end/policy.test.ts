@@ -1,4 +1,4 @@
-/** Everything that an operation can ask of its batches, at once: no promise is dropped for another. */
+/** An operation that uses every setting at once: each of them holds. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ReceivedCall } from '../factories/downstream.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** As configured; calls that were held up may use moments that are up to so old. */
+/** The configured rate per second, and by how many seconds a delayed call may come after its reserved moment. */
 const [RATE, LATE] = [3, 2];
 const MAX_WEIGHT = 6;
 const DEPOTS = ['A', 'B', 'C', 'D'];
@@ -24,7 +24,7 @@ const message = (depot: string, n: number, more: object = {}) => ({
   weight: 2,
   ...more,
 });
-/** Seven usual ones, an urgent one that came last, and one that a newer one replaces. */
+/** Ten tasks: seven usual ones, an urgent one that is sent last, and two of one coalesce key. */
 const tasksOf = (depot: string): object[] => [
   message(depot, 0, { coalesceKey: 'position', version: 1 }),
   ...Array.from({ length: 7 }, (_, n) => message(depot, n + 1)),
@@ -32,7 +32,7 @@ const tasksOf = (depot: string): object[] => [
   message(depot, 9, { priority: 9 }),
 ];
 
-it('rate, caps, weight, priority, keys, quiet and retries all hold together', async () => {
+it('rate limit, caps, weight, priority, keys, quiet period and retries hold together', async () => {
   const atOnce = countAtOnce();
   let made = 0;
   flow.downstream.behave(
@@ -49,7 +49,7 @@ it('rate, caps, weight, priority, keys, quiet and retries all hold together', as
 
   expect(tasks.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
   const superseded = tasks.filter((task) => 'supersededBy' in task);
-  // Whichever of the two was sent, delivered or registered first.
+  // The higher version wins, in any order of sending, delivery and registration.
   expect(superseded.map(({ id, supersededBy }) => [id, supersededBy]).toSorted()).toEqual(
     DEPOTS.map((depot) => [`${depot}-0`, `${depot}-8`]),
   );
@@ -63,9 +63,9 @@ it('rate, caps, weight, priority, keys, quiet and retries all hold together', as
   expectRate(flow.calls());
 });
 
-/** Of any calls in a row no more than their time allows. */
+/** Checks that the calls do not exceed the rate limit over their whole time. */
 const expectRate = (calls: readonly ReceivedCall[]): void => {
-  // Three batches of each depot, and what was called again.
+  // At least three batches for each depot, and the repeated calls.
   expect(calls.length).toBeGreaterThan(DEPOTS.length * 3);
   const seconds = ((calls.at(-1)?.at ?? 0) - (calls[0]?.at ?? 0)) / 1_000;
   expect(calls.length).toBeLessThanOrEqual(1 + RATE * (seconds + LATE));

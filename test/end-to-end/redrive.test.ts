@@ -1,4 +1,4 @@
-/** A failed task gets another run: by a message to the register queue, which anybody may send twice. */
+/** A redrive is a message to the register queue, which may arrive twice. */
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,13 +23,13 @@ const redrive = async (id: string, run: number): Promise<void> => {
     );
 };
 
-/** What the API answers when it is asked to redrive. */
+/** The API's answer to a redrive. */
 const ask = async (body: unknown): Promise<{ status: number; answer: Record<string, unknown> }> => {
   const response = await flow.backend.api('/tasks/redrive', { method: 'POST', body: JSON.stringify(body) });
   return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
 };
 
-/** Tasks of a depot that failed, since the downstream refused them. */
+/** Tasks of a depot that failed because the downstream refused them. */
 const failedTasks = async (depot: string, count: number): Promise<string[]> => {
   flow.downstream.behave(() => ({ status: 422 }));
   const ids = await flow.send(Array.from({ length: count }, (_, n) => ({ depot, n })));
@@ -55,7 +55,7 @@ describe('a redriven task', () => {
   it.each([
     ['small', 'depot'],
     ['large', 'x'.repeat(100_000)],
-  ])('with a %s payload goes down once more, as it was sent, in a batch of its own', async (size, text) => {
+  ])('with a %s payload is called once more, unchanged, in a batch of its own', async (size, text) => {
     const depot = `redriven-${size}`;
     flow.downstream.behave(() => ({ status: 422 }));
     const payload = { depot, text };
@@ -76,7 +76,7 @@ describe('a redriven task', () => {
     expect(flow.calls(depot).map(({ items }) => items)).toEqual([[{ id, payload }], [{ id, payload }]]);
   });
 
-  it('that waits expires as little as any other, nor does its payload', async () => {
+  it('and its payload do not expire while the task waits', async () => {
     const patient = flow.of('patient');
     flow.downstream.behave(() => ({ status: 422 }));
     const [id = ''] = await patient.send([{ depot: 'kept', text: 'x'.repeat(10_000) }]);
@@ -97,7 +97,7 @@ describe('a redriven task', () => {
     expect(await expiries()).toEqual([expect.any(Number), expect.any(Number)]);
   });
 
-  it('that is not there is refused with the reason', async () => {
+  it('that does not exist is refused with the reason', async () => {
     await redrive('nobody-knows-me', 1);
     const refused = await eventually(async () =>
       (await flow.rejected()).find(({ body }) => body.includes('nobody-knows-me')),
@@ -106,8 +106,8 @@ describe('a redriven task', () => {
   });
 });
 
-describe('a redrive that the API is asked for', () => {
-  it('gives tasks another run by their ids, and says of the others why not; a dry run changes nothing', async () => {
+describe('a redrive through the API', () => {
+  it('runs failed tasks again by id, and says why it skips the others', async () => {
     const [failed = ''] = await failedTasks('asked', 1);
     const [fine = ''] = await flow.send([{ depot: 'asked' }]);
     await flow.ended([fine]);
@@ -123,7 +123,7 @@ describe('a redrive that the API is asked for', () => {
     await succeedInRun2([failed]);
   });
 
-  it('twice is one', async () => {
+  it('that is repeated runs the task once more, not twice', async () => {
     const [id = ''] = await failedTasks('asked-twice', 1);
     for (let times = 0; times < 2; times += 1) expect((await ask({ ids: [id] })).status).toBe(202);
     await succeedInRun2([id]);
@@ -132,10 +132,10 @@ describe('a redrive that the API is asked for', () => {
     expect(flow.calls('asked-twice')).toHaveLength(2);
   });
 
-  it('gives all failed tasks of a Target another run', async () => {
+  it('runs all failed tasks of a Target again', async () => {
     const ids = await failedTasks('all-of-it', 12);
     const target = flow.target('all-of-it');
-    // The list of failed tasks is behind.
+    // The index of failed tasks is eventually consistent.
     const dry = () => ask({ target, dryRun: true });
     await eventually(async () => (await dry()).answer.redriven === ids.length);
     expect(await ask({ target })).toEqual({ status: 202, answer: { redriven: ids.length, skipped: [] } });
@@ -150,14 +150,14 @@ describe('a redrive that the API is asked for', () => {
     ['no list', { ids: 'a' }, ['ids']],
     ['an empty list', { ids: [] }, ['ids']],
     ['too many', { ids: Array.from({ length: 1_001 }, (_, n) => `t-${n}`) }, ['ids']],
-    ['ids that cannot be', { ids: ['a', '-', 7] }, ['ids[1]', 'ids[2]']],
+    ['invalid ids', { ids: ['a', '-', 7] }, ['ids[1]', 'ids[2]']],
     ['no Target', { target: 7 }, ['target']],
-    ['a cursor of nothing', { ids: ['a'], cursor: 'x' }, ['cursor']],
-    ['a cursor that is none', { target: 'ship/depot=x', cursor: 7 }, ['cursor']],
-    ['a cursor of elsewhere', { target: 'ship/depot=x', cursor: 'e30' }, ['cursor']],
-    ['a dry run in other words', { ids: ['a'], dryRun: 'yes' }, ['dryRun']],
-    ['a dry run misspelt', { ids: ['a'], dryrun: true }, ['dryrun']],
-  ])('is refused with what is wrong with it: %s', async (_, body, paths) => {
+    ['a cursor without a Target', { ids: ['a'], cursor: 'x' }, ['cursor']],
+    ['an invalid cursor', { target: 'ship/depot=x', cursor: 7 }, ['cursor']],
+    ['a cursor of another list', { target: 'ship/depot=x', cursor: 'e30' }, ['cursor']],
+    ['dryRun as a text', { ids: ['a'], dryRun: 'yes' }, ['dryRun']],
+    ['dryRun misspelt', { ids: ['a'], dryrun: true }, ['dryrun']],
+  ])('is refused with the path of each problem: %s', async (_, body, paths) => {
     const { status, answer } = await ask(body);
     expect([status, (answer.errors as { path: string }[]).map(({ path }) => path)]).toEqual([400, paths]);
   });

@@ -1,4 +1,7 @@
-/** What the flow repairs by itself: dead letters, and what a leader left behind that died between two writes. */
+/**
+ * Automatic repairs: the sweep redrives dead letters, and a guard finishes the batch of a leader that died between two
+ * writes.
+ */
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +25,7 @@ const lockOf = async (Target: Target): Promise<Record<string, unknown>> => {
   const key = { TableName: table('batchLockTable'), Key: { Target, Entry: 'lock' } };
   return (await flow.backend.clients.dynamodb.send(new GetCommand({ ...key, ConsistentRead: true }))).Item ?? {};
 };
-/** Waits until somebody leads a Target. */
+/** Waits until a Target has a leader. @returns its fence and token */
 const leaderOf = (Target: Target): Promise<{ readonly fence: number; readonly token: Token }> =>
   eventually(async () => {
     const { Fence, LockHolder } = await lockOf(Target);
@@ -33,7 +36,7 @@ describe('the sweep', () => {
   const deadLetters = (queue: WorkingQueue): string => flow.queue(`${queue}DeadLetters`);
   const sweep = () => flow.backend.invoke('SweepHandler', { source: 'aws.events' });
 
-  it('sends the dead letters of every queue again, and puts those that nobody can read aside', async () => {
+  it('sends dead letters of every queue again, and rejects those that it cannot parse', async () => {
     const unknown = target(flow.target('unknown'));
     const tasks = [1, 2].map((n) => JSON.stringify({ operation: 'pair', payload: { depot: 'revived', n } }));
     for (const task of tasks) await send(deadLetters('register'), task);
@@ -44,7 +47,7 @@ describe('the sweep', () => {
 
     await sweep();
 
-    // In a deployed stack the schedule may have been faster.
+    // In a deployed stack the scheduled sweep may have been faster.
     const nonsense = await eventually(async () => (await flow.rejected()).find(({ body }) => body === 'nonsense'));
     expect(nonsense.errors).toMatchObject([{ reason: expect.stringMatching(/^elect queue/) }]);
     for (const queue of ['register', 'elect', 'group', 'batch'] as const) {
@@ -56,7 +59,7 @@ describe('the sweep', () => {
 });
 
 describe('a lock row that expires soon', () => {
-  it('gets more time with the next task of its Target', async () => {
+  it('gets a new expiry from the next task of its Target', async () => {
     const Target = target(flow.target('idle'));
     const inTwoDays = Math.floor(Date.now() / 1_000) + 2 * 24 * 3_600;
     await flow.backend.clients.dynamodb.send(
@@ -71,7 +74,7 @@ describe('a lock row that expires soon', () => {
 });
 
 describe('a leader that died', () => {
-  it('after it claimed its tasks has its batch finished by its guard, with those tasks', async () => {
+  it('has its batch finished by the guard, with the tasks that it had claimed', async () => {
     const Target = target(flow.target('left'));
     const [id = ''] = await flow.send([{ depot: 'left' }]);
     const { fence, token } = await leaderOf(Target);
@@ -101,7 +104,7 @@ describe('a leader that died', () => {
 });
 
 describe('a guard', () => {
-  it('that comes before its time sends the next one, and seals nothing', async () => {
+  it('that comes before its time sends the next guard and seals no batch', async () => {
     const Target = target(flow.target('early'));
     const [id = ''] = await flow.send([{ depot: 'early' }]);
     const { fence, token } = await leaderOf(Target);
@@ -113,7 +116,7 @@ describe('a guard', () => {
 });
 
 describe('a flush', () => {
-  it('of a Target that nobody leads finds it a leader', async () => {
+  it('of a Target without a leader and tasks answers 202', async () => {
     const Target = target(flow.target('free'));
     await flow.ended(await flow.send([1, 2].map((n) => ({ depot: 'free', n }))));
     await eventually(async () => (await lockOf(Target)).LockHolder === undefined);

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectEachTaskInOneBatch } from './each-once.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 
-describe('other shapes of load', () => {
+describe('the flow', () => {
   let flow: Flow;
   beforeAll(async () => {
     flow = await startFlow('shapes');
   });
   afterAll(() => flow?.stop());
 
-  it('a single task goes after maxWait, alone, though that is less than SQS can delay', async () => {
+  it('sends a single task alone after a maxWait shorter than SQS can delay', async () => {
     const [id = ''] = await flow.send([{ depot: 'lonely' }]);
     const [task] = await flow.ended([id]);
     const batch = await flow.batch(task?.batchId);
@@ -18,7 +18,7 @@ describe('other shapes of load', () => {
     expect(task).toMatchObject({ status: 'succeeded', attempts: 1, batchId: `${flow.target('lonely')}#1#1` });
   });
 
-  it('a trickle is gathered: what comes within maxWait goes together', async () => {
+  it('batches tasks that trickle in within maxWait', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n += 1) {
       ids.push(...(await flow.send([{ depot: 'trickle', n }])));
@@ -30,7 +30,7 @@ describe('other shapes of load', () => {
     expect(calls.length).toBeLessThan(ids.length);
   });
 
-  it('hundreds of Targets each get a leader and a batch', async () => {
+  it('gives each of hundreds of Targets a leader and a batch', async () => {
     const ids = await flow.send(Array.from({ length: 400 }, (_, n) => ({ depot: `many-${n % 200}`, n })));
     await flow.settled(ids, 400_000);
     const calls = flow.calls().filter(({ target }) => target.startsWith(flow.target('many-')));
@@ -38,7 +38,7 @@ describe('other shapes of load', () => {
     expect(new Set(calls.map(({ target }) => target)).size).toBe(200);
   }, 450_000);
 
-  it('large payloads travel whole, and a batch never exceeds maxBytes', async () => {
+  it('keeps large payloads whole, and exceeds maxBytes in no batch', async () => {
     const ids = await flow.send(Array.from({ length: 9 }, (_, n) => ({ depot: 'large', n, text: 'ü'.repeat(50_000) })));
     await flow.settled(ids);
     const calls = flow.calls('large');
@@ -50,7 +50,7 @@ describe('other shapes of load', () => {
     expect(Math.max(...calls.map(({ items }) => items.length))).toBeLessThanOrEqual(2);
   });
 
-  it('payloads arrive to the letter', async () => {
+  it('passes a payload on byte by byte', async () => {
     const payload = '{ "depot": "letter", "n": 12345678901234567890, "s": "\\u00fc" }';
     const response = await flow.backend.api('/tasks', {
       method: 'POST',
@@ -63,14 +63,14 @@ describe('other shapes of load', () => {
   });
 });
 
-describe('a Target that waits for long', () => {
+describe('a Target with a long maxWait', () => {
   let flow: Flow;
   beforeAll(async () => {
     flow = await startFlow('patient');
   });
   afterAll(() => flow?.stop());
 
-  /** The fence of its leader, if somebody leads it. */
+  /** The fence of the Target's leader, if it has one. */
   const leaderOf = async (target: string): Promise<number | undefined> => {
     const { targets } = (await flow.get('/targets?operation=patient')) as {
       targets: { target: string; leader: { fence: number } | null }[];
@@ -87,7 +87,7 @@ describe('a Target that waits for long', () => {
     expect(await flow.batch(task?.batchId)).toMatchObject({ sealedBy: 'full' });
   });
 
-  it('is sealed by a flush as it is, and what comes later waits', async () => {
+  it('is sealed by a flush as it is; later tasks wait', async () => {
     const target = flow.target('flushed');
     const flush = () => flow.backend.api('/targets/flush', { method: 'POST', body: JSON.stringify({ target }) });
     expect((await flush()).status).toBe(404);

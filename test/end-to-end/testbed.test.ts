@@ -14,7 +14,7 @@ interface Payload {
   readonly n: number;
 }
 
-/** What both do: each third parcel is unknown, and each depot's service is busy once. */
+/** The behaviour of both downstreams: the first call of each batch is throttled, and every third task fails. */
 const results = (attempt: number, items: readonly { readonly id: string; readonly payload: Payload }[]) =>
   attempt === 1
     ? undefined
@@ -26,7 +26,7 @@ const results = (attempt: number, items: readonly { readonly id: string; readonl
 
 type Seen = Readonly<Record<string, unknown>>;
 
-/** What does not depend on when it happened. */
+/** The fields of a task that do not depend on time. */
 const lasting = ({ id, operation, target, status, payload, result, error, attempts, run }: Seen) => ({
   ...{ id, operation, target, status, payload, result, error, attempts, run },
 });
@@ -34,7 +34,7 @@ const sorted = <T>(all: readonly T[]): T[] => [...all].sort((a, b) => (JSON.stri
 const sizes = (batches: readonly Seen[]) =>
   sorted(batches.map(({ target, status, sealedBy, size, counts }) => ({ target, status, sealedBy, size, counts })));
 
-it('a testbed does with tasks what a whole stack does: the same results, batches and calls', async () => {
+it('the testbed produces the same results, batches and calls as a whole stack', async () => {
   const tasks = Array.from({ length: 16 }, (_, n) => ({
     operation: 'four',
     id: `alike-${String(n).padStart(2, '0')}`,

@@ -1,11 +1,11 @@
-/** What several tests do with calls: gather tasks for one, count those that are under way at once. */
+/** Helpers of several tests: send tasks for one batch, and count calls in flight. */
 import { setTimeout } from 'node:timers/promises';
 import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
 import { eventually, type Flow } from './flow.ts';
 
-/** Asks the API. @returns its status, and its answer's fields */
+/** Sends a request to the API. @returns the status as `code`, and the fields of the answer */
 export const ask = async (
   flow: Flow,
   method: string,
@@ -17,13 +17,13 @@ export const ask = async (
   return { ...((await response.json()) as object), code: response.status };
 };
 
-/** Tasks of a depot that wait, 100 at the most. */
+/** The number of waiting tasks of a depot, at most 100. */
 export const waitingIn = async (flow: Flow, depot: string): Promise<number> => {
   const query = new URLSearchParams({ target: flow.target(depot), limit: '100' });
   return ((await flow.get(`/tasks?${query}`)) as { tasks?: object[] }).tasks?.length ?? 0;
 };
 
-/** The rows that hold what a deferred list has, as `Id Entry`, in no order. */
+/** All rows of a deferred list, as `Id Entry`, in no order. */
 export const rowsOfList = async ({ backend: { clients, settings } }: Flow, list: string): Promise<string[]> => {
   const rows: string[] = [];
   let start: Record<string, unknown> | undefined;
@@ -43,12 +43,15 @@ export const rowsOfList = async ({ backend: { clients, settings } }: Flow, list:
   return rows;
 };
 
-/** Sends tasks while their operation is paused, and resumes it when all of them wait, however slow the machine is. */
+/**
+ * Sends tasks while their operation is paused, and resumes it when all of them wait: so they go together on a slow
+ * machine too.
+ */
 export const sendTogether = async (flow: Flow, tasks: readonly object[]): Promise<string[]> => {
   await ask(flow, 'POST', `/operations/${flow.operation}/pause`);
   const ids = await flow.send(tasks);
   for (const id of ids) await eventually(async () => (await flow.task(id)) !== undefined);
-  // Each waits, but for those that a newer one has replaced already.
+  // Each task waits, except for those that a newer one has superseded already.
   const sent = tasks.map((task, n) => ({
     id: ids[n] ?? '',
     depot: depotOf(task),
@@ -67,18 +70,21 @@ export const sendTogether = async (flow: Flow, tasks: readonly object[]): Promis
 const depotOf = (task: object): string =>
   (('payload' in task ? task.payload : task) as { readonly depot: string }).depot;
 
-/** The most calls that were under way at once. */
+/** The most calls in flight at once. */
 export interface AtOnce {
   all: number;
   ofTarget: number;
-  /** Wraps a downstream's behaviour. */
+  /** Wraps a downstream's behaviour, and counts its calls. */
   readonly count: (behaviour: Behaviour) => Behaviour;
 }
 
-/** A call that is broken off may be seen a moment longer than the one that takes its place. */
+/** Milliseconds for which an aborted call may be seen beside the call that follows it. */
 const MOMENT = 50;
 
-/** Counts calls as their downstream sees them: from the whole request to the end of its answer, or of its connection. */
+/**
+ * Counts calls in flight as the downstream sees them: from the complete request to the end of the answer or
+ * connection.
+ */
 export const countAtOnce = (): AtOnce => {
   const underWay = new Set<ReceivedCall>();
   const most: AtOnce = {

@@ -1,4 +1,4 @@
-/** Windows that end while their Target, or its operation, is at its cap: they become one, whoever comes meanwhile. */
+/** Windows that end while their Target or operation is at its cap are merged into one job. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** As configured, and a bit. */
+/** The configured window, and a margin, in milliseconds. */
 const A_WINDOW = 1_100;
 
-/** A merged call, as the downstream gets it. */
+/** A merged call, as the downstream receives it. */
 interface Job {
   readonly target: string;
   readonly inputs: readonly { readonly id: string }[];
@@ -25,7 +25,7 @@ const jobs = () =>
     return { target, inputs: inputs.map(({ id }) => id).toSorted(), requests: items.length };
   });
 
-it('requests of several windows that came while a job ran are one job of their Target, with each input once', async () => {
+it('requests of several windows that end during a job become one job for each Target', async () => {
   let finish = (): void => {};
   const isOver = new Promise<void>((resolve) => {
     finish = resolve;
@@ -40,7 +40,7 @@ it('requests of several windows that came while a job ran are one job of their T
   for (let round = 0; round < 4; round += 1) {
     ids.push(...(await flow.send([request('slow', 'b', 'c', `s${round}`), request('other', 'x', `o${round}`)])));
     for (const depot of ['slow', 'other']) await eventually(async () => (await waitingIn(flow, depot)) === round + 1);
-    // Each in a window of its own, which ends without a job.
+    // Each round is a window of its own, which ends without a job.
     await setTimeout(A_WINDOW);
   }
   expect(jobs()).toHaveLength(1);
@@ -51,7 +51,7 @@ it('requests of several windows that came while a job ran are one job of their T
   expect(first).toEqual({ target: 'windowed/depot=slow', inputs: ['a', 'b'], requests: 1 });
   expect(rest.toSorted((one, another) => one.target.localeCompare(another.target))).toEqual([
     { target: 'windowed/depot=other', inputs: ['o0', 'o1', 'o2', 'o3', 'x'], requests: 4 },
-    // The first job has done b.
+    // The first job has done input b.
     { target: 'windowed/depot=slow', inputs: ['c', 's0', 's1', 's2', 's3'], requests: 4 },
   ]);
 });

@@ -21,7 +21,7 @@ describeEach('a batch', storeKinds, (stores) => {
     return (await stores().batches.seal(formed, [], NOW + 1, 1_000)).batch;
   };
 
-  it('is formed once: its first candidates stand', async () => {
+  it('is formed once; the first candidates stand', async () => {
     const { batch, target } = fresh();
     const first = await stores().batches.form(forming(batch, target));
     expect(first).toMatchObject({
@@ -38,7 +38,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await stores().batches.get(batchId('none'))).toBeUndefined();
   });
 
-  it('is sealed once: its first members stand', async () => {
+  it('is sealed once; the first members stand', async () => {
     const { batch, target } = fresh();
     const formed = await stores().batches.form(forming(batch, target));
     const { batch: first, byMe } = await stores().batches.seal(formed, [candidate('a')], NOW + 1, 1_000);
@@ -48,7 +48,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await stores().batches.get(batch)).toEqual(first);
   });
 
-  it('without members has succeeded as soon as it is sealed', async () => {
+  it('without members succeeds when it is sealed', async () => {
     const { batch, target } = fresh();
     const formed = await stores().batches.form(forming(batch, target));
     const { batch: empty } = await stores().batches.seal(formed, formed.candidates, NOW + 1, 1_000);
@@ -57,7 +57,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await stores().batches.start(batch, aStart(1, NOW, NOW))).toBe(false);
   });
 
-  it('has one attempt at a time, and the next only when that one is over', async () => {
+  it('has one attempt at a time; the next starts after `runUntil`', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
     const formed = await batches.form(forming(batch, target));
@@ -77,7 +77,7 @@ describeEach('a batch', storeKinds, (stores) => {
     });
   });
 
-  it('that is held notes one message in each span of time', async () => {
+  it('on hold accepts one check message for each time span', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
     const noted = (by: string, after: string, span: number, isUncounted = false) =>
@@ -96,10 +96,10 @@ describeEach('a batch', storeKinds, (stores) => {
       false,
     ]);
     expect(await batches.get(batch)).toEqual({ ...before, held: { by: 'd', span: 8, isUncounted: false } });
-    // One whose clock was far ahead noted its message: that message goes on.
+    // A worker whose clock was ahead stored its message. That message continues.
     expect([await noted('f', 'd', 3), await noted('g', 'e', 3)]).toEqual([true, false]);
     expect(await batches.get(batch)).toMatchObject({ held: { by: 'f', span: 3 } });
-    // One that says that an attempt does not count ends for another such one alone.
+    // A message of an uncounted attempt is replaced only by another message of one.
     expect([await noted('h', 'a', 3, true), await noted('i', 'b', 3, true), await noted('j', 'f', 3)]).toEqual([
       true,
       false,
@@ -113,7 +113,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await noted('m', 'l', 6)).toBe(false);
   });
 
-  it('is postponed and finished by its current attempt alone', async () => {
+  it('is postponed and finished only by its current attempt', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
     await sealed(batch, target);
@@ -133,7 +133,7 @@ describeEach('a batch', storeKinds, (stores) => {
     });
   });
 
-  it('shows between attempts what is open, what a job has, in which parts it goes on, and forgets it at the end', async () => {
+  it('keeps open tasks, job and parts between attempts, and drops them at the end', async () => {
     const { batch, target } = fresh();
     const { batches } = stores();
     await sealed(batch, target);
@@ -168,7 +168,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(end).toMatchObject({ counts, lastAttempt });
   });
 
-  it('is found by its Target once sealed, newest first', async () => {
+  it('is listed for its Target once sealed, newest first', async () => {
     const { target } = fresh();
     const { batches } = stores();
     for (const n of [1, 2, 3]) {

@@ -4,7 +4,7 @@ import { backendName } from '../backends/given.ts';
 
 export interface Kind<Started> {
   readonly name: string;
-  /** Whether it is the same whatever the backend: it runs with the default one, and tells nothing new on another. */
+  /** Whether the implementation is independent of the backend. Then it runs with the default backend only. */
   readonly inMemory?: boolean;
   start(): Promise<Started>;
 }

@@ -4,7 +4,7 @@ import { makeResources, type Resources } from '../backends/resources.ts';
 import { tableUnder } from '../factories/documented.ts';
 import { answerOf, DIFFERENCES } from './differences.ts';
 
-describe('what this engine does otherwise', () => {
+describe('the engine', () => {
   let resources: Resources;
   beforeAll(async () => {
     resources = await makeResources('as it is');
@@ -14,7 +14,7 @@ describe('what this engine does otherwise', () => {
   for (const difference of DIFFERENCES)
     it(difference.what, async () => expect(await difference.ask(resources)).toBe(answerOf(difference, backendName())));
 
-  it('is written down', () => {
+  it('has its differences from AWS listed in docs/how-to/test-groupage.md', () => {
     expect(tableUnder('| | dynoxide, fauxqs | DynamoDB Local, LocalStack | ministack | AWS |')).toEqual(
       DIFFERENCES.map(({ what, answers }) => [
         what,

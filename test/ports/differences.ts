@@ -1,6 +1,6 @@
 /**
- * Where the engines differ from AWS, or from each other, in something that we could come to rely on. Each is a question
- * to the engine, with what each backend answers; the table in docs/how-to/test-groupage.md is held to this list.
+ * Differences between the engines and AWS that the code could come to depend on. Each is a request to the engine, with
+ * the answer of each backend. The table in docs/how-to/test-groupage.md has to match this list.
  */
 import {
   BatchExecuteStatementCommand,
@@ -20,18 +20,18 @@ import type { BackendName } from '../backends/given.ts';
 import type { Resources } from '../backends/resources.ts';
 
 export interface Difference {
-  /** As in the documentation. */
+  /** The name in the documentation. */
   readonly what: string;
   ask(resources: Resources): Promise<string>;
   /** `embedded` is dynoxide and fauxqs; processes and containers are DynamoDB Local and LocalStack. */
   readonly answers: Readonly<Record<'embedded' | 'local-processes' | 'ministack' | 'aws', string>>;
 }
 
-/** What a backend answers: the same programs answer the same, in containers or not. */
+/** The answer of a backend. Containers run the same programs as local processes. */
 export const answerOf = ({ answers }: Difference, backend: BackendName): string =>
   answers[backend === 'containers' ? 'local-processes' : backend];
 
-/** Whether a request is taken, or refused for the reason that is looked for; any other failure is one of the test. */
+/** `taken` if the request succeeds, `refused` if its error has an expected name. Any other error fails the test. */
 const taken = (request: Promise<unknown>, refusals: RegExp): Promise<string> =>
   request.then(
     () => 'taken',
@@ -69,7 +69,7 @@ const deadLetter = async (resources: Resources): Promise<Message> => {
 
 const statement = (Statement: string, ...texts: string[]) => ({ Statement, Parameters: texts.map((S) => ({ S })) });
 
-/** DynamoDB charges for having looked. */
+/** DynamoDB charges for a query without results. */
 export const QUERY_THAT_FINDS_NOTHING: Difference = {
   what: 'the read units of a strongly consistent query without results',
   ask: async ({ clients, tables }) => {

@@ -31,7 +31,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
   const reserved = (id: FanOutId, name: string, first: number, count: number, groups = 1): Promise<boolean> =>
     store().reserve(id, token(name), { first, count, openedAt: NOW, groups, at: NOW + 1 });
 
-  it('are opened once, with what their opener said', async () => {
+  it('are opened once, with the fields of the first request', async () => {
     const id = newId();
     const said = { id, createdAt: NOW, userKey: 'büro', callback: 'ops', failFast: { share: 0.25 } };
     expect(await store().read(id)).toBeUndefined();
@@ -58,7 +58,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await reserved(id, 'a', 0, 900, 2)).toBe(true);
     expect(await store().reservation(id, token('a'))).toEqual({ first: 0, count: 900, openedAt: NOW });
     expect(await store().read(id)).toMatchObject({ groups: 2, total: 900, version: 1, touchedAt: NOW + 1 });
-    expect(await reserved(id, 'b', 0, 5), 'whoever saw fewer groups').toBe(false);
+    expect(await reserved(id, 'b', 0, 5), 'a caller that saw fewer groups').toBe(false);
     expect(await reserved(id, 'a', 2, 5), 'a token that has taken some').toBe(false);
     expect(await store().reservation(id, token('b'))).toBeUndefined();
     expect(await reserved(id, 'b', 2, 5)).toBe(true);
@@ -68,7 +68,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().reserve(id, token('c'), ofAnother), 'one that had its id before').toBe(false);
   });
 
-  it('give none once they are sealed', async () => {
+  it('give no groups once they are sealed', async () => {
     const id = await opened();
     expect(await store().seal(id, NOW + 5)).toMatchObject({ status: 'sealed', touchedAt: NOW + 5, version: 1 });
     expect(await store().seal(id, NOW + 7)).toMatchObject({ status: 'sealed', touchedAt: NOW + 5, version: 1 });
@@ -76,7 +76,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().seal(newId(), NOW)).toBeUndefined();
   });
 
-  it('take acks of empty slots, all or none', async () => {
+  it('accept acks of empty slots, all of a call or none', async () => {
     const id = await opened();
     await store().putGroups(id, [{ n: 0, size: 5 }], NOW);
     const first = await store().ack(
@@ -96,7 +96,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().node(id, { level: 0, n: 1 }), 'nothing was made').toBeUndefined();
   });
 
-  it('take as many acks at once as they say, up to a full group', async () => {
+  it('accept `acksAtOnce` acks in one call, up to a full group', async () => {
     const { width, acksAtOnce } = store();
     const id = await opened();
     await store().putGroups(id, [{ n: 0, size: width }], NOW);
@@ -113,7 +113,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     });
   });
 
-  it('keep a group that is put again as it is', async () => {
+  it('keep a group unchanged if it is put again', async () => {
     const id = await opened();
     const groups = range(0, 60).map((n) => ({ n, size: 2 }));
     await store().putGroups(id, groups.slice(0, 30), NOW);
@@ -129,7 +129,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().counts(id, [])).toEqual([]);
   });
 
-  it('put a node with children once', async () => {
+  it('create a parent node once', async () => {
     const id = await opened();
     const { width } = store();
     const parent = { level: 1, n: 0 };
@@ -143,7 +143,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect((await store().node(id, parent))?.slots.slice(0, 6)).toEqual([null, null, null, true, true, null]);
   });
 
-  it('note failed items up to a number', async () => {
+  it('note failed items up to a limit', async () => {
     const id = await opened();
     expect(await store().noteFails(id, ['0:1', '0:2'], 2)).toMatchObject({ fails: ['0:1', '0:2'] });
     expect((await store().noteFails(id, ['0:2', '1:1'], 2))?.fails.toSorted()).toEqual(['0:1', '0:2', '1:1']);
@@ -160,7 +160,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     checkAt: NOW + 70,
   } as const;
 
-  it('end once, from the statuses that are named', async () => {
+  it('end once, and only from the named statuses', async () => {
     const id = await opened();
     expect(await store().end(id, ending), 'it is open').toBe(false);
     await store().seal(id, NOW);
@@ -175,7 +175,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().end(newId(), ending)).toBe(false);
   });
 
-  it('do not end otherwise while their event is on its way', async () => {
+  it('cannot end another way while their event is being sent', async () => {
     const id = await opened();
     await store().seal(id, NOW);
     await store().end(id, { ...ending, event: { to: 'ops', event: '{}' } });
@@ -190,9 +190,9 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await store().read(id)).toMatchObject({ status: 'expired' });
   });
 
-  it('are due when the patrol is to look at them, until they are buried', async () => {
+  it('are due at their check time, until they are buried', async () => {
     const [early, late, never] = [newId(), newId(), newId()];
-    // Before all that others left behind.
+    // Negative times come before all rows that other tests left.
     await store().open({ id: late, createdAt: NOW }, -20);
     await store().open({ id: early, createdAt: NOW }, -30);
     await store().open({ id: never, createdAt: NOW }, NOW * 2);
@@ -211,11 +211,11 @@ describeEach('fan-outs', storeKinds, (stores) => {
     await expect.poll(() => store().due(-10, 10)).toEqual([]);
   });
 
-  it('are listed while they are looked after, in the order in which they will be, page by page', async () => {
+  it('are listed in the order of their check times, page by page', async () => {
     const { lists } = stores();
     const [later, soon, ended, buried] = [newId(), newId(), newId(), newId()];
     const list = listId(`l-${fresh().t(1)}`) as ListId;
-    // Before all that others left behind.
+    // Negative times come before all rows that other tests left.
     await store().open({ id: later, createdAt: NOW, userKey: 'later' }, -110);
     await store().open({ id: soon, createdAt: NOW }, -130);
     await store().open({ id: ended, createdAt: NOW }, -140);
@@ -236,7 +236,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
         expect(items.length).toBeLessThanOrEqual(limit);
         all.push(...items);
         cursor = next;
-        // What follows is others', and there may be much of it.
+        // The pages after these hold rows of other tests, possibly many.
       } while (cursor !== undefined && (all.at(-1)?.checkAt ?? -100) <= -100);
       return all.filter(({ checkAt = 0 }) => checkAt <= -100);
     };
@@ -260,7 +260,7 @@ describeEach('fan-outs', storeKinds, (stores) => {
       await store().checkAgain(id, checkAt, { checkAt: NOW * 2 });
   });
 
-  it('lose their nodes when they are removed, there or not', async () => {
+  it('lose the nodes that are removed, whether these exist or not', async () => {
     const id = await opened();
     await store().putGroups(id, [{ n: 0, size: 1 }], NOW);
     await store().removeNodes(id, [LEAF, { level: 3, n: 7 }]);

@@ -18,7 +18,7 @@ describeEach('fleets', storeKinds, (stores) => {
     (await store().read(name)).leases.find(({ partition }) => partition === id);
   const nodeIn = async (name: FleetName, key: NodeKey) =>
     (await store().read(name)).nodes.find((node) => node.key === key);
-  /** A fleet in which `a` has the partition. */
+  /** A fleet in which node `a` owns the partition. */
   const owned = async (): Promise<{ name: FleetName; lease: Lease }> => {
     const name = newFleet();
     const lease = await store().take(name, UNKNOWN, A, NOW);
@@ -26,13 +26,13 @@ describeEach('fleets', storeKinds, (stores) => {
     return { name, lease };
   };
 
-  it('that nobody has joined have nothing, and no name', async () => {
+  it('without a node have no rows and no name', async () => {
     const name = newFleet();
     expect(await store().read(name)).toEqual({ nodes: [], leases: [] });
     expect(await store().names()).not.toContain(name);
   });
 
-  it('are known by their names once somebody has joined, also when all have left', async () => {
+  it('are listed by name once a node has joined, even after all have left', async () => {
     const [one, two] = [newFleet(), newFleet()];
     await store().join(two, aNode());
     await store().join(one, aNode());
@@ -42,7 +42,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(one)).toEqual({ nodes: [], leases: [], checkpointsApart: true });
   });
 
-  it('have the nodes that joined, as they said that they are', async () => {
+  it('show the nodes that joined, with their fields', async () => {
     const name = newFleet();
     const [a, b] = [
       aNode({ key: A, ttl: 41_000, readsApart: true }),
@@ -53,7 +53,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(name)).toEqual({ nodes: [a, b], leases: [], checkpointsApart: true });
   });
 
-  it('let a node join once: a request that comes a second time changes nothing, and undoes no eviction', async () => {
+  it('let a node join once: a repeated join undoes no eviction', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     await store().beat(name, { key: A, beat: 1, ttl: 60_000, beatAt: NOW + 5 });
@@ -64,7 +64,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await nodeIn(name, A)).toMatchObject({ beat: 1, evicted: true });
   });
 
-  it('P1: take a heartbeat, and the same one again', async () => {
+  it('accept a heartbeat, and its repetition (P1)', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     const beat = { key: A, beat: 1, ttl: 36_000, beatAt: NOW + 5_000 };
@@ -72,7 +72,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await nodeIn(name, A)).toEqual(aNode(beat));
   });
 
-  it('P1: do not let a heartbeat that comes late stand in for a later one', async () => {
+  it('keep the newer heartbeat if an older one arrives late (P1)', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     const [early, late] = [
@@ -93,7 +93,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await nodeIn(name, A)).toEqual(aNode({ beat: 2, leaving: true }));
   });
 
-  it('P3: refuse the heartbeats of a node that was evicted, new and repeated', async () => {
+  it('refuse every heartbeat of an evicted node (P3)', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     const beat = (n: number) => store().beat(name, { key: A, beat: n, ttl: 30_000, beatAt: NOW + n });
@@ -103,7 +103,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await nodeIn(name, A)).toEqual(aNode({ beat: 1, beatAt: NOW + 1, evicted: true }));
   });
 
-  it('refuse the heartbeat of a node whose row is gone, and do not bring it back', async () => {
+  it('refuse the heartbeat of a node without a row, and write no row', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     for (const _ of ['once', 'again']) await store().leave(name, A);
@@ -111,7 +111,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(name)).toEqual({ nodes: [], leases: [], checkpointsApart: true });
   });
 
-  it('P3: end the life of a node once, and not if it has beaten since', async () => {
+  it('evict a node once, and not after a newer heartbeat (P3)', async () => {
     const name = newFleet();
     expect(await store().evict(name, A, 0, NOW), 'one that is not there').toBe(false);
     await store().join(name, aNode());
@@ -122,7 +122,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().evict(name, A, 1, NOW), 'twice').toBe(false);
   });
 
-  it('P4: give a partition that nobody had to the first who takes it', async () => {
+  it('give a new partition to the first node that takes it (P4)', async () => {
     const name = newFleet();
     const lease = { partition: P, owner: A, fence: 1, since: NOW };
     expect(await store().take(name, UNKNOWN, A, NOW)).toEqual(lease);
@@ -130,7 +130,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(name)).toEqual({ nodes: [], leases: [lease] });
   });
 
-  it('P4: give one of two a lease that both have seen', async () => {
+  it('give a lease that several nodes saw to one of them (P4)', async () => {
     const name = newFleet();
     const taken = await Promise.all([A, B, C].map((by) => store().take(name, UNKNOWN, by, NOW)));
     const [winner, ...others] = taken.filter((lease) => lease !== undefined);
@@ -138,13 +138,13 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name)).toEqual(winner);
   });
 
-  it('P4: give the lease of a dead owner to whoever has seen it as it is, with its checkpoint', async () => {
+  it("give a dead owner's lease to a node that saw its last state (P4)", async () => {
     const { name, lease } = await owned();
     await store().checkpoint(name, held(lease), 'as far as this', 1);
     await store().ask(name, lease, C);
     expect(await store().take(name, { ...lease, owner: C }, B, NOW), 'of another owner').toBeUndefined();
     expect(await store().take(name, { ...lease, fence: 2 }, B, NOW), 'of another fence').toBeUndefined();
-    expect(await store().take(name, { partition: P, fence: 1 }, B, NOW), 'of nobody').toBeUndefined();
+    expect(await store().take(name, { partition: P, fence: 1 }, B, NOW), 'without an owner').toBeUndefined();
     expect(await store().take(name, UNKNOWN, B, NOW), 'as if it were new').toBeUndefined();
     const taken = await store().take(name, lease, B, NOW + 9);
     expect(taken).toEqual({ partition: P, owner: B, fence: 2, since: NOW + 9, checkpoint: 'as far as this' });
@@ -152,7 +152,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name)).toEqual(taken);
   });
 
-  it('P6: note who asked for a lease, and nobody after that', async () => {
+  it('note the first node that asks for a lease, and no other (P6)', async () => {
     const { name, lease } = await owned();
     expect(await store().ask(name, { ...lease, fence: 2 }, B), 'of another fence').toBe(false);
     expect(await store().ask(name, { ...lease, owner: C }, B), 'of another owner').toBe(false);
@@ -163,7 +163,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name, partition('other'))).toBeUndefined();
   });
 
-  it('P6: let the owner decline what was asked, and nobody else', async () => {
+  it('let only the owner decline a request for its lease (P6)', async () => {
     const { name, lease } = await owned();
     await store().ask(name, lease, B);
     expect(await store().decline(name, { ...held(lease), owner: C }, B), 'another node').toBe(false);
@@ -175,7 +175,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name)).toEqual(lease);
   });
 
-  it('P6: hand a lease over to another node, with a higher fence; checkpoint and pin stay', async () => {
+  it('hand a lease over with a higher fence; checkpoint and pin stay (P6)', async () => {
     const { name, lease } = await owned();
     await store().checkpoint(name, held(lease), 'c', 1);
     await store().pin(name, P, B);
@@ -194,7 +194,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().handOver(name, held(lease), C, NOW + 8), 'twice').toBe(false);
   });
 
-  it('P6: hand a lease over to nobody, as it was but without an owner, for whoever takes it with a higher fence', async () => {
+  it('hand a lease over without an owner, for any node to take (P6)', async () => {
     const { name, lease } = await owned();
     await store().checkpoint(name, held(lease), 'c', 1);
     await store().pin(name, P, B);
@@ -202,12 +202,12 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().handOver(name, held(lease), undefined, NOW)).toBe(true);
     const free = { partition: P, fence: 1, pin: B, checkpoint: 'c' };
     expect(await leaseIn(name)).toEqual(free);
-    expect(await store().handOver(name, held(lease), B, NOW), 'to somebody after that').toBe(false);
+    expect(await store().handOver(name, held(lease), B, NOW), 'to a node after that').toBe(false);
     expect(await store().take(name, lease, B, NOW), 'as it was before').toBeUndefined();
     expect(await store().take(name, free, A, NOW + 1)).toEqual({ ...free, owner: A, fence: 2, since: NOW + 1 });
   });
 
-  it('P8: store the checkpoints of an owner, each instead of the one before', async () => {
+  it("replace an owner's checkpoint by its next one (P8)", async () => {
     const { name, lease } = await owned();
     for (const [index, text] of ['', 'one', 'ü'.repeat(CHECKPOINT_MAX_BYTES / 2)].entries()) {
       expect(await store().checkpoint(name, held(lease), text, index + 1)).toBe(true);
@@ -215,7 +215,7 @@ describeEach('fleets', storeKinds, (stores) => {
     }
   });
 
-  it('P8: leave a checkpoint as it is when one of before comes late, or comes again, and do not call that lost', async () => {
+  it('keep the newer checkpoint if an older one is late or repeated (P8)', async () => {
     const { name, lease } = await owned();
     for (const [text, count] of [
       ['two', 2],
@@ -230,7 +230,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name)).toMatchObject({ owner: B, checkpoint: 'its first', stored: 1 });
   });
 
-  it('P8: refuse checkpoints of an owner of before, whatever became of the lease', async () => {
+  it('refuse checkpoints of an earlier owner (P8)', async () => {
     const { name, lease } = await owned();
     const stale = () => store().checkpoint(name, held(lease), 'stale', 1);
     expect(await store().checkpoint(name, { ...held(lease), partition: partition('x') }, 'stale', 1), 'of none').toBe(
@@ -248,7 +248,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().checkpoint(name, { partition: P, owner: A, fence: 3 }, 'new', 1)).toBe(true);
   });
 
-  it('P8: keep the checkpoints of an owner that opened them in a row of their own, each instead of the one before', async () => {
+  it('keep the checkpoint of an owner that opened it in a row of its own (P8)', async () => {
     const { name, lease } = await owned();
     expect(await store().open(name, lease)).toEqual({});
     const mine = { ...held(lease), checkpointApart: true } as const;
@@ -264,7 +264,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().checkpointOf(name, partition('other'))).toBeUndefined();
   });
 
-  it('P8: show a new owner what was stored until it opens the checkpoint, and refuse owners of before from then on', async () => {
+  it("accept the former owner's checkpoints until the new owner opens its own (P8)", async () => {
     const { name, lease } = await owned();
     await store().open(name, lease);
     const before = { ...held(lease), checkpointApart: true } as const;
@@ -284,7 +284,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().checkpointOf(name, P)).toBe('its second');
   });
 
-  it('P8: move the checkpoint of a lease of 0.2.0 into a row of its own, for whoever holds the lease', async () => {
+  it('move the checkpoint of a 0.2.0 lease into a row of its own (P8)', async () => {
     const { name, lease } = await owned();
     await store().checkpoint(name, held(lease), 'in the lease', 1);
     const seen = (await leaseIn(name)) as Lease;
@@ -300,7 +300,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await leaseIn(name)).toEqual({ partition: P, fence: 2, pin: C, checkpointApart: true });
   });
 
-  it('have checkpoints in rows of their own if they are new, or once a person wants that', async () => {
+  it('store checkpoints in separate rows if they are new, or on request', async () => {
     const [isNew, older] = [newFleet(), newFleet()];
     await store().join(isNew, aNode());
     expect((await store().read(isNew)).checkpointsApart).toBe(true);
@@ -310,7 +310,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(older)).toMatchObject({ nodes: [], checkpointsApart: true });
   });
 
-  it('are told by people which nodes to drain, also such as were evicted, and none that is not there', async () => {
+  it('set and clear the drain mark of existing nodes, also of evicted ones', async () => {
     const name = newFleet();
     await store().join(name, aNode());
     for (const _ of ['once', 'again']) expect(await store().drain(name, A, true)).toBe(true);
@@ -330,7 +330,7 @@ describeEach('fleets', storeKinds, (stores) => {
     });
   });
 
-  it('are told by people whose a partition is to be, and of none that is not there', async () => {
+  it('set and clear the pin of existing partitions only', async () => {
     const { name, lease } = await owned();
     expect(await store().pin(name, P, B)).toBe(true);
     expect(await store().pin(name, P, C)).toBe(true);
@@ -344,7 +344,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect((await store().read(name)).leases).toHaveLength(1);
   });
 
-  it('are read whole, with more than a megabyte of checkpoints, nodes and leases in the order of their names', async () => {
+  it('are read whole, beyond a megabyte, sorted by name', async () => {
     const name = newFleet();
     const names = Array.from({ length: 300 }, (_, n) => partition(`p-${String(n).padStart(3, '0')}`));
     for (let from = 0; from < names.length; from += 20)
@@ -364,7 +364,7 @@ describeEach('fleets', storeKinds, (stores) => {
     );
   });
 
-  it('of one table do not see each other, however much alike their names are', async () => {
+  it('of one table are separate, even if one name begins with another', async () => {
     const one = newFleet();
     const two = fleet(`${one}:node`);
     await store().join(one, aNode());
@@ -379,7 +379,7 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await store().read(two)).toEqual({ nodes: [], leases: [theirs] });
   });
 
-  it('take every name that may be one, and give it back as it was', async () => {
+  it('accept every valid name, and return it unchanged', async () => {
     const name = fleet(`${newFleet()}.A_b:c-${'x'.repeat(60)}`);
     const partitions = ['0', 'A', 'a', 'Z.z', 'a-b', 'a.b', 'a:b', 'a_b', 'lease', 'node', '9'.repeat(128)].map(
       partition,

@@ -29,7 +29,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     await store().open({ id: trackerOf(id), createdAt: NOW, ...fields }, CHECK);
     return id;
   };
-  /** With jobs `{"n":0}`, `{"n":1}`, … and so on. */
+  /** A list with the jobs `{"n":0}`, `{"n":1}`, …, added in parts of `size`. */
   const holding = async (count: number, size = count): Promise<ListId> => {
     const id = await opened();
     for (let first = 0; first < count; first += size) {
@@ -44,7 +44,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
   const leased = (id: ListId, name: string, count: number, fields = {}) =>
     store().leaseFresh(id, { key: key(name), count, until: UNTIL, total: 10, most: 64, ...fields });
 
-  it('are opened once, with what their opener said', async () => {
+  it('are opened once, with the fields of the first request', async () => {
     const id = newId();
     const said = { id: trackerOf(id), createdAt: NOW, userKey: 'büro', callback: 'ops', operation: 'distribute' };
     expect(await store().read(id)).toBeUndefined();
@@ -67,7 +67,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().read(id)).toEqual(first.stored);
   });
 
-  it('are the headers of their trackers, which are sealed as those of fan-outs are', async () => {
+  it('share a row with their tracker, and are sealed like fan-outs', async () => {
     const id = await holding(3);
     expect(await stores().fanOuts.read(trackerOf(id))).toMatchObject({ status: 'open', total: 3, groups: 1 });
     await stores().fanOuts.seal(trackerOf(id), NOW + 1);
@@ -82,7 +82,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     });
   });
 
-  it('tell how all slots of a group stand when some are acked, since its last one has more than items', async () => {
+  it('return all slots of a group after an ack of some', async () => {
     const id = await holding(3);
     const { fanOuts } = stores();
     const slots = (index: number) => ({ slots: new Map([[index, true]]), failed: 0, at: NOW });
@@ -92,7 +92,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(acked.node?.slots?.slice(0, 4)).toEqual([true, null, true, null]);
   });
 
-  it('note what is about to be added once for each token', async () => {
+  it('note an addition once for each token', async () => {
     const id = await opened();
     expect(await store().append(id, token('a'))).toBeUndefined();
     expect(await store().beginAppend(id, token('a'), append())).toBe(true);
@@ -100,10 +100,10 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().append(id, token('a'))).toEqual(append());
   });
 
-  it('get the jobs of a token all at once, and only once', async () => {
+  it('publish all jobs of a token at once, and once only', async () => {
     const id = await opened();
     const add = (name: string, first: number) => store().publish(id, token(name), { first, count: 3, at: NOW + 1 });
-    expect(await add('a', 0), 'that nobody noted').toBe(false);
+    expect(await add('a', 0), 'that was not noted').toBe(false);
     await store().beginAppend(id, token('a'), append());
     expect(await store().read(id)).toMatchObject({ total: 0 });
     expect(await add('a', 0)).toBe(true);
@@ -111,14 +111,14 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().read(id)).toMatchObject({ total: 3, groups: 1, version: 1 });
     expect(await add('a', 3), 'twice').toBe(false);
     await store().beginAppend(id, token('b'), append());
-    expect(await add('b', 0), 'by somebody who saw fewer').toBe(false);
+    expect(await add('b', 0), 'by a caller that saw fewer').toBe(false);
     await stores().fanOuts.seal(trackerOf(id), NOW);
     expect(await add('b', 3), 'once it is sealed').toBe(false);
     expect(await store().append(id, token('b'))).toEqual(append());
     expect(await store().read(id)).toMatchObject({ total: 3 });
   });
 
-  it('find jobs by their numbers, across what was added together', async () => {
+  it('return jobs by number, across additions', async () => {
     const id = await holding(25, 10);
     const jobs = (first: number, count: number) => store().jobs(id, { first, count });
     const expected = (first: number, count: number) =>
@@ -136,7 +136,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await jobs(20, 10), 'as many as there are').toEqual(expected(20, 5));
   });
 
-  it('keep payloads as they were sent, small ones together and large ones alone', async () => {
+  it('keep payloads as sent, small ones together and large ones alone', async () => {
     const id = await opened();
     const sizes = [10, 3_000, 2_000, 40_000, 5, 250_000, 7, 3_890];
     const payloads = sizes.map((size, n) => `{"n": ${n},  "text":"${'ü'.repeat(size / 2)}"}`);
@@ -151,7 +151,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     }
   });
 
-  it('take whatever names an addition or a trigger, and find it again to clear it away', async () => {
+  it('accept any token of an addition or trigger, and clear its rows', async () => {
     const id = await opened();
     const names = ['r#0', 'ü', '~~', '#', 'a#b', '\uffff', '0000'].map(token);
     for (const [n, name] of names.entries()) {
@@ -161,7 +161,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
       expect(await store().publish(id, name, { first, count: 2, at: NOW })).toBe(true);
       await store().take(id, name, { ranges: [], from: [], head: 0, fresh: 0 });
     }
-    // A result is where a job is not, whatever that was added by.
+    // A result must not share a key with jobs, whatever the token of their addition.
     await store().putResults(id, [{ token: 0, outcome: 'succeeded' }]);
     const range = { first: 0, count: 2 * names.length };
     const jobs = Array.from({ length: range.count }, (_, n) => ({ token: n, payload: `{"n":${n}}` }));
@@ -176,7 +176,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
       ]);
   });
 
-  it('answer as many of the first jobs as come to some megabytes', async () => {
+  it('return the first jobs up to some megabytes', async () => {
     const id = await opened();
     const payloads = Array.from({ length: 25 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(250_000)}"}`);
     for (const [at, part] of [payloads.slice(0, 12), payloads.slice(12)].entries()) {
@@ -192,7 +192,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().jobs(id, { first: 24, count: 1 })).toHaveLength(1);
   });
 
-  it('answer as many as an answer has room for, in which each quote takes two bytes', async () => {
+  it('return fewer jobs if quotes take two bytes in the answer', async () => {
     const id = await opened();
     const payloads = Array.from({ length: 15 }, (_, n) => `{"n":${n},"text":"${'\\"'.repeat(125_000)}"}`);
     await store().beginAppend(id, token('a'), append({ count: payloads.length }));
@@ -204,13 +204,13 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(answer.length).toBeGreaterThan(3_000_000);
   });
 
-  it('find jobs that were added one by one, in their order', async () => {
+  it('return jobs that were added one by one, in their order', async () => {
     const id = await holding(60, 1);
     const jobs = await store().jobs(id, { first: 7, count: 50 });
     expect(jobs).toEqual(Array.from({ length: 50 }, (_, n) => ({ token: 7 + n, payload: `{"n":${7 + n}}` })));
   });
 
-  it('lease the next jobs, to one for each key, as long as there are some', async () => {
+  it('lease the next jobs, one lease for each key', async () => {
     const id = await holding(10);
     expect(await leased(id, 'a', 4)).toEqual(lease('a', 0, 4));
     expect(await leased(id, 'a', 4), 'that has some').toBeUndefined();
@@ -226,7 +226,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await leased(newId(), 'a', 1)).toBeUndefined();
   });
 
-  it('lease nothing more once they are cancelled', async () => {
+  it('lease no more jobs once they are cancelled', async () => {
     const id = await holding(10);
     await stores().fanOuts.seal(trackerOf(id), NOW);
     expect(await leased(id, 'a', 1)).toEqual(lease('a', 0, 1));
@@ -244,7 +244,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().change(id, [lease('a', 0, 1)], [], 'any-time')).toBe(true);
   });
 
-  it('put leases in the place of others that are as they were seen', async () => {
+  it('replace leases only if these are unchanged', async () => {
     const id = await holding(10);
     await leased(id, 'a', 4);
     await leased(id, 'b', 4);
@@ -275,7 +275,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect((await store().read(id))?.leases).toEqual([mine, all[40]]);
   });
 
-  it('give jobs to a trigger once, if all is as it was seen', async () => {
+  it('give jobs to a trigger once, and only if the list is unchanged', async () => {
     const id = await holding(10);
     await leased(id, 'a', 4);
     const a = lease('a', 0, 4);
@@ -317,7 +317,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().results(id, { first: 449, count: 1 })).toEqual([last]);
   });
 
-  it('are cleared away with all that they had, and what was about to be added goes last', async () => {
+  it('are cleared, with the notes of additions last', async () => {
     const [id, other] = [await holding(25, 10), await holding(3)];
     await store().putResults(id, [{ token: 1, outcome: 'succeeded' }]);
     await store().take(id, token('t'), { ranges: [], from: [], head: 0, fresh: 0 });

@@ -1,6 +1,6 @@
 /**
- * An id that is used again after its first task expired: what the first one left (a waiting row, a candidate of a batch, a result
- * on its way, a redrive message) says nothing of the second.
+ * An id is used again after its first task expired. The rows and messages of the first task (a waiting row, a
+ * candidate of a batch, a late result, a redrive message) must not affect the second.
  */
 import { expect, it } from 'vitest';
 import { waitingRow } from '../../src/domain/batches/policy.ts';
@@ -19,8 +19,8 @@ const expired = {
   error: { code: 'expired', message: 'no batch had it in time', retriable: true },
 } as const;
 
-describeEach('tasks whose id another one had before', storeKinds, (stores) => {
-  /** The earlier task, of which only rows are left, and the one that has its id now. */
+describeEach('tasks with a reused id', storeKinds, (stores) => {
+  /** The earlier task, of which only rows are left, and the current task of the id. */
   const lives = async (fields: Partial<NewTask> = {}) => {
     const { t, target, batch } = fresh();
     const at = (createdAt: number): NewTask =>
@@ -30,7 +30,7 @@ describeEach('tasks whose id another one had before', storeKinds, (stores) => {
     return { earlier, task: inserted?.stored as Task, sent, target, batch };
   };
 
-  it('wait in a row of their own, and are not settled by the row of the earlier one', async () => {
+  it('wait in a row of their own, and are not settled by the earlier row', async () => {
     const { earlier, task, target } = await lives();
     expect(waitingRow(task).candidate).not.toBe(waitingRow(earlier).candidate);
     const end = { at: NOW + HOUR, keep: HOUR };
@@ -39,14 +39,14 @@ describeEach('tasks whose id another one had before', storeKinds, (stores) => {
     expect(await stores().tasks.get(task.id)).toEqual(task);
   });
 
-  it('are not claimed by a batch that has the earlier one among its candidates', async () => {
+  it('are not claimed by a batch with the earlier task as a candidate', async () => {
     const { earlier, task, batch } = await lives();
     expect(await stores().tasks.claim([candidateOf(earlier.id, earlier.run)], batch)).toEqual([false]);
     expect(await stores().tasks.get(task.id)).toEqual(task);
     expect(await stores().tasks.claim([candidateOf(task.id, task.run)], batch)).toEqual([true]);
   });
 
-  it('keep their payload when a result of the earlier one is written late', async () => {
+  it('keep their payload if a result of the earlier task comes late', async () => {
     const { earlier, task, sent, target, batch } = await lives({ payload: LARGE });
     await stores().tasks.storePayloads([sent]);
     await stores().tasks.claim([candidateOf(task.id, task.run)], batch);
@@ -56,14 +56,14 @@ describeEach('tasks whose id another one had before', storeKinds, (stores) => {
     expect(await stores().payloadExpires(task)).toBe(false);
   });
 
-  it('are no members of a batch of the earlier one, and not taken for redriven ones', async () => {
+  it("are no members of the earlier task's batch, and not redriven", async () => {
     const { task } = await lives();
     const counts = { succeeded: 0, failed: 0 };
     const left = batchId(`${task.target}#9#9`);
     expect(await stores().tasks.members([task.id], left)).toEqual({ open: [], lost: [], ended: [], counts });
   });
 
-  it('have runs and events of other names, though people count their runs from 1', async () => {
+  it('have run and event ids of their own; users see runs from 1', async () => {
     const { task, batch } = await lives();
     await stores().tasks.claim([candidateOf(task.id, task.run)], batch);
     const { target } = task;

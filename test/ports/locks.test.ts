@@ -11,11 +11,11 @@ describeEach('a lock', storeKinds, (stores) => {
   const mine = { fence: 1, token: token('mine') };
   const take = { ...mine, seen: { fence: 0 }, now: NOW, until: NOW + 1_000 };
 
-  it('nobody has taken reads as fence 0', async () => {
+  it('that no leader ever took reads as fence 0', async () => {
     expect(await stores().locks.read(fresh().target)).toEqual(NO_LOCK);
   });
 
-  it('is read with others at once, each in its place', async () => {
+  it('is read together with others, in the order asked', async () => {
     const [one, none, other] = [fresh().target, fresh().target, fresh().target];
     const { locks } = stores();
     await locks.acquire(one, take);
@@ -28,7 +28,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.readAll([])).toEqual([]);
   });
 
-  it('is taken by one', async () => {
+  it('is taken by one of several rivals', async () => {
     const { target } = fresh();
     const { locks } = stores();
     const rivals = Array.from({ length: 8 }, (_, n) => locks.acquire(target, { ...take, token: token(`t${n}`) }));
@@ -37,7 +37,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.read(target)).toMatchObject({ fence: 1, lockedUntil: NOW + 1_000 });
   });
 
-  it('is taken over once its lease has ended, by who saw its fence', async () => {
+  it('whose lease has ended is taken by a function that read its fence', async () => {
     const { target } = fresh();
     const { locks } = stores();
     await locks.acquire(target, take);
@@ -48,7 +48,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.read(target)).toEqual({ fence: 2, round: 0, holder: 'next', lockedUntil: NOW + 5_000 });
   });
 
-  it('is released, and handed over, by its holder alone and never with a batch open', async () => {
+  it('is released and handed over by its holder only, and with no open batch', async () => {
     const { target, batch } = fresh();
     const { locks } = stores();
     await locks.acquire(target, take);
@@ -75,7 +75,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.read(target)).toEqual({ fence: 2, round: 1, lockedUntil: NOW + 9_000 });
   });
 
-  it('that was flushed meanwhile is not handed over: its leader has to look again', async () => {
+  it('that was flushed is not handed over until its leader has read again', async () => {
     const { target } = fresh();
     const { locks } = stores();
     await locks.acquire(target, take);
@@ -86,7 +86,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.handOver(target, mine, { ...next, seen: { fence: 1, flushedAt: NOW + 3 } })).toBe(true);
   });
 
-  it('opens one batch at a time, each in the round after the last', async () => {
+  it('opens one batch at a time, each in the next round', async () => {
     const { target, batch } = fresh();
     const { locks } = stores();
     await locks.acquire(target, take);
@@ -116,7 +116,7 @@ describeEach('a lock', storeKinds, (stores) => {
     ...(perTarget === undefined ? {} : { perTarget }),
   });
 
-  it('opens as many batches as may be in flight, and another once one has landed', async () => {
+  it('opens batches up to the cap, and another after a slot is free', async () => {
     const { target } = await led();
     const { locks } = stores();
     const open = async (round: number, perTarget: number): Promise<boolean> => {
@@ -131,7 +131,7 @@ describeEach('a lock', storeKinds, (stores) => {
     const before = await locks.releaseSlot(target, first);
     expect(before).toMatchObject({ fence: 1, round: 2, holder: 'mine' });
     expect([...(before.inFlight ?? [])].sort()).toEqual([first, second]);
-    // Again, and where nothing is in flight: it answers what was there.
+    // Repeated, also with no batch in flight: the answer is the state before the call.
     expect((await locks.releaseSlot(target, first)).inFlight).toEqual([second]);
     expect(await open(3, 2)).toBe(true);
     for (const round of [2, 3]) await locks.releaseSlot(target, batchId(`${target}#1#${round}`));
@@ -140,19 +140,19 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await open(4, 1)).toBe(true);
   });
 
-  it('counts no batch as in flight where there is no cap', async () => {
+  it('counts no batch in flight without a cap', async () => {
     const { target, batch } = await led();
     expect(await stores().locks.openBatch(target, mine, opening(batch, 1, null))).toBe(true);
     expect(await stores().locks.read(target)).not.toHaveProperty('inFlight');
   });
 
-  it('that nobody has a row for lands nothing, and gets none', async () => {
+  it('without a row releases no slot, and gets no row', async () => {
     const { target, batch } = fresh();
     expect(await stores().locks.releaseSlot(target, batch)).toEqual(NO_LOCK);
     expect(await stores().locks.readAll([target])).toEqual([undefined]);
   });
 
-  it('opens no batch while its Target is paused; only who names the pause ends it', async () => {
+  it("opens no batch while paused; only the pause's id ends the pause", async () => {
     const { target, batch } = await led();
     const { locks } = stores();
     const pause: Pause = { id: 'pause-1', by: 'person', since: NOW, reason: 'maintenance' };
@@ -172,7 +172,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.openBatch(target, mine, opening(batch))).toBe(true);
   });
 
-  it('can be paused before its Target has a row, which others find by its operation', async () => {
+  it('can be paused before its row exists, and is then listed', async () => {
     const listed = target('pausing/depot=new');
     const { locks } = stores();
     expect(await locks.pause(listed, { id: 'pause', by: 'person', since: NOW })).toBe(true);
@@ -181,7 +181,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect((await locks.read(listed)).paused).toMatchObject({ id: 'pause' });
   });
 
-  it('is given back to wait for room by its holder alone, in the round that he read, and with no batch open', async () => {
+  it('enters the slot queue by its holder only, and with no open batch', async () => {
     const { target, batch } = await led();
     const { locks } = stores();
     const read = { round: 0, at: NOW - 9 };
@@ -202,7 +202,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect((await locks.readEventually(target)).lock).toEqual(blocked);
   });
 
-  it('waits for room without a leader, where nobody has led it since and no batch is open', async () => {
+  it('enters the slot queue without a leader, at the same fence', async () => {
     const { target, batch } = await led();
     const { locks } = stores();
     const seen = { fence: 1, at: NOW - 9 };
@@ -218,7 +218,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.blockUnled(target, seen)).toBe(true);
   });
 
-  /** A Target that waits for room, and is led again. */
+  /** A Target in the slot queue that has a leader again. */
   const blockedAndLed = async () => {
     const names = await led();
     const { locks } = stores();
@@ -228,7 +228,7 @@ describeEach('a lock', storeKinds, (stores) => {
     return { ...names, mine: { ...mine, fence: 2 } };
   };
 
-  it('waits for room until a batch is opened, it is given back, or it is handed over for a wait', async () => {
+  it('leaves the slot queue at a batch, a release or a hand-over to wait', async () => {
     const { locks } = stores();
     const next = { token: token('next'), seen: { fence: 2 }, now: NOW, until: NOW + 9_000 };
     const opened = await blockedAndLed();
@@ -248,7 +248,7 @@ describeEach('a lock', storeKinds, (stores) => {
     }
   });
 
-  it('whose fence is burnt is free for the one after it', async () => {
+  it('whose fence was skipped is free for the next fence', async () => {
     const { target } = fresh();
     const { locks } = stores();
     expect(await locks.skipFence(target, 1, 0, NOW)).toBe(true);
@@ -257,15 +257,15 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.skipFence(target, 3, 2, NOW)).toBe(false);
   });
 
-  it('shows when it was flushed, and its first waiting row, at a glance', async () => {
+  it('shows its flush and its first waiting row in an eventually consistent read', async () => {
     const { target, t } = fresh();
     const { locks, waiting } = stores();
     expect(await locks.readEventually(target)).toEqual({ lock: NO_LOCK });
     await waiting.put([2, 1].map((n) => ({ id: t(n), run: 1, target, createdAt: NOW + n, bytes: 1 })));
     expect((await locks.flush(target, NOW + 7)).flushedAt).toBe(NOW + 7);
-    // Two clocks differ, or a request is repeated late: a flush is not taken back.
+    // The later flush stands if clocks differ or a request is repeated late.
     expect((await locks.flush(target, NOW + 5)).flushedAt).toBe(NOW + 7);
-    // Who read the lock before the flush has to look again: it may be due now.
+    // A function that read the lock before the flush has to read again: the batch may be due now.
     expect(await locks.acquire(target, take)).toBe(false);
     expect(await locks.acquire(target, { ...take, seen: { fence: 0, flushedAt: NOW + 7 } })).toBe(true);
     const readEventually = await locks.readEventually(target);
@@ -279,7 +279,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(readEventually.first?.candidate).toBe(candidate(t(1)));
   });
 
-  it('shows when its row expires, and can be given more time, which inserts no row', async () => {
+  it('shows its expiry, which can be extended if the row exists', async () => {
     const { target } = fresh();
     const { locks } = stores();
     const DAY = 24 * 3_600_000;
@@ -296,7 +296,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.readEventually(target)).not.toHaveProperty('expiresAt');
   });
 
-  it('has a row before anybody leads, which changes nothing else', async () => {
+  it('gets a row without a leader, which changes no existing row', async () => {
     const { target } = fresh();
     const { locks } = stores();
     await locks.enlist([target], NOW);
@@ -307,7 +307,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.read(target)).toEqual(led);
   });
 
-  it('that has a row alone makes its Target known to its operation', async () => {
+  it('with a row and no leader lists its Target for its operation', async () => {
     const { locks } = stores();
     const listed = target('listing/depot=new');
     await locks.enlist([listed], NOW);
@@ -315,7 +315,7 @@ describeEach('a lock', storeKinds, (stores) => {
     expect((await locks.targets(operation, 2)).items).toEqual([listed]);
   });
 
-  it('is found by what its Target begins with, case-sensitive, page by page, and never beyond', async () => {
+  it('is found by a case-sensitive prefix of its Target, page by page', async () => {
     const { locks } = stores();
     const names = ['depot=MUC', 'depot=MUCX', 'depot=MU', 'depot=muc', 'depot=JFK', 'depot=NYC'];
     const all = names.map((name) => target(`finding/${name}`));
@@ -340,7 +340,7 @@ describeEach('a lock', storeKinds, (stores) => {
     }
   });
 
-  it('makes its Target known to its operation, page by page', async () => {
+  it('is listed for its operation, page by page', async () => {
     const names = ['b', 'a', 'c'].map((name) => target(`paging/depot=${name}`));
     const { locks } = stores();
     for (const each of names) await locks.acquire(each, take);

@@ -1,4 +1,4 @@
-/** Calls of many rows that name one twice, which DynamoDB itself refuses: each is held to one answer, on every store. */
+/** Calls that name one row twice, which DynamoDB itself refuses. Every store must give the same answer. */
 import { expect, it } from 'vitest';
 import { waitingRow } from '../../src/domain/batches/policy.ts';
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -24,10 +24,10 @@ const finishing = (target: Task['target'], id: string) => ({
   keep: HOUR,
 });
 
-describeEach('a row that is named twice in a call', storeKinds, (stores) => {
+describeEach('a row named twice in one call', storeKinds, (stores) => {
   const tasks = () => stores().tasks;
 
-  it('is inserted once: the first one is stored', async () => {
+  it('is inserted once; the first stands', async () => {
     const { t } = fresh();
     const [one, other] = [aTask({ id: t(1) }), aTask({ id: t(1), payload: '{"depot":"FRA"}' })];
     const [first, second, third] = await tasks().insert([one, other, aTask({ id: t(2) })]);
@@ -43,7 +43,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     await tasks().storePayloads([task, { ...task, createdAt: NOW + 5 }, task]);
     await tasks().settle([{ task: { ...task, run: 1 }, as: EXPIRED }], END);
     expect((await tasks().payload(t(1))) === LARGE).toBe(true);
-    // Whoever comes with the first one's moment finds the second one's.
+    // A call with the first task's time finds the row of the second.
     expect(await stores().payloadExpires(task)).toBe(true);
     await tasks().storePayloads([{ ...task, createdAt: NOW + 5 }]);
     expect(await stores().payloadExpires(task)).toBe(true);
@@ -51,7 +51,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect(await stores().payloadExpires(task)).toBe(false);
   });
 
-  it('is claimed in the run that it is in, however often it is named', async () => {
+  it('is claimed only in its current run', async () => {
     const { t, batch } = fresh();
     await tasks().insert([aTask({ id: t(1) })]);
     expect(
@@ -59,13 +59,13 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     ).toEqual([false, true, true, false]);
   });
 
-  it('ends as the first of its settlements that fits says: one of another run changes nothing', async () => {
+  it('ends with the first settlement of its current run', async () => {
     const { t, target } = fresh();
     const { stored } = (await tasks().insert([aTask({ id: t(1), target, payload: LARGE })]))[0] as { stored: Task };
     await tasks().storePayloads([{ ...aTask({ id: t(1), target, payload: LARGE }), run: 1 }]);
     await tasks().settle([{ task: stored, as: EXPIRED }], END);
     const [again] = await tasks().redrive([(await tasks().get(t(1))) as Task], NOW + 9);
-    // What is left of its first run, and its second one, which a newer task of its key replaces.
+    // The settlement of the first run is late. In the second run, a newer task supersedes the task.
     const superseded: Settlement = { status: 'succeeded', supersededBy: t(2) };
     const settlements = [
       { task: stored, as: EXPIRED },
@@ -81,7 +81,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect(await stores().payloadExpires(stored)).toBe(true);
   });
 
-  it('finishes with the first of its results', async () => {
+  it('ends with its first result', async () => {
     const { t, target, batch } = fresh();
     await tasks().insert([aTask({ id: t(1), target, payload: LARGE })]);
     const task = { ...aTask({ id: t(1), target, payload: LARGE }), run: 1 };
@@ -121,7 +121,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect((await tasks().readEventually(twice, batch)).map(({ id }) => id)).toEqual(twice);
   });
 
-  it('waits once, as the last of them says, and is removed once', async () => {
+  it('is put once, as the last entry says, and removed once', async () => {
     const { t, target } = fresh();
     const { payload: _, ...task } = aTask({ id: t(1), target });
     const put = (weight: number) => ({ ...task, run: 1, weight });
@@ -133,7 +133,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect(await stores().waiting.first(target, 9)).toEqual([]);
   });
 
-  it('is a Target that gets one lock, which both read', async () => {
+  it('that is a lock is created once, and read twice', async () => {
     const { target } = fresh();
     await stores().locks.enlist([target, target], NOW);
     const [first, second] = await stores().locks.readAll([target, target]);
@@ -142,7 +142,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     await stores().locks.dropPages(target, [1, 1]);
   });
 
-  it('is an input that is known by the last of its marks', async () => {
+  it('that is an input keeps its last marks', async () => {
     const { target } = fresh();
     const key = 'order-1' as InputKey;
     const known = (text: string) => ({ marks: [text] });
@@ -155,7 +155,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect(await stores().processed.known(target, [key, key], NOW)).toEqual(new Map([[key, known('c')]]));
   });
 
-  it('is a group of a fan-out: the first one is there, both are counted and both may be removed', async () => {
+  it('that is a group keeps its first size', async () => {
     const id = fanOutId(`f-${fresh().t(1)}`) as FanOutId;
     const fanOuts = stores().fanOuts;
     await fanOuts.open({ id, createdAt: NOW }, NOW);
@@ -175,7 +175,7 @@ describeEach('a row that is named twice in a call', storeKinds, (stores) => {
     expect(await fanOuts.node(id, position)).toBeUndefined();
   });
 
-  it("is a job's result: the first one stands", async () => {
+  it("that is a job's result keeps the first one", async () => {
     const id = listId(`l-${fresh().t(1)}`) as ListId;
     await stores().lists.open({ id: trackerOf(id), createdAt: NOW }, NOW);
     const result = (value: string): JobResult => ({ token: 0, outcome: 'succeeded', result: value }) as JobResult;

@@ -1,7 +1,7 @@
 import type { BatchId, Target, TaskId } from '../../src/domain/ids.ts';
 import { batchId, id, target } from '../factories/factories.ts';
 
-/** Tests share an engine: each works on names of its own. */
+/** Tests share an engine, so each test uses names of its own. */
 let made = 0;
 export const fresh = (): { readonly t: (n: number) => TaskId; readonly target: Target; readonly batch: BatchId } => {
   made += 1;

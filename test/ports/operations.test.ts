@@ -22,11 +22,11 @@ const aPause = (fields: Partial<Pause> = {}): Pause => ({ id: 'pause-1', by: 'pe
 describeEach('operation rows', storeKinds, (stores) => {
   const read = (name: ReturnType<typeof operationName>) => stores().operations.read(name);
 
-  it('show nothing where nobody wrote', async () => {
+  it('are empty if nothing was written', async () => {
     expect(await read(fresh().name)).toEqual(NEW_OPERATION);
   });
 
-  it('give as many slots as there are, each again to the batch that has it', async () => {
+  it('give slots up to the cap; a repeated take succeeds', async () => {
     const { name, slot } = fresh();
     const take = (n: number) => stores().operations.takeSlot(name, slot(n), 2);
     expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
@@ -39,7 +39,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await take(4)).toBe(true);
   });
 
-  it('give a slot of their only page while they have no others', async () => {
+  it('give a slot through the short path only with one page and no pause', async () => {
     const { name, slot } = fresh();
     const take = (n: number) => stores().operations.takeOnlyPage(name, slot(n), 2);
     expect([await take(1), await take(2), await take(3), await take(1)]).toEqual([true, true, false, true]);
@@ -55,7 +55,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await read(name)).toMatchObject({ largestCap: 30 });
   });
 
-  it('note the largest cap that they had further pages for', async () => {
+  it('keep the largest cap that needed further pages', async () => {
     const { name } = fresh();
     const caps: unknown[] = [];
     for (const cap of [20, 40, 30]) {
@@ -65,7 +65,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(caps).toEqual([20, 40, 40]);
   });
 
-  it('give no slot while they are paused', async () => {
+  it('give no slot while paused', async () => {
     const { name, slot } = fresh();
     await stores().operations.pause(name, aPause());
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
@@ -75,7 +75,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
   });
 
-  it("take a person's pause for any other, and a circuit's where there is none", async () => {
+  it("let a person's pause replace any other, a circuit's only none", async () => {
     const { name } = fresh();
     const circuit = aPause({ id: 'circuit-1', by: 'circuit', until: NOW + 5, reason: 'answered 403' });
     expect(await stores().operations.pause(name, circuit)).toBe(true);
@@ -87,7 +87,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect((await read(name)).paused).toEqual(aPause());
   });
 
-  it('let Targets wait, in the order of their turns, until one takes them out', async () => {
+  it('keep waiting Targets in order until they are dequeued', async () => {
     const { name } = fresh();
     const waiting = [3, 1, 2].map(
       (n): WaitingTarget => ({ target: target(`${name}/depot=${n}`), at: NOW + n, fence: n }),
@@ -102,7 +102,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await read(name)).toEqual(NEW_OPERATION);
   });
 
-  it('take out no Target that came back under the same key since', async () => {
+  it('dequeue no Target that was queued again with the same key', async () => {
     const { name } = fresh();
     const { operations } = stores();
     const row: WaitingTarget = { target: target(`${name}/depot=1`), at: NOW, fence: 1 };
@@ -116,7 +116,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await operations.dequeue(name, second)).toBe(true);
     await operations.enqueue(name, second);
     for (const isThere of [true, false]) expect(await operations.dequeue(name, first, 'any')).toBe(isThere);
-    // As release 0.2.0 wrote it.
+    // Release 0.2.0 writes such a row.
     await operations.enqueue(name, row);
     expect([await operations.dequeue(name, second), await operations.dequeue(name, row)]).toEqual([false, true]);
   });
@@ -130,7 +130,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.addFailure(name)).toBe(1);
   });
 
-  it('keep since when no call has been taken, until one is', async () => {
+  it('keep the time of the first throttled call until one succeeds', async () => {
     const { name } = fresh();
     for (const at of [NOW, NOW + 9]) await stores().operations.markThrottled(name, at);
     await stores().operations.addFailure(name);
@@ -141,7 +141,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect((await read(name)).throttledSince).toBe(NOW + 20);
   });
 
-  it('reserve the next call for one of those that saw the same line', async () => {
+  it('reserve the next call for one of the callers that read the same line', async () => {
     const { name } = fresh();
     const [first, second] = [
       { next: NOW, rate: 0.5, since: NOW - 9 },
@@ -158,7 +158,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect((await read(name)).line).toEqual(second);
   });
 
-  it('forget the line of reserved calls', async () => {
+  it('drop the line of reserved calls', async () => {
     const { name } = fresh();
     const line = { next: NOW, rate: 1, since: NOW };
     await stores().operations.reserveCall(name, undefined, line);
@@ -169,7 +169,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.reserveCall(name, undefined, line)).toBe(true);
   });
 
-  it('show who wakes many, whom another one takes over from if it has seen it', async () => {
+  it('show the function that wakes Targets; another can take over', async () => {
     const { name } = fresh();
     const mark = (seen: string | undefined, id: string | undefined) =>
       stores().operations.markWaking(name, seen, id === undefined ? undefined : { id, at: NOW });
@@ -186,7 +186,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await mark(undefined, 'd')).toBe(true);
   });
 
-  it('are no Target', async () => {
+  it('are not listed as Targets', async () => {
     const { name, slot } = fresh();
     await stores().operations.takeSlot(name, slot(1), 1);
     expect((await stores().locks.targets(name, 9)).items).toEqual([]);

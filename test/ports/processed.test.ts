@@ -17,21 +17,21 @@ describeEach('processed keys', storeKinds, (stores) => {
       KEEP,
     );
 
-  it('are those that were remembered, of this Target', async () => {
+  it('are remembered for each Target', async () => {
     const [{ target: here }, { target: elsewhere }] = [fresh(), fresh()];
     await remember(here, { '"a"': ['f1'], 7: ['f2', 'f3'] });
     expect(await known(here, ['"a"', '7', '"7"', '"b"'])).toEqual({ '"a"': ['f1'], 7: ['f2', 'f3'] });
     expect(await known(elsewhere, ['"a"'])).toEqual({});
   });
 
-  it('show what was remembered last', async () => {
+  it('show the marks that were remembered last', async () => {
     const { target: here } = fresh();
     await remember(here, { '"a"': ['f1'] });
     for (const _ of ['once', 'again']) await remember(here, { '"a"': ['f2'] });
     expect(await known(here, ['"a"'])).toEqual({ '"a"': ['f2'] });
   });
 
-  it('are forgotten after their time', async () => {
+  it('expire', async () => {
     const { target: here } = fresh();
     await remember(here, { '"a"': ['f1'] });
     expect(await known(here, ['"a"'], NOW + KEEP - 1)).toEqual({ '"a"': ['f1'] });
@@ -40,7 +40,7 @@ describeEach('processed keys', storeKinds, (stores) => {
     expect(await known(here, ['"a"'], NOW + KEEP)).toEqual({ '"a"': ['f1'] });
   });
 
-  it('show the age of the request that they were done for, where it is known', async () => {
+  it('show the age of the request that they were done for, if stored', async () => {
     const { target: here } = fresh();
     const done = [
       { key: '"a"', marks: ['f1'], age: { sentAt: NOW - 5, version: 3 } },
@@ -54,14 +54,14 @@ describeEach('processed keys', storeKinds, (stores) => {
     );
   });
 
-  it('may be many, and long, and of any characters', async () => {
+  it('may be many, long, and of any characters', async () => {
     const { target: here } = fresh();
     const keys = Array.from({ length: 230 }, (_, n) => JSON.stringify(`${n}/${'ä#"\\\u0000💡'.repeat(n)}`));
     await remember(here, Object.fromEntries(keys.map((key) => [key, [key.slice(0, 5)]])));
     expect(await known(here, keys)).toEqual(Object.fromEntries(keys.map((key) => [key, [key.slice(0, 5)]])));
   });
 
-  it('are no Target', async () => {
+  it('are neither Targets nor waiting rows', async () => {
     const { target: here } = fresh();
     await remember(here, { '"a"': ['f1'] });
     expect(await stores().waiting.first(here, 9)).toEqual([]);

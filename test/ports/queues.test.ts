@@ -9,7 +9,7 @@ import { queueKinds } from './queues.ts';
 describeEach('queues', queueKinds, (started) => {
   const group = { target: target('ship/depot=MUC'), fence: 1, token: token('t') };
 
-  it('carry each message to the function it is for', async () => {
+  it('deliver each message to its function', async () => {
     const { queues, received } = started();
     await queues.register(['{"n":1}', '{"n":2}']);
     await queues.elect([{ kind: 'elect', target: group.target }]);
@@ -24,7 +24,7 @@ describeEach('queues', queueKinds, (started) => {
     expect(await received('batch', 1)).toEqual([printBatch({ kind: 'due', batchId: batchId('b#1#1') })]);
   });
 
-  it('carry more than fits into one request', async () => {
+  it('send more messages than fit into one request', async () => {
     const { queues, received } = started();
     const targets = Array.from({ length: 27 }, (_, n) => ({
       kind: 'elect' as const,
@@ -42,7 +42,7 @@ describeEach('queues', queueKinds, (started) => {
     expect(now() - sentAt).toBeGreaterThanOrEqual(3_000);
   });
 
-  it('keep what failed too often as dead letters, which are sent again once each', async () => {
+  it('keep dead letters, and send each again once', async () => {
     const { queues, deadLetters, within, exhaust, now } = started();
     expect(await deadLetters.receive('group')).toEqual([]);
     const before = now();
@@ -65,7 +65,7 @@ describeEach('queues', queueKinds, (started) => {
     expect(await deadLetters.receive('group')).toEqual([]);
   });
 
-  it('tell how many messages wait, are in hand and are delayed', async () => {
+  it('count waiting, in-flight and delayed messages', async () => {
     const { queues, backlogs, hold } = started();
     expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
     for (const delay of [0, 0, 60]) await queues.batch({ kind: 'due', batchId: batchId('backlog') }, delay);
@@ -74,7 +74,7 @@ describeEach('queues', queueKinds, (started) => {
     expect(await backlogs.of('batch')).toEqual({ waiting: 0, inFlight: 2, delayed: 1 });
   });
 
-  it('count dead letters without taking any, also those that somebody has in hand', async () => {
+  it('count dead letters without receiving any, including received ones', async () => {
     const { queues, deadLetters, exhaust } = started();
     expect(await deadLetters.count('elect')).toBe(0);
     await queues.elect([1, 2].map((n) => ({ kind: 'elect', target: target(`ship/depot=${n}`) })));
@@ -94,7 +94,7 @@ describeEach('queues', queueKinds, (started) => {
     expect((await rejected()).toSorted()).toEqual(['m-1', 'm-2']);
   });
 
-  it('let a refused message be taken out, once somebody has sent it again', async () => {
+  it('let a refused message be removed after it was sent again', async () => {
     const { queues, deadLetters, received } = started();
     const before = await deadLetters.count('rejected');
     await queues.reject([{ messageId: 'm-3', body: '{"n":3}', problems: [], at: NOW }]);

@@ -1,4 +1,4 @@
-/** Every implementation of the queue ports: in simulation, and on the local SQS. */
+/** Every implementation of the queue ports: the simulation, and SQS on the backend. */
 import { setTimeout } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsBacklogs, sqsDeadLetters, sqsQueues } from '../../src/aws/sqs-queues.ts';
@@ -20,21 +20,21 @@ interface StartedQueues {
   readonly queues: Queues;
   readonly deadLetters: DeadLetters;
   readonly backlogs: Backlogs;
-  /** Waits until so many messages have come, or for long; deletes them. */
+  /** Waits until `count` messages have come or the time is over, and deletes them. */
   received(queue: WorkingQueue, count: number): Promise<string[]>;
-  /** Milliseconds, of this queue's clock. */
+  /** The time of this queue's clock, in milliseconds. */
   now(): number;
-  /** What comes within some seconds, deleted as it comes. */
+  /** The messages that arrive within the time. Deletes them. */
   within(queue: WorkingQueue, seconds: number): Promise<string[]>;
-  /** Takes what waits in a queue, and keeps it in hand for a while. */
+  /** Receives the messages that wait, so that they are in flight for a while. */
   hold(queue: WorkingQueue): Promise<void>;
-  /** Lets every message of a queue fail until it is a dead letter. */
+  /** Fails every message of a queue until it is a dead letter. */
   exhaust(queue: WorkingQueue): Promise<void>;
   rejected(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** How long a message may take that is expected, in seconds. */
+/** The longest time to wait for an expected message, in seconds. */
 const PATIENCE = 30;
 
 const inSimulation = async (): Promise<StartedQueues> => {

@@ -21,7 +21,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     outcome: { status: 'failed', error },
     ...(payloadRow ? { payloadRow } : {}),
   });
-  /** The tasks, as whoever read them in their first run knows them. */
+  /** The tasks as a reader of their first run knows them. */
   const inRun = async (run: number, ...ids: readonly TaskId[]): Promise<Task[]> => {
     const read = await Promise.all(ids.map((id) => stores().tasks.get(id)));
     return ids.map((id, index) => ({ ...(read[index] ?? ({ id, payloadApart: true } as Task)), run }));
@@ -29,13 +29,13 @@ describeEach('redriven tasks', storeKinds, (stores) => {
   const redrive = async (run: number, ...ids: readonly TaskId[]) =>
     stores().tasks.redrive(await inRun(run, ...ids), NOW + 5);
 
-  it('wait again in their next run, and leave nothing of the last behind', async () => {
+  it('wait in their next run, without traces of the last one', async () => {
     const { t, batch, target } = fresh();
     const [inserted] = await stores().tasks.insert([aTask({ id: t(1), target, correlationId: 'c-1', startBy: NOW })]);
     await stores().tasks.claim([candidate(t(1))], batch);
     await stores().tasks.finish([failed(t(1))], finishing(batch, target));
     const [redriven] = await redrive(1, t(1));
-    // What it had to begin by was of its first run.
+    // `startBy` belongs to the first run.
     const { startBy: _, ...rest } = inserted?.stored ?? {};
     const stored = { ...rest, run: 2, redrivenAt: NOW + 5, state: { status: 'created' } };
     expect(redriven).toEqual({ isNew: true, stored });
@@ -43,7 +43,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect((await stores().tasks.failed(target, 9)).items).toEqual([]);
   });
 
-  it('are only those that failed in the run named, however often that is asked for', async () => {
+  it('are those that failed in the named run, once each', async () => {
     const { t, batch, target } = fresh();
     const ids = [t(1), t(2), t(3)];
     await stores().tasks.insert(ids.map((id) => aTask({ id, target })));
@@ -56,7 +56,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
       [2, NOW + 4],
       [1, NOW + 5],
       [1, NOW + 6],
-      // The client repeated the second request, whose answer was lost.
+      // The client repeats the second request, whose answer was lost.
       [1, NOW + 5],
     ] as const) {
       const answer = await stores().tasks.redrive(await inRun(run, ...ids, t(9)), at);
@@ -69,7 +69,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     }
   });
 
-  it('that failed again are not redriven for a run that is over', async () => {
+  it('that failed again are not redriven for an earlier run', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert([aTask({ id: t(1), target })]);
     for (const run of [1, 2]) {
@@ -82,7 +82,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect(again).toMatchObject({ isNew: false, stored: { run: 2, state: { status: 'failed' } } });
   });
 
-  it('cannot be claimed in their old run, and are claimed in the new one by one batch', async () => {
+  it('are claimed in their new run only, by one batch', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert([aTask({ id: t(1), target })]);
     await stores().tasks.claim([candidate(t(1))], batch);
@@ -94,7 +94,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect(await stores().tasks.claim([candidate(t(1), 2)], batch)).toEqual([false]);
   });
 
-  it('count as failed in the batch that they left, and get nothing from it any more', async () => {
+  it('count as failed in their earlier batch, and take no result from it', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert([t(1), t(2)].map((id) => aTask({ id, target })));
     await stores().tasks.claim([candidate(t(1)), candidate(t(2))], batch);
@@ -114,7 +114,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect((await stores().tasks.get(t(1)))?.state).toEqual({ status: 'created' });
   });
 
-  it('keep their payload, whichever write of another run comes late', async () => {
+  it('keep their payload if a write of another run comes late', async () => {
     const { t, batch, target } = fresh();
     const next = batchId(`${batch}-next`);
     const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(2_000)}"}` });
@@ -133,8 +133,8 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     await ends(1, batch);
     expect(await expires()).toBe(false);
     await stores().tasks.claim([candidate(t(1), 2)], next);
-    // As if a register λ had stood still since before its task was claimed, and the handler of the first run between the
-    // task's end and the payload's.
+    // As if a register function had stalled since before its task was claimed, and a batch handler of the first run
+    // between the end of the task and that of its payload.
     await stores().tasks.storePayloads([{ ...task, run: 1 }]);
     await ends(1, next);
     expect(await expires()).toBe(false);
@@ -144,7 +144,7 @@ describeEach('redriven tasks', storeKinds, (stores) => {
     expect(await expires()).toBe(true);
   });
 
-  it('bring a payload of any size along', async () => {
+  it('keep a payload of any size', async () => {
     const { t, batch, target } = fresh();
     const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(PAYLOAD_MAX_BYTES - 20)}"}` });
     await stores().tasks.insert([task]);

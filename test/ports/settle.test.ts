@@ -10,7 +10,7 @@ const error = { code: 'expired', message: 'no batch had it in time', retriable: 
 const expired: Settlement = { status: 'failed', error };
 const END = { at: NOW + 7, keep: 3_600_000 };
 const LARGE = `{"s":"${'x'.repeat(2_000)}"}`;
-/** What a producer may wish for, each field other than its default. */
+/** Every optional field of a task, with a value other than its default. */
 const WISHES = {
   priority: 9,
   ahead: 9_000,
@@ -23,13 +23,13 @@ const WISHES = {
   fanOutItem: anItem('f:0:1'),
 };
 
-describeEach('tasks that end while they wait', storeKinds, (stores) => {
+describeEach('tasks that are settled', storeKinds, (stores) => {
   const settle = (tasks: readonly Pick<Task, 'id' | 'run' | 'target'>[], as: Settlement = expired, end = END) =>
     stores().tasks.settle(
       tasks.map((task) => ({ task, as })),
       end,
     );
-  /** Registers as the step does. */
+  /** Registers tasks as the register function does. */
   const registered = async (...tasks: readonly NewTask[]): Promise<Task[]> => {
     const stored = (await stores().tasks.insert(tasks)).map((each) => each.stored);
     const apart = tasks.filter((_, index) => stored[index]?.payloadApart);
@@ -37,7 +37,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     return stored;
   };
 
-  it('keep what their producer wished for, to the letter, or nothing where nothing was', async () => {
+  it('keep all optional fields of the task exactly, or have none', async () => {
     const { t, target } = fresh();
     const [wished, plain] = await registered(aTask({ id: t(1), target, ...WISHES }), aTask({ id: t(2), target }));
     expect(wished).toMatchObject(WISHES);
@@ -57,7 +57,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().tasks.get(t(3))).toMatchObject(none);
   });
 
-  it('wait in the same row, from whichever answer it is made', async () => {
+  it('wait in the same row, whichever read it is made from', async () => {
     const { t, target } = fresh();
     const sent = aTask({ id: t(1), target, ...WISHES });
     const [stored] = await registered(sent);
@@ -78,7 +78,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().waiting.first(target, 2)).toEqual([row]);
   });
 
-  it('are read many at a time, in the order asked, without those that are not stored', async () => {
+  it('are read many at a time, in the order asked, if stored', async () => {
     const { t, target } = fresh();
     const ids = Array.from({ length: 120 }, (_, n) => t(n));
     await registered(...ids.map((each) => aTask({ id: each, target })));
@@ -89,7 +89,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().tasks.all([])).toEqual([]);
   });
 
-  it('end once: twice is harmless, and the first ending stands', async () => {
+  it('end once; the first settlement stands', async () => {
     const { t, target } = fresh();
     const [task] = (await registered(aTask({ id: t(1), target, ...WISHES }))) as [Task];
     const ended = { ...task, state: { ...expired, attempts: 0, finishedAt: END.at } };
@@ -101,7 +101,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().tasks.claim([candidate(t(1))], fresh().batch)).toEqual([false]);
   });
 
-  it('are only those that wait, in the run that was read', async () => {
+  it('are only waiting ones, in the run that was read', async () => {
     const { t, target, batch } = fresh();
     const [claimed, done, waits] = (await registered(...[1, 2, 3].map((n) => aTask({ id: t(n), target })))) as [
       Task,
@@ -129,7 +129,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().tasks.get(t(9))).toBeUndefined();
   });
 
-  it('of a claim and an ending at once have one of them', async () => {
+  it('concurrently with a claim have one of the two', async () => {
     const { t, target, batch } = fresh();
     const tasks = await registered(...Array.from({ length: 60 }, (_, n) => aTask({ id: t(n), target })));
     const [claims, ends] = await Promise.all([
@@ -142,7 +142,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     for (const [n] of tasks.entries()) expect([claims[n], ends[n]?.isNew].filter(Boolean)).toHaveLength(1);
   });
 
-  it('are found among the failed ones of their Target if they failed; superseded ones show who did it', async () => {
+  it('are listed as failed, or show the task that superseded them', async () => {
     const { t, target } = fresh();
     const tasks = (await registered(...[1, 2].map((n) => aTask({ id: t(n), target })))) as [Task, Task];
     await settle([tasks[0]]);
@@ -156,7 +156,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     });
   });
 
-  it('let their payload go, also when whoever ended them stopped before that', async () => {
+  it('let their payload expire, even after a crash in between', async () => {
     const { t, target, batch } = fresh();
     const large = [1, 2, 3].map((n) => aTask({ id: t(n), target, payload: LARGE }));
     const [first, second, claimed] = (await registered(...large)) as [Task, Task, Task];
@@ -165,7 +165,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().payloadExpires(first)).toBe(true);
     expect((await stores().tasks.payload(t(1))) === LARGE).toBe(true);
     await settle([second]);
-    // As if that had not come so far: the row is as it was before.
+    // As after a crash before that write: the payload's row is as it was.
     await stores().tasks.storePayloads([{ ...(large[1] as NewTask), run: 1, createdAt: NOW + 1 }]);
     expect(await stores().payloadExpires(second)).toBe(false);
     await settle([second]);
@@ -175,7 +175,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(await stores().payloadExpires(claimed)).toBe(false);
   });
 
-  it('get another run when they are redriven: with their payload and wishes, but not the hour that was over', async () => {
+  it('keep payload and fields when redriven, except for `startBy`', async () => {
     const { t, target, batch } = fresh();
     const [task] = (await registered(aTask({ id: t(1), target, payload: LARGE, ...WISHES }))) as [Task];
     const [settled] = await settle([task]);
@@ -187,7 +187,7 @@ describeEach('tasks that end while they wait', storeKinds, (stores) => {
     expect(waitingRow(redriven?.stored as Task)).not.toHaveProperty('startBy');
     expect((await stores().tasks.failed(target, 9)).items).toEqual([]);
     expect(await stores().payloadExpires(task)).toBe(false);
-    // Whoever still thinks of the first run ends nothing.
+    // A caller that read the first run settles nothing.
     expect(await settle([task])).toEqual([{ isNew: false, stored }]);
     expect(await stores().payloadExpires(task)).toBe(false);
     expect(await stores().tasks.claim([candidate(t(1), 2)], batch)).toEqual([true]);

@@ -4,7 +4,7 @@ import { NOW, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { storeKinds } from './stores.ts';
 
-describeEach('the share of destinations', storeKinds, (stores) => {
+describeEach('the row of shared slots', storeKinds, (stores) => {
   const shares = () => stores().shares;
   const share: Share = {
     version: 0,
@@ -14,18 +14,18 @@ describeEach('the share of destinations', storeKinds, (stores) => {
     },
     slots: [{ destination: 'slow', token: token('t'), until: NOW + 15_000 }],
   };
-  // One row, which the tests change in their order.
+  // The tests change one row, in their order.
   beforeAll(async () => {
     expect(await shares().read('now')).toEqual(NEW_SHARE);
   });
 
-  it('is stored once by those who found none', async () => {
+  it('is created once', async () => {
     expect([await shares().write(share), await shares().write(share)]).toEqual([true, false]);
     expect(await shares().read('now')).toEqual({ ...share, version: 1 });
     expect(await shares().read('eventually')).toMatchObject({ version: expect.any(Number) });
   });
 
-  it('takes the place of the version that was read, and of no later one', async () => {
+  it('is replaced only by a writer that read its current version', async () => {
     const seen = await shares().read('now');
     const next = { ...seen, destinations: {}, slots: [] };
     const written = await Promise.all([shares().write(next), shares().write(next)]);

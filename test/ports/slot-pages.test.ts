@@ -7,7 +7,7 @@ import { type Stores, storeKinds } from './stores.ts';
 
 let made = 0;
 
-describeEach('pages of slots', storeKinds, (stores) => {
+describeEach('slot pages', storeKinds, (stores) => {
   const owners: readonly [string, () => Pick<SlotPages<string>, keyof SlotPages<string>>][] = [
     ['an operation', () => stores().operations as Stores['operations'] as SlotPages<string>],
     ['a Target', () => stores().locks as Stores['locks'] as SlotPages<string>],
@@ -24,7 +24,7 @@ describeEach('pages of slots', storeKinds, (stores) => {
       .filter(({ slots }) => slots.length > 0)
       .toSorted((a, b) => a.page - b.page);
 
-  it.each(owners)('of %s take as many as there is room for, each again', async (of, store) => {
+  it.each(owners)("of %s give slots up to the page's cap; a repeated take succeeds", async (of, store) => {
     const { owner, slot } = fresh(of);
     const take = (n: number, page: number) => store().takeSlot(owner, slot(n), 2, page);
     expect([await take(1, 1), await take(2, 1), await take(3, 1), await take(1, 1)]).toEqual([true, true, false, true]);
@@ -37,7 +37,7 @@ describeEach('pages of slots', storeKinds, (stores) => {
     expect([...(await store().slotPage(owner, 17)), ...(await store().slotPage(owner, 2))]).toEqual([slot(3)]);
   });
 
-  it.each(owners)('of %s give a slot back once, and say what was taken before', async (of, store) => {
+  it.each(owners)('of %s release a slot once, and return the former slots', async (of, store) => {
     const { owner, slot } = fresh(of);
     for (const n of [1, 2]) await store().takeSlot(owner, slot(n), 2, 3);
     expect([...((await store().freeSlot(owner, slot(1), 3)) ?? [])].sort()).toEqual([slot(1), slot(2)]);
@@ -47,13 +47,13 @@ describeEach('pages of slots', storeKinds, (stores) => {
     expect(await store().slotPage(owner, 3)).toHaveLength(2);
   });
 
-  it.each(owners)('of %s are read sixteen together, also beyond the cap', async (of, store) => {
+  it.each(owners)('of %s are read sixteen at a time, also beyond the cap', async (of, store) => {
     const { owner, slot } = fresh(of);
     for (const page of [5, 16, 17]) await store().takeSlot(owner, slot(page), 2, page);
     expect(sorted(await store().slotPages(owner, 12)).map(({ page }) => page)).toEqual([5, 16]);
   });
 
-  it('of a Target are deleted where they have no slot, and only there', async () => {
+  it('of a Target are deleted if they are empty', async () => {
     const { owner, slot } = fresh('a Target');
     const where = target(owner);
     const { locks } = stores();
@@ -62,7 +62,7 @@ describeEach('pages of slots', storeKinds, (stores) => {
     await locks.dropPages(where, [1, 2]);
     expect((await locks.slotPages(where, 20)).map(({ page }) => page)).toEqual([2]);
     expect(await locks.slotPage(where, 2)).toEqual([slot(2)]);
-    // It is made again as if it were the first time.
+    // A deleted page is created again by the next take.
     expect(await locks.takeSlot(where, slot(3), 1, 1)).toBe(true);
   });
 });

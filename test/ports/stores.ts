@@ -1,4 +1,4 @@
-/** Every implementation of the store ports: the contract suite runs once for each. */
+/** Every implementation of the store ports. The contract suite runs once for each. */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
@@ -48,7 +48,7 @@ export interface Stores {
   readonly fleets: Fleets;
   readonly processed: ProcessedKeys;
   readonly shares: Shares;
-  /** Whether the time to live of a payload in a row of its own runs. */
+  /** Whether the payload's own row has a time to live. */
   payloadExpires(task: Pick<Task, 'id' | 'payloadHash'>): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -68,10 +68,10 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   stop: async () => {},
 });
 
-/** How long finished batches of any operation are kept, in ms. */
+/** How long finished batches of every operation are kept, in milliseconds. */
 export const KEEP = 1_000;
 
-/** In tables as they would be deployed. */
+/** Stores in tables as a stack deploys them. */
 export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resources): Stores => ({
   tasks: dynamoDBTasks(dynamodb, tables.task),
   waiting: dynamoDBWaiting(dynamodb, tables.batchLock),

@@ -18,7 +18,7 @@ const finishing = (batch: BatchId, target: Target, fields: Partial<FinishingBatc
 });
 
 describeEach('tasks', storeKinds, (stores) => {
-  it('are inserted once; a second insert shows the first', async () => {
+  it('are inserted once; a second insert returns the first task', async () => {
     const { t } = fresh();
     const first = aTask({ id: t(1), correlationId: 'c-1' });
     const inserted = await stores().tasks.insert([first, aTask({ id: t(2) })]);
@@ -50,7 +50,7 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().tasks.outlines([])).toEqual([]);
   });
 
-  it('are inserted more than one request at a time', async () => {
+  it('are inserted in more than one request', async () => {
     const { t } = fresh();
     const all = Array.from({ length: 137 }, (_, n) => aTask({ id: t(n) }));
     await stores().tasks.insert(all.filter((_, n) => n % 3 === 0));
@@ -59,7 +59,7 @@ describeEach('tasks', storeKinds, (stores) => {
   });
 
   const LARGE = `{"s":"${'ü'.repeat(PAYLOAD_MAX_BYTES / 2 - 10)}"}`;
-  /** Registers as the step does: what is apart by the stored row gets its payload stored. */
+  /** Registers as the register function does: a payload that the stored row does not hold gets a row of its own. */
   const stored = async (...tasks: NewTask[]): Promise<void> => {
     const inserted = await stores().tasks.insert(tasks);
     await stores().tasks.storePayloads(
@@ -67,7 +67,7 @@ describeEach('tasks', storeKinds, (stores) => {
     );
   };
 
-  it('keep their payload to the letter, small or large', async () => {
+  it('keep their payload exactly, small or large', async () => {
     const { t, batch } = fresh();
     const payloads = ['{ "n":12345678901234567890, "s":"ü\\u00fc\\"" }', `{"s":"${'x'.repeat(3_000)}"}`, LARGE];
     const tasks = payloads.map((payload, n) => aTask({ id: t(n), payload }));
@@ -87,9 +87,9 @@ describeEach('tasks', storeKinds, (stores) => {
     }
   });
 
-  it('whose payload is apart is so by its stored row, whatever a message with the same payload would be', async () => {
+  it('have their payload apart if their stored row says so', async () => {
     const { t } = fresh();
-    // Just small enough for the row, but for the correlation id of the first message.
+    // Small enough for the row, but not with the correlation id of the first message.
     const payload = `{"s":"${'x'.repeat(540)}"}`;
     const [first] = await stores().tasks.insert([aTask({ id: t(1), payload, correlationId: 'c'.repeat(128) })]);
     const [again] = await stores().tasks.insert([aTask({ id: t(1), payload })]);
@@ -101,7 +101,7 @@ describeEach('tasks', storeKinds, (stores) => {
     ]);
   });
 
-  it('without a stored payload are told from the others, and keep none of them waiting', async () => {
+  it('without a stored payload are reported as lost, beside the others', async () => {
     const { t, batch } = fresh();
     await stores().tasks.insert([aTask({ id: t(1), payload: LARGE })]);
     await stored(aTask({ id: t(2) }));
@@ -111,17 +111,17 @@ describeEach('tasks', storeKinds, (stores) => {
     expect([open.map((each) => each.id), lost]).toEqual([[t(2)], [{ id: t(1), age }]]);
   });
 
-  it('whose id had another payload before keep to their own', async () => {
+  it('keep their own payload if their id had another one before', async () => {
     const { t } = fresh();
     const monday = aTask({ id: t(1), payload: LARGE });
     const tuesday = aTask({ id: t(1), payload: LARGE.replace('ü', 'ö') });
-    // Monday's task expired, its payload row is there still.
+    // Monday's task has expired, but its payload row has not.
     await stores().tasks.storePayloads([{ ...monday, run: 1 }]);
     await stored(tuesday);
     expect((await stores().tasks.payload(t(1))) === tuesday.payload).toBe(true);
   });
 
-  it('whose id and payload another task had before keep it for their own time', async () => {
+  it('keep a payload for their own time if an earlier task had it', async () => {
     const { t, batch, target } = fresh();
     const earlier = aTask({ id: t(1), target, payload: LARGE });
     const task = { ...earlier, createdAt: earlier.createdAt + 3_600_001 };
@@ -134,7 +134,7 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().payloadExpires(earlier)).toBe(true);
     await stores().tasks.storePayloads([{ ...earlier, run: 1 }]);
     expect(await stores().payloadExpires(earlier)).toBe(true);
-    // Its time has come and gone, but for this row.
+    // A later task of the same id and payload.
     await stores().tasks.storePayloads([{ ...task, run: 1 }]);
     expect(await stores().payloadExpires(task)).toBe(false);
   });
@@ -151,7 +151,7 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(await stores().tasks.get(t(1))).toMatchObject({ state: { status: 'batched', batchId: batch } });
   });
 
-  it('of two claims at once one wins', async () => {
+  it('that two batches claim at once belong to one of them', async () => {
     const { t, batch, target } = fresh();
     const ids = Array.from({ length: 60 }, (_, n) => t(n));
     await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
@@ -167,7 +167,7 @@ describeEach('tasks', storeKinds, (stores) => {
     for (const [n] of ids.entries()) expect(wins.filter((claims) => claims[n])).toHaveLength(1);
   });
 
-  it('finish once: the first result stands, whoever comes later', async () => {
+  it('finish once; the first result stands', async () => {
     const { t, batch, target } = fresh();
     const ids = [t(1), t(2), t(3)];
     await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
@@ -227,7 +227,7 @@ describeEach('tasks', storeKinds, (stores) => {
     });
   });
 
-  it('that failed are found by their Target, newest first, page by page', async () => {
+  it('that failed are listed for their Target, newest first, page by page', async () => {
     const { t, batch, target } = fresh();
     const ids = [t(1), t(2), t(3), t(4)];
     await stores().tasks.insert(ids.map((each) => aTask({ id: each, target })));
@@ -247,7 +247,7 @@ describeEach('tasks', storeKinds, (stores) => {
     expect(rest.items).toEqual([t(1)]);
   });
 
-  it('that failed are found wherever they are, each once, with why; those that are redriven are not', async () => {
+  it('that failed are listed across Targets, each once, if not redriven', async () => {
     const { tasks } = stores();
     const [first, second] = [fresh(), fresh()];
     const failed: TaskId[] = [];
@@ -295,7 +295,7 @@ describeEach('tasks', storeKinds, (stores) => {
     expect((await tasks.failures('none-such' as OperationName, 1_000)).items).toEqual([]);
   });
 
-  it('belong to a batch only while they show it', async () => {
+  it('belong to a batch only if their row names it', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert([aTask({ id: t(1), target })]);
     expect(await stores().tasks.members([t(1)], batch)).toEqual({
@@ -306,7 +306,7 @@ describeEach('tasks', storeKinds, (stores) => {
     });
   });
 
-  it('are loaded each as it is: open, without a payload, redriven, of another batch or of none', async () => {
+  it('are loaded as open, lost, redriven or of another batch', async () => {
     const { t, batch, target } = fresh();
     const other = `${batch}-other` as BatchId;
     await stored(aTask({ id: t(1), target }), aTask({ id: t(2), target, payload: LARGE }), aTask({ id: t(3), target }));
@@ -328,14 +328,14 @@ describeEach('tasks', storeKinds, (stores) => {
       [],
       { succeeded: 0, failed: 0 },
     ]);
-    // Where nothing is behind, a glance shows the same.
+    // With no write pending, an eventually consistent read returns the same.
     expect(await stores().tasks.readEventually(ids, batch)).toEqual(members.open);
     const left = await stores().tasks.members([t(3)], other);
     expect([left.open, left.counts]).toEqual([[], { succeeded: 0, failed: 1 }]);
     expect(await stores().tasks.readEventually([t(3)], other)).toEqual([]);
   });
 
-  it('of a batch say how old they are, whatever run they are in', async () => {
+  it('of a batch have their age, in any run', async () => {
     const { t, batch, target } = fresh();
     const fields = [{}, { sentAt: NOW - 5 }, { sentAt: NOW - 5, version: 3 }];
     await stored(...fields.map((each, n) => aTask({ id: t(n), target, ...each })));
@@ -355,7 +355,7 @@ describeEach('tasks', storeKinds, (stores) => {
     ]);
   });
 
-  it('of a batch say whom they name to be told, and which item they are, whether they are open or ended', async () => {
+  it('of a batch have their callback and fan-out item, open or ended', async () => {
     const { t, batch, target } = fresh();
     await stores().tasks.insert(
       [1, 2, 3].map((n) =>

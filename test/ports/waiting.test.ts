@@ -14,7 +14,7 @@ describeEach('waiting rows', storeKinds, (stores) => {
     bytes: 42,
   });
 
-  it('come in the order of their turns, up to a limit', async () => {
+  it('are read in order, up to a limit', async () => {
     const { t, target } = fresh();
     const tasks = [3, 1, 2].map((n) => waitingTask(t(n), target, NOW + n));
     await stores().waiting.put(tasks);
@@ -34,7 +34,7 @@ describeEach('waiting rows', storeKinds, (stores) => {
     expect(await stores().waiting.count(target, 2)).toBe(2);
   });
 
-  it('are removed one by one, again without harm, and without touching the lock or other Targets', async () => {
+  it('are removed one by one, without effect on the lock or other Targets', async () => {
     const [one, other] = [fresh(), fresh()];
     await stores().waiting.put([
       waitingTask(one.t(1), one.target, NOW),
@@ -55,7 +55,7 @@ describeEach('waiting rows', storeKinds, (stores) => {
     expect((await stores().locks.read(one.target)).fence).toBe(1);
   });
 
-  it('are there or not, each by its entry and in its Target', async () => {
+  it('exist or not, by entry and Target', async () => {
     const [one, other] = [fresh(), fresh()];
     await stores().waiting.put([waitingTask(one.t(1), one.target, NOW)]);
     const [row] = await stores().waiting.first(one.target, 1);

@@ -1,4 +1,4 @@
-/** Every route of the API, asked for real: what it answers, well or with a problem, is as it is described. */
+/** Every route of the API is called: each answer and problem has to match its description. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { committed } from './ajv.ts';
@@ -11,17 +11,17 @@ beforeAll(async () => {
   for (const ask of [tasksAndBatches, operationsAndTargets, queuesAndDoctor, fanOuts, lists, fleets]) await ask();
 });
 
-/** What others are asked for: 400 and 413 of every route, 500 and 503 of whoever fails. */
+/** Answers that other tests cause: 400 and 413 of every route, 500 and 503 of failures. */
 const ELSEWHERE = / (?:400|413|500|503)$/;
 
-it('says which release it is, as the package does', async () => {
+it('the API returns the release of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   expect(await started().ask('GET /about')).toMatchObject({ status: 200, version });
 });
 
-it('every route has answered well, and with each of its problems', async () => {
+it('every route returns each status that its description lists', async () => {
   const { ask } = started();
-  // Where a name in the path is that of nothing.
+  // The names in the path do not exist.
   for (const [route, { requestBody }] of routesWith('404')) {
     const [media] = Object.values(requestBody?.content ?? {});
     const body = route.startsWith('GET') ? undefined : (media?.example ?? '');
@@ -35,7 +35,7 @@ it('every route has answered well, and with each of its problems', async () => {
   expect(all.filter((each) => each.endsWith(' 503') && seen.has(each))).not.toEqual([]);
 });
 
-it('every route refuses what it does not know, and a body that is too large', async () => {
+it('every route refuses unknown parameters and too large a body', async () => {
   const { ask } = started();
   for (const route of describedRoutes()) {
     const path = route.replace(' /v1', ' ').replaceAll(/[{}]/g, '');
@@ -48,12 +48,12 @@ it('every route refuses what it does not know, and a body that is too large', as
   }
 });
 
-it('a failure of ours is a problem like any other', async () => {
+it('an internal error is returned as a problem document', async () => {
   const { ask } = started((kit) => ({ tasks: { ...kit.tasks, get: () => Promise.reject(new Error('down')) } }));
   expect(await ask('GET /tasks/a')).toMatchObject({ status: 500, title: 'Internal error' });
 });
 
-it('the description names the address at which it was asked for', async () => {
+it('the description contains the URL at which it was requested', async () => {
   const { servers, paths, status } = await started().ask('GET /openapi.json');
   expect([status, servers]).toEqual([200, [{ url: 'http://api.example/v1' }]]);
   expect(paths).toEqual(committed('openapi.json').paths);

@@ -1,4 +1,4 @@
-/** Asks every route about fan-outs, deferred lists and fleets. */
+/** Calls every route of fan-outs, deferred lists and fleets. */
 import { expect } from 'vitest';
 import { FanOutBusy } from '../../src/steps/contention.ts';
 import { NOW } from '../factories/factories.ts';

@@ -1,4 +1,4 @@
-/** Asks every route about tasks, batches, Targets, operations and queues. */
+/** Calls every route of tasks, batches, Targets, operations and queues. */
 import { expect } from 'vitest';
 import { UnknownOperation } from '../../src/domain/config/resolved.ts';
 import { completeBatch } from '../../src/steps/call/complete-batch.ts';

@@ -1,4 +1,4 @@
-/** An API on stores in memory, to be asked; each of its answers is held to its description. */
+/** An API on stores in memory, whose answers are checked against their descriptions. */
 import { api } from '../../src/api/app.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
@@ -24,10 +24,10 @@ const config: Config = {
 };
 export const MUC = 'ship/depot=MUC';
 
-/** What was answered so far: `getTask 200`. */
+/** The operations and statuses that were answered so far, such as `getTask 200`. */
 export const seen = new Set<string>();
 
-/** An API on stores in memory, each of whose answers is held to its description. */
+/** An API on stores in memory. Each of its answers is checked against its description. */
 export const started = (deps: (kit: StepKit) => Partial<Parameters<typeof api>[0]> = () => ({})) => {
   const kit = stepKit(memoryStores(), config);
   let made = 0;
@@ -65,7 +65,7 @@ export const started = (deps: (kit: StepKit) => Partial<Parameters<typeof api>[0
     );
     return status;
   };
-  /** Seals what waits in a Target as its leader's `round`-th batch. */
+  /** Seals the waiting tasks of a Target as the leader's batch of a round. */
   const seal = async (where: string, round = 1) => {
     await electLeader(kit, { kind: 'elect', target: target(where) });
     const batch = batchIdOf(target(where), 1, round);
@@ -75,5 +75,5 @@ export const started = (deps: (kit: StepKit) => Partial<Parameters<typeof api>[0
   return { kit, ask, send, seal };
 };
 
-/** The event of an end stays on its way. */
+/** The event of the end is never recorded as sent. */
 export const neverSent = (kit: StepKit) => ({ fanOuts: { ...kit.fanOuts, forgetEvent: async () => {} } });

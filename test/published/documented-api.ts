@@ -1,10 +1,13 @@
-/** Holds what the HTTP API really answers to what is published of it: read closed, so that a field that nobody described is noticed. */
+/**
+ * Checks the real answers of the HTTP API against the published description. Schemas are closed, so that an
+ * undescribed field is found.
+ */
 import type { ValidateFunction } from 'ajv';
 import type { Json } from '../../tools/contract/json-schema.ts';
 import { openApi } from '../../tools/contract/openapi.ts';
 import { faultsOf, validator } from './ajv.ts';
 
-/** A request, and how it was answered. */
+/** A request and its answer. */
 export interface Exchange {
   readonly method: string;
   /** With its query. */
@@ -27,17 +30,17 @@ const DOCUMENT = openApi({ closed: true }) as {
   readonly components: { readonly schemas: Json };
 };
 
-/** All that is described: an operation, and a status that it answers. */
+/** Each described operation with each of its statuses. */
 export const described = (): readonly { readonly operation: string; readonly status: string }[] =>
   operations().flatMap(({ operation: { operationId: operation, responses } }) =>
     Object.keys(responses).map((status) => ({ operation, status })),
   );
 
-/** Each route as hono has it: `GET /v1/tasks/{id}`. */
+/** Each route in the notation of OpenAPI: `GET /v1/tasks/{id}`. */
 export const describedRoutes = (): readonly string[] =>
   operations().map(({ method, path }) => `${method.toUpperCase()} /v1${path}`);
 
-/** The routes with a name in their path that may answer a status: `GET /tasks/{id}`. */
+/** The routes with a name in their path that describe a status: `GET /tasks/{id}`. */
 export const routesWith = (status: string): readonly (readonly [route: string, operation: Operation])[] =>
   operations().flatMap(({ method, path, operation }) =>
     path.includes('{') && operation.responses[status] ? [[`${method.toUpperCase()} ${path}`, operation] as const] : [],
@@ -48,13 +51,13 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** Literal paths first: `/tasks/redrive` is no task. */
+/** Literal paths come first: `/tasks/redrive` is not a task. */
 const PATTERNS = operations()
   .map(({ path, method, operation }) => ({
     method: method.toUpperCase(),
     operation,
     parameters: path.split('{').length,
-    // The ids of batches have slashes, which some gateways decode.
+    // The ids of batches contain slashes, which some gateways decode.
     pattern: new RegExp(`^/v1${path.replaceAll(/\{\w+\}/g, path.startsWith('/batches') ? '.+' : '[^/]+')}$`),
   }))
   .sort((a, b) => a.parameters - b.parameters || b.pattern.source.length - a.pattern.source.length);
@@ -67,9 +70,10 @@ const validatorOf = (schema: Json): ValidateFunction => {
 };
 
 /**
- * The operation that was asked, once the exchange is found to be as described; undefined where none is.
+ * Checks an exchange against its description.
  *
- * @throws Error where it is not
+ * @returns the id of its operation; undefined if no operation matches
+ * @throws Error if the exchange differs from the description
  */
 export const asDescribed = ({ method, path, body = '', status, type, text }: Exchange): string | undefined => {
   const [pathname = ''] = path.split('?');
@@ -86,7 +90,7 @@ export const asDescribed = ({ method, path, body = '', status, type, text }: Exc
   if (type !== mediaType) fail(`is ${type}, not ${mediaType}`);
   const faults = faultsOf(validatorOf(schema), JSON.parse(text));
   if (faults.length > 0) fail(faults.join('; '));
-  // What was taken has to be described as what is taken.
+  // An accepted body has to match the described body.
   const sent = body.replace(/^\ufeff/, '');
   if (status < 400 && sent !== '') {
     const wanted = requestBody?.content['application/json']?.schema;

@@ -1,4 +1,7 @@
-/** The API takes a field where its published schema does, up to the last character: what is near the limits is asked for. */
+/**
+ * The API accepts a field exactly if its published schema does, up to the last character. The tests use values near
+ * the limits.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
@@ -22,16 +25,16 @@ interface Call {
 const callOf = (method: string, path: string): Call => paths[path]?.[method.toLowerCase()] ?? {};
 const takenBy = (schema: Json | undefined) => validator({ ...schema, components });
 
-/** Around each length and number that is a limit of anything. */
+/** Lengths and numbers around every limit. */
 const LENGTHS = [0, 1, 63, 64, 128, 200, 256, 512, 516, 4_096].flatMap((limit) => [limit - 1, limit, limit + 1]);
 const WHOLE = [0, 1, 9, 100, 500, 1_000, 43_200, 450_000, 1e9, 999_999_999, 999_999_999_999, 1e12, 2 ** 53 - 1];
 const numbers = fc.oneof(
   fc.constantFrom(...WHOLE.flatMap((limit) => [limit - 1, limit, limit + 1])),
   fc.constantFrom(0.5, 1.5, 99.9, 100.1, 1e-9, 1e-12, 9.9e-13, 1.1e-12, 1e-130, 9e-131, 5e-324, -1e-12, 1 - 2 ** -53),
 );
-/** Those of which there is one way to write them. */
+/** Numbers with only one way to write them. */
 const inDigits = numbers.filter((value) => value === 0 || Math.abs(value) >= 0.5);
-/** In ASCII: a schema counts characters, where bytes are what is kept. */
+/** In ASCII: a schema counts characters, but the limits are in bytes. */
 const texts = fc.oneof(
   fc
     .tuple(fc.constantFrom('', 'a', 'Z', '0', '_', 'ship/', 'f:0:', 'ship~1/'), fc.constantFrom(...LENGTHS))
@@ -44,7 +47,7 @@ const texts = fc.oneof(
 );
 const values = fc.oneof(texts, numbers, fc.constantFrom(null, true, {}, []));
 
-/** What no schema can know: what is configured, of which operation a Target is, which cursors were given. */
+/** Reasons that no schema can express: configured names, the operation of a Target, existing cursors. */
 const BEYOND = /^is a Target of |^is unknown: |^the cursor is not one|^is missing; the operation groups/;
 
 const openOne = async () => {
@@ -57,7 +60,7 @@ const openOne = async () => {
   return { kit, ask, claim: String(claimId) };
 };
 
-/** Calls with a body that is right, of which each field is to be another. */
+/** Calls with a valid body, of which each field is replaced in turn. */
 const BODIES: readonly (readonly [call: string, body: Json, path: string])[] = [
   [
     'POST /tasks',
@@ -90,7 +93,7 @@ describe.each(BODIES)('%s %o', (call, body, path) => {
   const { content = {} } = callOf(method, described).requestBody ?? {};
   const isTaken = takenBy(content['application/json']?.schema);
 
-  it.each(Object.keys(body))('takes the %s that its schema takes', async (name) => {
+  it.each(Object.keys(body))('accepts the same %s as its schema', async (name) => {
     const { ask, claim } = await openOne();
     const route = `${method} ${path.replace('CLAIM', claim)}`;
     await fc.assert(
@@ -105,7 +108,7 @@ describe.each(BODIES)('%s %o', (call, body, path) => {
   });
 });
 
-it.each(['count', 'share'])('the API takes the failFast.%s that its schema takes', async (name) => {
+it.each(['count', 'share'])('the API accepts the same failFast.%s as its schema', async (name) => {
   const { ask } = await openOne();
   const isTaken = takenBy(callOf('post', '/fan-outs').requestBody?.content['application/json']?.schema);
   await fc.assert(
@@ -118,7 +121,7 @@ it.each(['count', 'share'])('the API takes the failFast.%s that its schema takes
   );
 });
 
-/** Calls with a query that is right. */
+/** Calls with a valid query. */
 const QUERIES: readonly (readonly [described: string, query: Readonly<Record<string, string>>, path: string])[] = [
   ['/tasks', { target: MUC, status: 'failed', limit: '1', cursor: '0' }, '/tasks'],
   ['/failures', { cursor: '0' }, '/failures'],
@@ -135,7 +138,7 @@ const QUERIES: readonly (readonly [described: string, query: Readonly<Record<str
 describe.each(QUERIES)('GET %s %o', (described, query, path) => {
   const { parameters = [] } = callOf('get', described);
   it.each(Object.keys(query).filter((name) => name !== 'operation'))(
-    'takes the %s that its schema takes',
+    'accepts the same %s as its schema',
     async (name) => {
       const { ask } = await openOne();
       const { schema } = parameters.find((each) => each.in === 'query' && each.name === name) ?? {};
@@ -145,7 +148,7 @@ describe.each(QUERIES)('GET %s %o', (described, query, path) => {
           const text = String(value);
           const { status, errors = [] } = await ask(`GET ${path}?${new URLSearchParams({ ...query, [name]: text })}`);
           const [{ reason = '' } = {}] = errors as readonly { reason: string }[];
-          // Where a list goes on, whoever gave its cursor knows.
+          // Only the call that returned a cursor can tell whether the cursor is valid.
           if (schema?.pattern === undefined && value !== '' && /^the cursor/.test(reason)) return;
           expect([value, status === 400, reason]).toEqual([value, !isTaken(value), reason]);
         }),
@@ -155,7 +158,7 @@ describe.each(QUERIES)('GET %s %o', (described, query, path) => {
   );
 });
 
-describe('a name of what is configured', () => {
+describe('a configured name', () => {
   const names = fc.oneof(texts, fc.stringMatching(/^[A-Za-z0-9_-]{1,3}$/));
   const input = (name: string) => ({
     operations: {
@@ -176,7 +179,7 @@ describe('a name of what is configured', () => {
     ['operation', 'GET /targets', undefined],
     ['operation', 'GET /doctor/targets', undefined],
     ['operation', 'GET /failures', undefined],
-  ] as const)('%s of %s is taken where it can be configured, and that says the schema', async (name, call, bodyOf) => {
+  ] as const)('as %s of %s is accepted by the API and by its schema', async (name, call, bodyOf) => {
     const [method = '', path = ''] = call.split(' ');
     const { parameters = [], requestBody } = callOf(method, path);
     const isTaken = takenBy(
@@ -186,7 +189,7 @@ describe('a name of what is configured', () => {
       fc.asyncProperty(names, async (value) => {
         const config = parseConfig(input(value));
         const body = bodyOf?.(value);
-        // Whatever is called so in no configuration is in none that an API has.
+        // A name that no configuration accepts cannot be in the configuration of an API.
         const taken = config.ok && (await statusOf(config.value, method, path, { [name]: value }, body)) !== 400;
         expect([value, taken]).toEqual([value, isTaken(body ?? value)]);
       }),

@@ -1,4 +1,4 @@
-/** What is really sent and taken is as it is published, and as the documentation shows it. */
+/** Messages that are sent and accepted have to match the published schemas and the documentation. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,16 +23,16 @@ import { REJECTED_MESSAGE } from '../../tools/contract/register-message.ts';
 import { aCall, aConfig, anItem, aStored, batchId, id, NOW } from '../factories/factories.ts';
 import { faultsOf, validator } from './ajv.ts';
 
-/** Closed: a field that nobody described is noticed. */
+/** Checks with a closed schema, so that an undescribed field is found. */
 const faults = (schema: z.core.$ZodType, text: string): readonly string[] =>
   faultsOf(validator(jsonSchema(schema, { closed: true })), JSON.parse(text));
 
-describe('examples', () => {
+describe('the published examples', () => {
   const parsed = parseConfig(examples.configFile);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   const config = parsed.value;
 
-  it('are what Groupage takes', () => {
+  it('are accepted by Groupage', () => {
     const { messageId, body, errors } = examples.rejectedMessage;
     const taken = { messageId, body: JSON.stringify(examples.registerMessage) };
     expect(parseRegisterMessage(config, taken)).toMatchObject({ ok: true, value: { id: 'order-7', priority: 5 } });
@@ -45,7 +45,7 @@ describe('examples', () => {
     });
   });
 
-  it('are read as they are meant, where they are answers', () => {
+  it('are parsed as intended if they are answers', () => {
     const items = examples.batchCall.items.map((item) => ({ id: id(item.id), payload: '{}' }));
     const read = (status: number, answer: object) =>
       readAnswer({ status, contentType: null, retryAfter: undefined, body: JSON.stringify(answer) }, items);
@@ -54,7 +54,7 @@ describe('examples', () => {
     expect(read(202, examples.pendingAnswer)).toEqual({ kind: 'pending' });
   });
 
-  it('are those of the documentation', () => {
+  it('contain those of the documentation', () => {
     const pages = ['register-message', 'downstream-call', 'events', 'schemas', 'http-api', 'local']
       .map((name) => readFileSync(join(import.meta.dirname, `../../docs/reference/${name}.md`), 'utf8'))
       .join('\n');
@@ -64,22 +64,22 @@ describe('examples', () => {
   });
 });
 
-describe('what a downstream gets', () => {
+describe('a message to a downstream', () => {
   const plain = aCall({ items: ['a', 'b'].map((name) => ({ id: id(name), payload: '{"depot":"MUC"}' })) });
   const merged = { ...plain, inputs: ['{"id":"x"}', '7', '"y"'] };
 
   it.each([
     ['of single tasks', plain],
     ['of merged ones', merged],
-  ])('is a call, or an event, as described: %s', (_, call) => {
+  ])('matches the schema of its call or event: %s', (_, call) => {
     expect(faults(BATCH_CALL, printCall(call))).toEqual([]);
     expect(faults(BATCH_EVENT, printEvent(call))).toEqual([]);
-    // The one is not taken for the other.
+    // Neither schema accepts the other message.
     expect(faults(BATCH_CALL, printEvent(call))).not.toEqual([]);
     expect(faults(BATCH_EVENT, printCall(call))).not.toEqual([]);
   });
 
-  it('may be answered in the ways that are described, and not half', () => {
+  it('may be answered in the described ways only', () => {
     for (const answer of ['{}', '{"results":[]}', '{"inputs":[]}', '{"results":[{"id":"a","status":"retry"}]}'])
       expect(faults(BATCH_ANSWER, answer)).toEqual([]);
     for (const odd of ['[]', 'null', '{"results":{}}', '{"results":[{"id":"a"}]}', '{"inputs":null}', '{"pending":1}'])
@@ -87,7 +87,7 @@ describe('what a downstream gets', () => {
   });
 });
 
-it('a rejection is as described, with or without all of its body and reasons', () => {
+it('a rejection matches its schema, also with a cut body or many reasons', () => {
   const problem = { path: 'payload', reason: 'is odd' };
   const rejection = { messageId: 'm', body: '{}', problems: [problem], at: NOW };
   const many = Array.from({ length: 21 }, () => problem);
@@ -98,8 +98,8 @@ it('a rejection is as described, with or without all of its body and reasons', (
   expect(faults(REJECTED_MESSAGE, large)).toEqual([]);
 });
 
-describe('what destinations are told', () => {
-  /** The event as it leaves, once it is found to be as its type is described. */
+describe('an event to a destination', () => {
+  /** The type of a sent event, which is checked against its schema. */
   const told = (event: string, maxBytes = 1_000_000) => {
     const { text, type } = leaving(event, 'Groupage-prod-Flow', maxBytes);
     expect(Object.keys(EVENTS)).toContain(type);
@@ -111,7 +111,7 @@ describe('what destinations are told', () => {
   const ofTask = (state: Ended, maxBytes?: number) =>
     told(eventOf(aStored(state, { correlationId: 'c', fanOutItem: anItem('f:0:0') }), state), maxBytes);
 
-  it('is described: of tasks', () => {
+  it('matches its schema for tasks', () => {
     const error = { code: 'odd', message: 'why', retriable: true };
     expect(ofTask({ status: 'failed', error, ...finished })).toBe('groupage.task.failed');
     expect(ofTask({ status: 'failed', error, attempts: 0, finishedAt: NOW })).toBe('groupage.task.failed');
@@ -121,7 +121,7 @@ describe('what destinations are told', () => {
     expect(ofTask({ status: 'succeeded', ...finished, result }, 1_500)).toBe('groupage.task.succeeded');
   });
 
-  it('is described: of fan-outs and deferred lists', () => {
+  it('matches its schema for fan-outs and deferred lists', () => {
     const base = aConfig();
     const config = {
       ...base,

@@ -15,7 +15,7 @@ describe('openapi.json', () => {
     expect([errors, valid]).toEqual([undefined, true]);
   });
 
-  it('has schemas of 2020-12, and examples that they take', () => {
+  it('has schemas of JSON Schema 2020-12 with valid examples', () => {
     const { components } = document as { components: Json };
     let examples = 0;
     for (const { schema, example } of mediaTypesIn(document.paths)) {
@@ -27,7 +27,7 @@ describe('openapi.json', () => {
     expect(examples).toBeGreaterThan(25);
   });
 
-  it('says of each tag what it is of, and has no other', () => {
+  it('describes each tag that it uses, and no other', () => {
     const { tags, paths } = document as {
       tags: readonly { name: string }[];
       paths: Record<string, Record<string, Json>>;
@@ -38,7 +38,7 @@ describe('openapi.json', () => {
     expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
   });
 
-  it('has each route that there is, and no other', () => {
+  it('has each route of the API, and no other', () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     const there = app.routes
       .filter(({ method }) => method !== 'ALL')
@@ -48,14 +48,14 @@ describe('openapi.json', () => {
     expect([...new Set(there)].toSorted()).toEqual([...describedRoutes()].toSorted());
   });
 
-  it('says of each path what else it takes, as the API says it to another method', async () => {
+  it('documents only methods that the API returns in Allow', async () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     const { paths } = document as { paths: Record<string, Json> };
     for (const [path, methods] of Object.entries(paths)) {
       const { status, headers } = await app.request(`/v1${path.replaceAll(/[{}]/g, '')}`, { method: 'PATCH' });
       const allowed = (headers.get('allow') ?? '').split(', ');
       expect([path, status]).toEqual([path, 405]);
-      // A path with a name in it takes more: `redrive` could be the id of a task.
+      // A path with a name allows more methods: `redrive` could be the id of a task.
       expect([path, allowed]).toEqual([
         path,
         expect.arrayContaining(Object.keys(methods).map((method) => method.toUpperCase())),
@@ -64,7 +64,7 @@ describe('openapi.json', () => {
   });
 });
 
-/** Whatever has a schema, and maybe an example. */
+/** All objects that have a schema, and maybe an example. */
 const mediaTypesIn = (value: unknown): readonly { readonly schema: Json; readonly example?: unknown }[] => {
   if (typeof value !== 'object' || value === null) return [];
   const here = 'schema' in value ? [value as { schema: Json; example?: unknown }] : [];

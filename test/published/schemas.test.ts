@@ -9,7 +9,7 @@ import { committed, draft7Validator, faultsOf, validator } from './ajv.ts';
 const FOLDER = join(import.meta.dirname, '../../contract');
 const SCHEMAS = readdirSync(FOLDER).filter((name) => name.endsWith('.schema.json'));
 
-it('the committed contract is what the schemas say now: `npm run contract` writes it', () => {
+it('the committed contract matches the schemas; `npm run contract` writes it', () => {
   const made = Object.entries(contractFiles()).map(([name, document]) => [name, printed(document)]);
   const there = readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]);
   expect(Object.fromEntries(there)).toEqual(Object.fromEntries(made));
@@ -18,7 +18,7 @@ it('the committed contract is what the schemas say now: `npm run contract` write
 describe.each(SCHEMAS)('%s', (name) => {
   const schema = committed(name);
 
-  it('is a JSON Schema of 2020-12 without a word that nobody knows, and takes its examples', () => {
+  it('is JSON Schema 2020-12 without unknown keywords, and accepts its examples', () => {
     expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
     const validate = validator(schema);
     const examples = schema.examples as readonly Json[];
@@ -26,13 +26,13 @@ describe.each(SCHEMAS)('%s', (name) => {
     for (const example of examples) expect(faultsOf(validate, example)).toEqual([]);
   });
 
-  it('says what it is, and what each of its fields is', () => {
+  it('describes itself and each of its fields', () => {
     expect([schema.title, schema.description]).toEqual([expect.any(String), expect.any(String)]);
     expect(undescribed(schema, '')).toEqual([]);
   });
 });
 
-/** The fields that nobody described. One that can only be one thing, or refers to what is described, speaks for itself. */
+/** The fields without a description. A constant, an enumeration or a reference needs none. */
 const undescribed = (schema: unknown, path: string): readonly string[] => {
   if (typeof schema !== 'object' || schema === null) return [];
   const own = Object.entries((schema as { properties?: Json }).properties ?? {}).flatMap(([name, field]) => {
@@ -49,11 +49,11 @@ describe('asyncapi.json', () => {
     expect(faultsOf(draft7Validator(asyncApiSchema as Json, false), document)).toEqual([]);
   });
 
-  it('refers only to what is there', () => {
+  it('has no broken reference', () => {
     expect(brokenReferences(document)).toEqual([]);
   });
 
-  it('has examples that its messages take', () => {
+  it('has examples that match its messages', () => {
     const { schemas, messages } = document.components as { schemas: Json; messages: Record<string, Json> };
     const names = Object.keys(messages);
     expect(names).toHaveLength(10);

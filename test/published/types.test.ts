@@ -1,4 +1,4 @@
-/** What is answered is what the package's types promise of it: the compiler holds the schemas to them. */
+/** Answers have to extend the package's types. The compiler checks this. */
 import { expectTypeOf, it } from 'vitest';
 import type * as z from 'zod/mini';
 import type { Batch } from '../../src/api/batches/responses.ts';
@@ -10,11 +10,11 @@ import type { AddedJobs, DeletedList, ListedJob, ListView } from '../../src/clie
 import type { FanOutView } from '../../src/testing/testbed.ts';
 import type { BatchView, TaskView } from '../../src/testing/views.ts';
 
-/** As it comes as JSON: what is undefined is not there. */
+/** As JSON has it: undefined members are absent. */
 type Answered<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
 type Of<Schema> = Answered<z.infer<Schema>>;
 
-it('what a client reads', () => {
+it('the schemas extend the types of the clients', () => {
   expectTypeOf<Answered<lists.List>>().toExtend<ListView>();
   expectTypeOf<Of<typeof lists.LIST_DELETED>>().toExtend<DeletedList>();
   expectTypeOf<Answered<lists.Job>>().toExtend<ListedJob>();
@@ -24,7 +24,7 @@ it('what a client reads', () => {
   expectTypeOf<Of<typeof fanOuts.ITEMS_ADDED>['groups'][number]>().toExtend<AddedGroup>();
 });
 
-it('what a test is shown', () => {
+it('the schemas extend the types of the testbed', () => {
   expectTypeOf<Answered<fanOuts.FanOut>>().toExtend<FanOutView>();
   // A testbed keeps every payload.
   expectTypeOf<Answered<Task> & Pick<TaskView, 'payload'>>().toExtend<TaskView>();

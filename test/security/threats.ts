@@ -14,18 +14,12 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/steps/refused-messages.test.ts', 'sends events whose destination is configured now again'],
   ],
   'an HTTP destination accepts forged, changed or repeated events': [
-    [
-      'test/callbacks/http.test.ts',
-      'gets the event as it is, signed with the time, and with the headers that are configured',
-    ],
+    ['test/callbacks/http.test.ts', 'gets the unchanged event, signed, with configured headers'],
     ['test/callbacks/http.test.ts', 'is not called without its secret'],
   ],
   'a destination redirects events, never ends its answer, or gets its answer into logs': [
-    [
-      'test/callbacks/http.test.ts',
-      'does not take it by answering %s: it comes again, and what was said is not repeated',
-    ],
-    ['test/callbacks/http.test.ts', 'that never stops answering took it all the same, and holds nobody up'],
+    ['test/callbacks/http.test.ts', "refuses an event with status %s; its answer's text is not repeated"],
+    ['test/callbacks/http.test.ts', 'that never ends its answer has accepted the event, without delay'],
   ],
   'a function reaches more than the configured destinations': [
     ['test/infrastructure/destinations.test.ts', 'may reach %s, and nobody else may'],
@@ -34,12 +28,12 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/security/addresses.test.ts', 'keeps a place that its payload names as text'],
   ],
   'prototype pollution by names such as `__proto__` and `constructor`': [
-    ['test/domain/register-message.test.ts', 'is refused with all reasons at once'],
-    ['test/end-to-end/bad-input.test.ts', 'are names and values like any other, all the way'],
+    ['test/domain/register-message.test.ts', 'is refused with every reason at once'],
+    ['test/end-to-end/bad-input.test.ts', 'are ordinary ids, values, payloads and results'],
   ],
   'nesting so deep that the stack overflows': [
-    ['test/domain/json-text.test.ts', 'reads deep nesting and long strings without recursion'],
-    ['test/downstream/http-answer.test.ts', 'may nest as deeply as it likes, or hold half a surrogate pair'],
+    ['test/domain/json-text.test.ts', 'walks deep nesting and long strings without recursion'],
+    ['test/downstream/http-answer.test.ts', 'may be deeply nested, or contain half a surrogate pair'],
   ],
   'JSON that grows a hundredfold in memory': [
     ['test/domain/json-text.test.ts', 'is refused for too many brackets and commas, not for its length'],
@@ -56,8 +50,8 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/domain/register-message.test.ts', 'keeps its payload unchanged'],
   ],
   'repeated keys, lone surrogates, byte order marks, broken UTF-8, which two parsers read differently': [
-    ['test/api/bodies.test.ts', 'a body that is not UTF-8 is refused, and nothing of it is stored as something else'],
-    ['test/cli/lines.test.ts', 'a line that is not UTF-8 is refused as it is, and costs the others nothing'],
+    ['test/api/bodies.test.ts', 'a body that is not UTF-8 is refused, and nothing is stored'],
+    ['test/cli/lines.test.ts', 'a line that is not UTF-8 is refused, and the others are sent'],
     ['test/fuzz/register-message.test.ts', 'a payload arrives byte for byte, whatever surrounds it'],
     ['test/fuzz/api-bodies.test.ts', 'a body of tasks is taken whole and as it was sent, or refused in words'],
   ],
@@ -86,27 +80,27 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ],
   ],
   'injection into statements, expressions or keys (PartiQL)': [
-    ['test/end-to-end/bad-input.test.ts', 'are names and values like any other, all the way'],
+    ['test/end-to-end/bad-input.test.ts', 'are ordinary ids, values, payloads and results'],
   ],
   'line breaks in values of headers (`Idempotency-Key` contains the batch id)': [
     ['test/fuzz/register-message.test.ts', 'a register message is a task as it was sent, or is refused in words'],
   ],
   'repeated messages': [
     ['test/security/cost.test.ts', 'makes no second task by coming a thousand times'],
-    ['test/end-to-end/bad-input.test.ts', 'are harmless: one task, one batch, one call'],
+    ['test/end-to-end/bad-input.test.ts', 'add no batch and no call'],
   ],
   "another producer's id with another payload": [
-    ['test/end-to-end/bad-input.test.ts', 'that use a taken id for something else are refused; the first task stands'],
+    ['test/end-to-end/bad-input.test.ts', 'with an id taken by another task are refused; the first task is unchanged'],
   ],
   'made-up fan-out items, and items of an ended fan-out': [
-    ['test/api/fan-outs.test.ts', 'with malformed items are refused by their places, and none of them counts'],
-    ['test/end-to-end/fan-outs.test.ts', 'what cannot be meant is refused, and nothing of it is done'],
+    ['test/api/fan-outs.test.ts', 'with malformed items are refused by path, and none counts'],
+    ['test/end-to-end/fan-outs.test.ts', 'invalid requests to fan-outs are refused and change nothing'],
   ],
   "a claim of another list, jobs of another claim, two results for a job, a list's internal tracker used as a fan-out":
     [
-      ['test/api/list-claims.test.ts', 'is named by what claiming answered, in its own list'],
-      ['test/api/list-claims.test.ts', 'that is done with something wrong has done nothing'],
-      ['test/api/lists.test.ts', 'a list is none to those who ask for fan-outs'],
+      ['test/api/list-claims.test.ts', 'is addressed by its handle, in its own list'],
+      ['test/api/list-claims.test.ts', 'stays unchanged if it is completed with an invalid body'],
+      ['test/api/lists.test.ts', 'a list cannot be read or acked as a fan-out'],
       ['test/fuzz/api-lists.test.ts', 'a body about lists does what it says, or is refused in words and does nothing'],
     ],
   'a producer ends or loses jobs of a list, or gets jobs that are for workers': [
@@ -120,12 +114,9 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/wire.test.ts', 'is a count, whatever somebody else wrote there: delays are made from it'],
   ],
   'an elect, group or batch message with a made-up Target, batch, token or fence': [
-    [
-      'test/end-to-end/bad-input.test.ts',
-      'lead nowhere: a Target is led from its first fence on, and its tasks are called about once',
-    ],
-    ['test/steps/group.test.ts', 'ignores a message that no leader of the Target sent'],
-    ['test/domain/small-parts.test.ts', 'is refused if a row could not hold its names, or only at a high cost'],
+    ['test/end-to-end/bad-input.test.ts', 'start no leader and no batch'],
+    ['test/steps/group.test.ts', 'leaves a Target alone about which it gets a message that no leader wrote'],
+    ['test/domain/small-parts.test.ts', 'name nothing that no row could hold, or that would make its row dear'],
     ['test/security/cost.test.ts', 'about a Target that there is not reads, and writes one row at the most'],
   ],
   'messages that are rejected each time they are redriven': [
@@ -133,11 +124,8 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/steps/dead-letters.test.ts', 'skips dead letters that arrived after it began and reaches older ones'],
   ],
   'messages with more errors than an answer can hold': [
-    ['test/steps/refused-messages.test.ts', 'lists a message with its first twenty problems'],
-    [
-      'test/api/dead-letters.test.ts',
-      'is answered within what an answer may have, whatever is wrong with them; the cursor goes on with the rest',
-    ],
+    ['test/steps/refused-messages.test.ts', 'are named with the first twenty of their reasons'],
+    ['test/api/dead-letters.test.ts', 'limits its answer; the cursor continues with the rest'],
   ],
   'a Target that cannot be checked or repaired, or an invalid position, stops the patrol': [
     ['test/steps/patrol.test.ts', 'goes on with other Targets if some cannot be %s, and names them'],
@@ -146,34 +134,29 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   'messages that no function can read': [
     ['test/steps/sweep.test.ts', 'moves unreadable messages to the rejected queue with the reason'],
   ],
-  'a redirect takes the batch elsewhere': [
-    ['test/downstream/http.test.ts', 'that leads elsewhere is not followed: nobody configured that place'],
-  ],
+  'a redirect takes the batch elsewhere': [['test/downstream/http.test.ts', 'that redirects is not followed']],
   'an endless answer, or one that unpacks to gigabytes': [
-    [
-      'test/downstream/http.test.ts',
-      'that never stops answering is stopped: its connection is closed, and its answer may be smaller for fewer items',
-    ],
-    ['test/downstream/http.test.ts', 'that answers little which becomes much is stopped too'],
+    ['test/downstream/http.test.ts', 'whose answer never ends is cut off, and its batch may be halved'],
+    ['test/downstream/http.test.ts', 'whose compressed answer becomes too large is cut off'],
   ],
   'an answer that arrives byte by byte': [
-    ['test/downstream/http.test.ts', 'that answers drop by drop gets no more than its time'],
+    ['test/downstream/http.test.ts', 'that answers slowly is cut off at the timeout'],
   ],
   'results for other tasks, several results for one task, half an answer': [
-    ['test/downstream/http-answer.test.ts', 'about items that nobody asked about changes nothing'],
+    ['test/downstream/http-answer.test.ts', 'with results for unknown items changes nothing'],
     ['test/fuzz/answers.test.ts', 'what an answer tells of its items is what they get, to the letter'],
   ],
   'an endless pause (`Retry-After`)': [
     ['test/fuzz/answers.test.ts', 'a pause that is asked for is one that can be waited, or none'],
   ],
   'forged, changed or repeated calls of a downstream': [
-    ['test/downstream/signature.test.ts', 'does not hold for %s'],
-    ['test/downstream/signature.test.ts', 'holds while the clocks are no more than the tolerance apart, either way'],
-    ['test/downstream/documented.test.ts', 'holds what is signed, and nothing else'],
+    ['test/downstream/signature.test.ts', 'is invalid for %s'],
+    ['test/downstream/signature.test.ts', 'is valid while the clocks differ by at most the tolerance'],
+    ['test/downstream/documented.test.ts', 'accepts a valid signature, and no other'],
   ],
   'a secret in the configuration, an error or a log': [
-    ['test/downstream/secrets.test.ts', 'is not said, whatever a service says of it'],
-    ['test/downstream/http-headers.test.ts', 'whose secret %s is not made, and says which'],
+    ['test/downstream/secrets.test.ts', "is not in the error, even if the service's error contains it"],
+    ['test/downstream/http-headers.test.ts', 'whose secret %s is not made, and names the secret'],
   ],
   "a local start calls AWS with a user's credentials": [
     ['test/local/services.test.ts', 'calls an emulator on this machine, and none elsewhere'],
@@ -186,17 +169,14 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/function-url.test.ts', "answers what is hardly a request as the caller's fault"],
   ],
   'forged cursors': [
-    ['test/end-to-end/api.test.ts', 'answers 400 to a cursor that was made by hand'],
-    ['test/aws/cursor.test.ts', 'is a key of its list, as a page gave it'],
+    ['test/end-to-end/api.test.ts', 'answers 400 if the cursor was not made by the API'],
+    ['test/aws/cursor.test.ts', 'is a key of its list, as a page returned it'],
   ],
   'a misspelt dry run or filter makes the doctor repair everything': [
-    ['test/api/doctor.test.ts', 'repairs nothing for whoever asks for less, or for what nobody knows, and names it'],
+    ['test/api/doctor.test.ts', 'refuses unknown parameters, also dryRun, and repairs nothing'],
   ],
   'answers a hundred times as large as the request': [
-    [
-      'test/end-to-end/api.test.ts',
-      'answers with the first thousand of many errors: no request makes an answer that is too large',
-    ],
+    ['test/end-to-end/api.test.ts', 'lists the first 1,000 errors and counts the rest'],
   ],
   'cross-site requests of a web page to the API, SQS or DynamoDB': [
     ['test/local/loopback.test.ts', 'answers no page of another origin (cross-site requests)'],
@@ -230,7 +210,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/console/outbox.test.ts', 'is the latest about each thing, in the order in which they first came'],
   ],
   'credentials in the page or terminal of `groupage console`': [
-    ['test/cli/console.test.ts', 'serves the page on a deployed stack, and signs what it asks for'],
+    ['test/cli/console.test.ts', 'serves the page for a deployed stack, and signs the requests to the API'],
   ],
   'other machines in the network': [['test/local/sqs-engine.test.ts', 'listens on the loopback address alone']],
   'a `.groupage/local.json` in a folder above yours redirects your tasks': [
@@ -238,26 +218,23 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/local-file.test.ts', "counts for nothing when it is another user's, who may write a folder above"],
   ],
   'escape sequences in payloads, results, errors and names, shown in a terminal': [
-    ['test/cli/output.test.ts', 'reaches a terminal without what it would act upon'],
-    ['test/cli/cli.test.ts', 'shows payloads, results and errors without what a terminal would act upon, as JSON too'],
+    ['test/cli/output.test.ts', 'is printed without terminal codes'],
+    ['test/cli/cli.test.ts', 'prints payloads, results and errors without terminal codes, also as JSON'],
   ],
   'a payload that passes for other fields or another line': [
-    ['test/cli/cli.test.ts', 'takes a payload for nothing else than a payload'],
-    ['test/cli/lines.test.ts', 'a line ends where a line ends, and not inside of a JSON string'],
+    ['test/cli/cli.test.ts', 'refuses a payload that contains other fields'],
+    ['test/cli/lines.test.ts', 'a line ends at a line feed, and not within a JSON string'],
   ],
   'a redirect takes a signed request with its session token elsewhere': [
-    ['test/cli/stack.test.ts', 'sends nothing on to another host, whose token and task are not for it'],
+    ['test/cli/stack.test.ts', 'follows no redirect to another host, so that no credentials leak'],
   ],
   'values that forge log lines': [
     ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
   ],
   'payloads, results, answers, tokens or credentials in logs': [
     ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
-    [
-      'test/downstream/http-answer.test.ts',
-      'is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload',
-    ],
-    ['test/domain/json-text.test.ts', 'is refused without a quotation, as reasons are logged'],
+    ['test/downstream/http-answer.test.ts', 'is quoted separately from the reason, which is logged'],
+    ['test/domain/json-text.test.ts', 'is refused without being quoted: reasons are logged, and it may be a payload'],
   ],
   "secrets in the functions' environment, or in templates": [
     ['test/security/secrets.test.ts', 'tells functions the names of tables and queues by reference, and nothing else'],
@@ -268,7 +245,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/infrastructure/promises/functions.ts', 'every setting of a function is a reference'],
   ],
   'passwords and keys in printed addresses': [
-    ['test/config/endpoints.test.ts', 'no secret that stands in a wrong place of a configuration is shown'],
+    ['test/config/endpoints.test.ts', 'no problem of a configuration contains a secret'],
     ['test/local/start.test.ts', 'prints where tasks go, without what may be a key'],
     ['test/cli/cli.test.ts', 'checks a configuration'],
   ],

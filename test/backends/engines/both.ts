@@ -2,7 +2,7 @@
 import type { Started } from '../setup.ts';
 import type { Engine } from './engine.ts';
 
-/** Starts both at once; what has started is stopped if the other fails. @throws what the first to fail threw */
+/** Starts both engines at once. If one fails, stops the other. @throws the first error */
 export const startBoth = async (
   startDynamoDB: () => Promise<Engine>,
   startSqs: () => Promise<Engine>,

@@ -1,23 +1,25 @@
-/** The engines as others run them: the published images, in containers, by Testcontainers. */
+/** The published images of the engines, in containers, by Testcontainers. */
 import type { Readable } from 'node:stream';
 import { LocalstackContainer } from '@testcontainers/localstack';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
 import { reasonOf } from '../../../src/util/problems.ts';
 import type { Engine } from './engine.ts';
 
-/** The version that `tools/local/dynamodb-local.ts` runs without a container: what differs is the container's doing. */
+/**
+ * The same version that `tools/local/dynamodb-local.ts` runs without a container, so that only the container differs.
+ */
 export const DYNAMODB_IMAGE = 'amazon/dynamodb-local:1.25.1';
-/** The last version that needs no token; later ones end at once without one. */
+/** The last version that needs no token; later ones exit at once without one. */
 export const LOCALSTACK_IMAGE = 'localstack/localstack:4.14.0';
 
 const DYNAMODB_PORT = 8000;
 const LOCALSTACK_PORT = 4566;
-/** Milliseconds, from when the image is there. */
+/** The longest start of a container after its image is there, in milliseconds. */
 const PATIENCE = 120_000;
-/** Milliseconds between two looks whether it serves, and for each. */
+/** The interval between two checks, and the timeout of each, in milliseconds. */
 const OFTEN = 500;
 
-/** Why no container can run here, in words; undefined when a container engine answers. */
+/** The reason why no container can run here; undefined if a container engine answers. */
 export const containersProblem = async (): Promise<string | undefined> => {
   try {
     await getContainerRuntimeClient();
@@ -30,18 +32,18 @@ export const containersProblem = async (): Promise<string | undefined> => {
   }
 };
 
-/** DynamoDB Local, in memory, until it is stopped. @throws Error in words */
+/** Starts DynamoDB Local in memory. @throws Error with the reason */
 export const startDynamoDBContainer = (): Promise<Engine> =>
   started(
     DYNAMODB_IMAGE,
     new DynamoDBContainer(DYNAMODB_IMAGE)
       .withExposedPorts(DYNAMODB_PORT)
       .withCommand(['-jar', 'DynamoDBLocal.jar', '-inMemory', '-sharedDb', '-disableTelemetry'])
-      // Whoever calls without a signature is told so: it serves.
+      // A request without a signature is answered 400: the engine serves.
       .withWaitStrategy(Wait.forHttp('/', DYNAMODB_PORT).forStatusCode(400).withReadTimeout(OFTEN)),
   );
 
-/** LocalStack with SQS only, until it is stopped. @throws Error in words */
+/** Starts LocalStack with SQS only. @throws Error with the reason */
 export const startLocalStackContainer = (): Promise<Engine> =>
   started(
     LOCALSTACK_IMAGE,
@@ -50,12 +52,12 @@ export const startLocalStackContainer = (): Promise<Engine> =>
         SERVICES: 'sqs',
         STRICT_SERVICE_LOADING: '1',
         EAGER_SERVICE_LOADING: '1',
-        // The URLs of queues begin with the address that was called, whatever the port is outside.
+        // The URLs of queues begin with the address that was called, whatever the published port is.
         SQS_ENDPOINT_STRATEGY: 'dynamic',
         DISABLE_EVENTS: '1',
         SKIP_SSL_CERT_DOWNLOAD: '1',
       })
-      // It says "Ready." seconds before SQS answers: only a call to SQS tells.
+      // LocalStack prints "Ready." seconds before SQS answers, so the check calls SQS.
       .withWaitStrategy(Wait.forHttp('/?Action=ListQueues', LOCALSTACK_PORT).forStatusCode(200).withReadTimeout(OFTEN)),
   );
 
@@ -78,7 +80,7 @@ const started = async (
       { cause },
     );
   }
-  // By its number: `localhost` may mean an IPv6 address too, where nothing is published.
+  // By its number: `localhost` may resolve to an IPv6 address too, where no port is published.
   const host = isLoopback(running.getHost()) ? '127.0.0.1' : running.getHost();
   return {
     endpoint: `http://${host}:${running.getFirstMappedPort()}`,
@@ -90,12 +92,12 @@ const started = async (
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '127.0.0.1';
 
-/** What Testcontainers hands to the engine for a published port: it names no address, which means all. */
+/** The form in which Testcontainers publishes ports: without an address, which means all addresses. */
 type Published = Readonly<Record<string, readonly { HostPort?: string }[]>>;
 
 /**
- * The same ports at the loopback address, if that is where Testcontainers will look for them. With an engine on another
- * machine, or seen from inside a container, they stay at every address of the engine's machine: else they are out of reach.
+ * Publishes the ports at the loopback address if Testcontainers will look for them there. An engine on another
+ * machine, or seen from inside a container, has to publish at all addresses to be reachable.
  */
 const onLoopback = async (published: Published): Promise<Record<string, { HostIp?: string; HostPort: string }[]>> => {
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime;

@@ -1,4 +1,4 @@
-/** An engine that runs, at a loopback address. */
+/** A running engine at a loopback address. */
 export interface Engine {
   readonly endpoint: string;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Prints, for `.ci/containers`, the names of the images and the folders they are made of, as shell variables. */
+/** Prints the names of the images and the folders of their contents as shell variables, for `.ci/containers`. */
 import { dynamoDBLocalCommand } from '../../../tools/local/dynamodb-local.ts';
 import { DYNAMODB_IMAGE, LOCALSTACK_IMAGE } from './containers.ts';
 import { localStackEnvironment, localStackProblem } from './localstack.ts';

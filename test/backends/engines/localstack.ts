@@ -1,5 +1,5 @@
 /**
- * LocalStack's open core as a process, for SQS: no container engine, no account, nothing from outside once it is
+ * LocalStack's open core as a process, for SQS: it needs no container engine, no account, and no network once
  * installed. 4.14.0 is the last version that needs no token.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,17 +13,17 @@ import { pythonEnvironment } from './python.ts';
 import { pythonProblem } from './python-interpreters.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** With 3.11, its SQS answers every call with 500. */
+/** With Python 3.11, its SQS answers every call with 500. */
 const VERSION = '3.13';
 
-/** Why LocalStack cannot run here, in words; undefined when it can. */
+/** The reason why LocalStack cannot run here; undefined if it can. */
 export const localStackProblem = (): Promise<string | undefined> => pythonProblem(VERSION);
 
-/** The folder of its Python environment. @throws Error in words */
+/** The folder of its Python environment. @throws Error with the reason */
 export const localStackEnvironment = (): Promise<string> =>
   pythonEnvironment({ name: 'localstack', requirements: join(HERE, 'localstack-requirements.txt'), version: VERSION });
 
-/** SQS, empty, until it is stopped. @throws Error in words */
+/** Starts an empty SQS. @throws Error with the reason */
 export const startLocalStack = async (): Promise<Engine> => {
   const environment = await localStackEnvironment();
   const port = await freePort();
@@ -50,20 +50,20 @@ const settings = (port: number, folder: string): Readonly<Record<string, string>
   TMPDIR: folder,
   FILESYSTEM_ROOT: folder,
   GATEWAY_LISTEN: `127.0.0.1:${port}`,
-  // Everything else is refused in words, instead of wanting downloads.
+  // Other services are refused with a message, and not downloaded.
   SERVICES: 'sqs',
   STRICT_SERVICE_LOADING: '1',
   EAGER_SERVICE_LOADING: '1',
   // The URLs of queues begin with the address that was called.
   SQS_ENDPOINT_STRATEGY: 'dynamic',
   OVERRIDE_IN_DOCKER: '0',
-  // Nothing to the outside: no events, no certificate, no name server.
+  // No traffic to the outside: no events, no certificate, no name server.
   DISABLE_EVENTS: '1',
   SKIP_SSL_CERT_DOWNLOAD: '1',
   DNS_ADDRESS: '0',
 });
 
-/** It answers before SQS does: only a call to SQS tells. */
+/** LocalStack answers before its SQS does, so the check calls SQS. */
 const listsQueues = async (endpoint: string): Promise<boolean> => {
   const { ok } = await fetch(endpoint, {
     method: 'POST',

@@ -1,29 +1,34 @@
-/** An engine that is a program of its own: started on a free port, waited for, ended with this process at the latest. */
+/**
+ * An engine that is a program of its own: started on a free port, awaited, and ended with this process at the latest.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { end, spawnWatched } from '../../../tools/local/child.ts';
 import type { Engine } from './engine.ts';
 
-/** How to start an engine's program, and how to see that it serves. */
+/** How to start an engine's program, and how to check that it serves. */
 export interface Program {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** The whole environment but for PATH: what else is set here, proxies among it, is none of the program's business. */
+  /**
+   * The whole environment except for PATH: other variables of this process, such as proxies, must not affect the
+   * program.
+   */
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly port: number;
-  /** Whether it serves; a refused connection, which is no answer yet, may be thrown. */
+  /** Whether it serves. May throw on a refused connection, which means not yet. */
   serves(endpoint: string): Promise<boolean>;
 }
 
-/** Milliseconds until a program that neither serves nor ends is given up. */
+/** The time until a program that neither serves nor exits is given up, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** @throws Error when the program ends, or does not serve in time; it says what the program said last. */
+/** @throws Error with the program's last output if the program exits, or does not serve in time */
 export const startProgram = async (program: Program): Promise<Engine> => {
   const { name, command, environment, cwd, port, serves } = program;
   const variables = Object.entries({ PATH: process.env.PATH ?? '', ...environment });
-  // `env` becomes the program, which thereby keeps the process id that the watchdog knows.
+  // `env` becomes the program, which so keeps the process id that the watchdog has.
   const child = spawnWatched('env', ['-i', ...variables.map(([key, value]) => `${key}=${value}`), ...command], { cwd });
   const endpoint = `http://127.0.0.1:${port}`;
   const said = lastWords(child);
@@ -55,7 +60,7 @@ const ended = (child: ChildProcess): Promise<string> =>
     child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? `exit code ${code}`}`));
   });
 
-/** @returns undefined once it serves, otherwise why it is given up. */
+/** @returns undefined once it serves, otherwise the reason why it is given up */
 const servesInTime = async (
   endpoint: string,
   serves: Program['serves'],

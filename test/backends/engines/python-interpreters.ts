@@ -1,4 +1,4 @@
-/** Where a Python of some version may be: on the PATH, kept by pyenv, kept by uv. */
+/** Looks for a Python of a version: on the PATH, in pyenv, in uv. */
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** `3.13` is that version only, `3.10+` that one or a later one. */
+/** `3.13` is this version only, `3.10+` this or a later one. */
 export type PythonVersion = `3.${number}` | `3.${number}+`;
 
 /** An interpreter that runs. */
@@ -19,7 +19,10 @@ export interface Python {
 
 const LATEST_MINOR = 14;
 
-/** The first interpreter that runs, has the version, and can make environments (Debian's needs a package more for it). */
+/**
+ * The first interpreter that runs, has the version, and can create environments (Debian's needs one more package for
+ * this).
+ */
 export const findPython = async (wanted: PythonVersion): Promise<Python | undefined> => {
   for (const path of candidates(wanted)) {
     const version = await versionOf(path);
@@ -28,7 +31,7 @@ export const findPython = async (wanted: PythonVersion): Promise<Python | undefi
   return undefined;
 };
 
-/** Why no such Python can be used here, in words; undefined when one can. */
+/** The reason why there is no such Python here; undefined if there is one. */
 export const pythonProblem = async (wanted: PythonVersion): Promise<string | undefined> =>
   (await findPython(wanted))
     ? undefined
@@ -66,13 +69,13 @@ const fits = (version: string, wanted: PythonVersion): boolean => {
   return major === 3 && (wanted.endsWith('+') ? minor >= minorOf(wanted)[1] : minor === minorOf(wanted)[1]);
 };
 
-/** Names on the PATH may be shims that only say what to install: an interpreter counts when it runs. */
+/** The version of an interpreter, if it runs. Names on the PATH may be shims that only print what to install. */
 const versionOf = async (path: string): Promise<string | undefined> => {
   try {
     const { stdout } = await run(path, ['-c', 'import ensurepip, venv, platform; print(platform.python_version())']);
     return stdout.trim();
   } catch {
-    // It is not there, or does not run: the next one may.
+    // Not there, or not runnable: try the next one.
     return undefined;
   }
 };

@@ -1,6 +1,6 @@
 /**
- * Python programs in environments of their own, below `.cache/` of the repository. Made once, in place, since an
- * environment holds its own absolute path; whole only when its marker is there, and made by one process at a time.
+ * Python programs in environments of their own, below `.cache/` of the repository. An environment is created once, in
+ * place, since it contains its absolute path. A marker shows that it is complete. One process creates it at a time.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,19 +17,20 @@ const run = promisify(execFile);
 const CACHE = join(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))), '.cache', 'python');
 const SQLITE_BUSY = 5;
 
-/** What an environment has in it. */
+/** The contents of an environment. */
 export interface PythonWanted {
-  /** Names the folder. */
+  /** Part of the folder's name. */
   readonly name: string;
-  /** The path of a requirements file with every version in it. */
+  /** The path of a requirements file that pins every version. */
   readonly requirements: string;
   readonly version: PythonVersion;
 }
 
 /**
- * The folder of an environment, with `bin/python` in it; the first time, that takes up to a minute and a package index.
+ * The folder of an environment, with `bin/python` in it. The first call takes up to a minute, and needs a package
+ * index.
  *
- * @throws Error in words when there is no such Python, or its packages cannot be installed.
+ * @throws Error with the reason if there is no such Python, or its packages cannot be installed
  */
 export const pythonEnvironment = async ({ name, requirements, version }: PythonWanted): Promise<string> => {
   const python = await findPython(version);
@@ -46,7 +47,7 @@ export const pythonEnvironment = async ({ name, requirements, version }: PythonW
 
 const marker = (folder: string): string => join(folder, 'finished');
 
-/** The interpreter is a link: it may have been uninstalled since. */
+/** The interpreter is a link, and may have been uninstalled since. */
 const isWhole = (folder: string): boolean => existsSync(marker(folder)) && existsSync(join(folder, 'bin', 'python'));
 
 const make = async (folder: string, python: string, requirements: string): Promise<void> => {
@@ -66,7 +67,10 @@ const make = async (folder: string, python: string, requirements: string): Promi
   writeFileSync(marker(folder), '');
 };
 
-/** Does something while no other process does; the system's lock ends with its process, however that ends. */
+/**
+ * Runs an action while no other process does. The operating system releases the lock when its process ends, in any
+ * way.
+ */
 const alone = async (file: string, action: () => Promise<void>): Promise<void> => {
   const lock = new DatabaseSync(file);
   try {
