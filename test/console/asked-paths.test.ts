@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PATHS_MAX, problemsWith } from '../../tools/console/server/live.ts';
 
-describe('the calls that a page wants to have made', () => {
-  it('are those of the API, with any query', () => {
+describe('the calls that a page may request', () => {
+  it('are paths of the API, with any query', () => {
     expect(
       problemsWith([
         '/v1/operations',
@@ -25,11 +25,11 @@ describe('the calls that a page wants to have made', () => {
     '/v1/tasks#x',
     '/v2/tasks',
     '',
-  ])('are refused where they lead elsewhere: %s', (path) => {
+  ])('do not lead out of the API: %s', (path) => {
     expect(problemsWith([path])).toEqual([{ path: 'get', reason: expect.any(String) }]);
   });
 
-  it('are so many, and so long, at the most', () => {
+  it('are limited in number and length', () => {
     const many = Array.from({ length: PATHS_MAX + 1 }, (_, n) => `/v1/tasks/${n}`);
     expect(problemsWith(many.slice(1))).toEqual([]);
     expect(problemsWith(many)).toEqual([{ path: 'get', reason: expect.stringContaining(String(PATHS_MAX)) }]);

@@ -70,7 +70,7 @@ describe('the metrics of a deployed stack', () => {
       return { body: { MetricDataResults, Messages: [] } };
     });
 
-  it('are asked for in minutes of the last three hours, with the stack as a dimension and as they are written', async () => {
+  it('are three hours of minutes with the stack as a dimension', async () => {
     await source('ship').look();
     expect(service.requests[0]?.operation).toBe('GraniteServiceVersion20100801.GetMetricData');
     const [{ StartTime, EndTime } = { StartTime: 0, EndTime: 0 }] = asked();
@@ -85,7 +85,7 @@ describe('the metrics of a deployed stack', () => {
     expect(new Set(queries().map(({ Id }) => Id)).size).toBe(queries().length);
   });
 
-  it('have a mean and a maximum where those say something; counts are sums', async () => {
+  it('of a count are sums; others have mean and maximum', async () => {
     await source('ship').look();
     const statisticsOf = (name: MetricName) =>
       queries()
@@ -95,7 +95,7 @@ describe('the metrics of a deployed stack', () => {
     expect(statisticsOf('TasksRegistered')).toEqual(['Sum']);
   });
 
-  it('become series and totals, with nothing where nothing was', async () => {
+  it('become series and totals, without empty series', async () => {
     answer((query) => {
       const { MetricName: name } = query.MetricStat.Metric;
       const { operation, reason } = dimensionsOf(query);
@@ -144,7 +144,7 @@ describe('the metrics of a deployed stack', () => {
     });
   });
 
-  it('are asked for 500 at a time, and read to the last page', async () => {
+  it('are queried 500 at a time, and read to the last page', async () => {
     service.behave(({ body }) => {
       const { MetricDataQueries, NextToken } = JSON.parse(body) as Asked;
       const [first] = MetricDataQueries;
@@ -166,7 +166,7 @@ describe('the metrics of a deployed stack', () => {
     expect(series).toHaveLength(requests.length / 2);
   });
 
-  it('cost what is stated, and are looked at more seldom where there are many operations', async () => {
+  it('cost as stated; many operations are read less often', async () => {
     const one = await source('ship').about();
     await source('ship').look();
     expect([one.from, one.everySeconds]).toEqual(['cloudwatch', 60]);
@@ -177,7 +177,7 @@ describe('the metrics of a deployed stack', () => {
     expect(await source().about()).toMatchObject({ dollarsPerHour: 0 });
   });
 
-  it('are asked for again where CloudWatch is busy', async () => {
+  it('are queried again if CloudWatch throttles', async () => {
     let times = 0;
     service.behave(() => {
       times += 1;
@@ -190,13 +190,13 @@ describe('the metrics of a deployed stack', () => {
   });
 
   it.each([
-    ['AccessDeniedException', /need cloudwatch:GetMetricData, see docs\/reference\/console\.md/],
-    ['AccessDenied', /need cloudwatch:GetMetricData/],
+    ['AccessDeniedException', /permission cloudwatch:GetMetricData: see docs\/reference\/console\.md/],
+    ['AccessDenied', /permission cloudwatch:GetMetricData/],
     ['ExpiredTokenException', /credentials have expired/],
     ['UnrecognizedClientException', /does not accept these credentials/],
-    ['ThrottlingException', /asked for too much at the moment/],
+    ['ThrottlingException', /throttles requests at the moment/],
     ['InternalServiceFault', /^cannot read the metrics of Groupage-dev-Flow/],
-  ])('are not there in words after %s', async (name, words) => {
+  ])('are replaced by an explanation after %s', async (name, words) => {
     service.behave(() => awsError(400, name, 'says AWS'));
     const failure = await source('ship')
       .look()
@@ -206,8 +206,8 @@ describe('the metrics of a deployed stack', () => {
     expect((failure as CommandFailure).message).toContain('says AWS');
   });
 
-  it('are not taken for none where CloudWatch could not say them', async () => {
+  it('are not shown as empty if CloudWatch fails', async () => {
     service.behave(() => ({ body: { MetricDataResults: [{ Id: 'q0', StatusCode: 'InternalError' }] } }));
-    await expect(source('ship').look()).rejects.toThrow(/could not say all metrics/);
+    await expect(source('ship').look()).rejects.toThrow(/did not return all metrics/);
   });
 });

@@ -10,7 +10,10 @@ interface Day {
   readonly rounds: { readonly at: number; readonly cost: number }[];
 }
 
-/** Rounds of some hours, one after the other. @param costOf a round by its number. @param isUrgent likewise */
+/**
+ * Simulates rounds for some hours. @param costOf the cost of a round, by its number. @param isUrgent whether a round is
+ * urgent, by its number.
+ */
 const run = (hours: number, costOf: (n: number) => number, isUrgent: (n: number) => boolean): Day => {
   const rounds: Day['rounds'] = [];
   let purse = fullPurse(LIMITS, 0);
@@ -21,7 +24,7 @@ const run = (hours: number, costOf: (n: number) => number, isUrgent: (n: number)
     if (now >= hours * HOUR) return { rounds };
     begun = now;
     cost = costOf(n);
-    // It takes a while, too.
+    // A round takes time, too.
     now += 20;
     purse = pay(purse, cost, LIMITS, now);
     rounds.push({ at: begun, cost });
@@ -36,7 +39,7 @@ const mostInAnHour = ({ rounds }: Day): number =>
   );
 
 describe('rounds', () => {
-  it('come as often as they may where they cost little', () => {
+  it('start at the shortest interval if they are cheap', () => {
     const { rounds } = run(
       1,
       () => 5,
@@ -45,14 +48,14 @@ describe('rounds', () => {
     expect(rounds).toHaveLength(HOUR / LIMITS.least);
   });
 
-  it('come at once where somebody waits for them, and the purse has enough', () => {
+  it('start at once if a page waits and the purse covers them', () => {
     const purse = fullPurse(LIMITS, 0);
     const known = { begun: 0, cost: 50, purse };
     expect(nextRound({ ...known, isUrgent: true }, LIMITS, 100)).toBe(100);
     expect(nextRound({ ...known, isUrgent: false }, LIMITS, 100)).toBeGreaterThanOrEqual(LIMITS.least);
   });
 
-  it('come the more seldom the more they cost', () => {
+  it('start less often the more they cost', () => {
     const [cheap, dear, dearer] = [10, 100, 1_000].map(
       (cost) =>
         run(
@@ -66,7 +69,7 @@ describe('rounds', () => {
     expect(dearer).toBeGreaterThan(10);
   });
 
-  it('cost no more in any hour than is stated and the one that came upon it, whatever they cost and however many are urgent', () => {
+  it('cost at most the limit and one round in any hour, also if many are urgent', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 20, max: 6_000 }), { minLength: 1, maxLength: 20 }),
@@ -84,7 +87,7 @@ describe('rounds', () => {
     );
   });
 
-  it('make up for one that cost far more than there was', () => {
+  it('wait until the debt of a very expensive round is paid', () => {
     const { rounds } = run(
       2,
       (n) => (n === 0 ? LIMITS.readUnitsPerHourMax : 1),

@@ -1,24 +1,24 @@
-/** A page's side of the live events, over real HTTP. */
+/** Receives live events over real HTTP, as a page does. */
 import type { LiveEvents } from '../../tools/console/server/shapes.ts';
 
-/** An event as it came. */
+/** A received event. */
 type Heard = {
   [Name in keyof LiveEvents]: { readonly name: Name; readonly data: LiveEvents[Name] };
 }[keyof LiveEvents];
 
 export interface Listening {
-  /** All that came so far. */
+  /** All events so far. */
   readonly heard: Heard[];
-  /** The latest of one kind. */
+  /** The latest event with this name. */
   last<Name extends keyof LiveEvents>(
     name: Name,
     is?: (data: LiveEvents[Name]) => boolean,
   ): LiveEvents[Name] | undefined;
-  /** Goes, as a page does that is closed. */
+  /** Closes the connection, as a page does when it is closed. */
   close(): Promise<void>;
 }
 
-/** @param site where the console is, with a slash at the end. @param paths that the API is asked for. */
+/** @param site the console's address, with a slash at the end. @param paths the calls of the API to request. */
 export const listen = async (site: string, paths: readonly string[]): Promise<Listening> => {
   const heard: Heard[] = [];
   const ending = new AbortController();
@@ -28,7 +28,8 @@ export const listen = async (site: string, paths: readonly string[]): Promise<Li
   const reading = read(response.body, heard).catch((cause: unknown) => {
     if (!ending.signal.aborted) throw cause;
   });
-  // Whoever waits for what never comes says so; this is said when it is closed.
+  // A failure of the stream is thrown by `close`. Until then, a test that waits for an event in vain fails by its
+  // timeout.
   reading.catch(() => {});
   return {
     heard,

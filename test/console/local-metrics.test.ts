@@ -46,7 +46,7 @@ const seriesOf = ({ series }: MetricsView, metric: string, of: object = { operat
   series.find((each) => each.metric === metric && JSON.stringify(each.of) === JSON.stringify(of));
 
 describe('the metrics of a local stack', () => {
-  it('are sums, counts and maxima in steps, the present one last', async () => {
+  it('are sums, counts and maxima in steps, the current step last', async () => {
     let now = 1_000 * STEP;
     const metrics = localMetrics(() => now);
     metrics.add(called(30));
@@ -62,7 +62,7 @@ describe('the metrics of a local stack', () => {
     expect([latency?.sum, latency?.count, latency?.max].map((list) => list?.length)).toEqual([180, 180, 180]);
   });
 
-  it('tell why batches were sealed apart', async () => {
+  it('count batches separately for each seal reason', async () => {
     const metrics = localMetrics();
     metrics.add(sealed(1, 'full'));
     metrics.add(sealed(0.5, 'waited'));
@@ -72,7 +72,7 @@ describe('the metrics of a local stack', () => {
     expect(seriesOf(view, 'FillRatio')?.sum.at(-1)).toBe(150);
   });
 
-  it('forget what is older than a quarter of an hour, but not how much it was in all', async () => {
+  it('drop steps after 15 minutes, but keep the totals', async () => {
     let now = 1_000 * STEP;
     const metrics = localMetrics(() => now);
     metrics.add(registered(7));
@@ -87,7 +87,7 @@ describe('the metrics of a local stack', () => {
     });
   });
 
-  it('come to totals for each operation, with the calls that batching saved', async () => {
+  it('have totals for each operation, with calls saved', async () => {
     const metrics = localMetrics();
     for (const event of [
       registered(20),

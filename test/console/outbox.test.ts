@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { outbox } from '../../tools/console/server/outbox.ts';
 
-/** Reads until it is closed. */
+/** Reads until the outbox is closed. */
 const readAll = (box: AsyncIterable<string>) => {
   const read: string[] = [];
   const done = (async () => {
@@ -11,8 +11,8 @@ const readAll = (box: AsyncIterable<string>) => {
   return { read, done };
 };
 
-describe('what a page has yet to be sent', () => {
-  it('is the latest about each thing, in the order in which they first came', async () => {
+describe('the outbox of a page', () => {
+  it('keeps the latest message about each subject, in their first order', async () => {
     const box = outbox<string>();
     box.put('a', 'a1');
     box.put('b', 'b1');
@@ -27,7 +27,7 @@ describe('what a page has yet to be sent', () => {
     await done;
   });
 
-  it('is nothing once the page has gone', async () => {
+  it('drops its messages when the page has closed', async () => {
     const box = outbox<string>();
     box.put('a', 'a1');
     box.close();

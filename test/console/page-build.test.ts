@@ -31,7 +31,7 @@ describe("the console's page", () => {
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is built once, however many want it', async () => {
+  it('is built only once for concurrent requests', async () => {
     const folders = (await Promise.all([builtPage(root), builtPage(root)])).map(folderOf);
     expect(new Set(folders).size).toBe(1);
     expect(readFileSync(join(folders[0] ?? '', 'index.html'), 'utf8')).toContain('<title>one</title>');
@@ -51,7 +51,7 @@ describe("the console's page", () => {
     expect(existsSync(join(after, 'index.html'))).toBe(true);
   });
 
-  it('is not there where it cannot be built, and what is wrong is said in a line', async () => {
+  it('gives the reason in one line if it cannot be built', async () => {
     write('tools/console/page/src/main.ts', "import './nowhere.ts';");
     const [page, ready] = [await builtPage(root), built().filter((name) => name.startsWith('making-'))];
     expect(page).toEqual({

@@ -11,7 +11,7 @@ const LEAST = 20;
 const MAX = 36_000;
 const LIMITS: Limits = { least: LEAST, readUnitsPerHourMax: MAX };
 
-/** An API that counts what it is asked. */
+/** An API that counts its calls. */
 const startApi = (answer: (path: string, nth: number) => Response | Promise<Response>) => {
   const asked: string[] = [];
   let atOnce = 0;
@@ -33,7 +33,7 @@ const startApi = (answer: (path: string, nth: number) => Response | Promise<Resp
 const answering = (body: unknown, units = 1): Response =>
   Response.json(body, { headers: { 'groupage-read-units': String(units) } });
 
-/** A page that notes what it is told. */
+/** A page that records the events it receives. */
 const openPage = (rounds: Rounds, ...paths: string[]) => {
   const told: { readonly [Name in keyof LiveEvents]: LiveEvents[Name][] } = {
     answer: [],
@@ -47,7 +47,7 @@ const openPage = (rounds: Rounds, ...paths: string[]) => {
 };
 
 describe('rounds', () => {
-  it('ask nothing while no page is open, nor once the last one has gone', async () => {
+  it('make no calls before a page is open, nor after the last has closed', async () => {
     const { call, asked } = startApi(() => answering({}));
     const rounds = startRounds(call, LIMITS);
     await setTimeout(5 * LEAST);
@@ -60,7 +60,7 @@ describe('rounds', () => {
     expect(asked).toHaveLength(length);
   });
 
-  it('tell a page an answer once, and again when it is another one', async () => {
+  it('send a page an answer once, and again when it changes', async () => {
     const { call, asked } = startApi((_, nth) => answering({ n: nth < 4 ? 1 : 2 }));
     const page = openPage(startRounds(call, LIMITS), '/v1/a');
     await eventually(() => asked.length > 6);
@@ -71,7 +71,7 @@ describe('rounds', () => {
     ]);
   });
 
-  it('ask for what several pages want once, and tell a page that comes later what is known', async () => {
+  it('make each call once for several pages, and send a new page known answers', async () => {
     const { call, asked } = startApi((path) => answering({ path }));
     const rounds = startRounds(call, { ...LIMITS, least: 60_000 });
     const [one, two] = [openPage(rounds, '/v1/a', '/v1/b'), openPage(rounds, '/v1/b')];
@@ -84,7 +84,7 @@ describe('rounds', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('come one after the other, however long one takes', async () => {
+  it('never overlap, even if one takes long', async () => {
     const { call, asked, most } = startApi(async () => {
       await setTimeout(4 * LEAST);
       return answering({});
@@ -94,11 +94,11 @@ describe('rounds', () => {
     for (let n = 0; n < 5; n += 1) await rounds.call(new Request('http://x/v1/act', { method: 'POST' }));
     await eventually(() => asked.filter((path) => path === '/v1/a').length > 2);
     page.close();
-    // The action, and the one call of a round.
+    // The action, and the one call of the round.
     expect(most()).toBeLessThanOrEqual(2);
   });
 
-  it('come at once when somebody has done something', async () => {
+  it('start at once after a change by a user', async () => {
     const { call, asked } = startApi(() => answering({}));
     const rounds = startRounds(call, { ...LIMITS, least: 600_000 });
     const page = openPage(rounds, '/v1/a');
@@ -111,7 +111,7 @@ describe('rounds', () => {
     page.close();
   });
 
-  it('say why a call could not be made, once, and what comes when it can be', async () => {
+  it('report once why a call failed, and then the answer when it succeeds', async () => {
     const { call, asked } = startApi((_, nth) => {
       if (nth < 4) throw new CommandFailure('the credentials have expired');
       return answering({ nth: 'any' });
@@ -123,7 +123,7 @@ describe('rounds', () => {
     expect(page.told.answer).toEqual([{ path: '/v1/a', status: 200, body: { nth: 'any' } }]);
   });
 
-  it('hand on what the API refuses with, and say what is no JSON', async () => {
+  it('pass on refusals of the API, and report answers that are not JSON', async () => {
     const { call } = startApi((path) =>
       path === '/v1/a'
         ? Response.json({ detail: 'no such' }, { status: 404 })
@@ -136,7 +136,7 @@ describe('rounds', () => {
     expect(page.told.trouble).toEqual([{ path: '/v1/b', reason: expect.stringContaining('502') }]);
   });
 
-  it('end what is under way when the last page goes', async () => {
+  it('abort calls in progress when the last page closes', async () => {
     const ended: string[] = [];
     const call: CallApi = ({ url, signal }) =>
       new Promise((_, reject) => {
@@ -152,7 +152,7 @@ describe('rounds', () => {
     expect(ended).toEqual(['/v1/a']);
   });
 
-  it('say what all has cost since the page came, other calls too, and rest for longer the dearer they are', async () => {
+  it('report their cost and that of other calls, and are rarer the more they cost', async () => {
     const { call } = startApi((path) => answering({}, path === '/v1/dear' ? 100 : 7));
     const rounds = startRounds(call, LIMITS);
     const page = openPage(rounds, '/v1/dear');
@@ -162,12 +162,12 @@ describe('rounds', () => {
     page.close();
     const [first, second] = page.told.usage;
     expect([first?.readUnits, second?.readUnits]).toEqual([100, 207]);
-    // So dear that it has to be asked more seldom than it could be.
+    // The cost makes the interval longer than the minimum.
     expect(first?.everySeconds).toBeGreaterThan(5);
     expect(first?.readUnitsPerHour).toBeLessThanOrEqual(MAX);
   });
 
-  it('take an API that never says what it costs for a dear one, and an answer without it for one without reads', async () => {
+  it('assume 25 units only for an API that never states a cost', async () => {
     const { call } = startApi((path) => (path === '/v1/said' ? answering({}, 3) : Response.json({})));
     const rounds = startRounds(call, { ...LIMITS, least: 600_000 });
     const page = openPage(rounds, '/v1/a');

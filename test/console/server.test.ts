@@ -23,7 +23,7 @@ const ABOUT: About = {
   metrics: { from: 'nowhere', everySeconds: 1, dollarsPerHour: 0 },
 };
 
-/** An API that says what it was asked. */
+/** An API that answers with the request. */
 const echo: CallApi = async (asked) => {
   const { pathname, search } = new URL(asked.url);
   if (pathname === '/v1/broken') throw new CommandFailure('the credentials have expired');
@@ -40,7 +40,7 @@ const start = (page: BuiltPage, call = echo): Promise<LocalServer> => {
   return serveLocally(app, 0);
 };
 
-/** Asks for a path as it is, which `fetch` would not. */
+/** Requests a path unchanged; `fetch` would normalize it. */
 const ask = (server: LocalServer, path: string, headers: Record<string, string> = {}, method = 'GET') =>
   new Promise<{ status: number | undefined; type: string | undefined; text: string }>((resolve, reject) => {
     const { hostname: host, port } = new URL(server.endpoint);
@@ -71,7 +71,7 @@ describe("the console's server", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('serves the page, which is looked for each time, and its parts, which never change', async () => {
+  it('serves the page without a cache, and its assets as immutable', async () => {
     for (const [path, type, caching] of [
       ['/', 'text/html', 'no-cache'],
       ['/icon.svg', 'image/svg+xml', 'no-cache'],
@@ -88,7 +88,7 @@ describe("the console's server", () => {
     }
   });
 
-  it('lets the page load what comes from here, and nothing else', async () => {
+  it('lets the page load resources of its own origin only', async () => {
     for (const path of ['/', '/console/about', '/v1/tasks', '/nowhere']) {
       const { headers } = await fetch(server.endpoint + path);
       const policy = headers.get('content-security-policy');
@@ -118,7 +118,7 @@ describe("the console's server", () => {
       ]);
   });
 
-  it('answers 404 in words to what there is not', async () => {
+  it('answers 404 with a text for unknown paths', async () => {
     for (const [method, path] of [
       ['GET', '/nowhere'],
       ['GET', '/console/nothing'],
@@ -130,25 +130,25 @@ describe("the console's server", () => {
     }
   });
 
-  it('hands on to the API what is for it, as it came', async () => {
+  it('passes requests to the API on unchanged', async () => {
     const path = '/v1/tasks/a%2Fb?target=x%20y';
     const post = await fetch(server.endpoint + path, { method: 'POST', body: '{"n": 1e400}' });
     expect(await post.json()).toEqual({ method: 'POST', path, body: '{"n": 1e400}' });
     expect(await (await fetch(`${server.endpoint}/v1/tasks`)).json()).toMatchObject({ method: 'GET' });
   });
 
-  it('says why the API cannot be asked', async () => {
+  it('gives the reason if the API cannot be called', async () => {
     const response = await fetch(`${server.endpoint}/v1/broken`);
     expect(response.status).toBe(502);
     expect(await response.json()).toMatchObject({ detail: 'the credentials have expired' });
   });
 
-  it('says what it is about', async () => {
+  it('describes the stack and its limits', async () => {
     const response = await fetch(`${server.endpoint}/console/about`);
     expect([await response.json(), response.headers.get('cache-control')]).toEqual([ABOUT, 'no-store']);
   });
 
-  it('answers no page of another origin, and no name that was made to lead here', async () => {
+  it('refuses other origins and other host names', async () => {
     for (const path of ['/', '/console/about', '/console/live', '/v1/tasks', '/assets/index-abc.js'])
       for (const headers of [
         { origin: 'https://evil.example' },
@@ -158,7 +158,7 @@ describe("the console's server", () => {
         expect([path, (await ask(server, path, { ...headers })).status]).toEqual([path, 403]);
   });
 
-  it('refuses in words to ask for a page what is no call of the API', async () => {
+  it('refuses paths outside the API for live events, with the reason', async () => {
     const response = await fetch(`${server.endpoint}/console/live?get=/v1/tasks&get=/etc/passwd`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -166,7 +166,7 @@ describe("the console's server", () => {
     });
   });
 
-  it('tells a page what changes until it goes, and why there are no metrics', async () => {
+  it('sends changes until the page closes, and why there are no metrics', async () => {
     let asked = 0;
     const counting = await start({ ok: false, reason: 'no page' }, async () => {
       asked += 1;
@@ -177,7 +177,7 @@ describe("the console's server", () => {
     await eventually(() => page.last('trouble', ({ path }) => path === 'metrics'));
     expect(page.last('trouble')).toEqual({ path: 'metrics', reason: expect.stringContaining('this is a test') });
     await page.close();
-    // The connection's end arrives in its own time.
+    // The end of the connection arrives with a delay.
     const isQuiet = async (): Promise<boolean> => {
       const before = asked;
       await setTimeout(300);
@@ -187,7 +187,7 @@ describe("the console's server", () => {
     await counting.stop();
   });
 
-  it('asks for nothing after a request for the headers alone: no page is there to see it', async () => {
+  it('makes no calls after a HEAD request', async () => {
     const asked: string[] = [];
     const counting = await start({ ok: false, reason: 'no page' }, async ({ url }) => {
       asked.push(new URL(url).pathname);
@@ -201,7 +201,7 @@ describe("the console's server", () => {
     await counting.stop();
   });
 
-  it('says why there is no page, and the API works all the same', async () => {
+  it('gives the reason for a missing page, and still serves the API', async () => {
     const without = await start({ ok: false, reason: 'it could not be built' });
     const response = await fetch(`${without.endpoint}/`);
     expect([response.status, await response.json()]).toMatchObject([503, { detail: 'it could not be built' }]);

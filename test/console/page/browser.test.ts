@@ -21,11 +21,13 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
-  let isRepaired = false;
+  const isRepaired = false;
   const fleet = new AbortController();
   let fleetEnded: Promise<void>;
 
-  /** What a browser writes into its console, but that an API answers 404 where nothing is: views say that themselves. */
+  /**
+   * Collects errors and warnings of the browser, except for 404 answers of the API, which the views show themselves.
+   */
   const listenTo = (to: Page): void => {
     to.on('pageerror', (error) => complaints.push(String(error)));
     to.on('console', (message) => {
@@ -40,7 +42,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     listenTo(opened);
     return [context, opened];
   };
-  /** By tabs alone. */
+  /** Moves the focus with the Tab key only. */
   const tabTo = async (name: RegExp): Promise<void> => {
     for (let tabs = 0; tabs < 60; tabs += 1) {
       await page.keyboard.press('Tab');
@@ -80,16 +82,16 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await downstream?.stop();
   });
 
-  it('invites to send the first task, which the keyboard alone can do, and shows it come back with its result', async () => {
+  it('sends the first task by keyboard, and shows its result', async () => {
     await page.goto(console.site);
     await page.getByText('All is well').waitFor();
-    await page.getByText('Nothing was registered yet').waitFor();
+    await page.getByText('No task was registered yet').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.innerText')).toBe('Skip to the content');
     await tabTo(/^Send a task$/);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Send a test task' }).waitFor();
-    // What the configuration groups by is there already.
+    // The form suggests the configured grouping keys.
     const payload = page.getByLabel('Payload');
     await eventually(async () => (await payload.inputValue()).includes('"depot"'));
     await tabTo(/^Payload/);
@@ -103,17 +105,17 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await page.evaluate('location.hash')).toMatch(/^#\/tasks\//);
   });
 
-  it('leads from the task to its batch, which says why it was sealed, and back', async () => {
+  it('leads from a task to its batch with its seal reason, and back', async () => {
     await page.locator('.timeline a', { hasText: `${SHIP_MUC}#` }).click();
     await badge('succeeded').waitFor();
-    await page.getByText('its oldest task had waited for as long as any may wait').waitFor();
+    await page.getByText('its oldest task had waited for the maximum time').waitFor();
     await page.goBack();
     await heading(/^Task/).waitFor();
     await page.goForward();
     await heading(/^Batch/).waitFor();
   });
 
-  it('says in the words of the API what is wrong with a task, and sends nothing', async () => {
+  it('shows why the API refuses an invalid task', async () => {
     await page.getByRole('button', { name: 'Send a task' }).click();
     await page.getByLabel('Payload').fill('{"dept": "MUC"}');
     await page.getByRole('button', { name: 'Send the task' }).click();
@@ -122,7 +124,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('shows a failure with what the downstream said, two clicks from its id', async () => {
+  it('shows a failed task, found by its id, with the answer of the downstream', async () => {
     await console.ask('/tasks', { operation: 'ship', id: 'vase-1', payload: { depot: 'MUC', fragile: true } });
     await page.getByRole('searchbox', { name: /Find a task/ }).fill('vase-1');
     await page.getByRole('button', { name: 'Find' }).click();
@@ -130,26 +132,26 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.locator('.timeline .quote', { hasText: 'this depot packs nothing fragile' }).waitFor();
   });
 
-  it('redrives what failed for one cause, after it has said how many that would be', async () => {
+  it('redrives the tasks of one cause after a dry run', async () => {
     await page.getByRole('link', { name: 'Failures' }).click();
-    await page.getByText('1 failed task of 1 cause').waitFor();
+    await page.getByText('1 failed task, grouped into 1 cause').waitFor();
     await page.getByRole('button', { name: 'Redrive 1 task' }).click();
-    await page.getByText('Nothing has happened yet.').waitFor();
+    await page.getByText('Nothing has been sent yet.').waitFor();
     expect(await console.ask('/tasks/vase-1')).toMatchObject({ status: 'failed', run: 1 });
     isRepaired = true;
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 task' }).click();
     await page.getByRole('dialog').getByText('was sent again').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('No task has failed').waitFor();
+    await page.getByText('No failed task').waitFor();
     await page.goto(`${console.site}#/tasks/vase-1`);
     await badge('succeeded').waitFor();
     await page.getByText('Redriven: run 2').waitFor();
   });
 
-  it('pauses with a reason, which whoever looks next reads, and resumes', async () => {
+  it('pauses with a reason, which it shows, and resumes', async () => {
     await page.goto(`${console.site}#/operations/ship`);
     await page.getByRole('button', { name: 'Pause…' }).click();
-    await page.getByLabel('Why?').fill('the port is closed');
+    await page.getByLabel('Reason').fill('the port is closed');
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.locator('.note', { hasText: 'the port is closed' }).waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -160,7 +162,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await badge('working').waitFor();
   });
 
-  it('finds Targets by what they begin with, and keeps what one typed', async () => {
+  it('finds Targets by their start, and keeps the typed text', async () => {
     const tasks = ['JFK', 'JNB', 'HAM'].map((depot) => ({ operation: 'ship', payload: { depot } }));
     await console.ask('/tasks', { tasks });
     await page.getByRole('link', { name: 'Targets' }).click();
@@ -170,7 +172,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await page.getByRole('searchbox', { name: 'Begins with' }).inputValue()).toBe('depot=J');
   });
 
-  it('says of what is not there that it is not, and does not wait for it', async () => {
+  it('shows that something does not exist, and does not wait for it', async () => {
     for (const [hash, words] of [
       ['/operations/nobody', 'there is no operation'],
       ['/targets/ship%2Fdepot%3DNONE', 'No task of this Target was ever registered'],
@@ -184,7 +186,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     }
   });
 
-  it('what came of a dialog that was left closes no other one', async () => {
+  it('does not close another dialog when an abandoned one gets its answer', async () => {
     const answered = Promise.withResolvers<void>();
     await page.goto(`${console.site}#/operations/ship`);
     await page.route('**/v1/operations/ship/pause', async (route) => {
@@ -203,7 +205,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.keyboard.press('Escape');
   });
 
-  describe('is reachable by everybody', () => {
+  describe('is accessible', () => {
     let addresses: readonly (readonly [name: string, hash: string, ready: string])[];
     beforeAll(async () => {
       isRepaired = false;
@@ -253,7 +255,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
 
     const LOOKS = [1280, 360].flatMap((width) => (['light', 'dark'] as const).map((scheme) => ({ width, scheme })));
 
-    /** What axe finds, and what is wider than the window, however the page is looked at. */
+    /** The violations that axe finds, and views that are wider than the window, in each size and colour scheme. */
     const findings = async (of: Page, name: string): Promise<string[]> => {
       const found: string[] = [];
       for (const { width, scheme } of LOOKS) {
@@ -272,7 +274,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       return found;
     };
 
-    it('in every view, dark and light, wide and narrow: axe finds nothing, and nothing is wider than the window', async () => {
+    it('in every view, colour scheme and width', async () => {
       const [context, view] = await open();
       await view.goto(console.site);
       await view.evaluate(axe.source);
@@ -287,13 +289,13 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await view.keyboard.press('Escape');
       await view.goto(`${console.site}#/failures`);
       await view.getByRole('button', { name: 'Redrive 1 task' }).click();
-      await view.getByText('Nothing has happened yet.').waitFor();
+      await view.getByText('Nothing has been sent yet.').waitFor();
       found.push(...(await findings(view, 'redrive')));
       await context.close();
       expect(found).toEqual([]);
     });
 
-    it('colours can be chosen, and are remembered', async () => {
+    it('in the colours that the user chose, also after a reload', async () => {
       await page.getByRole('button', { name: /^Colours: Auto/ }).click();
       await page.getByRole('button', { name: /^Colours: Light/ }).click();
       await page.reload();
@@ -302,7 +304,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     });
   });
 
-  it('says that the connection is lost, and goes on by itself when it is back', async () => {
+  it('shows that the connection is lost, and reconnects by itself', async () => {
     await page.goto(`${console.site}#/`);
     await page.getByText('● live').waitFor();
     await page.context().setOffline(true);
@@ -315,5 +317,5 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('net::ERR_')));
   });
 
-  it('complains about nothing, and its policy is never violated', () => expect(complaints).toEqual([]));
+  it('causes no errors, warnings or policy violations', () => expect(complaints).toEqual([]));
 });

@@ -1,4 +1,4 @@
-/** The machine's own Chromium, in which the page is looked at. */
+/** The installed Chromium, which tests use to open the page. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -25,12 +25,12 @@ const found = (): string | undefined => {
 
 const CHROMIUM = found();
 
-/** Whether a test that wants it is to be left out; it fails where nothing may be missing. */
+/** Whether tests with a browser are skipped. They fail instead if no dependency may be missing. */
 export const IS_WITHOUT_BROWSER = CHROMIUM === undefined && !NOTHING_MAY_BE_MISSING;
 
-/** @throws Error where there is none. */
+/** @throws Error if there is no Chromium. */
 export const launchChromium = async (): Promise<Browser> => {
-  if (CHROMIUM === undefined) throw new Error('there is no Chromium: install one, or name it by CHROMIUM_PATH');
+  if (CHROMIUM === undefined) throw new Error('Chromium was not found: install it, or set CHROMIUM_PATH to its path');
   return chromium.launch({
     executablePath: CHROMIUM,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],

@@ -9,11 +9,11 @@ const NOTHING: FlowInput = { queues: undefined, metrics: undefined, targets: und
 const station = (id: string, input: Partial<FlowInput>) =>
   stations({ ...NOTHING, ...input }).find((each) => each.id === id);
 
-it('before anything is known every station is there, without a number', () => {
+it('every station is drawn without a number before the data arrive', () => {
   expect(stations(NOTHING).every(({ value }) => value === undefined)).toBe(true);
 });
 
-it('a queue has what waits, is in flight and is delayed, and is red while it has dead letters', () => {
+it('a queue shows its messages, and is red while it has dead letters', () => {
   expect(station('group', { queues: queues() })).toMatchObject({
     value: '1',
     detail: '2 in flight · 3 delayed',
@@ -28,13 +28,13 @@ it('a queue has what waits, is in flight and is delayed, and is red while it has
   expect(station('rejected', { queues: queues({}, 2) })).toMatchObject({ value: '2', tone: 'warn' });
 });
 
-it('a λ has its rate, and a downstream whether it errs', () => {
+it('a function shows its rate, and the downstream shows errors', () => {
   const view = metrics(
     aSeries('DownstreamCalls', [0, 6]),
     aSeries('DownstreamErrors', [0, 2]),
     aSeries('DownstreamLatency', [0, 400]),
   );
-  expect(station('batch-λ', { metrics: view })).toMatchObject({ value: '6.0', unit: 'calls / min' });
+  expect(station('batch-handler', { metrics: view })).toMatchObject({ value: '6.0', unit: 'calls / min' });
   expect(station('downstream', { metrics: view })).toMatchObject({
     value: '200 ms',
     tone: 'bad',
@@ -42,13 +42,13 @@ it('a λ has its rate, and a downstream whether it errs', () => {
   });
 });
 
-it('waiting tasks are added up, and are at least that many where there are more Targets', () => {
+it('waiting tasks are summed, with a plus sign if there are more Targets', () => {
   const targets = [aTarget({ waiting: 3 }), aTarget({ waiting: 4 }), aTarget()];
   expect(station('waiting', { targets })).toMatchObject({ value: '7', detail: 'in 2 Targets' });
   expect(station('waiting', { targets, hasMore: true })).toMatchObject({ value: '7+', detail: 'in 2+ Targets' });
 });
 
-it('at any width every station has its place, within the drawing and upon no other', () => {
+it('at any width every station is inside the drawing and overlaps no other', () => {
   for (const width of [320, 719, 720, 1_240]) {
     const drawing = layOut(width);
     const places = stations(NOTHING).map(({ id }) => drawing.places.get(id));
@@ -70,7 +70,7 @@ it('at any width every station has its place, within the drawing and upon no oth
   }
 });
 
-it('an operation has its totals, and its share of calls saved once anything has ended', () => {
+it('an operation has totals, and a share of saved calls once a task has ended', () => {
   const totals = {
     operation: 'ship',
     tasksRegistered: 12,
@@ -92,17 +92,17 @@ it('an operation has its totals, and its share of calls saved once anything has 
   expect(other).toMatchObject({ waiting: undefined, savedShare: undefined, totals: undefined });
 });
 
-it('what holds up an operation or a Target is said, the widest first', () => {
+it('the state names what blocks an operation or a Target, the widest cause first', () => {
   const pause = { by: 'person', since: ago(1) } as const;
   expect(operationState(anOperation({ circuit: 'open', paused: pause })).word).toBe('circuit open');
   expect(operationState(anOperation({ paused: pause })).word).toBe('paused');
-  expect(operationState(anOperation({ waitingTargets: 1 })).word).toBe('no room');
+  expect(operationState(anOperation({ waitingTargets: 1 })).word).toBe('no free slot');
   expect(operationState(anOperation({ circuit: null })).word).toBe('working');
   const leader = { fence: 3, lockedUntil: ago(-30) };
   const word = (fields: Parameters<typeof aTarget>[0]) => targetState(aTarget(fields), NOW).word;
   expect(word({ paused: pause, waiting: 1 })).toBe('paused');
   expect(word({ openBatch: 'x', waiting: 1 })).toBe('sealing');
-  expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('no room');
+  expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('no free slot');
   expect(word({ waiting: 1, oldestAt: ago(40), leader })).toBe('filling');
   expect(word({ waiting: 1, oldestAt: ago(1) })).toBe('waiting');
   expect(word({ waiting: 1, oldestAt: ago(40) })).toBe('no leader');

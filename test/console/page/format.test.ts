@@ -12,16 +12,16 @@ import {
   relative,
 } from '../../../tools/console/page/src/base/format.ts';
 
-it('what is counted has separators, and a plus where it was counted no further', () => {
+it('a count has separators, and a plus sign if it may be larger', () => {
   expect([count(0), count(12_345), count(1_000, true)]).toEqual(['0', '12,345', '1,000+']);
   expect([plural(1, 'task'), plural(2, 'task'), plural(0, 'try', 'tries')]).toEqual(['1 task', '2 tasks', '0 tries']);
 });
 
-it('a share that is not all is never said to be, nor is something nothing', () => {
+it('only the whole is 100%, and only zero is 0%', () => {
   expect([0, 0.001, 0.5, 0.999, 1].map(percent)).toEqual(['0%', '<1%', '50%', '99%', '100%']);
 });
 
-it('a rate is exact where it is small', () => {
+it('a small rate has a decimal', () => {
   expect([0, 0.01, 0.5, 9.94, 9.96, 1234.4].map(rate)).toEqual(['0', '<0.1', '0.5', '9.9', '10', '1,234']);
 });
 
@@ -39,7 +39,7 @@ it('a duration has its two largest units', () => {
   ]);
 });
 
-it('what ticks has whole seconds, and is ago or ahead', () => {
+it('an age has whole seconds, and a relative time lies in the past or future', () => {
   expect([age(-1), age(999), age(1_999), age(61_500)]).toEqual(['0 s', '0 s', '1 s', '1 min 1 s']);
   expect([relative(1_000, 1_500), relative(1_000, 11_000), relative(11_000, 1_000)]).toEqual([
     'now',
@@ -48,13 +48,13 @@ it('what ticks has whole seconds, and is ago or ahead', () => {
   ]);
 });
 
-it('a time of another day has its day', () => {
+it('a time of another day has its date', () => {
   const noon = new Date(2026, 2, 4, 12, 5, 9).getTime();
   expect(clock(noon, noon + 60_000)).toBe('12:05:09');
   expect(clock(noon, noon + 86_400_000)).toBe('2026-03-04 12:05:09');
 });
 
-it('bytes and dollars are as exact as they are small', () => {
+it('small amounts of bytes and dollars have more decimals', () => {
   expect([bytes(1_023), bytes(2_048), bytes(3_145_728)]).toEqual(['1023 B', '2.0 KB', '3.0 MB']);
   expect([dollars(12), dollars(0.01234)]).toEqual(['$12.00', '$0.0123']);
 });

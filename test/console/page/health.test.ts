@@ -13,20 +13,20 @@ const health = (input: Partial<HealthInput> = {}) =>
   });
 const words = (input: Partial<HealthInput>): string[] => health(input).troubles.map(({ word }) => word);
 
-it('all is well where nothing fails, waits too long or is held', () => {
+it('all is well if nothing fails, is late, or is paused', () => {
   const since = health({ metrics: metrics(aSeries('TasksSucceeded', [1, 2, 3])) });
   expect(since).toMatchObject({ troubles: [], headline: 'All is well' });
-  expect(since.since).toMatch(/^Nothing went wrong since .* as far as the metrics go back\.$/);
-  expect(health().since).toBe('Nothing has happened yet that could fail.');
+  expect(since.since).toMatch(/^No problem since .* when the metrics begin\.$/);
+  expect(health().since).toBe('There was no activity recently.');
   expect(health({ metrics: undefined }).since).toMatch(/^There are no metrics/);
 });
 
-it('since when all is well is the end of the last trouble', () => {
+it('the time without problems begins at the end of the last problem', () => {
   const after = metrics(aSeries('DownstreamErrors', [1, 0, 0]), aSeries('TasksSucceeded', [1, 1, 1]));
-  expect(health({ metrics: after }).since).toMatch(/^Nothing went wrong since \S+\.$/);
+  expect(health({ metrics: after }).since).toMatch(/^No problem since \S+\.$/);
 });
 
-it('an open circuit comes first, and says when it is tried again', () => {
+it('an open circuit comes first, with the time of the next attempt', () => {
   const open = anOperation({
     circuit: 'open',
     failures: 5,
@@ -34,39 +34,39 @@ it('an open circuit comes first, and says when it is tried again', () => {
   });
   const paused = anOperation({ operation: 'sell', paused: { by: 'person', since: ago(3_600), reason: 'a strike' } });
   const { troubles, headline } = health({ operations: [paused, open] });
-  expect(headline).toBe('1 thing needs attention');
+  expect(headline).toBe('1 problem needs attention');
   expect(troubles.map(({ word }) => word)).toEqual(['circuit open', 'paused']);
   expect(troubles[0]).toMatchObject({
-    text: 'ship is not called: 5 attempts in a row came to nothing, the last 10 s ago.',
-    next: 'The next batch tries again in 20 s, by itself.',
+    text: 'ship makes no calls, because its circuit is open: 5 attempts in a row failed, the last 10 s ago. Tasks wait; nothing is lost.',
+    next: 'A batch tries the downstream again in 20 s, by itself.',
     route: { view: 'operation', name: 'ship' },
   });
-  expect(troubles[1]?.text).toBe('sell was paused 1 h ago: a strike.');
+  expect(troubles[1]?.text).toBe('sell was paused 1 h ago: a strike. Tasks wait; nothing is lost.');
 });
 
-it('an operation without room, and one that is tried again, are said', () => {
+it('an operation without a free slot, and a half-open circuit, are reported', () => {
   expect(words({ operations: [anOperation({ circuit: 'half-open', failures: 5 })] })).toEqual(['circuit half open']);
   const full = anOperation({ waitingTargets: 100, waitingTargetsIsAtLeast: true, slots: { taken: 2, total: 2 } });
   expect(health({ operations: [full] }).troubles[0]?.text).toBe(
-    '100+ Targets of ship wait for room: 2 of 2 slots are taken.',
+    '100+ Targets of ship wait for a free slot: 2 of 2 slots are taken.',
   );
   expect(words({ operations: [{ ...full, slots: { taken: 1, total: 2 } }] })).toEqual([]);
 });
 
-it('dead letters and refused messages are said, by their queues', () => {
+it('dead letters and refused messages are reported for each queue', () => {
   const { troubles } = health({ queues: queues({ batch: 2 }, 1) });
   expect(troubles.map(({ tone, text }) => `${tone}: ${text}`)).toEqual([
     'bad: 2 messages of the batch queue failed five times.',
-    'warn: 1 message was refused, and lies in the rejected queue with the reasons.',
+    'warn: 1 message was refused. It is in the rejected queue with the reasons.',
   ]);
 });
 
-it('failed tasks, repairs and callbacks that were not delivered are said', () => {
+it('failed tasks, repairs and failed callbacks are reported', () => {
   const view = metrics(aSeries('TasksFailed', [3]), aSeries('StrandedRepaired', [1]), aSeries('CallbacksFailed', [2]));
   expect(words({ metrics: view })).toEqual(['failed', 'callbacks', 'repaired']);
 });
 
-it('a Target is late when its tasks wait for long with nothing that holds them', () => {
+it('a Target is late if its tasks wait too long without a pause or a full slot queue', () => {
   const late = aTarget({ waiting: 1, oldestAt: ago(400) });
   expect(words({ targets: [late] })).toEqual(['late']);
   expect(words({ targets: [aTarget({ waiting: 1, oldestAt: ago(30) })] })).toEqual([]);

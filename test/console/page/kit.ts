@@ -1,4 +1,4 @@
-/** What the page is told, with what matters to a test. */
+/** Factories for the data that the page receives. A test states only the fields that matter to it. */
 
 import type { Operation } from '../../../src/api/operations/responses.ts';
 import type { Queues } from '../../../src/api/queues/responses.ts';
@@ -37,7 +37,7 @@ export const queues = (deadLetters: Readonly<Record<string, number>> = {}, rejec
   rejected,
 });
 
-/** Steps of 20 s, of which the last one is now. */
+/** Steps of 20 s. The last one ends now. */
 const STEP = 20_000;
 
 export const aSeries = (

@@ -19,17 +19,17 @@ const ROUTES: readonly Route[] = [
   { view: 'fleet', id: 'flights' },
 ];
 
-it('every address leads back to its view, whatever is in its ids', () => {
+it('every address leads back to its view, with any characters in its ids', () => {
   for (const route of ROUTES) expect(parseRoute(href(route))).toEqual(route);
 });
 
-it('what is no address is a view of its own, and breaks nothing', () => {
+it('an invalid address has a view of its own', () => {
   expect(parseRoute('')).toEqual({ view: 'overview' });
   for (const hash of ['#/nowhere', '#/tasks/a/b', '#/tasks/%E0%A4%A', '#/fleets/a/b/c'])
     expect(parseRoute(hash)).toMatchObject({ view: 'unknown' });
 });
 
-it('a search leads to a batch, a Target, an operation or a task by what its text looks like', () => {
+it('a search leads to a batch, a Target, an operation or a task by its text', () => {
   const of = (text: string) => routeOfSearch(text, ['ship']);
   expect(of('  ')).toBeUndefined();
   expect(of(' ship/depot=MUC#3#1 ')).toEqual({ view: 'batch', id: 'ship/depot=MUC#3#1' });

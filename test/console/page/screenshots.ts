@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pictures of the console in the docs, from a real run of about a minute. */
+/** `npm run screenshots`: takes the screenshots of the console for the docs, during a real run of about a minute. */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
@@ -12,7 +12,7 @@ const ROUNDS = 45;
 const CARRIERS = ['DHL', 'GLS', 'UPS'];
 const DEPOTS = ['BER', 'CGN', 'HAM', 'MUC'];
 
-/** Takes longer for more, and refuses what is too heavy or has no address. */
+/** Takes longer for more parcels. Refuses parcels that are too heavy or have no postal code. */
 const depot: Behaviour = async ({ items }) => {
   await setTimeout(60 + items.length * 8);
   const results = items.map(({ id, payload }) => {
@@ -41,7 +41,7 @@ const parcel = (n: number): object => ({
   },
 });
 
-/** Comes and goes, as parcels do. */
+/** The number of parcels varies over time. */
 const parcelsIn = (round: number): number => 14 + Math.round(10 * Math.sin(round / 5)) + (round % 4) * 3;
 
 const traffic = async ({ ask }: ConsoleStack): Promise<void> => {
@@ -60,7 +60,7 @@ const traffic = async ({ ask }: ConsoleStack): Promise<void> => {
 interface Picture {
   readonly name: string;
   readonly hash: string;
-  /** There once everything is. */
+  /** A selector that matches once the data have arrived. */
   readonly ready: string;
   readonly colorScheme: 'light' | 'dark';
   readonly width: number;
@@ -80,7 +80,7 @@ const take = async (browser: Browser, site: string, picture: Picture): Promise<v
   const page = await browser.newPage({ colorScheme, viewport: { width, height } });
   await page.goto(`${site}${hash}`);
   await page.locator(ready).first().waitFor();
-  // All that is live has come.
+  // Wait until all live data have arrived.
   await page.getByText('read units an hour').waitFor();
   await eventually(async () => (await page.locator('.skeleton').count()) === 0);
   await page.screenshot({ path: join(IMAGES, `console-${name}.png`) });

@@ -18,7 +18,7 @@ const VIEW = metrics(
   aSeries('Wait', [0, 0, 0, 0, 300]),
 );
 
-it('a metric of all operations is that of each together', () => {
+it('a metric of all operations is the sum over the operations', () => {
   expect(stepsOf(VIEW, 'TasksRegistered')?.sum).toEqual([9, 0, 1, 2, 7]);
   expect(stepsOf(VIEW, 'TasksRegistered', { operation: 'parcels' })?.sum).toEqual([0, 0, 0, 0, 4]);
   expect(stepsOf(VIEW, 'TasksFailed')).toBeUndefined();
@@ -27,12 +27,12 @@ it('a metric of all operations is that of each together', () => {
   ]);
 });
 
-it('a rate is what the last minute had, and of steps longer than that the last one', () => {
+it('a rate covers the last minute, or the last step if steps are longer', () => {
   expect(perMinute(VIEW, 'TasksRegistered', { operation: 'ship' })).toBe(6);
   expect(perMinute({ ...VIEW, step: 300_000 }, 'TasksRegistered', { operation: 'ship' })).toBeCloseTo(0.6);
 });
 
-it('a mean is of values, and where there was none there is none', () => {
+it('a mean covers values only, and is undefined without any', () => {
   expect(meanOfMinute(VIEW, 'Wait')).toBe(150);
   expect(meanOfMinute(VIEW, 'DownstreamLatency')).toBeUndefined();
   const wait = stepsOf(VIEW, 'Wait');
@@ -40,15 +40,15 @@ it('a mean is of values, and where there was none there is none', () => {
   expect(maxima(wait)).toEqual([null, null, null, null, 300]);
 });
 
-it('it is known when something was last seen', () => {
+it('the last step with a value of any of some metrics is found', () => {
   expect(lastSeen(VIEW, ['Wait', 'TasksFailed'])).toBe(NOW - 20_000);
   expect(lastSeen(VIEW, ['TasksFailed'])).toBeUndefined();
 });
 
-it('charts are there before there is anything, and have a value for each moment', () => {
+it('charts exist before the first data, and have a value for each step', () => {
   expect(chartsOf(undefined).map(({ at }) => at.length)).toEqual([0, 0, 0, 0, 0, 0]);
   const charts = chartsOf(VIEW);
-  expect(charts.map(({ name }) => name)).toContain('Calls, against one per task');
+  expect(charts.map(({ name }) => name)).toContain('Downstream calls');
   for (const { at, lines } of charts) {
     expect(at).toHaveLength(5);
     for (const { values } of lines) expect([0, 5]).toContain(values.length);
@@ -56,13 +56,13 @@ it('charts are there before there is anything, and have a value for each moment'
   expect(windowOf(VIEW)).toBe('1 min 40 s');
 });
 
-it('what came of everything is said in a sentence', () => {
+it('all results are summarized in one sentence', () => {
   const of = { tasksRegistered: 9, tasksSucceeded: 6, tasksFailed: 2, batches: 3, calls: 3, callsSaved: 5 };
   const operations = [
     { operation: 'ship', ...of },
     { operation: 'parcels', ...of },
   ];
   expect(soFar({ since: NOW - 60_000, operations }, NOW)).toBe(
-    'In 1 min: 12 tasks succeeded, 4 failed, 6 calls made, 10 saved',
+    'In the last 1 min: 12 tasks succeeded, 4 failed, 6 downstream calls made, 10 saved by batching',
   );
 });

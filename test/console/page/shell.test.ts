@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { shellWord } from '../../../tools/console/page/src/base/format.ts';
 
-it('reaches a command as it is, whatever is in it', () => {
+it('a quoted word reaches a command unchanged, with any characters', () => {
   const words = [
     'ship/depot=MUC',
     "ship/depot='x';touch y;'",
@@ -22,4 +22,5 @@ it('reaches a command as it is, whatever is in it', () => {
   expect(printed.split('\n').slice(0, -1)).toEqual(words);
 });
 
-it('leaves alone what needs no quotes', () => expect(shellWord('ship/depot=M%C3%BC')).toBe('ship/depot=M%C3%BC'));
+it('a word without special characters gets no quotes', () =>
+  expect(shellWord('ship/depot=M%C3%BC')).toBe('ship/depot=M%C3%BC'));

@@ -1,4 +1,4 @@
-/** A local stack with its console, as `npm start` has it, and a downstream of the test. */
+/** A local stack with its console, as `npm start` runs it, and with a downstream of the test. */
 
 import type { ConfigInput } from '../../../src/domain/config/schema/config.ts';
 import { localConsole } from '../../../tools/console/server/local-console.ts';
@@ -7,10 +7,10 @@ import { type LocalStack, startStack } from '../../../tools/local/stack.ts';
 import { configFrom } from '../../end-to-end/operations.ts';
 
 export interface ConsoleStack {
-  /** The page's address, which ends with a `/`. */
+  /** The page's address, with a `/` at the end. */
   readonly site: string;
   readonly stack: LocalStack;
-  /** Calls the API. @returns what it answers */
+  /** Calls the API. @returns the body of the answer. */
   ask<Body>(path: string, body?: object): Promise<Body>;
   stop(): Promise<void>;
 }

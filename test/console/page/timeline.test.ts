@@ -36,34 +36,34 @@ const aBatch = (fields: Partial<Batch> = {}): Batch => ({
 });
 const titles = (task: Task, batch?: Batch): string[] => timelineOf(task, batch, NOW).map(({ title }) => title);
 
-it('a task that waits says what for', () => {
+it('a waiting task shows what it waits for', () => {
   expect(titles(aTask())).toEqual(['Registered', 'Waits for its batch']);
   const paused = aTask({ waitsFor: { reason: 'target-paused', text: 'its Target, paused since noon' } });
   expect(titles(paused)).toEqual(['Registered', 'Waits for its Target, paused since noon']);
 });
 
-it('a batch says why it was sealed, how full it is, and how long the task had waited', () => {
+it('a batch shows its seal reason, its fill and how long the task had waited', () => {
   const [, sealed] = timelineOf(aTask({ status: 'batched', batchId: BATCH }), aBatch(), NOW);
   expect(sealed).toMatchObject({
     title: 'In a batch of 20 tasks',
-    text: 'sealed because its oldest task had waited for as long as any may wait, 20% full, after a wait of 10 s',
+    text: 'sealed because its oldest task had waited for the maximum time, 20% full, after a wait of 10 s',
     link: { route: { view: 'batch', id: BATCH } },
   });
   expect(titles(aTask({ status: 'batched', batchId: BATCH }))).toEqual(['Registered', 'In a batch']);
 });
 
-it('between two attempts it is said when the next one is, and what the last one came to', () => {
+it('between attempts it shows the time of the next and the result of the last', () => {
   const task = aTask({ status: 'in-progress', batchId: BATCH, nextAttemptAfter: ago(-30) });
   const batch = aBatch({ attempt: 2, lastAttempt: { endedAt: ago(5), reason: 'answered 503: busy' } });
   expect(timelineOf(task, batch, NOW).at(-1)).toMatchObject({
     tone: 'warn',
     title: 'Downstream called, attempt 2',
-    text: 'the next attempt is in 30 s, at the earliest',
+    text: 'the next attempt starts in 30 s at the earliest',
     quote: 'answered 503: busy',
   });
 });
 
-it('a task that failed ends with the reason, in the words of whoever gave it', () => {
+it('the steps of a failed task end with the reason and the error message', () => {
   const task = aTask({
     status: 'failed',
     batchId: BATCH,
@@ -74,12 +74,12 @@ it('a task that failed ends with the reason, in the words of whoever gave it', (
   expect(timelineOf(task, aBatch(), NOW).at(-1)).toMatchObject({
     tone: 'bad',
     title: 'Failed: refused',
-    text: 'the downstream refused it, after 1 attempt, another run helps once the cause is mended',
+    text: 'the downstream refused the call, after 1 attempt, a redrive helps once the cause is fixed',
     quote: 'answered 422: no such depot',
   });
 });
 
-it('a redriven task, one that succeeded and one that was superseded say so', () => {
+it('redriven, succeeded and superseded tasks have a step for that', () => {
   const redriven = aTask({ run: 2, redrivenAt: ago(30), status: 'succeeded', batchId: BATCH, finishedAt: ago(10) });
   expect(titles(redriven, aBatch())).toEqual([
     'Registered',

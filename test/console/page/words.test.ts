@@ -11,7 +11,7 @@ import {
 } from '../../../tools/console/page/src/model/words.ts';
 import { ago } from './kit.ts';
 
-it('an example has the values of a Target that is there, or else each key of the configuration', () => {
+it('an example payload has the values of a Target, or else each configured key', () => {
   const of = (target: string | undefined, keys: readonly string[] = []) =>
     JSON.parse(examplePayload('ship', target, keys)) as unknown;
   expect(of('ship/carrier=D%2FHL/route.from=M%7EUC~3')).toEqual({ carrier: 'D/HL', route: { from: 'M~UC' } });
@@ -22,15 +22,15 @@ it('an example has the values of a Target that is there, or else each key of the
   expect(of('ship')).toEqual({});
 });
 
-it('states and reasons are in words, also those that a later version brings', () => {
+it('states and reasons have texts, and unknown codes are shown as they are', () => {
   expect(taskState('created')).toEqual({ tone: 'idle', word: 'waiting' });
   expect(batchState('partly-failed')).toEqual({ tone: 'warn', word: 'partly failed' });
   expect(taskState('sleeping')).toEqual({ tone: 'idle', word: 'sleeping' });
-  expect(sealedBecause('flush')).toBe('somebody flushed its Target');
+  expect(sealedBecause('flush')).toBe('a user flushed its Target');
   expect(sealedBecause('new-reason')).toBe('new-reason');
 });
 
-it('how far a fan-out or a list is, is said in words', () => {
+it('the progress of a fan-out or a list has a text', () => {
   const fanOut = {
     id: 'f',
     status: 'sealed' as const,
@@ -42,7 +42,7 @@ it('how far a fan-out or a list is, is said in words', () => {
   };
   expect(fanOutWords(fanOut)).toBe('6 succeeded, 1 failed, 3 pending');
   expect(fanOutWords({ ...fanOut, succeeded: undefined, pending: undefined })).toBe(
-    '1 failed; the others are not counted',
+    '1 failed; the other items are not counted',
   );
   expect(fanOutWords({ ...fanOut, total: 0, status: 'open' })).toBe('no items yet');
   const list = {
@@ -59,7 +59,7 @@ it('how far a fan-out or a list is, is said in words', () => {
   expect(listWords(list)).toBe('4 done, 1 of them failed, 2 started, 4 available');
 });
 
-it('partitions are in the order of their numbers, each with the letter of its owner', () => {
+it('partitions are in numeric order, each with the letter of its owner', () => {
   const node = (name: string, partitions: number): FleetNode => ({
     node: name,
     id: name,
@@ -87,9 +87,9 @@ it('partitions are in the order of their numbers, each with the letter of its ow
   });
   const free: FleetPartition = { id: '2', status: 'free', lastOwner: 'n1', fence: 3 };
   expect(inOrder([partition('10'), free]).map(({ id }) => id)).toEqual(['2', '10']);
-  expect(shares(nodes, [partition('10'), free])).toBe('n0 has 1, n1 has 1, 1 are free');
-  expect(spokenPartition(free)).toBe('partition 2, free, n1 had it');
+  expect(shares(nodes, [partition('10'), free])).toBe('n0 has 1, n1 has 1, 1 free');
+  expect(spokenPartition(free)).toBe('partition 2, free, previous owner n1');
   expect(spokenPartition(partition('3', { status: 'asked', next: 'n1', pin: 'n1' }))).toBe(
-    'partition 3, of n0, about to move to n1, pinned to n1',
+    'partition 3, owner n0, moves to n1, pinned to n1',
   );
 });

@@ -1,4 +1,4 @@
-/** What `GET /console/about` answers: the release, the stack, its operations, and the limits of the page. */
+/** The answer of `GET /console/about`: the release, the stack, its operations, and the limits of the page. */
 import * as z from 'zod';
 import { RELEASE } from '../../../src/domain/release.ts';
 import { CommandFailure } from '../../failure.ts';
@@ -9,15 +9,15 @@ import type { About } from './shapes.ts';
 
 const OPERATIONS = z.object({ operations: z.array(z.object({ operation: z.string() })) });
 
-/** The names of the operations, from the API. @throws CommandFailure */
+/** Reads the names of the operations from the API. @throws CommandFailure */
 export const operationsOf = async (call: CallApi): Promise<readonly string[]> => {
   const response = await call(new Request('http://api.invalid/v1/operations'));
   const found = OPERATIONS.safeParse(await response.json().catch(() => undefined));
-  if (!found.success) throw new CommandFailure(`the API answered ${response.status} to GET /v1/operations`);
+  if (!found.success) throw new CommandFailure(`the API answered GET /v1/operations with ${response.status}`);
   return found.data.operations.map(({ operation }) => operation);
 };
 
-/** @param operations their names. */
+/** @param operations reads the names of the operations. */
 export const aboutFrom =
   (
     source: About['source'],

@@ -1,22 +1,22 @@
-/** How the console's server reaches the API. */
+/** Calls of the API by the console's server. */
 import { READ_UNITS } from '../../../src/api/shared/read-units.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure } from '../../failure.ts';
 
 /**
- * Makes a call of the API. The request's path is the API's own (`/v1/…`), its host says nothing.
+ * Makes a call of the API. The request's path is the API's own (`/v1/…`); its host is ignored.
  *
- * @throws CommandFailure when it could not be made: why, in words.
+ * @throws CommandFailure if the call could not be made; the message says why.
  */
 export type CallApi = (request: Request) => Promise<Response>;
 
 /**
- * What a call is taken to have cost by an API that never says it: one that was deployed with an earlier version. Most
- * calls cost less, so that it is asked more seldom than it could be.
+ * The assumed cost of a call, in read units, if no answer of this API has stated its cost (a stack deployed with an
+ * earlier version). Most calls cost less, so the console calls such an API less often than it could.
  */
 const UNKNOWN_READ_UNITS = 25;
 
-/** Of the answers of one API what each cost. */
+/** Returns a function that reads the cost of each answer, in read units. All answers have to come from one API. */
 export const readUnitsReader = (): ((answer: Response) => number) => {
   let isSaid = false;
   return ({ headers }) => {
@@ -27,25 +27,28 @@ export const readUnitsReader = (): ((answer: Response) => number) => {
   };
 };
 
-/** Why a call could not be made, in words. */
+/** Why a call could not be made, as a text. */
 export const troubleOf = (cause: unknown): string => {
   if (cause instanceof CommandFailure || !(cause instanceof Error)) return reasonOf(cause);
-  if (cause.name === 'TimeoutError') return 'the API does not answer in time';
-  // What went wrong with the connection is the error's cause.
+  if (cause.name === 'TimeoutError') return 'the API did not answer in time';
+  // The error's cause names the failure of the connection.
   return `the API does not answer (${reasonOf(cause.cause ?? cause)})`;
 };
 
-/** Of an answer that is handed on. What is about the connection, or the body's encoding, is not true here. */
+/**
+ * The headers of an answer that are passed on. Headers about the connection or the body's encoding do not apply to the
+ * new answer.
+ */
 const HANDED_ON = ['content-type', 'allow', 'retry-after', READ_UNITS];
 
-/** How long an API elsewhere may take (ms). */
+/** How long a remote API may take to answer, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
- * Calls an API elsewhere.
+ * Calls a remote API.
  *
- * @param base up to its version.
- * @param send takes a body as text and headers as a plain object.
+ * @param base its address including the version.
+ * @param send makes the request. It takes a body as text and headers as a plain object.
  */
 export const remoteCall =
   (base: string, send: (url: string, init: RequestInit) => Promise<Response>): CallApi =>
@@ -74,11 +77,11 @@ const orTrouble = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Half a character would arrive as another one. @throws CommandFailure */
+/** Refuses a body that is not UTF-8: decoding would replace invalid bytes. @throws CommandFailure */
 const textOf = async (request: Request): Promise<string> => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());
   } catch (cause) {
-    throw new CommandFailure('the body is not UTF-8', { cause });
+    throw new CommandFailure('the body of the request is not UTF-8', { cause });
   }
 };

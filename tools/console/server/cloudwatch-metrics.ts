@@ -1,4 +1,4 @@
-/** The metrics of a deployed stack, from CloudWatch. Loaded only where it is asked for. */
+/** The metrics of a deployed stack, from CloudWatch. This module is loaded only if it is needed. */
 import {
   CloudWatchClient,
   type CloudWatchClientConfig,
@@ -14,27 +14,27 @@ import type { MetricsSource } from './metrics-feed.ts';
 import { totalsOf } from './totals.ts';
 
 export interface DeployedMetrics {
-  /** A dimension of each metric: the stack's name, unless it has several instances. */
+  /** The value of the dimension that each metric has: the stack's name, unless the stack has several instances. */
   readonly service: string;
   readonly region: string;
-  /** The names of its operations, as far as they are known. */
+  /** The names of the stack's operations that were read last. */
   readonly operations: () => readonly string[];
-  /** For the client. @default - as the SDK finds them */
+  /** Options of the CloudWatch client. @default - as the SDK finds them */
   readonly client?: CloudWatchClientConfig;
   readonly now?: () => Millis;
 }
 
-/** As fine as CloudWatch keeps them. */
+/** The finest resolution of the stored metrics. */
 const STEP: Millis = 60_000;
-/** Three hours. With these no request comes to more than the 100,800 values that one may ask for. */
+/** Three hours. With 180 steps, no request exceeds CloudWatch's limit of 100,800 values. */
 const STEPS = 180;
-/** Of one request. */
+/** The most queries in one request (CloudWatch's limit). */
 const QUERIES_MAX = 500;
 
-/** CloudWatch takes $0.01 for 1,000 metrics, and each statistic of each metric is taken for one. */
+/** CloudWatch charges $0.01 for 1,000 metrics, and counts each statistic of a metric as one. */
 const DOLLARS = 0.01 / 1_000;
 const LEAST_SECONDS = 60;
-/** With so many operations that it would cost more they are looked at more seldom. */
+/** If so many operations would cost more at one request a minute, the metrics are read less often. */
 const DOLLARS_PER_HOUR_MAX = 0.25;
 
 export const cloudWatchMetrics = ({
@@ -82,11 +82,11 @@ const resultsOf = async (
     ))
       results.push(...MetricDataResults);
   const refused = results.find(({ StatusCode = 'Complete' }) => !['Complete', 'PartialData'].includes(StatusCode));
-  if (refused) throw new CommandFailure(`CloudWatch could not say all metrics of ${service} (${refused.StatusCode})`);
+  if (refused) throw new CommandFailure(`CloudWatch did not return all metrics of ${service} (${refused.StatusCode})`);
   return results;
 };
 
-/** What these say of metrics is more than what they say of anything else. @throws CommandFailure */
+/** Explains CloudWatch's refusals with more detail than {@link inWords} does. @throws CommandFailure */
 const refusalsInWords = <T>(service: string, region: string, work: () => Promise<T>): Promise<T> =>
   inWords(`read the metrics of ${service}`, region, async () => {
     try {
@@ -102,11 +102,11 @@ const refusal = (cause: Error): string | undefined => {
   switch (cause.name) {
     case 'AccessDenied':
     case 'AccessDeniedException':
-      return `there are no charts: these credentials may not read metrics (${reasonOf(cause)}): they need cloudwatch:GetMetricData, see docs/reference/console.md`;
+      return `the page shows no charts, because these credentials may not read metrics (${reasonOf(cause)}). Add the permission cloudwatch:GetMetricData: see docs/reference/console.md`;
     case 'Throttling':
     case 'ThrottlingException':
     case 'LimitExceededException':
-      return `CloudWatch is asked for too much at the moment (${reasonOf(cause)}): the metrics come later`;
+      return `CloudWatch throttles requests at the moment (${reasonOf(cause)}). The charts are updated later`;
     default:
       return undefined;
   }

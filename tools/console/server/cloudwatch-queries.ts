@@ -1,4 +1,4 @@
-/** Which of a stack's metrics the console asks CloudWatch for, and what the answers come to. Pure. */
+/** The queries for a stack's metrics, and the series made of CloudWatch's answers. Pure. */
 
 import type { MetricDataQuery, MetricDataResult } from '@aws-sdk/client-cloudwatch';
 import type { SealReason } from '../../../src/domain/batches/policy.ts';
@@ -7,7 +7,7 @@ import type { Millis } from '../../../src/domain/ids.ts';
 import { groupBy } from '../../../src/util/group-by.ts';
 import type { Series } from './shapes.ts';
 
-/** What the page shows, of each operation: each metric more costs. */
+/** The metrics that the page shows for each operation. Each further metric costs money. */
 const SHOWN = [
   'TasksRegistered',
   'TasksSucceeded',
@@ -19,13 +19,13 @@ const SHOWN = [
   'DownstreamCalls',
   'DownstreamErrors',
   'DownstreamLatency',
-  // Whether anything went wrong.
+  // These metrics show whether an error occurred.
   'TasksRejected',
   'CircuitOpened',
   ...REPAIRED,
 ] as const satisfies readonly MetricName[];
 
-/** As keys, so that a new reason does not compile until it is here. */
+/** An object instead of a list, so that a new reason does not compile until it is added here. */
 const REASONS: Readonly<Record<SealReason, true>> = {
   full: true,
   bytes: true,
@@ -36,17 +36,17 @@ const REASONS: Readonly<Record<SealReason, true>> = {
   flush: true,
 };
 
-/** In the order in which `Series` has them. */
+/** The statistics, in the order of the fields of `Series`. */
 const STATISTICS = { sum: 'Sum', count: 'SampleCount', max: 'Maximum' } as const;
 
-/** One list of numbers that is asked for. */
+/** One list of numbers to query. */
 export interface Asked {
   readonly metric: MetricName;
   readonly of: Series['of'];
   readonly statistic: keyof typeof STATISTICS;
 }
 
-/** Counts are sums; of what has a mean all three are needed. */
+/** Counts need only the sum. Metrics with a mean need all three statistics. */
 export const askedFor = (operations: readonly string[]): readonly Asked[] =>
   operations.flatMap((operation) =>
     SHOWN.flatMap((metric) =>
@@ -63,7 +63,10 @@ const dimensionsOf = (metric: (typeof SHOWN)[number], operation: string): readon
     ? Object.keys(REASONS).map((reason) => ({ operation, reason }))
     : [{ operation }];
 
-/** @param index among those that are asked for: its answer has the same. @param step milliseconds. */
+/**
+ * @param index the query's index in the list of {@link Asked}. Its answer has the same index in its id. @param step in
+ * milliseconds.
+ */
 export const queryFor = (
   { metric, of, statistic }: Asked,
   index: number,
@@ -82,14 +85,14 @@ export const queryFor = (
   },
 });
 
-/** The time that is looked at: whole steps, the last of them the present one. */
+/** The time range of the charts: whole steps. The last step is the current one. */
 export interface Window {
   readonly from: Millis;
   readonly step: Millis;
   readonly steps: number;
 }
 
-/** @param results of all pages: what is one answer may be on several. */
+/** @param results the results of all pages. One query's result may be split over several pages. */
 export const seriesFrom = (
   asked: readonly Asked[],
   results: readonly MetricDataResult[],

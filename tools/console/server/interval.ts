@@ -1,39 +1,43 @@
 /**
- * How often the console asks: what it reads is paid for, and competes with the work. Pure.
+ * How often the console calls the API. Its reads cost money and use capacity of the tables that tasks need too.
+ * Pure.
  *
- * There is a purse of read units. Rounds are paid from it, and whatever else pages ask for; it fills as time goes by. A
- * round that nobody hurries comes so long after the last one that the purse fills by as much as it costs. One that is
- * wanted at once, since somebody has just done something, takes what the purse has. What a round costs is known when it
- * is over: where it was more than there was, the next one waits until that is made up for.
+ * The budget is a token bucket of read units (a purse). Rounds and all other calls of pages are paid from it, and it
+ * refills over time. A regular round starts when the purse has refilled by the cost of the last one. An urgent round,
+ * after a user's action, starts as soon as the purse covers it. The cost of a round is known only when it has ended. If
+ * a round cost more than the purse held, the next round waits until the debt is paid.
  */
 import type { Millis } from '../../../src/domain/ids.ts';
 
-/** What a server holds to, whatever its pages ask for. */
+/** The limits of one server, whatever its pages request. */
 export interface Limits {
-  /** Between the beginnings of two rounds, at the least. */
+  /** The shortest time between the starts of two rounds. */
   readonly least: Millis;
-  /** All pages together, in read units of DynamoDB an hour. Only the round that comes upon it may go beyond. */
+  /**
+   * The limit of all pages together, in DynamoDB read units an hour. Only the round in progress when the limit is
+   * reached may exceed it.
+   */
   readonly readUnitsPerHourMax: number;
 }
 
-/** It costs nothing, but the machine's time: 25 units a second let a page with fifty Targets be up to date. */
+/** A local stack costs only CPU time. 25 units a second keep a page with fifty Targets up to date. */
 export const LOCAL: Limits = { least: 2_000, readUnitsPerHourMax: 90_000 };
 
 /**
- * Each call is an invocation, which takes a while. Ten units a second, of the 3,000 that one partition can take, for less
- * than half a cent an hour ($0.125 a million in us-east-1).
+ * Each call invokes a function, which takes time. The limit is ten units a second, of the 3,000 that one partition can
+ * serve. That is less than half a cent an hour ($0.125 a million in us-east-1).
  */
 export const DEPLOYED: Limits = { least: 10_000, readUnitsPerHourMax: 36_000 };
 
 const HOUR: Millis = 3_600_000;
 
-/** What the purse holds: so much can be asked for at once, after an hour of rest or of cheap rounds. */
+/** The capacity of the purse: the read units that can be spent at once after an hour without or with cheap rounds. */
 const sizeOf = ({ readUnitsPerHourMax }: Limits): number => readUnitsPerHourMax / 12;
 
-/** In units a millisecond. A full purse and what comes into it in an hour are what an hour may cost. */
+/** In read units per millisecond. A full purse plus the income of an hour equals the limit of an hour. */
 const incomeOf = (limits: Limits): number => (limits.readUnitsPerHourMax - sizeOf(limits)) / HOUR;
 
-/** So many units were there at that time; below 0 they are owed. */
+/** The balance at a given time. Negative units are a debt. */
 export interface Purse {
   readonly units: number;
   readonly at: Millis;
@@ -46,14 +50,14 @@ export const pay = (purse: Purse, units: number, limits: Limits, now: Millis): P
   at: now,
 });
 
-/** What is known when the next round is to be fixed. */
+/** The input for the start of the next round. */
 export interface Known {
-  /** When the last one began; undefined where there was none. */
+  /** When the last round began. Undefined before the first round. */
   readonly begun: Millis | undefined;
-  /** What a round costs, as far as anybody knows: in read units. */
+  /** The estimated cost of a round, in read units. */
   readonly cost: number;
   readonly purse: Purse;
-  /** Somebody waits for it. */
+  /** A page waits for the round. */
   readonly isUrgent: boolean;
 }
 
@@ -64,5 +68,5 @@ export const nextRound = ({ begun, cost, purse, isUrgent }: Known, limits: Limit
   return Math.ceil(Math.max(now, paidFor, regular));
 };
 
-/** Between the beginnings of two rounds that nobody hurries. */
+/** The time between the starts of two regular rounds. */
 export const betweenRounds = (cost: number, limits: Limits): Millis => Math.max(limits.least, cost / incomeOf(limits));

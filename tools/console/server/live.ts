@@ -1,4 +1,4 @@
-/** `GET /console/live`: what a page sees change, as server-sent events. */
+/** `GET /console/live`: the changes that a page shows, as server-sent events. */
 import type { Handler } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { HttpProblem } from '../../../src/api/shared/problem.ts';
@@ -18,8 +18,8 @@ export const live =
   (context) => {
     const paths = context.req.queries('get') ?? [];
     const problems = problemsWith(paths);
-    if (problems.length > 0) throw new HttpProblem(400, 'these calls are not made for a page', problems);
-    // Whoever asks for the headers alone sees nothing: a page that never closes would be asked for for ever.
+    if (problems.length > 0) throw new HttpProblem(400, 'the server does not make these calls for a page', problems);
+    // A HEAD request never closes its stream, so the server would call the API for it forever.
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' });
     return streamSSE(context, async (stream) => {
       const box = outbox<Message>();
@@ -33,14 +33,14 @@ export const live =
     });
   };
 
-/** As many as a page has parts that are live. */
+/** One call for each live part of a page. */
 export const PATHS_MAX = 12;
 const NOWHERE = 'http://api.invalid';
 
-/** Which calls a page may have made for it, again and again. @returns what is wrong with them; nothing where all is well. */
+/** Checks which calls a page may have repeated for it. @returns what is wrong with them; empty if all are valid. */
 export const problemsWith = (paths: readonly string[]): readonly Problem[] => [
   ...(paths.length > PATHS_MAX
-    ? [{ path: 'get', reason: `is there ${paths.length} times; a page has ${PATHS_MAX} calls at the most` }]
+    ? [{ path: 'get', reason: `is given ${paths.length} times, but a page may have at most ${PATHS_MAX} calls` }]
     : []),
   ...paths.slice(0, PATHS_MAX).flatMap((path) => {
     const reason = problemWith(path);
@@ -50,8 +50,8 @@ export const problemsWith = (paths: readonly string[]): readonly Problem[] => [
 
 const problemWith = (path: string): string | undefined => {
   if (path.length > PATH_LENGTH_MAX) return `has more than ${PATH_LENGTH_MAX} characters`;
-  if (!path.startsWith('/v1/')) return 'is no path of the API, which begin with /v1/';
-  // As it would be asked for: dots and backslashes may lead elsewhere.
+  if (!path.startsWith('/v1/')) return 'is not a path of the API: it has to begin with /v1/';
+  // Check the path after normalization: dots and backslashes may lead out of the API.
   const { origin, pathname, hash } = new URL(path, NOWHERE);
   return origin === NOWHERE && pathname.startsWith('/v1/') && hash === '' ? undefined : 'leads out of the API';
 };

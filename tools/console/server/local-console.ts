@@ -1,4 +1,4 @@
-/** The console of a local stack, in the process that runs the stack and at the port of its API. */
+/** The console of a local stack. It runs in the stack's process and on the port of the stack's API. */
 import type { Hono } from 'hono';
 import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { aboutFrom } from './about.ts';
@@ -10,9 +10,9 @@ import { startRounds } from './rounds.ts';
 import { consoleApp } from './server.ts';
 
 export interface LocalConsole {
-  /** Sums up what happens. */
+  /** Adds an event to the metrics. */
   onEvent(event: FlowEvent): void;
-  /** Serves it, and the API under `/v1`. */
+  /** Serves the console at `/` and the API under `/v1`. */
   around(api: Hono): Hono;
 }
 

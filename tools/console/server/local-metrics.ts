@@ -1,4 +1,4 @@
-/** The metrics of a local stack: what each event adds to them is summed up in memory, in steps and in all. */
+/** The metrics of a local stack: sums of its events in memory, for each step and in total. */
 import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { measured } from '../../../src/domain/events/measure.ts';
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
@@ -12,11 +12,11 @@ export interface LocalMetrics extends MetricsSource {
 }
 
 const STEP: Millis = 5_000;
-/** A quarter of an hour. */
+/** 15 minutes. */
 const STEPS = 180;
 const EVERY_SECONDS = 2;
 
-/** What came in one step, which has that number since the epoch. */
+/** The values of one step. `step` counts from the epoch. */
 interface Cell {
   step: number;
   sum: number;
@@ -24,13 +24,13 @@ interface Cell {
   max: number;
 }
 
-/** One metric with its dimensions. There are as many as the configuration has names for. */
+/** One metric with its dimensions. The configuration limits how many there are. */
 interface Summed {
   readonly metric: MetricName;
   readonly of: Series['of'];
-  /** Of all time. */
+  /** The total since the start. */
   sum: number;
-  /** Of the last steps, each where the remainder of its number says. */
+  /** A ring of the last steps: step `n` has the index `n % STEPS`. */
   readonly cells: Cell[];
 }
 

@@ -1,4 +1,4 @@
-/** Tells open pages the metrics, as often as their source allows; all of them the same. */
+/** Sends the metrics to all open pages, as often as their source allows. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure } from '../../failure.ts';
@@ -6,11 +6,11 @@ import type { Tell } from './rounds.ts';
 import type { About, MetricsView } from './shapes.ts';
 
 export interface MetricsFeed {
-  /** A page wants to see them from now on. @returns what ends that. */
+  /** Sends the metrics to a page from now on. @returns a function that ends this. */
   open(tell: Tell): () => void;
 }
 
-/** Under this name pages hear why there are no metrics. */
+/** The path of a `trouble` event that says why there are no metrics. */
 const METRICS = 'metrics';
 
 export const metricsFeed = (source: MetricsSource, now: () => Millis = Date.now): MetricsFeed => {
@@ -20,7 +20,7 @@ export const metricsFeed = (source: MetricsSource, now: () => Millis = Date.now)
   let isLooking = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // Also when pages come and go: each look may cost something.
+  // Also called when pages open and close: each read of the source may cost money.
   const schedule = (): void => {
     clearTimeout(timer);
     if (pages.size > 0 && !isLooking) timer = setTimeout(() => void look(), Math.max(0, nextAt - now()));
@@ -47,7 +47,7 @@ export const metricsFeed = (source: MetricsSource, now: () => Millis = Date.now)
   };
 };
 
-/** What to tell of a look. */
+/** Reads the source. @returns a function that sends the metrics, or the reason why there are none. */
 const seen = async (source: MetricsSource): Promise<(to: Tell) => void> => {
   try {
     const view = await source.look();
@@ -58,18 +58,18 @@ const seen = async (source: MetricsSource): Promise<(to: Tell) => void> => {
   }
 };
 
-/** Where the console has its metrics from. */
+/** The source of the console's metrics. */
 export interface MetricsSource {
-  /** How often it is looked at, and what that costs. */
+  /** How often the source is read, and what that costs. */
   about(): Promise<About['metrics']>;
-  /** The metrics of the last while. @throws CommandFailure when there are none to be had: why, in words. */
+  /** Reads the recent metrics. @throws CommandFailure if there are none; the message says why. */
   look(): Promise<MetricsView>;
 }
 
-/** Where there are no metrics to be had. @param reason why, and what to do. */
+/** The source if no metrics are available. @param reason why, and what to do. */
 export const noMetrics = (reason: string): MetricsSource => ({
   about: async () => ({ from: 'nowhere', everySeconds: 3_600, dollarsPerHour: 0 }),
   look: async () => {
-    throw new CommandFailure(`there are no metrics: ${reason}`);
+    throw new CommandFailure(`the page shows no charts: ${reason}`);
   },
 });

@@ -1,11 +1,11 @@
 /**
- * What a page has yet to be sent. Of each thing the latest: a page that is slow skips what is out of date, and costs
- * neither the others time nor this process memory.
+ * The messages that a page has not been sent yet: only the latest about each subject. A slow page skips outdated
+ * messages. It delays no other page, and the memory it takes is limited.
  */
 export interface Outbox<Message> extends AsyncIterable<Message> {
-  /** @param about what it is about: a newer message about the same takes the place of one that was not sent yet. */
+  /** @param about the subject. A newer message replaces an unsent one about the same subject. */
   put(about: string, message: Message): void;
-  /** The page has gone: what is still there is not sent. */
+  /** The page has closed: unsent messages are dropped. */
   close(): void;
 }
 

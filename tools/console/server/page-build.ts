@@ -1,6 +1,6 @@
 /**
- * The page: as the published package has it; otherwise built where that was not done yet. What comes out lies in a folder
- * named by a hash of all that it is made of: if it is there it is whole, and up to date.
+ * The page's files: those in the published package, or else a build made on demand. The build's folder is named by a
+ * hash of all source files, so an existing folder is complete and up to date.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const PAGE = 'tools/console/page';
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
-/** Of earlier pages nothing is kept for longer (ms): somebody may still be looking at one. */
+/** Builds of earlier sources are deleted after this time, in milliseconds. An open page may still use one. */
 const KEPT = 24 * 3_600_000;
 
 export type BuiltPage =
@@ -22,7 +22,7 @@ export type BuiltPage =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The page, built if need be by a process of its own: nobody has to wait for that. Never rejects.
+ * Finds the page, or builds it in a separate process, so that the server can start meanwhile. Never rejects.
  *
  * @param root of the repository, or of the package.
  */
@@ -38,10 +38,10 @@ export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   }
 };
 
-/** All files of the page's folder, what they import from elsewhere, and the versions of libraries. */
+/** All files of the page's folder, the files they import from other folders, and the versions of libraries. */
 const madeOf = (root: string): readonly string[] => {
   const files = new Set(['package-lock.json', ...filesIn(root, PAGE)]);
-  // What is added meanwhile is looked at, too.
+  // The loop also visits the files that it adds.
   for (const file of files) if (file.endsWith('.ts')) for (const imported of importsOf(root, file)) files.add(imported);
   return [...files].sort();
 };
@@ -51,7 +51,7 @@ const filesIn = (root: string, folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)));
 
-/** Where there is no such file Vite says so. */
+/** Vite reports imports of missing files. */
 const importsOf = (root: string, file: string): string[] =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import) '(\.{1,2}\/[^']+)'/g)]
     .map(([, path = '']) => join(dirname(file), path))
@@ -76,7 +76,7 @@ const build = async (root: string, folder: string): Promise<void> => {
     await promisify(execFile)(process.execPath, [VITE, 'build', join(root, PAGE), ...options], { cwd: root });
     renameSync(making, folder);
   } catch (cause) {
-    // Somebody else was faster, with the same.
+    // Another process has made the same build first.
     if (!existsSync(folder)) throw cause;
   } finally {
     rmSync(making, { recursive: true, force: true });
@@ -87,7 +87,7 @@ const forgetIfOld = (folder: string): void => {
   if (Date.now() - statSync(folder).mtimeMs > KEPT) rmSync(folder, { recursive: true, force: true });
 };
 
-/** Vite says what is wrong on its standard error; the first lines of it. */
+/** The first lines of Vite's error output. */
 const whatWasSaid = (cause: unknown): string => {
   const { stderr } = cause as { readonly stderr?: string };
   return stderr ? stderr.trim().split('\n').slice(0, 5).join(' ') : reasonOf(cause);

@@ -1,4 +1,4 @@
-/** The console of a stack that runs elsewhere, served on this machine. */
+/** The console of a deployed stack, served on this machine. */
 
 import { CommandFailure } from '../../failure.ts';
 import { type LocalServer, serveLocally } from '../../http/server.ts';
@@ -14,11 +14,14 @@ import type { About } from './shapes.ts';
 export interface RemoteStack {
   readonly source: About['source'];
   readonly call: CallApi;
-  /** @param operations the names of those that there are. */
+  /** @param operations returns the names of the operations that were read last. */
   metrics(operations: () => readonly string[]): MetricsSource;
 }
 
-/** @throws CommandFailure when there is no page, or the stack cannot be reached. @throws StartFailure when the port is taken. */
+/**
+ * @throws CommandFailure if there is no page, or the stack is not reachable. @throws StartFailure if the port is in
+ * use.
+ */
 export const serveConsole = async ({ source, call, metrics }: RemoteStack, port: number): Promise<LocalServer> => {
   const page = builtPage();
   const rounds = startRounds(call, DEPLOYED);

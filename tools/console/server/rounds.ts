@@ -1,7 +1,7 @@
 /**
- * Asks the API, round after round, for what pages that are open want to see. Each path is asked for once a round, however
- * many pages want it; a page is told what has changed. While no page is open nothing is asked; the last one that goes
- * ends what is under way.
+ * Calls the API in rounds for the open pages. A round calls each path once, however many pages show it, and sends each
+ * page the answers that changed. Without open pages there are no calls: when the last page closes, calls in progress
+ * are aborted.
  */
 import pLimit from 'p-limit';
 import type { Millis } from '../../../src/domain/ids.ts';
@@ -10,22 +10,25 @@ import { type CallApi, readUnitsReader, troubleOf } from './call.ts';
 import { betweenRounds, fullPurse, type Limits, nextRound, pay } from './interval.ts';
 import type { LiveEvents } from './shapes.ts';
 
-/** Is told of something about which it knows nothing newer. */
+/** Sends an event to a page. A newer event with the same `about` replaces an unsent one. */
 export type Tell = <Name extends keyof LiveEvents>(name: Name, event: LiveEvents[Name], about: string) => void;
 
 export interface Rounds {
-  /** A page wants to see these from now on. @returns what ends that. */
+  /** Calls these paths for a page from now on. @returns a function that ends this. */
   open(paths: readonly string[], tell: Tell): () => void;
-  /** Another call, which is paid from the same purse. Whoever does something wants to see at once what came of it. */
+  /**
+   * Makes another call, paid from the same budget. After a change, the next round starts at once, so that the user sees
+   * its effect.
+   */
   readonly call: CallApi;
 }
 
-/** Calls at once: as many as one function of a deployed stack answers without others being started for it. */
+/** Concurrent calls: one instance of a deployed stack's function serves so many without a second instance. */
 const CALLS_AT_ONCE = 4;
-/** How long a call may take (ms). */
+/** How long a call may take, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** What came of a call, and what it cost. */
+/** The result of a call, and its cost in read units. */
 interface Outcome {
   readonly text: string;
   readonly units: number;
@@ -36,9 +39,9 @@ interface Page {
   readonly paths: ReadonlySet<string>;
   readonly tell: Tell;
   readonly openedAt: Millis;
-  /** What everybody together had cost by then. */
+  /** What all pages together had cost when this page opened, in read units. */
   readonly spentBefore: number;
-  /** By path, what it was told. */
+  /** The last answer that was sent, by path. */
   readonly told: Map<string, string>;
 }
 
@@ -81,7 +84,7 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
     if (ending.aborted) return;
     const outcome = await ask(call, unitsOf, path, ending);
     paid(outcome.units);
-    // Nobody may be there any more, or nobody who wants this.
+    // All pages that show this path may have closed in the meantime.
     if (ending.aborted || !wanted().has(path)) return;
     outcomes.set(path, outcome);
     for (const page of pages) reportOutcome(page, path, outcome);
@@ -147,7 +150,7 @@ const ask = async (
     const response = await call(new Request(new URL(path, 'http://api.invalid'), { signal }));
     const [text, units, { status }] = [await response.text(), unitsOf(response), response];
     const json = parseJson(text);
-    if (!json.ok) return trouble(path, `the API answered ${status} with something that is not JSON`, units);
+    if (!json.ok) return trouble(path, `the API answered ${status} with a body that is not JSON`, units);
     const answer = { path, status, body: json.value };
     return { text: `${status} ${text}`, units, tell: (to) => to('answer', answer, path) };
   } catch (cause) {

@@ -1,6 +1,6 @@
 /**
- * The console's server: the page at `/`, what it needs beside the API under `/console`, and the API itself under `/v1`. It
- * asks of nobody who he is: it listens on the loopback address alone, behind the guard of everything local.
+ * The console's server: the page at `/`, the page's own data under `/console`, and the API under `/v1`. It has no
+ * login. It listens on the loopback address only, behind the checks of all local servers.
  */
 
 import { serveStatic } from '@hono/node-server/serve-static';
@@ -21,7 +21,7 @@ export interface ConsoleParts {
   readonly page: Promise<BuiltPage>;
 }
 
-/** Nothing but what comes from here: no inline scripts and styles, no frames, no forms that lead anywhere. */
+/** Only resources of this origin: no inline scripts or styles, no frames, no form targets. */
 const POLICY = {
   defaultSrc: ["'self'"],
   baseUri: ["'none'"],
@@ -41,20 +41,23 @@ export const consoleApp = ({ about, rounds, metrics, page }: ConsoleParts): Hono
   app.all('/v1/*', ({ req }) => inWords(() => rounds.call(req.raw)));
   app.use(pageFiles(page));
   app.notFound(({ req }) =>
-    new HttpProblem(404, `there is no ${req.method} ${req.path}: the console is at /, the API under /v1`).toResponse(),
+    new HttpProblem(
+      404,
+      `there is no ${req.method} ${req.path}. The console is at /, and the API is under /v1`,
+    ).toResponse(),
   );
   app.onError((cause) => {
     if (cause instanceof HttpProblem) return cause.toResponse();
     console.error(cause);
     return new HttpProblem(
       500,
-      'something went wrong here; the terminal that this was started in says what',
+      'the server of the console failed. The terminal in which it runs shows the error',
     ).toResponse();
   });
   return app;
 };
 
-/** @throws HttpProblem where the API cannot be asked. */
+/** @throws HttpProblem if the API cannot be called. */
 const inWords = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();
@@ -63,17 +66,17 @@ const inWords = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Their names hold a hash of what is in them. */
+/** The names of these files contain a hash of their content. */
 const NAMED_BY_CONTENT = '/assets/';
 
-/** The built page's files. Waits for the page while it is being built. */
+/** Serves the files of the built page. Waits while the page is being built. */
 const pageFiles = (page: Promise<BuiltPage>): MiddlewareHandler => {
   const files = page.then((built) => (built.ok ? serveStatic({ root: built.folder }) : undefined));
   return async (context, next) => {
     const serve = await files;
     if (!serve) return context.req.path === '/' ? notBuilt(await page) : next();
     const answer = await serve(context, next);
-    // Otherwise it is another's answer.
+    // Without a file, `answer` is the answer of another handler.
     if (answer instanceof Response)
       answer.headers.set(
         'cache-control',
@@ -84,4 +87,4 @@ const pageFiles = (page: Promise<BuiltPage>): MiddlewareHandler => {
 };
 
 const notBuilt = (page: BuiltPage): Response =>
-  new HttpProblem(503, page.ok ? 'the page is there' : page.reason).toResponse();
+  new HttpProblem(503, page.ok ? 'the page is built' : page.reason).toResponse();

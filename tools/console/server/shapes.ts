@@ -1,21 +1,21 @@
 /**
- * What the console's server tells its page, beside the answers of the HTTP API, which it hands through under `/v1`.
+ * What the console's server sends to its page, besides the answers of the HTTP API, which it passes on under `/v1`.
  *
  * | | |
  * |---|---|
  * | `GET /console/about` | {@link About} |
- * | `GET /console/live?get=/v1/operations&get=/v1/targets?…` | server-sent events ({@link LiveEvents}): what these calls answer, whenever it has changed, the metrics, and what all that costs |
+ * | `GET /console/live?get=/v1/operations&get=/v1/targets?…` | server-sent events ({@link LiveEvents}): changed answers of these calls, the metrics, and the cost of the calls |
  *
- * Nobody is asked anything while no page is open.
+ * The server makes no calls while no page is open.
  */
 import type { DimensionName, MetricName } from '../../../src/domain/events/metrics.ts';
 
-/** Of a call that is made for a page, in characters: as long as a Target and a cursor in a query are together, and some. */
+/** The longest path of a call for a page, in characters: enough for a Target and a cursor in the query. */
 export const PATH_LENGTH_MAX = 2_000;
 
-/** What the page is about. */
+/** What the page shows. */
 export interface About {
-  /** Of what: this machine's stack, a deployed one, or whatever has its API there. */
+  /** The source: this machine's stack, a deployed stack, or the API at a URL. */
   readonly source:
     | { readonly kind: 'local' }
     | { readonly kind: 'stack'; readonly name: string; readonly region: string }
@@ -23,11 +23,11 @@ export interface About {
   readonly version: string;
   readonly operations: readonly string[];
   /**
-   * The most that all pages of this server together ask for, in read units of DynamoDB an hour: they are asked for more
-   * seldom before it costs more.
+   * The limit of all pages of this server together, in DynamoDB read units an hour. The server makes fewer calls to
+   * stay below it.
    */
   readonly readUnitsPerHourMax: number;
-  /** Where the metrics come from, how often they are looked at, and what an hour of that costs. From nowhere: there are none. */
+  /** The source of the metrics, how often it is read, and what that costs. `nowhere`: there are no metrics. */
   readonly metrics: {
     readonly from: 'this-process' | 'cloudwatch' | 'nowhere';
     readonly everySeconds: number;
@@ -37,42 +37,42 @@ export interface About {
 
 /** Server-sent events by their names; the data are JSON. */
 export interface LiveEvents {
-  /** A call's answer is another one than before. */
+  /** The answer of a call has changed. */
   readonly answer: { readonly path: string; readonly status: number; readonly body: unknown };
-  /** A call could not be made at all: why, in words. It is tried again. The path `metrics` stands for the metrics. */
+  /** A call could not be made; `reason` says why. It is repeated. The path `metrics` stands for the metrics. */
   readonly trouble: { readonly path: string; readonly reason: string };
   readonly metrics: MetricsView;
   readonly usage: Usage;
-  /** Says nothing but that somebody is there, every {@link HEARTBEAT_EVERY}. */
+  /** Sent every {@link HEARTBEAT_EVERY}, to show that the connection works. */
   readonly heartbeat: Readonly<Record<string, never>>;
 }
 
-/** What all pages of this server have cost since this one was opened, as DynamoDB says. */
+/** What all pages of this server have cost since this page was opened, as DynamoDB reports it. */
 export interface Usage {
   readonly readUnits: number;
   readonly seconds: number;
-  /** At the present rate. */
+  /** At the current rate. */
   readonly readUnitsPerHour: number;
   /** Until the next round of calls. */
   readonly everySeconds: number;
 }
 
-/** The metrics of the last while. */
+/** The recent metrics. */
 export interface MetricsView {
-  /** Milliseconds of the epoch: when the first step began. */
+  /** When the first step began, in milliseconds since the epoch. */
   readonly from: number;
-  /** Milliseconds that each step has. */
+  /** The length of a step, in milliseconds. */
   readonly step: number;
-  /** Those of which there was anything meanwhile. */
+  /** The metrics that have a value in this time. */
   readonly series: readonly Series[];
   readonly totals: Totals;
 }
 
-/** Sums that are exact. */
+/** Exact sums. */
 export interface Totals {
-  /** Milliseconds of the epoch: since the local stack was started; of a deployed one, since `from`. */
+  /** Milliseconds since the epoch. A local stack: its start. A deployed stack: `from`. */
   readonly since: number;
-  /** Of each of which there is anything. */
+  /** The operations that have a value. */
   readonly operations: readonly OperationTotals[];
 }
 
@@ -81,27 +81,27 @@ export interface OperationTotals {
   readonly tasksRegistered: number;
   readonly tasksSucceeded: number;
   readonly tasksFailed: number;
-  /** That were sealed. */
+  /** Sealed batches. */
   readonly batches: number;
-  /** Of the downstream. */
+  /** Calls of the downstream. */
   readonly calls: number;
-  /** Tasks that have ended less calls, which they would have taken one by one; 0 where there were more calls. */
+  /** Tasks that ended, minus calls: the calls saved compared with one for each task. At least 0. */
   readonly callsSaved: number;
 }
 
 /**
- * One metric with its dimensions. Each list has an element a step, the oldest first. Of counts CloudWatch is asked for
- * `sum` alone: `count` and `max` are 0.
+ * One metric with its dimensions. Each list has one element for each step, the oldest first. CloudWatch is queried only
+ * for the `sum` of counts: their `count` and `max` are 0.
  */
 export interface Series {
   readonly metric: MetricName;
   readonly of: Readonly<Partial<Record<DimensionName, string>>>;
   readonly sum: readonly number[];
-  /** How many values: the mean is `sum / count`. */
+  /** Number of values: the mean is `sum / count`. */
   readonly count: readonly number[];
-  /** The largest value; 0 where there is none. */
+  /** The largest value; 0 if there is none. */
   readonly max: readonly number[];
 }
 
-/** Milliseconds. A page that hears nothing for twice as long knows that nobody is there any more. */
+/** In milliseconds. A page that receives nothing for twice as long treats the connection as lost. */
 export const HEARTBEAT_EVERY = 15_000;

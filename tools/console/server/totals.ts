@@ -1,4 +1,4 @@
-/** What metrics come to for each operation. Pure. */
+/** The totals of an operation's metrics. Pure. */
 
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
 import { groupBy } from '../../../src/util/group-by.ts';
@@ -9,7 +9,7 @@ export interface Sum extends Pick<Series, 'metric' | 'of'> {
   readonly sum: number;
 }
 
-/** Operations by name. */
+/** The totals of each operation, ordered by name. */
 export const totalsOf = (sums: readonly Sum[]): readonly OperationTotals[] => {
   const byOperation = groupBy(
     sums.filter(({ of }) => of.operation !== undefined),

@@ -1,4 +1,4 @@
-/** The page around every view: where one is, where one can go, what just happened, and what looking costs. */
+/** The frame around every view: header, navigation, messages and footer. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { About } from '../../server/shapes.ts';
 import { get } from './base/api.ts';
@@ -11,9 +11,9 @@ import { footer } from './footer.ts';
 import { header } from './header.ts';
 import { screenOf } from './screens.ts';
 
-/** While the server does not say what this is about (ms). */
+/** Pause before `/console/about` is requested again, in milliseconds. */
 const ASK_AGAIN = 2_000;
-/** So that what is relative to now is not far off, though nothing else comes (ms). */
+/** Redraws the page at this interval, in milliseconds, so that relative times stay correct without new data. */
 const DRAW_AGAIN = 5_000;
 
 class GroupageConsole extends LitElement implements Page {
@@ -68,7 +68,7 @@ class GroupageConsole extends LitElement implements Page {
     location.hash = href(route);
   }
 
-  /** Keeps the focus where it is. */
+  /** Does not move the focus. */
   replace(route: Route): void {
     history.replaceState(undefined, '', href(route));
     this.#show();
@@ -116,14 +116,14 @@ class GroupageConsole extends LitElement implements Page {
       }`;
   }
 
-  /** Has room of its own whether there is any or not, as a bar over the page. */
+  /** The element is present even without a message, and lies over the page. */
   #trouble(): TemplateResult {
     const { connection, troubles } = this.live;
     const text =
       connection === 'lost'
-        ? 'The connection to the console is lost. What you see may be old; it is tried again by itself.'
+        ? 'The connection to the console is lost. The page may show old data. It reconnects by itself; if it does not, start the console again.'
         : troubles.length > 0
-          ? `Not all of this can be asked: ${troubles.join('; ')}. It is tried again by itself.`
+          ? `Part of this page cannot be updated: ${troubles.join('; ')}. The page tries again by itself.`
           : undefined;
     return html`<div class="trouble" role="status">${text ? html`<p class="text">${shape('warn')}${text}</p>` : nothing}</div>`;
   }

@@ -1,4 +1,4 @@
-/** The end of the page: what looking at it costs. */
+/** The end of the page: what showing it costs. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { count, dollars } from './base/format.ts';
 import type { Page } from './base/screen.ts';
@@ -11,11 +11,11 @@ export const footer = ({ about, live }: Page): TemplateResult => {
         <span class="connection ${live.connection}">${CONNECTION[live.connection]}</span>
         ${
           usage && about
-            ? html`<span>Reading this costs <strong>${count(usage.readUnitsPerHour)}</strong> of at most ${count(about.readUnitsPerHourMax)} read units an hour; ${count(usage.readUnits)} so far.</span>
-              <span>Asked every ${count(Math.max(1, usage.everySeconds))} s, and never while no page is open.</span>`
+            ? html`<span>This page uses <strong>${count(usage.readUnitsPerHour)}</strong> of at most ${count(about.readUnitsPerHourMax)} DynamoDB read units an hour; ${count(usage.readUnits)} so far.</span>
+              <span>Updated every ${count(Math.max(1, usage.everySeconds))} s while a page is open.</span>`
             : html`<span>…</span>`
         }
-        ${about && about.metrics.dollarsPerHour > 0 ? html`<span>Metrics from CloudWatch: ${dollars(about.metrics.dollarsPerHour)} an hour.</span>` : nothing}
+        ${about && about.metrics.dollarsPerHour > 0 ? html`<span>CloudWatch metrics cost ${dollars(about.metrics.dollarsPerHour)} an hour.</span>` : nothing}
       </p>
       <p>${about ? html`Groupage ${about.version}` : '…'}</p>
     </footer>`;

@@ -1,10 +1,10 @@
-/** The top of the page: its parts, the search, and what can be done from anywhere. */
+/** The top of the page: navigation, search, and the actions that every view offers. */
 import { html, type TemplateResult } from 'lit';
 import { href, type Route, routeOfSearch } from './base/router.ts';
 import type { Page } from './base/screen.ts';
 import { choose, nextTheme, theme } from './theme.ts';
 
-/** Each part of the page, with the views that belong to it. */
+/** The entries of the navigation, with the views that belong to each. */
 const PARTS: readonly { readonly name: string; readonly route: Route; readonly views: readonly Route['view'][] }[] = [
   { name: 'Overview', route: { view: 'overview' }, views: ['overview', 'operation'] },
   { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'batch', 'task'] },

@@ -1,4 +1,4 @@
-/** The console's page. */
+/** The entry point of the console's page. */
 import './style/base.css';
 import './style/page.css';
 import './style/forms.css';

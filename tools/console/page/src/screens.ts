@@ -1,4 +1,4 @@
-/** Which view an address has. */
+/** The view of each address. */
 import { html } from 'lit';
 import { href, type Route } from './base/router.ts';
 import type { Page, Screen } from './base/screen.ts';
@@ -53,6 +53,6 @@ const unknownScreen = (path: string): Screen => ({
   title: 'Not found',
   paths: () => [],
   render: () => html`
-    <h1 tabindex="-1">Nothing is at this address</h1>
-    <p><code>${path}</code> is no view of the console. <a href=${href({ view: 'overview' })}>To the overview</a>, or look for a task, a batch or a Target above.</p>`,
+    <h1 tabindex="-1">This address does not exist</h1>
+    <p><code>${path}</code> is not a view of the console. Go to <a href=${href({ view: 'overview' })}>the overview</a>, or find a task, a batch or a Target with the search above.</p>`,
 });

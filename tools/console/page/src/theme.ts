@@ -1,4 +1,4 @@
-/** Dark or light: as the system says, until somebody chooses, which is remembered. */
+/** The colour scheme: the system's, until the user chooses one. The choice is stored in the browser. */
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -7,7 +7,7 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 export const theme = (): Theme => THEMES.find((each) => each === localStorage.getItem(KEY)) ?? 'system';
 
-/** The next one in turn. */
+/** The next scheme in the cycle. */
 export const nextTheme = (): Theme => THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] ?? 'system';
 
 export const choose = (chosen: Theme): void => {

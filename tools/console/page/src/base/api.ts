@@ -1,7 +1,7 @@
-/** Calls of the HTTP API, and what is wrong with one in the API's own words. */
+/** Calls of the HTTP API. Errors keep the API's own texts. */
 import { query } from './router.ts';
 
-/** One thing that is wrong with a request, and where. */
+/** One problem of a request, with its path. */
 interface Problem {
   readonly path: string;
   readonly reason: string;
@@ -13,7 +13,7 @@ export type Reply<Body> =
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
-/** Never throws: what a person asked for is answered in words, whatever happens. Status 0: nobody answered. */
+/** Never throws: every failure becomes a reply with a text for the user. Status 0: no answer arrived. */
 const call = async <Body>(method: Method, path: string, body?: unknown): Promise<Reply<Body>> => {
   try {
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
@@ -24,7 +24,7 @@ const call = async <Body>(method: Method, path: string, body?: unknown): Promise
       ? { ok: true, status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body, text }
       : refusalOf(response.status, text);
   } catch (cause) {
-    const detail = `no answer came (${cause instanceof Error ? cause.message : String(cause)}): does the console's server still run?`;
+    const detail = `no answer from the console's server (${cause instanceof Error ? cause.message : String(cause)}). Check that it is still running`;
     return { ok: false, status: 0, detail, errors: [] };
   }
 };
@@ -33,7 +33,7 @@ export const get = <Body>(path: string): Promise<Reply<Body>> => call('GET', pat
 export const post = <Body>(path: string, body?: unknown): Promise<Reply<Body>> => call('POST', path, body);
 export const remove = <Body>(path: string): Promise<Reply<Body>> => call('DELETE', path);
 
-/** @param text problem+json as the API answers; whoever stands between may answer with something else. */
+/** @param text problem+json from the API. A proxy in between may answer with another format. */
 export const refusalOf = (status: number, text: string): Extract<Reply<never>, { ok: false }> => {
   try {
     const { detail, title, errors } = JSON.parse(text) as {
@@ -41,16 +41,21 @@ export const refusalOf = (status: number, text: string): Extract<Reply<never>, {
       readonly title?: string;
       readonly errors?: readonly Problem[];
     };
-    return { ok: false, status, detail: detail ?? title ?? `it was answered with ${status}`, errors: errors ?? [] };
+    return {
+      ok: false,
+      status,
+      detail: detail ?? title ?? `the answer was HTTP status ${status}`,
+      errors: errors ?? [],
+    };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    return { ok: false, status, detail: text.slice(0, 300) || `it was answered with ${status}`, errors: [] };
+    return { ok: false, status, detail: text.slice(0, 300) || `the answer was HTTP status ${status}`, errors: [] };
   }
 };
 
 const id = encodeURIComponent;
 
-/** The addresses of what is read; each is asked live by its view. */
+/** The paths of the API that views read. Each view keeps its own up to date. */
 export const PATHS = {
   operations: '/v1/operations',
   operation: (name: string) => `/v1/operations/${id(name)}`,

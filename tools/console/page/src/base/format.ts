@@ -1,22 +1,22 @@
-/** Numbers, times and amounts as people read them. Pure. */
+/** Formats numbers, times and amounts for people. Pure. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** @param isAtLeast it was counted no further. */
+/** @param isAtLeast the true number may be larger. */
 export const count = (value: number, isAtLeast = false): string =>
   `${value.toLocaleString('en', { maximumFractionDigits: 0 })}${isAtLeast ? '+' : ''}`;
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** A rate: whole numbers from ten on, below that one digit more. */
+/** A rate: whole numbers from 10 on, one decimal below. */
 export const rate = (value: number): string =>
   value === 0 ? '0' : value >= 9.95 ? count(Math.round(value)) : value < 0.05 ? '<0.1' : value.toFixed(1);
 
-/** @param share 1 is the whole. What is not all is never said to be, nor what is something nothing. */
+/** @param share 1 is the whole. Only the whole is shown as 100%, and only zero as 0%. */
 export const percent = (share: number): string => {
   const value = Math.round(share * 100);
   if (value === 100 && share < 1) return '99%';
@@ -31,7 +31,7 @@ export const bytes = (value: number): string =>
       ? `${(value / 1_024).toFixed(1)} KB`
       : `${(value / 1_024 / 1_024).toFixed(1)} MB`;
 
-/** @param millis how long something took or lasts, in its two largest units at the most. */
+/** @param millis a duration, shown in its two largest units. */
 export const duration = (millis: number): string => {
   if (millis < 0) return '0 s';
   if (millis < SECOND) return `${Math.round(millis)} ms`;
@@ -47,13 +47,13 @@ const two = (millis: number, large: number, name: string, small: number, smallNa
   return `${Math.floor(millis / large)} ${name}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
 };
 
-/** Whole seconds, for what ticks. */
+/** In whole seconds, for times that tick. */
 export const age = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / SECOND));
   return seconds < 60 ? `${seconds} s` : duration(seconds * SECOND);
 };
 
-/** How long ago or ahead. */
+/** How long ago, or in how long. */
 export const relative = (at: number, now: number): string => {
   const gap = now - at;
   if (Math.abs(gap) < SECOND) return 'now';
@@ -62,7 +62,7 @@ export const relative = (at: number, now: number): string => {
 
 const padded = (value: number): string => String(value).padStart(2, '0');
 
-/** The time of day here, with the day where that is not today's. */
+/** The local time of day, with the date unless it is today. */
 export const clock = (at: number, now: number): string => {
   const date = new Date(at);
   const time = `${padded(date.getHours())}:${padded(date.getMinutes())}:${padded(date.getSeconds())}`;
@@ -71,11 +71,14 @@ export const clock = (at: number, now: number): string => {
 
 const day = (date: Date): string => `${date.getFullYear()}-${padded(date.getMonth() + 1)}-${padded(date.getDate())}`;
 
-/** US dollars, as exact as small amounts want it. */
+/** US dollars: two decimals from $1 on, four below. */
 export const dollars = (value: number): string => `$${value >= 1 ? value.toFixed(2) : value.toFixed(4)}`;
 
-/** What no shell takes for anything else. */
+/** Characters that no shell interprets. */
 const PLAIN = /^[\w@%+=:,./…-]+$/;
 
-/** A word of a command that somebody copies, as a POSIX shell reads it back: an address that somebody was sent may name anything. */
+/**
+ * Quotes a word of a command for a POSIX shell. A user may copy the command, and an address that was sent to the user
+ * may contain any text.
+ */
 export const shellWord = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

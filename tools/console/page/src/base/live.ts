@@ -1,4 +1,4 @@
-/** What the server tells while a view is open: one stream, of exactly the calls that the view shows. */
+/** Receives the console's live events while a view is open: one stream, with exactly the calls that the view shows. */
 
 import {
   HEARTBEAT_EVERY,
@@ -15,16 +15,16 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** `lost`: nothing comes any more; it is tried again. */
+/** `lost`: the page receives nothing and tries to reconnect. */
 export type Connection = 'connecting' | 'open' | 'lost';
 
-/** Answers of views that were gone from. */
+/** Number of answers kept, including those of earlier views. */
 const REMEMBERED = 60;
-/** How long a view waits for its first answers until it asks for them itself (ms). */
+/** After this time, a view requests missing answers itself, in milliseconds. */
 const PATIENCE = 1_500;
-/** Until a stream that the server refused is tried again (ms). */
+/** Pause before a stream that the server refused is opened again, in milliseconds. */
 const AGAIN = 2_000;
-/** A page that nobody sees for so long asks for nothing more until it is seen. */
+/** A page that is hidden for this long closes its stream until it is visible again, in milliseconds. */
 const HIDDEN_FOR = 60_000;
 
 export class Live {
@@ -40,46 +40,51 @@ export class Live {
   #impatient: ReturnType<typeof setTimeout> | undefined;
   #silence: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param changed is called when there is anything new to draw. */
+  /** @param changed called when there is something new to draw. */
   constructor(changed: () => void) {
     this.#changed = changed;
     document.addEventListener('visibilitychange', () => this.#onVisibility());
   }
 
-  /** Asks for these from now on, and for no others. What was known of others is shown first when they are gone to again. */
+  /**
+   * Receives these calls from now on, and no others. Earlier answers are kept, and shown first when a view is opened
+   * again.
+   */
   watch(paths: readonly string[]): void {
     if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
     this.#paths = paths;
     this.#troubles.clear();
-    // The server would refuse all of them for one.
+    // The server would refuse the whole stream for one path that is too long.
     for (const path of paths.filter(isTooLong)) this.#answers.set(path, TOO_LONG);
     this.#open();
     clearTimeout(this.#impatient);
     this.#impatient = setTimeout(() => void this.#askAtOnce(paths), PATIENCE);
   }
 
-  /** What a call is answered with now, whatever its status; undefined until it is. */
+  /** The latest answer of a call, whatever its status; undefined before the first. */
   answer(path: string): Answer | undefined {
     return this.#answers.get(path);
   }
 
-  /** The body of a call that went well. */
+  /** The body of a successful answer. */
   body<Body>(path: string): Body | undefined {
     const answer = this.#answers.get(path);
     return answer && answer.status < 300 ? (answer.body as Body) : undefined;
   }
 
-  /** Whether a call could not be made, or the metrics not be had. */
+  /** Whether a call, or reading the metrics, failed. */
   isTroubled(path: string): boolean {
     return this.#troubles.has(path);
   }
 
-  /** Why calls could not be made at all, in words. */
+  /** Why calls failed, as texts. */
   get troubles(): readonly string[] {
     return [...new Set(this.#troubles.values())];
   }
 
-  /** The server spreads what it asks by itself; somebody who has just gone to a view does not wait for that. */
+  /**
+   * The server delays its rounds to limit their cost. A user who has just opened a view does not wait for the next one.
+   */
   async #askAtOnce(paths: readonly string[]): Promise<void> {
     const unknown = paths.filter((path) => !this.#answers.has(path));
     await Promise.all(
@@ -132,7 +137,10 @@ export class Live {
     this.#changed();
   }
 
-  /** A server that hangs, or a tunnel that was cut, closes nothing: who hears nothing for long begins anew. */
+  /**
+   * A server that hangs, or a tunnel that was cut, does not close the stream. After a long silence the page opens a new
+   * one.
+   */
   #heard(source: EventSource): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => {
@@ -142,7 +150,7 @@ export class Live {
     }, 2 * HEARTBEAT_EVERY);
   }
 
-  /** The browser tries again by itself, but not where the server refused. */
+  /** The browser reconnects by itself, except after a refusal by the server. */
   #onError(source: EventSource): void {
     this.#become('lost');
     if (source.readyState !== EventSource.CLOSED) return;
@@ -171,7 +179,10 @@ export class Live {
 
 const isTooLong = (path: string): boolean => path.length > PATH_LENGTH_MAX;
 
-const TOO_LONG: Answer = { status: 404, body: { detail: 'that is longer than any name, id or search may be' } };
+const TOO_LONG: Answer = {
+  status: 404,
+  body: { detail: 'the name, id or search text in this address is longer than any valid one' },
+};
 
 const on = <Name extends keyof LiveEvents>(
   source: EventSource,

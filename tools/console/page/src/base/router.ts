@@ -1,4 +1,4 @@
-/** The page's addresses: what is behind the `#`, so that they hold wherever the page is served. Pure. */
+/** The page's addresses. They are in the fragment after the `#`, so that they work under any URL of the page. Pure. */
 
 export type Route =
   | { readonly view: 'overview' }
@@ -16,7 +16,7 @@ export type Route =
   | { readonly view: 'fleet'; readonly id: string }
   | { readonly view: 'unknown'; readonly path: string };
 
-/** The address of a view, to be put into a link. */
+/** The address of a view, for a link. */
 export const href = (route: Route): string => `#${pathOf(route)}`;
 
 const pathOf = (route: Route): string => {
@@ -50,13 +50,13 @@ const pathOf = (route: Route): string => {
   }
 };
 
-/** A query string of those that there are. */
+/** A query string of the values that are defined and not empty. */
 export const query = (of: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(of).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
-/** @param hash as the browser has it, with its `#` or without. */
+/** @param hash the browser's fragment, with or without its `#`. */
 export const parseRoute = (hash: string): Route => {
   const path = hash.replace(/^#/, '') || '/';
   const [before = '', after = ''] = path.split('?', 2);
@@ -109,7 +109,7 @@ const given = <Name extends string>(params: URLSearchParams, name: Name): Partia
   return (value ? { [name]: value } : {}) as Partial<Record<Name, string>>;
 };
 
-/** Undefined for what no link of ours has. */
+/** Undefined if the text is not valid percent-encoding. */
 const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text);
@@ -120,9 +120,10 @@ const decoded = (text: string): string | undefined => {
 };
 
 /**
- * Where somebody wants to go who typed or pasted this: a batch's id has a `#`, a Target a `/`, a task's id neither.
+ * The view for a text that a user typed or pasted into the search: a batch id contains a `#`, a Target a `/`, and a
+ * task id neither.
  *
- * @param operations the names of those that are configured.
+ * @param operations the names of the configured operations.
  */
 export const routeOfSearch = (typed: string, operations: readonly string[]): Route | undefined => {
   const text = typed.trim();

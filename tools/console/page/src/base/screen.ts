@@ -1,19 +1,19 @@
-/** What a view is, and what the page around it does for it. */
+/** The interfaces of a view and of the page around it. */
 import type { TemplateResult } from 'lit';
 import type { About } from '../../../server/shapes.ts';
 import type { Live } from './live.ts';
 import type { Route } from './router.ts';
 
-/** A view of one address. It keeps what it needs between drawings, and reads the rest from {@link Page.live}. */
+/** A view of one address. It keeps its own state between drawings, and reads the rest from {@link Page.live}. */
 export interface Screen {
-  /** Of the window; the view draws its own heading. */
+  /** The title of the browser window. The view draws its own heading. */
   readonly title: string;
-  /** The calls that it shows the answers of, now. */
+  /** The calls whose answers it shows at the moment. */
   paths(): readonly string[];
   render(): TemplateResult;
 }
 
-/** Something in front of the page, until it is dealt with. */
+/** A modal dialog. */
 export interface Dialog {
   readonly title: string;
   render(): TemplateResult;
@@ -21,20 +21,20 @@ export interface Dialog {
 
 export interface Page {
   readonly live: Live;
-  /** Undefined until the server has told. */
+  /** Undefined until the server has answered. */
   readonly about: About | undefined;
-  /** Milliseconds of the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
-  /** Draws anew. */
+  /** Draws the page again. */
   redraw(): void;
   go(route: Route): void;
-  /** Likewise, without an entry of the history: what somebody types into a search. */
+  /** Like `go`, but without a new entry in the browser's history. For a search that follows the user's typing. */
   replace(route: Route): void;
-  /** Says what became of an action, also to whoever does not see it. */
+  /** Shows the outcome of an action; screen readers read it out too. */
   say(text: string, tone: 'ok' | 'bad'): void;
   open(dialog: Dialog): void;
-  /** Whether it is this one that is in front of the page. */
+  /** Whether this dialog is open. */
   shows(dialog: Dialog): boolean;
-  /** @param only closes nothing but this one: somebody may have gone on to another while its answer was awaited. */
+  /** @param only closes only this dialog: the user may have opened another one before its answer arrived. */
   close(only?: Dialog): void;
 }

@@ -1,4 +1,4 @@
-/** Batches, the newest first. */
+/** A table of batches, the newest first. */
 import { html, type TemplateResult } from 'lit';
 import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import { count } from '../base/format.ts';
@@ -26,5 +26,5 @@ export const batchTable = (batches: readonly BatchOutline[] | undefined): Templa
     name: 'Batches, the newest first',
     columns: COLUMNS,
     rows: batches,
-    empty: empty('No batch yet', 'One is sealed when it is full, or when its oldest task has waited long enough.'),
+    empty: empty('No batch yet', 'A batch is sealed when it is full, or when its oldest task has waited long enough.'),
   });

@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard, and says that it did. */
+/** A button that copies a text to the clipboard and confirms it. */
 import { html, LitElement } from 'lit';
 
 const SAID_FOR = 2_000;
@@ -26,13 +26,13 @@ class CopyButton extends LitElement {
       </button><span class="unseen" role="status">${this.said}</span>`;
   }
 
-  /** A browser may refuse, or know no clipboard where the page came without encryption. */
+  /** A browser may refuse access, or offer no clipboard if the page was loaded without encryption. */
   async #copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(this.text);
       this.said = 'Copied';
     } catch (cause) {
-      this.said = cause instanceof DOMException || cause instanceof TypeError ? 'Not allowed' : String(cause);
+      this.said = cause instanceof DOMException || cause instanceof TypeError ? 'Refused' : String(cause);
     }
     setTimeout(() => {
       this.said = '';

@@ -1,4 +1,4 @@
-/** What is asked before something is done. */
+/** Dialogs that ask for confirmation before an action. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Reply } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
@@ -6,20 +6,20 @@ import { problem } from './parts.ts';
 
 interface Action {
   readonly title: string;
-  /** What it does, in a sentence. */
+  /** What the action does, in a sentence. */
   readonly text: unknown;
   readonly button: string;
   readonly run: (reason: string) => Promise<Reply<unknown>>;
-  /** What is said when it went well. */
+  /** The message after success. */
   readonly done: string | ((body: unknown) => string);
-  /** Asks why, too. */
+  /** The dialog also asks for a reason. */
   readonly asksReason?: true;
 }
 
-/** Longer ones are refused. */
+/** The longest reason that the API accepts, in characters. */
 const REASON_MAX = 200;
 
-/** Asks whether to do something, does it, and says what became of it. */
+/** Asks for confirmation, performs the action, and shows its outcome. */
 export const ask = (page: Page, action: Action): void => page.open(new AskDialog(page, action));
 
 class AskDialog implements Dialog {
@@ -42,7 +42,7 @@ class AskDialog implements Dialog {
         <p>${text}</p>
         ${
           asksReason
-            ? html`<label>Why? <span class="muted">Whoever finds it paused reads this.</span>
+            ? html`<label>Reason <span class="muted">Other users see it with the pause.</span>
                 <input name="reason" maxlength=${REASON_MAX} autocomplete="off" autofocus /></label>`
             : nothing
         }

@@ -1,4 +1,4 @@
-/** The flow, drawn as wide as there is room: each station with its number, and a link to where one sees more. */
+/** The flow drawing, as wide as its container: each station shows its number and links to a view with details. */
 import { html, LitElement, svg, type TemplateResult } from 'lit';
 import { href } from '../base/router.ts';
 import type { Station } from '../model/flow.ts';

@@ -6,23 +6,23 @@ import type { State } from '../model/words.ts';
 import { badge, breakable, link } from './parts.ts';
 
 interface Heading {
-  /** What it is, where the name alone does not say it. */
+  /** The kind of thing, if the name alone does not show it. */
   readonly kind?: string;
   readonly name: string;
-  /** The name as an id: to be copied, and to the letter. */
+  /** The name is an id: it is shown verbatim, with a button to copy it. */
   readonly isId?: true;
   readonly state?: State | undefined;
-  /** Where it belongs. */
+  /** Links to the things that contain it. */
   readonly under?: readonly { readonly route: Route; readonly text: string }[];
   readonly actions?: unknown;
 }
 
-/** The heading gets the focus when its view is gone to, so that a screen reader begins with it. */
+/** The heading receives the focus when its view is opened, so that a screen reader starts there. */
 export const heading = ({ kind, name, isId, state, under = [], actions = nothing }: Heading): TemplateResult => html`
   <div class="heading">
     ${
       under.length > 0
-        ? html`<nav class="under" aria-label="Where this belongs">${under.map(({ route, text }) => link(route, text))}</nav>`
+        ? html`<nav class="under" aria-label="Parent pages">${under.map(({ route, text }) => link(route, text))}</nav>`
         : nothing
     }
     <div class="line">
@@ -33,7 +33,7 @@ export const heading = ({ kind, name, isId, state, under = [], actions = nothing
     </div>
   </div>`;
 
-/** Where a batch or a task belongs; nowhere yet, while nobody knows it. */
+/** The links above a batch or a task; empty until its data have arrived. */
 export const belonging = (of: Pick<Batch, 'operation' | 'target'> | undefined): NonNullable<Heading['under']> =>
   of
     ? [

@@ -1,11 +1,13 @@
-/** JSON for reading, exactly as it was stored. */
+/** JSON, laid out for reading and otherwise exactly as it was stored. */
 import { html, type TemplateResult } from 'lit';
 import { jsonTokens } from '../model/json-tokens.ts';
 
-/** Larger ones are shown as they are: to colour a hundred thousand pieces takes a browser seconds. */
+/**
+ * Larger texts are shown without layout: a browser takes seconds to colour a hundred thousand pieces. In UTF-16 units.
+ */
 const LAID_OUT_MAX = 64 * 1_024;
 
-/** @param name says what it is, to those who do not see it. */
+/** @param name what the JSON is, for screen readers. */
 export const jsonText = (name: string, json: string): TemplateResult => html`
   <div class="json">
     <copy-button .text=${json} label=${`Copy the ${name}`}></copy-button>

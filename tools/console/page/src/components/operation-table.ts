@@ -1,4 +1,4 @@
-/** The operations, each with its state, what it does, and what batching saved it. */
+/** The table of operations: state, throughput, and the calls that batching saved. */
 import { html, type TemplateResult } from 'lit';
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
@@ -22,8 +22,8 @@ const COLUMNS: readonly Column<OperationRow>[] = [
     number: true,
     cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting.tasks, waiting.isAtLeast)),
   },
-  { name: 'In / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
-  { name: 'Done / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
+  { name: 'Registered / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
+  { name: 'Ended / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
   { name: 'Registered', number: true, cell: ({ totals }) => number(totals?.tasksRegistered) },
   { name: 'Succeeded', number: true, cell: ({ totals }) => number(totals?.tasksSucceeded) },
   { name: 'Failed', number: true, cell: ({ totals }) => failed(totals?.tasksFailed) },
@@ -52,5 +52,5 @@ export const operationTable = (
     columns: COLUMNS,
     rows: operations && operationRows(operations, targets, live.metrics),
     expected: 1,
-    empty: empty('No operation is configured', 'groupage.config.ts names them.'),
+    empty: empty('No operation is configured', 'Add one to groupage.config.ts.'),
   });

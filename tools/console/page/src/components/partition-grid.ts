@@ -1,4 +1,4 @@
-/** Whose each partition is, at a glance; a cell leads to moving it. */
+/** A grid of the partitions of a fleet by owner. A click on a cell opens the dialog to move it. */
 import { html, type TemplateResult } from 'lit';
 import type {
   Fleet,
@@ -13,7 +13,7 @@ import { buttons } from './dialogs.ts';
 import { facts, idText, problem, skeleton } from './parts.ts';
 
 export const partitionGrid = (page: Page, fleet: Fleet): TemplateResult => html`
-  <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell has its owner's letter; one that is free has a dash, one that is about to move an arrow, one that is pinned a dot.</p>
+  <p class="muted">${shares(fleet.nodes, fleet.partitions)}. Each cell shows the letter of its owner. – is a free partition, → one that is about to move, and • one that is pinned to a node.</p>
   <ul class="grid">
     ${inOrder(fleet.partitions).map((partition) => cell(page, fleet, partition))}
   </ul>`;
@@ -43,7 +43,7 @@ class MoveDialog implements Dialog {
     void this.#load();
   }
 
-  /** The fleet's view has no checkpoints: each is read when a person looks at its partition. */
+  /** The fleet's view has no checkpoints. Each is read when a user opens its partition. */
   async #load(): Promise<void> {
     const reply: Reply<PartitionInFull> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
     if (reply.ok) this.#checkpoint = reply.body.checkpoint && html`<code class="id">${reply.body.checkpoint}</code>`;
@@ -57,8 +57,8 @@ class MoveDialog implements Dialog {
       ${facts([
         ['Status', status],
         ['Owner', owner && idText(owner)],
-        ['Had it last', lastOwner && idText(lastOwner)],
-        ['Goes to', next && idText(next)],
+        ['Previous owner', lastOwner && idText(lastOwner)],
+        ['Moves to', next && idText(next)],
         ['Pinned to', pin && idText(pin)],
         ['Since', since && html`<time-ago at=${since}></time-ago>`],
         ['Fence', fence],
@@ -67,13 +67,13 @@ class MoveDialog implements Dialog {
       <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
         <label>Move it to
           <select name="to">
-            <option value="">whoever balance gives it to</option>
+            <option value="">any node (balanced automatically)</option>
             ${this.#fleet.nodes
               .filter((node) => node.status === 'working' || node.status === 'draining')
               .map(({ node }) => html`<option value=${node} ?selected=${node === pin}>${node}</option>`)}
           </select>
         </label>
-        <p class="muted">It goes there once the work on it has come to an end, and stays for as long as that node lives.</p>
+        <p class="muted">The partition moves when its owner has finished its current work. It stays pinned to the node as long as that node runs.</p>
         ${this.#refused ?? ''}
         ${buttons(this.#page, html`<button class="primary">Move</button>`)}
       </form>`;
@@ -86,7 +86,7 @@ class MoveDialog implements Dialog {
     const reply: Reply<PartitionMoved> = await post(path, { to });
     if (reply.ok) {
       this.#page.close();
-      const where = to === null ? 'is balanced as all others' : `goes to ${to}`;
+      const where = to === null ? 'is balanced automatically again' : `moves to ${to}`;
       this.#page.say(reply.body.warning ?? `Partition ${this.#partition.id} ${where}`, 'ok');
     } else this.#refused = problem(reply.detail, reply.errors);
     this.#page.redraw();

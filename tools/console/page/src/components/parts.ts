@@ -1,4 +1,4 @@
-/** Small pieces of the page. */
+/** Small elements of the page. */
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { refusalOf } from '../base/api.ts';
 import { count, percent, shellWord } from '../base/format.ts';
@@ -6,7 +6,7 @@ import { href, type Route } from '../base/router.ts';
 import type { Page } from '../base/screen.ts';
 import type { State, Tone } from '../model/words.ts';
 
-/** A shape for each tone, so that nobody has to tell colours apart. */
+/** A shape for each tone, so that colour is not the only difference. */
 const SHAPES: Readonly<Record<Tone, TemplateResult>> = {
   ok: svg`<path d="M3 8.5l3.2 3.2L13 5" fill="none" stroke="currentColor" stroke-width="2.2"/>`,
   bad: svg`<path d="M4 4l8 8M12 4l-8 8" fill="none" stroke="currentColor" stroke-width="2.2"/>`,
@@ -21,7 +21,7 @@ export const shape = (tone: Tone): TemplateResult =>
 export const badge = ({ tone, word }: State): TemplateResult =>
   html`<span class="badge ${tone}">${shape(tone)}${word}</span>`;
 
-/** A link; its text can be broken after what separates the parts of a Target. */
+/** A link. Its text may wrap after the characters that separate the parts of a Target. */
 export const link = (route: Route, text: string, className = ''): TemplateResult =>
   html`<a class=${className} href=${href(route)}>${breakable(text)}</a>`;
 
@@ -30,11 +30,11 @@ export const breakable = (text: string): TemplateResult[] =>
 
 export const idText = (text: string): TemplateResult => html`<code class="id">${breakable(text)}</code>`;
 
-/** A line of the size that what is still to come will have. */
+/** A placeholder with the size of the text that will replace it. */
 export const skeleton = (width: 's' | 'm' | 'l' = 'm'): TemplateResult =>
   html`<span class="skeleton ${width}" aria-hidden="true"></span>`;
 
-/** Facts, each with its name; what is undefined is left out. */
+/** A list of names and values; undefined values are left out. */
 export const facts = (of: readonly (readonly [name: string, value: unknown])[]): TemplateResult => html`
   <dl class="facts">
     ${of
@@ -43,12 +43,12 @@ export const facts = (of: readonly (readonly [name: string, value: unknown])[]):
   </dl>
 `;
 
-/** A number that is looked at first. */
+/** A key figure. */
 export const figure = (name: string, value: unknown, more: unknown = nothing): TemplateResult => html`
   <div class="figure"><span class="name">${name}</span><span class="value">${value}</span><span class="more">${more}</span></div>
 `;
 
-/** How much of a whole is done, also in words. */
+/** A progress bar with a text. */
 export const progress = (done: number, total: number, words: string): TemplateResult => html`
   <div class="progress">
     <meter min="0" max=${Math.max(1, total)} .value=${done} aria-label=${`${words}: ${count(done)} of ${count(total)}`}></meter>
@@ -65,7 +65,7 @@ export const fill = (share: number | undefined): TemplateResult =>
 export const empty = (title: string, next: unknown): TemplateResult =>
   html`<div class="empty"><p class="title">${title}</p><p>${next}</p></div>`;
 
-/** What the API refused, in its words. */
+/** An error of the API, in its own words. */
 export const problem = (
   detail: string,
   errors: readonly { readonly path: string; readonly reason: string }[] = [],
@@ -84,13 +84,13 @@ export const problem = (
   </div>
 `;
 
-/** A command that does the same. @param words each reaches the command as it is, whatever a shell would make of it. */
+/** The equivalent command of the command line. @param words each is quoted, so that a shell passes it on unchanged. */
 export const command = (...words: readonly string[]): TemplateResult => {
   const text = ['groupage', ...words].map(shellWord).join(' ');
   return html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
 };
 
-/** What the API refused, as a piece of the page; undefined where it did not. */
+/** The error of a call; undefined if it succeeded or has not been answered. */
 export const refused = ({ live }: Page, path: string): TemplateResult | undefined => {
   const answer = live.answer(path);
   if (!answer || answer.status < 300) return undefined;
@@ -98,5 +98,5 @@ export const refused = ({ live }: Page, path: string): TemplateResult | undefine
   return problem(detail, errors);
 };
 
-/** Whether what was asked for is not there. */
+/** Whether the API answered that the thing does not exist. */
 export const isUnknown = ({ live }: Page, path: string): boolean => live.answer(path)?.status === 404;

@@ -1,4 +1,4 @@
-/** Pausing and resuming, of an operation or one of its Targets. */
+/** Pausing and resuming an operation or one of its Targets. */
 import { html, type TemplateResult } from 'lit';
 import type { Pause } from '../../../../../src/api/operations/responses.ts';
 import { post } from '../base/api.ts';
@@ -6,7 +6,7 @@ import type { Page } from '../base/screen.ts';
 import { ask } from './dialogs.ts';
 import { shape } from './parts.ts';
 
-/** @param target where only that is meant. */
+/** @param target the Target to pause; undefined for the whole operation. */
 export const pauseButton = (
   page: Page,
   operation: string,
@@ -19,7 +19,7 @@ export const pauseButton = (
   const pause = (): void =>
     ask(page, {
       title: `Pause ${what}`,
-      text: 'Nothing of it is sealed until somebody resumes it. Calls that are under way go on.',
+      text: 'Until a user resumes it, no batch of it is sealed. Its tasks wait; nothing is lost. Calls in progress continue.',
       button: 'Pause',
       asksReason: true,
       run: (reason) => post(`${path}pause`, { ...of, ...(reason === '' ? {} : { reason }) }),
@@ -30,8 +30,8 @@ export const pauseButton = (
       title: `Resume ${what}`,
       text:
         paused?.by === 'circuit'
-          ? 'Its circuit is open: new batches try the downstream at once instead of when the pause is over.'
-          : 'What waits is sealed and called about again.',
+          ? 'Its circuit is open. New batches then call the downstream at once instead of after the pause.'
+          : 'The waiting tasks are then sealed into batches, and the downstream is called again.',
       button: 'Resume',
       run: () => post(`${path}resume`, of),
       done: `${what} is being resumed`,
@@ -40,6 +40,6 @@ export const pauseButton = (
 };
 
 export const pauseNote = (what: string, { by, since, until, reason }: Pause): TemplateResult => html`
-  <div class="note warn">${shape('warn')}<p>${what} ${by === 'circuit' ? 'is held by its circuit' : 'was paused'}
+  <div class="note warn">${shape('warn')}<p>${what} ${by === 'circuit' ? 'makes no calls, because its circuit opened' : 'was paused'}
     <time-ago at=${since}></time-ago>${reason ? html`: <q>${reason}</q>` : by === 'circuit' ? '' : ', without a reason'}.
-    ${until ? html`It is tried again <time-ago at=${until}></time-ago>.` : 'It stays so until somebody resumes it.'}</p></div>`;
+    ${until ? html`Tasks wait; nothing is lost. A batch tries the downstream again <time-ago at=${until}></time-ago>.` : 'Tasks wait; nothing is lost. It stays paused until a user resumes it.'}</p></div>`;

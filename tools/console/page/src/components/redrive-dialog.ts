@@ -1,4 +1,6 @@
-/** Another run, or another try: first only looked at, then confirmed, then done, with what became of it. */
+/**
+ * The dialog to redrive tasks or dead letters: first a dry run, then a confirmation, then the redrive with its outcome.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Skipped } from '../../../../../src/api/shared/answer-schemas.ts';
 import type { Reply } from '../base/api.ts';
@@ -8,14 +10,14 @@ import type { Dialog, Page } from '../base/screen.ts';
 import { buttons } from './dialogs.ts';
 import { link, problem, shape } from './parts.ts';
 
-/** What is to be redriven, by the call that does it; `dryRun` and `cursor` are added to its body. */
+/** The redrive as a call of the API. The dialog adds `dryRun` and `cursor` to the body. */
 export interface Redrive {
   readonly title: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** What is counted. */
+  /** The name of one counted thing. */
   readonly one: string;
-  /** What another try means, in a sentence. */
+  /** What the redrive does, in a sentence. */
   readonly text: string;
 }
 
@@ -33,12 +35,12 @@ type Phase =
   | { readonly is: 'looked'; readonly would: Outcome }
   | { readonly is: 'doing'; readonly done: Outcome }
   | { readonly is: 'done'; readonly done: Outcome }
-  /** Somebody closed the dialog before all was done. */
+  /** The user closed the dialog before the redrive was complete. */
   | { readonly is: 'stopped'; readonly done: Outcome }
   | { readonly is: 'refused'; readonly reply: Extract<Reply<never>, { ok: false }>; readonly done: Outcome };
 
 const NOTHING: Outcome = { redriven: 0, skipped: [] };
-/** Others are counted. */
+/** Further ones are only counted. */
 const SKIPPED_SHOWN = 10;
 
 export const askRedrive = (page: Page, redrive: Redrive): void => {
@@ -78,13 +80,13 @@ class RedriveDialog implements Dialog {
 
   #sayWhatCame(phase: Phase): void {
     const { one } = this.#redrive;
-    if (phase.is === 'done') this.#page.say(`${plural(phase.done.redriven, one)} sent on the way again`, 'ok');
+    if (phase.is === 'done') this.#page.say(`${plural(phase.done.redriven, one)} sent again`, 'ok');
     if (phase.is === 'stopped')
-      this.#page.say(`Stopped: ${plural(phase.done.redriven, one)} sent on the way again, the rest is as it was`, 'ok');
+      this.#page.say(`Stopped: ${plural(phase.done.redriven, one)} sent again, the others are unchanged`, 'ok');
     if (phase.is === 'refused' && !this.#page.shows(this)) this.#page.say(phase.reply.detail, 'bad');
   }
 
-  /** From page to page until there is none, or nobody waits for it any more. */
+  /** Reads page after page until there are no more, or the user has closed the dialog. */
   async #walk(dryRun: boolean, meanwhile: (so: Outcome) => Phase, end: (all: Outcome) => Phase): Promise<void> {
     let all = NOTHING;
     let cursor: string | undefined;
@@ -122,17 +124,17 @@ class RedriveDialog implements Dialog {
     const { one } = this.#redrive;
     switch (phase.is) {
       case 'looking':
-        return html`<p>Looking at what it would be…</p>`;
+        return html`<p>Counting…</p>`;
       case 'looked':
-        return html`<p class="would">${shape('idle')}<span><strong>${plural(phase.would.redriven, one)}</strong> would be sent again${phase.would.skipped.length > 0 ? html`, <strong>${count(phase.would.skipped.length)}</strong> would be skipped` : nothing}. Nothing has happened yet.</span></p>${skippedOnes(phase.would)}`;
+        return html`<p class="would">${shape('idle')}<span><strong>${plural(phase.would.redriven, one)}</strong> would be sent again${phase.would.skipped.length > 0 ? html`, <strong>${count(phase.would.skipped.length)}</strong> would be skipped` : nothing}. Nothing has been sent yet.</span></p>${skippedOnes(phase.would)}`;
       case 'doing':
-        return html`<p>Under way: ${count(phase.done.redriven)} so far…</p>`;
+        return html`<p>Sending: ${count(phase.done.redriven)} so far…</p>`;
       case 'done':
       case 'stopped':
         return html`<p class="would">${shape('ok')}<span><strong>${plural(phase.done.redriven, one)}</strong> ${phase.done.redriven === 1 ? 'was' : 'were'} sent again.</span></p>${skippedOnes(phase.done)}`;
       case 'refused':
         return phase.done.redriven > 0
-          ? html`<p>${plural(phase.done.redriven, one)} sent again before this happened:</p>`
+          ? html`<p>${plural(phase.done.redriven, one)} sent again before this error:</p>`
           : html``;
     }
   }
@@ -145,7 +147,7 @@ class RedriveDialog implements Dialog {
   }
 }
 
-/** What the button says that closes it. */
+/** The label of the button that closes the dialog. */
 const closingOf = ({ is }: Phase): string => {
   if (is === 'doing') return 'Stop';
   return is === 'done' ? 'Close' : 'Cancel';
@@ -161,13 +163,13 @@ const skippedOnes = ({ skipped }: Outcome): unknown =>
       </ul>
       ${skipped.length > SKIPPED_SHOWN ? html`<p>and ${count(skipped.length - SKIPPED_SHOWN)} more</p>` : nothing}`;
 
-/** Of the tasks with these ids. */
+/** Redrives the tasks with these ids. */
 export const redriveOfTasks = (ids: readonly string[], title: string): Redrive => ({
   title,
   path: '/v1/tasks/redrive',
   body: { ids },
   one: 'task',
-  text: 'Each that failed gets another run: it waits from then on, and goes downstream in another batch with its id and payload.',
+  text: 'Each failed task runs again, with the same id and payload: it waits for a new batch, which calls the downstream.',
 });
 
 export const redriveOfTarget = (target: string): Redrive => ({
@@ -177,16 +179,16 @@ export const redriveOfTarget = (target: string): Redrive => ({
 
 const TITLES: Readonly<Record<string, string>> = {
   rejected: 'Send the refused messages again',
-  'given-up': 'Send the events that were given up again',
+  'given-up': 'Send the given-up events again',
 };
 const TEXTS: Readonly<Record<string, string>> = {
   rejected:
-    'They go back to the register queue, under the ids that they would have had. What would be refused again stays, and the reason is said.',
+    'They go back to the register queue, with the ids that their tasks would have had. Messages that would be refused again stay, and are listed with the reason.',
   'given-up':
     'They go back to the callback queue. An event that is not delivered by its third receive is given up again.',
 };
 
-/** Of a dead-letter queue, of the rejected one, or of events that were given up. */
+/** Redrives a dead-letter queue, the rejected queue, or the given-up events. */
 export const redriveOfDeadLetters = (queue: string): Redrive => ({
   title: TITLES[queue] ?? `Send the dead letters of the ${queue} queue again`,
   path: `/v1/dead-letters/${encodeURIComponent(queue)}/redrive`,
@@ -194,5 +196,5 @@ export const redriveOfDeadLetters = (queue: string): Redrive => ({
   one: 'message',
   text:
     TEXTS[queue] ??
-    'What the sweep does by itself, at once and without its growing delay. What none of the functions wrote goes to the rejected queue.',
+    'The sweep also does this by itself, with growing delays; this sends them at once. Messages that cannot be read go to the rejected queue.',
 });

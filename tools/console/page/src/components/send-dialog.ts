@@ -1,4 +1,4 @@
-/** Sends a task from the page, and leads to where it can be watched. */
+/** The dialog to send a test task. It then opens the view of the task. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
@@ -8,9 +8,9 @@ import { examplePayload } from '../model/example-payload.ts';
 import { buttons } from './dialogs.ts';
 import { problem } from './parts.ts';
 
-/** Under this name the last payload of an operation is remembered in the browser. */
+/** The prefix of the browser's storage keys for the last payload of each operation. */
 const LAST = 'groupage.payload.';
-/** Longer ones are not: a browser keeps 5 MB of all of them, and refuses what is more. */
+/** Longer payloads are not stored: a browser stores about 5 MB in total, and refuses more. In UTF-16 units. */
 const LAST_MAX = 16 * 1_024;
 
 export const askSend = (page: Page, operation = page.about?.operations[0] ?? ''): void => {
@@ -33,7 +33,7 @@ class SendDialog implements Dialog {
     this.#operation = operation;
   }
 
-  /** What was sent last, or else an example. */
+  /** Suggests the last payload of the operation, or an example. */
   async suggest(): Promise<void> {
     const operation = this.#operation;
     const last = localStorage.getItem(`${LAST}${operation}`);
@@ -52,7 +52,7 @@ class SendDialog implements Dialog {
             ${operations.map((each) => html`<option ?selected=${each === this.#operation}>${each}</option>`)}
           </select>
         </label>
-        <label>Payload <span class="muted">A JSON object. It is stored and handed on to the letter.</span>
+        <label>Payload <span class="muted">A JSON object. It is stored and sent exactly as typed.</span>
           <textarea name="payload" rows="8" spellcheck="false" autocomplete="off" .value=${this.#payload}
             @input=${(event: Event) => this.#type((event.target as HTMLTextAreaElement).value)}></textarea>
         </label>
@@ -64,7 +64,7 @@ class SendDialog implements Dialog {
   #hint(): TemplateResult {
     const wrong = whatIsWrong(this.#payload);
     return wrong === undefined
-      ? html`<p class="muted">You see it wait, go into a batch, and come back with its result.</p>`
+      ? html`<p class="muted">The next page shows the task wait, enter a batch and get its result.</p>`
       : html`<p class="muted">Not JSON yet: ${wrong}</p>`;
   }
 
@@ -91,7 +91,7 @@ class SendDialog implements Dialog {
     }
     this.#isBusy = true;
     this.#page.redraw();
-    // To the letter: parsed and printed again its numbers could be others.
+    // The payload is inserted verbatim: parsing and printing it could change its numbers.
     const body = `{"operation":${JSON.stringify(this.#operation)},"payload":${this.#payload}}`;
     const reply = await post<{ readonly ids: readonly string[] }>('/v1/tasks', body);
     this.#isBusy = false;
@@ -100,7 +100,7 @@ class SendDialog implements Dialog {
     if (id !== undefined) {
       if (this.#payload.length <= LAST_MAX) localStorage.setItem(`${LAST}${this.#operation}`, this.#payload);
       this.#page.close(this);
-      this.#page.say('The task is on its way', 'ok');
+      this.#page.say('The task was sent', 'ok');
       if (isShown) this.#page.go({ view: 'task', id, isNew: true });
     } else if (!reply.ok && isShown) this.#refused = problem(reply.detail, reply.errors);
     else if (!reply.ok) this.#page.say(`${this.title}: ${reply.detail}`, 'bad');
@@ -108,7 +108,7 @@ class SendDialog implements Dialog {
   }
 }
 
-/** What a task of a Target that is there has, or else one of each key that the configuration groups by. */
+/** An example payload with the values of an existing Target, or else with each key that the configuration groups by. */
 const suggestionFor = async (operation: string): Promise<string> => {
   const [targets, details] = await Promise.all([
     get<TargetPage>(PATHS.targets({ operation, limit: 1 })),
@@ -118,7 +118,7 @@ const suggestionFor = async (operation: string): Promise<string> => {
   return examplePayload(operation, target, (details.ok && details.body.groupedBy) || []);
 };
 
-/** Undefined for what is JSON. */
+/** Why a text is not JSON; undefined if it is JSON. */
 const whatIsWrong = (text: string): string | undefined => {
   try {
     JSON.parse(text);
@@ -129,7 +129,7 @@ const whatIsWrong = (text: string): string | undefined => {
   }
 };
 
-/** The button that opens it. */
+/** The button that opens the dialog. */
 export const sendButton = (page: Page, operation?: string): TemplateResult =>
   html`<button class="primary" ?disabled=${page.about === undefined} @click=${() => askSend(page, operation)}>Send a test task</button>`;
 

@@ -1,25 +1,25 @@
-/** Tables: what does not fit scrolls in a region of its own, and the least important columns go first. */
+/** Tables. A table that is too wide scrolls in its own region; the least important columns are hidden first. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { skeleton } from './parts.ts';
 
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers stand one below the other. */
+  /** Numbers are aligned to the right. */
   readonly number?: true;
-  /** Is left out where there is little room. */
+  /** The column is hidden on narrow screens. */
   readonly minor?: true;
 }
 
 interface Table<Row> {
-  /** Says what it is a table of, to those who do not see it. */
+  /** What the table lists, for screen readers. */
   readonly name: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined until they are known. */
+  /** Undefined until the data arrive. */
   readonly rows: readonly Row[] | undefined;
-  /** As many lines as are kept free until then. */
+  /** Number of placeholder rows until then. */
   readonly expected?: number;
-  /** In place of the table where there is nothing: what to do next. */
+  /** Shown instead of an empty table, with the next step for the user. */
   readonly empty: TemplateResult;
 }
 

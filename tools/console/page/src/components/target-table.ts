@@ -1,4 +1,4 @@
-/** Targets: what waits where, since when, and who leads it. */
+/** A table of Targets: waiting tasks, the oldest one's age, and the leader. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { count } from '../base/format.ts';
@@ -20,7 +20,7 @@ const columns = (now: number): readonly Column<Target>[] => [
     name: 'Leader',
     minor: true,
     cell: ({ leader }) =>
-      leader ? html`fence ${count(leader.fence)}, until <time-ago at=${leader.lockedUntil}></time-ago>` : '–',
+      leader ? html`fence ${count(leader.fence)}, lease ends <time-ago at=${leader.lockedUntil}></time-ago>` : '–',
   },
   {
     name: 'Open batch',

@@ -1,4 +1,4 @@
-/** Tasks, in brief. */
+/** A table of tasks. */
 import { html, type TemplateResult } from 'lit';
 import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { count } from '../base/format.ts';
@@ -18,7 +18,7 @@ const FAILED: readonly Column<Task>[] = [
   ID,
   { name: 'Error', cell: ({ error }) => (error ? idText(error.code) : '–') },
   {
-    name: 'The reason',
+    name: 'Reason',
     minor: true,
     cell: ({ error }) => html`<span class="clip" title=${error?.message ?? ''}>${error?.message}</span>`,
   },

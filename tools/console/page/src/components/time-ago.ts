@@ -1,4 +1,4 @@
-/** A moment, as how long ago it was: it ticks by itself, without anything else being drawn. */
+/** A time, shown as how long ago it was. It updates itself without a redraw of the page. */
 import { age, clock, relative } from '../base/format.ts';
 
 /** `<time-ago at="ISO" form="age">`: `age` is without "ago" and "in". */

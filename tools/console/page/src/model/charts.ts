@@ -1,4 +1,4 @@
-/** What the charts show. Pure. */
+/** The contents of the charts. Pure. */
 import type { MetricsView, Series } from '../../../server/shapes.ts';
 import { count, duration, percent } from '../base/format.ts';
 import { maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } from './series.ts';
@@ -6,31 +6,31 @@ import { maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } 
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** One of the page's colours for charts, and its own way to be drawn. */
+  /** One of the page's chart styles: its colour, and how it is drawn. */
   readonly as: 'first' | 'second' | 'bars' | 'bad';
 }
 
 export interface Chart {
   readonly name: string;
-  /** What the latest values are, in words: all that somebody has who does not see the chart. */
+  /** The latest values as a text. It is all that a user of a screen reader gets of the chart. */
   readonly latest: string;
-  /** Seconds of the epoch. */
+  /** In seconds since the epoch. */
   readonly at: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
-  /** It counts: there is nothing between 0 and 1. */
+  /** A count: the scale has no steps between 0 and 1. */
   readonly isWhole?: true;
-  /** The top of the scale, where it is always the same. */
+  /** The top of the scale, if it is fixed. */
   readonly top?: number;
 }
 
 const NONE: MetricsView = { from: 0, step: 1_000, series: [], totals: { since: 0, operations: [] } };
 
-/** How far back the charts go, in words. */
+/** How far back the charts go, as a text. */
 export const windowOf = (view: MetricsView | undefined): string =>
   view ? duration(moments(view).length * view.step) : '…';
 
-/** @param of dimensions: of one operation, or of all. */
+/** @param of dimensions: those of one operation, or none for all operations. */
 export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): readonly Chart[] => {
   const at = moments(view);
   const fill = stepsOf(view, 'FillRatio', of);
@@ -40,7 +40,7 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
     value === undefined ? '–' : format(value);
   return [
     {
-      name: 'Fill of the batches',
+      name: 'Batch fill',
       latest: inWords(meanOfMinute(view, 'FillRatio', of), (value) => percent(value / 100)),
       at,
       lines: [{ name: 'mean', values: means(fill), as: 'first' }],
@@ -48,21 +48,21 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
       top: 100,
     },
     {
-      name: 'Wait of the oldest task',
+      name: 'Wait of the oldest task in a batch',
       latest: inWords(meanOfMinute(view, 'Wait', of), duration),
       at,
       lines: meanAndMax(wait),
       format: duration,
     },
     {
-      name: "Downstream's answer",
+      name: 'Downstream response time',
       latest: inWords(meanOfMinute(view, 'DownstreamLatency', of), duration),
       at,
       lines: meanAndMax(latency),
       format: duration,
     },
     {
-      name: 'Calls without success',
+      name: 'Failed downstream calls',
       latest: count(perMinute(view, 'DownstreamErrors', of)),
       at,
       lines: [{ name: 'errors', values: sums(stepsOf(view, 'DownstreamErrors', of), at.length), as: 'bad' }],
@@ -78,12 +78,12 @@ export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): reado
       isWhole: true,
     },
     {
-      name: 'Calls, against one per task',
+      name: 'Downstream calls',
       latest: calls(view, of),
       at,
       lines: [
-        { name: 'one per task', values: ended(view, of, at.length), as: 'second' },
-        { name: 'calls made', values: sums(stepsOf(view, 'DownstreamCalls', of), at.length), as: 'first' },
+        { name: 'without batching', values: ended(view, of, at.length), as: 'second' },
+        { name: 'made', values: sums(stepsOf(view, 'DownstreamCalls', of), at.length), as: 'first' },
       ],
       format: count,
       isWhole: true,
@@ -96,7 +96,7 @@ const meanAndMax = (steps: Steps | undefined): readonly Line[] => [
   { name: 'max', values: maxima(steps), as: 'second' },
 ];
 
-/** Where nothing was written there was nothing: 0. */
+/** A step without a value counts as 0. */
 const sums = (steps: Steps | undefined, length: number): readonly number[] =>
   Array.from({ length }, (_, index) => steps?.sum[index] ?? 0);
 

@@ -1,8 +1,8 @@
-/** A payload to begin with. Pure. */
+/** An example payload for a test task. Pure. */
 
 /**
- * @param target a Target of the operation, if there is one: its values are right for sure.
- * @param keys the operation's grouping keys, which walk into objects by dots.
+ * @param target a Target of the operation, if there is one: its values are valid.
+ * @param keys the operation's grouping keys. Dots in a key lead into nested objects.
  */
 export const examplePayload = (operation: string, target: string | undefined, keys: readonly string[]): string => {
   const pairs = target === undefined ? keys.map((key) => [key, 'example'] as const) : pairsOf(operation, target);
@@ -11,7 +11,7 @@ export const examplePayload = (operation: string, target: string | undefined, ke
   return JSON.stringify(payload, undefined, 2);
 };
 
-/** A shard's number at the end belongs to the Target, and to no key. */
+/** The number of a shard at the end belongs to the Target, not to a key. */
 const pairsOf = (operation: string, target: string): (readonly [string, string])[] =>
   target
     .slice(operation.length + 1)

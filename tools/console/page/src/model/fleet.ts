@@ -1,9 +1,9 @@
-/** A fleet's partitions, as they are drawn. Pure. */
+/** The partitions of a fleet, for the drawing. Pure. */
 
 import type { FleetNode, FleetPartition } from '../../../../../src/api/fleets/responses.ts';
 import { count } from '../base/format.ts';
 
-/** A node's letters in the drawing: A to Z, then AA and so on. */
+/** The letters of a node in the drawing: A to Z, then AA and so on. */
 export const letterOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): string => {
   const index = nodes.findIndex((each) => each.node === node);
   return index < 0 ? '' : letters(index);
@@ -14,7 +14,7 @@ const letters = (index: number): string => {
   return index < 26 ? last : `${letters(Math.floor(index / 26) - 1)}${last}`;
 };
 
-/** One of so many colours; each cell has its letters too. */
+/** Number of colours. Each cell also shows its letters. */
 const COLOURS = 8;
 
 export const colourOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): number =>
@@ -23,24 +23,24 @@ export const colourOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string
     nodes.findIndex((each) => each.node === node),
   ) % COLOURS;
 
-/** What a partition's cell says to those who do not see it, or point at it. */
+/** The text of a partition's cell, for screen readers and as its tooltip. */
 export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: FleetPartition): string =>
   [
     `partition ${id}`,
-    status === 'free' ? `free${lastOwner ? `, ${lastOwner} had it` : ''}` : `of ${owner ?? 'nobody'}`,
-    ...(status === 'asked' ? [`about to move to ${next ?? 'another'}`] : []),
+    status === 'free' ? `free${lastOwner ? `, previous owner ${lastOwner}` : ''}` : `owner ${owner ?? 'none'}`,
+    ...(status === 'asked' ? [`moves to ${next ?? 'another node'}`] : []),
     ...(pin ? [`pinned to ${pin}`] : []),
   ].join(', ');
 
-/** In the order of their names, with numbers as numbers. */
+/** Ordered by name, with numbers in numeric order. */
 export const inOrder = (partitions: readonly FleetPartition[]): readonly FleetPartition[] =>
   partitions.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
 
-/** Who has how many, in a sentence: what the drawing shows, for those who do not see it. */
+/** How many partitions each node has, in a sentence for screen readers. */
 export const shares = (nodes: readonly FleetNode[], partitions: readonly FleetPartition[]): string => {
   const free = partitions.filter(({ status }) => status === 'free').length;
   const each = nodes
     .filter((node) => node.partitions > 0)
     .map(({ node, partitions: has }) => `${node} has ${count(has)}`);
-  return [...each, ...(free > 0 ? [`${count(free)} are free`] : [])].join(', ') || 'no partition was ever taken';
+  return [...each, ...(free > 0 ? [`${count(free)} free`] : [])].join(', ') || 'No node has taken a partition yet';
 };

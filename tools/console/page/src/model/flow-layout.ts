@@ -1,4 +1,4 @@
-/** Where the stations of the flow stand in the drawing, and which lines join them. Pure. */
+/** The positions of the stations in the flow drawing, and the lines between them. Pure. */
 
 export interface Place {
   readonly x: number;
@@ -11,17 +11,17 @@ export interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly places: ReadonlyMap<string, Place>;
-  /** Paths of SVG; `beside` for what leaves the way. */
+  /** SVG paths. `beside`: a line that leaves the flow. */
   readonly lines: readonly { readonly path: string; readonly kind: 'way' | 'beside' }[];
 }
 
 const ROWS: readonly (readonly string[])[] = [
-  ['producers', 'register', 'register-λ', 'waiting', 'elect', 'elect-λ'],
-  ['group', 'group-λ', 'batch', 'batch-λ', 'downstream', 'results'],
+  ['producers', 'register', 'register-function', 'waiting', 'elect', 'elect-function'],
+  ['group', 'group-function', 'batch', 'batch-handler', 'downstream', 'results'],
 ];
 const BESIDE = ['rejected', 'dead-letters'];
 
-/** Below this, stations stand one below the other. */
+/** Below this width, stations are stacked vertically. */
 export const WIDE_FROM = 720;
 
 export const layOut = (width: number): Drawing => (width >= WIDE_FROM ? wide(width) : narrow(width));
@@ -48,7 +48,7 @@ const wide = (width: number): Drawing => {
   places.set('rejected', at(1, 2, 2));
   places.set('dead-letters', at(3, 2, 2));
   const joined = ROWS.flatMap((row) => row.slice(1).map((id, index) => across(places, row[index] ?? '', id)));
-  const turn = elbow(places, 'elect-λ', 'group');
+  const turn = elbow(places, 'elect-function', 'group');
   const lines = [...joined, turn].map((path) => ({ path, kind: 'way' as const }));
   return { width, height: 3 * HEIGHT + 2 * BETWEEN + 2, places, lines };
 };
@@ -63,7 +63,7 @@ const across = (places: ReadonlyMap<string, Place>, from: string, to: string): s
   return `M${a.x + a.width} ${y}H${b.x - 1}`;
 };
 
-/** From the end of a row to the beginning of the next. */
+/** From the end of a row to the start of the next. */
 const elbow = (places: ReadonlyMap<string, Place>, from: string, to: string): string => {
   const a = place(places, from);
   const b = place(places, to);

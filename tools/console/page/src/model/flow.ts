@@ -1,4 +1,4 @@
-/** The flow's numbers: what is in each queue, what each λ does a minute. Pure. */
+/** The numbers of the flow drawing: the messages in each queue, and what each function does a minute. Pure. */
 
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
@@ -11,16 +11,16 @@ import type { Tone } from './words.ts';
 
 type StationKind = 'outside' | 'queue' | 'function' | 'store' | 'letters';
 
-/** A stop on the way of a task. */
+/** A station that a task passes. */
 export interface Station {
   readonly id: string;
   readonly kind: StationKind;
   readonly name: string;
-  /** The number that counts; undefined while it is not known. */
+  /** The main number; undefined until it is known. */
   readonly value: string | undefined;
-  /** What the number is. */
+  /** The unit of the number. */
   readonly unit: string;
-  /** More, where there is more to say. */
+  /** A second line, if there is more to show. */
   readonly detail?: string;
   readonly tone: Tone;
   readonly route: Route;
@@ -38,18 +38,18 @@ const OVERVIEW: Route = { view: 'overview' };
 const TARGETS: Route = { view: 'targets' };
 const FAILURES: Route = { view: 'failures' };
 
-/** In the order in which a task walks through them; dead letters and refused messages last. */
+/** In the order in which a task passes them; dead letters and the rejected queue last. */
 export const stations = (input: FlowInput): readonly Station[] => [
   { ...lambda(input, 'producers', 'Producers', 'TasksRegistered', 'tasks / min'), kind: 'outside' },
   queue(input, 'register', 'Register queue'),
-  lambda(input, 'register-λ', 'Register λ', 'TasksRegistered', 'tasks / min'),
+  lambda(input, 'register-function', 'Register function', 'TasksRegistered', 'tasks / min'),
   waiting(input),
   queue(input, 'elect', 'Elect queue'),
-  lambda(input, 'elect-λ', 'Elect λ', 'LeadersElected', 'leaders / min', TARGETS),
+  lambda(input, 'elect-function', 'Elect function', 'LeadersElected', 'leaders / min', TARGETS),
   queue(input, 'group', 'Group queue'),
-  lambda(input, 'group-λ', 'Group λ', 'BatchesSealed', 'batches / min', TARGETS),
+  lambda(input, 'group-function', 'Group function', 'BatchesSealed', 'batches / min', TARGETS),
   queue(input, 'batch', 'Batch queue'),
-  lambda(input, 'batch-λ', 'Batch handler λ', 'DownstreamCalls', 'calls / min'),
+  lambda(input, 'batch-handler', 'Batch handler', 'DownstreamCalls', 'calls / min'),
   downstream(input),
   results(input),
   letters(input),
@@ -116,7 +116,7 @@ const downstream = ({ metrics }: FlowInput): Station => {
     name: 'Downstream',
     value: metrics && (mean === undefined ? '–' : duration(mean)),
     unit: 'mean',
-    detail: errors > 0 ? `${rate(errors)} errors / min` : 'time to answer, no errors',
+    detail: errors > 0 ? `${rate(errors)} errors / min` : 'response time, no errors',
     tone: errors > 0 ? 'bad' : mean === undefined ? 'idle' : 'ok',
     route: FAILURES,
   };
@@ -147,7 +147,7 @@ const letters = ({ queues }: FlowInput): Station => {
     name: 'Dead letters',
     value: dead === undefined ? undefined : count(dead),
     unit: 'messages',
-    detail: where.length > 0 ? `of ${where.join(', ')}` : 'sent again by the sweep',
+    detail: where.length > 0 ? `of ${where.join(', ')}` : 'the sweep sends them again',
     tone: dead ? 'bad' : 'idle',
     route: FAILURES,
   };
@@ -159,7 +159,7 @@ const rejected = ({ queues }: FlowInput): Station => ({
   name: 'Rejected queue',
   value: queues && count(queues.rejected),
   unit: 'messages',
-  detail: 'refused, with the reasons',
+  detail: 'with the reason of each',
   tone: queues && queues.rejected > 0 ? 'warn' : 'idle',
   route: FAILURES,
 });

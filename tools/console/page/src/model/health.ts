@@ -1,4 +1,7 @@
-/** "Is all well?": what is failing, late, paused or shut off, the worst first; in sentences with a way to see more. Pure. */
+/**
+ * The health summary: what fails, is late, is paused or has an open circuit. The worst comes first. Each problem has a
+ * sentence and a link to details. Pure.
+ */
 
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
@@ -13,11 +16,11 @@ import type { Tone } from './words.ts';
 
 export interface Trouble {
   readonly tone: Extract<Tone, 'bad' | 'warn'>;
-  /** A word for what it is. */
+  /** A short label. */
   readonly word: string;
-  /** A sentence. */
+  /** What happened, in a sentence. */
   readonly text: string;
-  /** What to do, or what happens by itself. */
+  /** What happens by itself, or what the user should do. */
   readonly next: string;
   readonly route: Route;
 }
@@ -32,13 +35,13 @@ export interface HealthInput {
 
 export interface Health {
   readonly troubles: readonly Trouble[];
-  /** A sentence: in one go, whether all is well. */
+  /** One sentence: whether there are problems. */
   readonly headline: string;
-  /** Since when, where all is well. */
+  /** Since when there has been no problem. */
   readonly since: string;
 }
 
-/** An API of an earlier version does not say from when on a task is late (ms). */
+/** Used if an API of an earlier version does not state from when on a task is late, in milliseconds. */
 const LATE = 5 * 60_000;
 
 const WRONG: readonly MetricName[] = [
@@ -64,18 +67,16 @@ export const healthOf = (input: HealthInput): Health => {
 const headlineOf = (troubles: readonly Trouble[]): string => {
   if (troubles.length === 0) return 'All is well';
   const bad = troubles.filter(({ tone }) => tone === 'bad').length;
-  return bad > 0
-    ? `${plural(bad, 'thing')} ${bad === 1 ? 'needs' : 'need'} attention`
-    : 'Working, with something to know';
+  return bad > 0 ? `${plural(bad, 'problem')} ${bad === 1 ? 'needs' : 'need'} attention` : 'Working, with warnings';
 };
 
 const sinceWhen = ({ metrics, now }: HealthInput): string => {
-  if (!metrics) return 'There are no metrics: what failed a while ago is not seen here.';
-  if (metrics.series.length === 0) return 'Nothing has happened yet that could fail.';
+  if (!metrics) return 'There are no metrics, so earlier failures are not shown here.';
+  if (metrics.series.length === 0) return 'There was no activity recently.';
   const last = lastSeen(metrics, WRONG);
   return last === undefined
-    ? `Nothing went wrong since ${clock(metrics.from, now)}, as far as the metrics go back.`
-    : `Nothing went wrong since ${clock(last + metrics.step, now)}.`;
+    ? `No problem since ${clock(metrics.from, now)}, when the metrics begin.`
+    : `No problem since ${clock(last + metrics.step, now)}.`;
 };
 
 const ofOperation = (
@@ -89,8 +90,10 @@ const ofOperation = (
       {
         tone: 'bad',
         word: 'circuit open',
-        text: `${operation} is not called: ${failures} attempts in a row came to nothing${since ? `, the last ${since}` : ''}.`,
-        next: paused?.until ? tryingAgain(Date.parse(paused.until), now) : 'It is tried again by itself.',
+        text: `${operation} makes no calls, because its circuit is open: ${failures} attempts in a row failed${since ? `, the last ${since}` : ''}. Tasks wait; nothing is lost.`,
+        next: paused?.until
+          ? tryingAgain(Date.parse(paused.until), now)
+          : 'A later batch tries the downstream again by itself.',
         route,
       },
     ];
@@ -99,8 +102,8 @@ const ofOperation = (
       {
         tone: 'warn',
         word: 'paused',
-        text: `${operation} was paused ${since}${paused.reason ? `: ${paused.reason}` : ', without a reason'}.`,
-        next: 'Nothing of it is sealed until somebody resumes it.',
+        text: `${operation} was paused ${since}${paused.reason ? `: ${paused.reason}` : ', without a reason'}. Tasks wait; nothing is lost.`,
+        next: 'To go on, open the operation and resume it.',
         route,
       },
     ];
@@ -109,8 +112,8 @@ const ofOperation = (
       {
         tone: 'warn',
         word: 'circuit half open',
-        text: `${operation} is tried again: its next call decides.`,
-        next: 'If it fails too, the circuit opens again.',
+        text: `The next attempt of ${operation} decides whether its circuit closes.`,
+        next: 'Nothing to do. If the attempt fails, the circuit opens again.',
         route,
       },
     ];
@@ -119,16 +122,18 @@ const ofOperation = (
   return [
     {
       tone: 'warn',
-      word: 'no room',
-      text: `${count(waitingTargets, waitingTargetsIsAtLeast)} Targets of ${operation} wait for room${full}.`,
-      next: 'They go on as batches end. If none does, look at those that hold the slots.',
+      word: 'no free slot',
+      text: `${count(waitingTargets, waitingTargetsIsAtLeast)} Targets of ${operation} wait for a free slot${full}.`,
+      next: 'They continue as batches end. If no batch ends, check the batches that hold the slots.',
       route,
     },
   ];
 };
 
 const tryingAgain = (until: number, now: number): string =>
-  until > now ? `The next batch tries again in ${age(until - now)}, by itself.` : 'The next batch tries again.';
+  until > now
+    ? `A batch tries the downstream again in ${age(until - now)}, by itself.`
+    : 'The next batch tries the downstream again.';
 
 const ofQueues = ({ queues }: HealthInput): Trouble[] => {
   const route: Route = { view: 'failures' };
@@ -138,7 +143,7 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
       tone: 'bad',
       word: 'dead letters',
       text: `${plural(deadLetters, 'message')} of the ${queue} queue failed ${queue === 'callback' ? 'too often' : 'five times'}.`,
-      next: 'The sweep sends them again each minute; mend what they failed for, or send them now.',
+      next: 'SQS keeps them for 14 days. Fix the cause; the sweep then sends them again, or send them now.',
       route,
     }),
   );
@@ -146,16 +151,16 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
   const refused: Trouble = {
     tone: 'warn',
     word: 'refused',
-    text: `${plural(rejected, 'message')} ${rejected === 1 ? 'was' : 'were'} refused, and ${rejected === 1 ? 'lies' : 'lie'} in the rejected queue with the reasons.`,
-    next: 'They stay until somebody mends them, or sends them again.',
+    text: `${plural(rejected, 'message')} ${rejected === 1 ? 'was' : 'were'} refused. ${rejected === 1 ? 'It is' : 'They are'} in the rejected queue with the reasons.`,
+    next: 'They are not processed until you fix the cause and send them again.',
     route,
   };
   const { givenUp = 0 } = queues ?? {};
   const untaken: Trouble = {
     tone: 'bad',
     word: 'given up',
-    text: `${plural(givenUp, 'event')} ${givenUp === 1 ? 'was' : 'were'} given up: no destination took ${givenUp === 1 ? 'it' : 'them'} for three days.`,
-    next: 'They stay until a person has them sent again, or deletes them.',
+    text: `${plural(givenUp, 'event')} ${givenUp === 1 ? 'was' : 'were'} given up: delivery of ${givenUp === 1 ? 'it' : 'them'} failed for three days.`,
+    next: 'They stay in their queue. Fix the destination, then send them again or delete them.',
     route,
   };
   return [...letters, ...(givenUp > 0 ? [untaken] : []), ...(rejected > 0 ? [refused] : [])];
@@ -173,21 +178,21 @@ const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {
       tone: 'bad',
       word: 'failed',
       text: `${plural(failed, 'task')} failed in the last ${shown}.`,
-      next: 'See them by cause; once that is mended they can have another run.',
+      next: 'See them by cause. Fix the cause, then redrive them.',
       route: { view: 'failures' },
     }),
     ...ofOne(untold, {
       tone: 'warn',
       word: 'callbacks',
-      text: `${plural(untold, 'try', 'tries')} to deliver a callback came to nothing in the last ${shown}.`,
-      next: 'The tasks have their results all the same. Mend the destination; the sweep delivers then.',
+      text: `${plural(untold, 'attempt')} to deliver a callback failed in the last ${shown}.`,
+      next: 'The tasks keep their results. Fix the destination; delivery is repeated for three days.',
       route: { view: 'failures' },
     }),
     ...ofOne(repaired, {
       tone: 'warn',
       word: 'repaired',
-      text: `${plural(repaired, 'thing')} that stood still ${repaired === 1 ? 'was' : 'were'} repaired in the last ${shown}.`,
-      next: 'Nothing to do. If it goes on, `groupage doctor` says what it is.',
+      text: `${plural(repaired, 'stuck Target or batch', 'stuck Targets or batches')} ${repaired === 1 ? 'was' : 'were'} repaired in the last ${shown}.`,
+      next: 'Nothing to do. If repairs go on, run `groupage doctor`.',
       route: { view: 'targets' },
     }),
   ];
@@ -216,8 +221,8 @@ const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
           {
             tone: 'warn' as const,
             word: 'late',
-            text: `${plural(late.length, 'Target')} ${late.length === 1 ? 'has' : 'have'} tasks that wait for longer than they should, the oldest for ${age(now - Date.parse(oldest.oldestAt ?? ''))}.`,
-            next: 'Flush it, and ask `groupage doctor` what stands still.',
+            text: `${plural(late.length, 'Target')} ${late.length === 1 ? 'has' : 'have'} tasks that wait longer than they should. The oldest has waited for ${age(now - Date.parse(oldest.oldestAt ?? ''))}.`,
+            next: 'Flush the Target, and run `groupage doctor` to find what is stuck.',
             route: { view: 'target' as const, target: oldest.target },
           },
         ]
@@ -225,8 +230,8 @@ const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
     ...paused.slice(0, 3).map((target) => ({
       tone: 'warn' as const,
       word: 'paused',
-      text: `${target.target} was paused ${relative(Date.parse(target.paused?.since ?? ''), now)}${target.paused?.reason ? `: ${target.paused.reason}` : ''}.`,
-      next: 'Nothing of it is sealed until somebody resumes it.',
+      text: `${target.target} was paused ${relative(Date.parse(target.paused?.since ?? ''), now)}${target.paused?.reason ? `: ${target.paused.reason}` : ''}. Its tasks wait; nothing is lost.`,
+      next: 'To go on, open the Target and resume it.',
       route: { view: 'target' as const, target: target.target },
     })),
   ];

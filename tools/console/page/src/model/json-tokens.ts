@@ -1,9 +1,8 @@
 /**
- * JSON laid out for reading without being parsed: every number, string and key stays as it was stored, whatever its
- * size or its escapes. Pure.
+ * Lays JSON out for reading without parsing it: every number, string and key is shown exactly as it was stored. Pure.
  */
 
-/** A piece of the text, in its order. Space and brackets are `mark`. */
+/** A piece of the text, in order. White space and brackets are `mark`. */
 export interface Token {
   readonly kind: 'key' | 'string' | 'number' | 'word' | 'mark';
   readonly text: string;
@@ -12,7 +11,7 @@ export interface Token {
 const PIECES = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 const INDENT = '  ';
 
-/** @param json a text that is JSON; what is none comes out in some layout, with nothing left out but space. */
+/** @param json valid JSON. Other text is laid out as well; only white space may be dropped. */
 export const jsonTokens = (json: string): readonly Token[] => {
   const pieces = json.match(PIECES) ?? [];
   const tokens: Token[] = [];

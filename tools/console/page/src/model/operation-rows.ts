@@ -1,4 +1,4 @@
-/** What is said of each operation. Pure. */
+/** The rows of the operations table. Pure. */
 
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
@@ -8,7 +8,7 @@ import type { State } from './words.ts';
 
 interface Waiting {
   readonly tasks: number;
-  /** There are more Targets, or tasks in one, than were looked at. */
+  /** The true number is larger if there are more Targets, or more tasks in one, than were read. */
   readonly isAtLeast: boolean;
 }
 
@@ -16,16 +16,16 @@ export interface OperationRow {
   readonly operation: string;
   readonly state: State;
   readonly slots: { readonly taken: number; readonly total: number } | undefined;
-  /** Undefined where nobody looked. */
+  /** Undefined if no Targets of the operation were read. */
   readonly waiting: Waiting | undefined;
-  /** A minute. */
+  /** Tasks per minute. */
   readonly rates: { readonly registered: number; readonly ended: number } | undefined;
   readonly totals: OperationTotals | undefined;
-  /** Of the calls that one per task would have been; undefined before any has ended. */
+  /** Share of the calls that one call for each task would take. Undefined before any task has ended. */
   readonly savedShare: number | undefined;
 }
 
-/** Targets wait, and there is no slot: where there is one, a message that says so is on its way. */
+/** Targets wait and all slots are taken. If a slot is free, the message that wakes a Target is already on its way. */
 export const isFull = ({ waitingTargets, slots }: Pick<Operation, 'waitingTargets' | 'slots'>): boolean =>
   waitingTargets > 0 && (slots === undefined || slots.taken >= slots.total);
 
@@ -38,7 +38,7 @@ export const operationState = ({
   if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
   if (paused) return { tone: 'warn', word: 'paused' };
   if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };
-  return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no room' } : { tone: 'ok', word: 'working' };
+  return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no free slot' } : { tone: 'ok', word: 'working' };
 };
 
 const waitingIn = ({ targets, cursor }: TargetPage): Waiting => ({
@@ -46,7 +46,7 @@ const waitingIn = ({ targets, cursor }: TargetPage): Waiting => ({
   isAtLeast: cursor !== undefined || targets.some(({ waitingIsAtLeast }) => waitingIsAtLeast === true),
 });
 
-/** @param targets by operation, of those that were looked at: a first page of each. */
+/** @param targets the first page of Targets of each operation that was read. */
 export const operationRows = (
   operations: readonly Operation[],
   targets: ReadonlyMap<string, TargetPage>,

@@ -1,4 +1,4 @@
-/** Sums, means and rates out of the metrics that the console's server sends. Pure. */
+/** Sums, means and rates of the metrics from the console's server. Pure. */
 
 import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView, Series } from '../../../server/shapes.ts';
@@ -7,14 +7,17 @@ const MINUTE = 60_000;
 
 type Of = Series['of'];
 
-/** One metric over all that is asked about: an element a step, the oldest first. */
+/** One metric, summed over the selected dimensions: one element for each step, the oldest first. */
 export interface Steps {
   readonly sum: readonly number[];
   readonly count: readonly number[];
   readonly max: readonly number[];
 }
 
-/** @param of dimensions that are wanted; of all others everything. Undefined where it was never written. */
+/**
+ * @param of the dimensions to select; all values of the others are included. @returns undefined if the metric has no
+ * value.
+ */
 export const stepsOf = (view: MetricsView, metric: MetricName, of: Of = {}): Steps | undefined => {
   const wanted = Object.entries(of);
   const series = view.series.filter(
@@ -30,21 +33,21 @@ const together = (a: Steps, b: Steps): Steps => ({
   max: a.max.map((value, index) => Math.max(value, b.max[index] ?? 0)),
 });
 
-/** Over all steps. */
+/** The sum over all steps. */
 export const totalOf = (view: MetricsView | undefined, metric: MetricName, of: Of = {}): number =>
   (view ? (stepsOf(view, metric, of)?.sum ?? []) : []).reduce((sum, value) => sum + value, 0);
 
-/** How many steps the last minute has; the present one, of which only a part has passed, is the last. */
+/** Number of steps in the last minute. The last step is the current, incomplete one. */
 const stepsOfMinute = ({ step }: MetricsView): number => Math.max(1, Math.round(MINUTE / step));
 
-/** In the last minute, or the last step where that is longer: how many a minute. */
+/** The rate per minute in the last minute, or in the last step if a step is longer. */
 export const perMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number => {
   const steps = stepsOfMinute(view);
   const sum = (stepsOf(view, metric, of)?.sum ?? []).slice(-steps).reduce((all, value) => all + value, 0);
   return (sum * MINUTE) / (steps * view.step);
 };
 
-/** The mean of the last minute's values, or undefined where there was none. */
+/** The mean of the values of the last minute; undefined if there are none. */
 export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number | undefined => {
   const steps = stepsOf(view, metric, of);
   const last = (list: readonly number[] = []): number => list.slice(-stepsOfMinute(view)).reduce((a, b) => a + b, 0);
@@ -52,24 +55,27 @@ export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {})
   return values === 0 ? undefined : last(steps?.sum) / values;
 };
 
-/** The mean of each step; null where it has no value, which a chart leaves out. */
+/** The mean of each step; null, a gap in the chart, if it has no value. */
 export const means = (steps: Steps | undefined): (number | null)[] =>
   (steps?.sum ?? []).map((sum, index) => {
     const values = steps?.count[index] ?? 0;
     return values === 0 ? null : sum / values;
   });
 
-/** The largest value of each step; null where it has none. */
+/** The largest value of each step; null if it has none. */
 export const maxima = (steps: Steps | undefined): (number | null)[] =>
   (steps?.max ?? []).map((max, index) => ((steps?.count[index] ?? 0) === 0 ? null : max));
 
-/** The moments of the steps, in seconds as charts take them. */
+/** The start times of the steps, in seconds since the epoch, as the charts need them. */
 export const moments = ({ from, step, series }: MetricsView): number[] => {
   const steps = Math.max(0, ...series.map(({ sum }) => sum.length));
   return Array.from({ length: steps }, (_, index) => (from + index * step) / 1_000);
 };
 
-/** When the last step that has any of them began: milliseconds, undefined where there was none. */
+/**
+ * When the last step with a value of any of these metrics began, in milliseconds since the epoch; undefined if there is
+ * none.
+ */
 export const lastSeen = (view: MetricsView, metrics: readonly MetricName[], of: Of = {}): number | undefined => {
   const found = metrics.flatMap((metric) => {
     const index = (stepsOf(view, metric, of)?.sum ?? []).findLastIndex((value) => value > 0);

@@ -1,4 +1,4 @@
-/** A task's whole life, from what is known of it and of its batch. Pure. */
+/** The steps of a task, from the data of the task and of its batch. Pure. */
 
 import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Task } from '../../../../../src/api/tasks/responses.ts';
@@ -7,18 +7,18 @@ import type { Route } from '../base/router.ts';
 import { errorMeans, sealedBecause, type Tone } from './words.ts';
 
 export interface Step {
-  /** Milliseconds of the epoch; undefined for what goes on, or is to come. */
+  /** In milliseconds since the epoch. Undefined for a current or future step. */
   readonly at?: number;
   readonly tone: Tone;
   readonly title: string;
-  /** Why, or what that means. */
+  /** A reason or an explanation. */
   readonly text?: string;
-  /** To the letter as somebody else wrote it. */
+  /** A text of the downstream, verbatim. */
   readonly quote?: string;
   readonly link?: { readonly route: Route; readonly text: string };
 }
 
-/** In the order of time. @param now milliseconds of the epoch. */
+/** In chronological order. @param now in milliseconds since the epoch. */
 export const timelineOf = (task: Task, batch: Batch | undefined, now: number): readonly Step[] => [
   registered(task),
   ...redriven(task),
@@ -38,9 +38,9 @@ const registered = (task: Task): Step => ({
 const redriven = ({ redrivenAt, run = 1 }: Task): Step[] =>
   redrivenAt === undefined
     ? []
-    : [{ at: Date.parse(redrivenAt), tone: 'warn', title: `Redriven: run ${run}`, text: 'it had failed before' }];
+    : [{ at: Date.parse(redrivenAt), tone: 'warn', title: `Redriven: run ${run}`, text: 'the previous run failed' }];
 
-/** What is known before its batch was looked up, or when that has expired. */
+/** Shown while the batch is being read, or if it has expired. */
 const batchToCome = ({ batchId }: Task): Step[] =>
   batchId === undefined
     ? []
@@ -63,7 +63,10 @@ const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
   return startedAt === undefined ? [sealed] : [sealed, attempt(task, batch, now)];
 };
 
-/** What is said of the last attempt is that another one was to come; the one that ended it speaks by the end. */
+/**
+ * The reason of the last attempt is why another one was necessary. The outcome of the final attempt is in the last step
+ * of the timeline.
+ */
 const attempt = (task: Task, batch: Batch, now: number): Step => {
   const isOpen = task.status !== 'succeeded' && task.status !== 'failed';
   const next = isOpen && task.nextAttemptAfter ? Date.parse(task.nextAttemptAfter) : undefined;
@@ -78,11 +81,14 @@ const attempt = (task: Task, batch: Batch, now: number): Step => {
 };
 
 const whenNext = (next: number, now: number): string =>
-  next > now ? `the next attempt is ${relative(next, now)}, at the earliest` : 'the next attempt is due';
+  next > now ? `the next attempt starts ${relative(next, now)} at the earliest` : 'the next attempt is due';
 
 const waits = ({ status, waitsFor, startBy }: Task): Step[] => {
   if (status === 'succeeded' || status === 'failed') return [];
-  const limit = startBy === undefined ? '' : ` It fails if no batch has it by ${clock(Date.parse(startBy), 0)}.`;
+  const limit =
+    startBy === undefined
+      ? ''
+      : ` The task fails as expired if no batch claims it by ${clock(Date.parse(startBy), 0)}.`;
   if (waitsFor)
     return [{ tone: 'busy', title: `Waits for ${waitsFor.text}`, ...(limit ? { text: limit.trim() } : {}) }];
   return status === 'created'
@@ -103,7 +109,7 @@ const ended = (task: Task, batch: Batch | undefined): Step[] => {
         text: [
           ...(task.error && errorMeans(task.error.code) ? [errorMeans(task.error.code)] : []),
           ...(batch || task.batchId ? [`after ${plural(task.attempts, 'attempt')}`] : []),
-          task.error?.retriable ? 'another run may help' : 'another run helps once the cause is mended',
+          task.error?.retriable ? 'a redrive may help' : 'a redrive helps once the cause is fixed',
         ].join(', '),
         ...(task.error ? { quote: task.error.message } : {}),
       },
@@ -114,7 +120,7 @@ const ended = (task: Task, batch: Batch | undefined): Step[] => {
         at,
         tone: 'ok',
         title: 'Superseded',
-        text: 'a newer task with its coalesce key was done instead',
+        text: 'a newer task with the same coalesce key replaced it',
         link: { route: { view: 'task', id: task.supersededBy }, text: task.supersededBy },
       },
     ];

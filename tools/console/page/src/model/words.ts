@@ -1,4 +1,4 @@
-/** What the API says in one word, in words for people and in a tone that has a shape of its own. Pure. */
+/** Texts and tones for the codes of the API. Each tone has its own shape. Pure. */
 
 import type { FanOut } from '../../../../../src/api/fan-outs/responses.ts';
 import type { List } from '../../../../../src/api/lists/responses.ts';
@@ -6,7 +6,7 @@ import type { Target } from '../../../../../src/api/targets/responses.ts';
 import type { Totals } from '../../../server/shapes.ts';
 import { count, duration, plural } from '../base/format.ts';
 
-/** Each has a colour and a shape: neither says it alone. */
+/** Each tone has a colour and a shape, so that neither is needed to tell tones apart. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'busy' | 'idle';
 
 export interface State {
@@ -14,23 +14,23 @@ export interface State {
   readonly word: string;
 }
 
-/** Reads states off a table. One that this page does not know goes by its own word. */
+/** Looks up a state. An unknown status, from a later version of the API, is shown as it is. */
 const statesOf =
   (states: Readonly<Record<string, State>>) =>
   (status: string): State =>
     states[status] ?? { tone: 'idle', word: status };
 
 const SEALED_BY: Readonly<Record<string, string>> = {
-  full: 'it had as many tasks as a batch may have',
-  bytes: 'another task would have made it larger than a batch may be',
-  weight: 'another task would have made it heavier than a batch may be',
-  waited: 'its oldest task had waited for as long as any may wait',
-  quiet: 'no other task had come for a while',
+  full: 'it reached the maximum number of tasks',
+  bytes: 'another task would have exceeded the maximum size',
+  weight: 'another task would have exceeded the maximum weight',
+  waited: 'its oldest task had waited for the maximum time',
+  quiet: 'no other task arrived within the quiet period',
   bypass: 'its task is large enough to go alone',
-  flush: 'somebody flushed its Target',
+  flush: 'a user flushed its Target',
 };
 
-/** Why a batch was sealed: the end of a sentence that begins with "sealed because". */
+/** Why a batch was sealed. The text completes "sealed because …". */
 export const sealedBecause = (sealedBy: string): string => SEALED_BY[sealedBy] ?? sealedBy;
 
 export const taskState = statesOf({
@@ -50,7 +50,7 @@ export const batchState = statesOf({
   failed: { tone: 'bad', word: 'failed' },
 });
 
-/** Of a fan-out or a list. */
+/** The state of a fan-out or a list. */
 export const trackerState = statesOf({
   open: { tone: 'busy', word: 'open' },
   sealed: { tone: 'busy', word: 'sealed' },
@@ -77,39 +77,38 @@ export const jobState = statesOf({
 const BECAUSE: Readonly<Record<string, string>> = {
   'all-done': 'all of its items are done',
   'too-many-failed': 'too many of its items failed',
-  idle: 'nothing happened for too long',
-  deleted: 'somebody deleted it',
+  idle: 'no item was added or acked for too long',
+  deleted: 'a user deleted it',
 };
 
-/** Why a fan-out ended. */
+/** Why a fan-out ended. The text completes "because …". */
 export const endedBecause = (because: string): string => BECAUSE[because] ?? because;
 
 const ERRORS: Readonly<Record<string, string>> = {
-  'attempts-exhausted': 'every attempt came to nothing',
-  refused: 'the downstream refused it',
-  'answer-too-large': 'the answer about it was too large to be read: it may have been done',
-  failed: 'the downstream said that it failed',
-  'inputs-unreadable':
-    'it was registered before its operation merged, and its payload has no inputs where merge.keys says',
-  'payload-lost': 'its payload was not stored any more',
-  expired: 'no batch had it in time',
-  cancelled: 'somebody cancelled it',
+  'attempts-exhausted': 'all counted attempts failed',
+  refused: 'the downstream refused the call',
+  'answer-too-large': 'the downstream may have done the work, but its answer was too large to be read',
+  failed: 'the downstream reported a failure without a code',
+  'inputs-unreadable': 'it was registered before its operation used merge, and its payload has no inputs at merge.keys',
+  'payload-lost': 'its payload was no longer stored',
+  expired: 'no batch claimed it in time',
+  cancelled: 'a user cancelled it',
 };
 
-/** What an error's code means; undefined for a downstream's own. */
+/** The meaning of an error code; undefined for a downstream's own code. */
 export const errorMeans = (code: string): string | undefined => ERRORS[code];
 
-/** For so long a message that makes a leader may be on its way (ms). */
+/** So long a message that makes a leader may take to arrive, in milliseconds. */
 const ON_ITS_WAY = 20_000;
 
-/** What a Target does at the moment, in a word. */
+/** The current state of a Target, in one or two words. */
 export const targetState = (
   { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight }: Target,
   now: number,
 ): State => {
   if (paused) return { tone: 'warn', word: 'paused' };
   if (openBatch) return { tone: 'busy', word: 'sealing' };
-  if (blocked) return { tone: 'warn', word: 'no room' };
+  if (blocked) return { tone: 'warn', word: 'no free slot' };
   if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
   if (waiting > 0)
     return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY
@@ -118,10 +117,11 @@ export const targetState = (
   return inFlight && inFlight.length > 0 ? { tone: 'busy', word: 'in flight' } : { tone: 'idle', word: 'idle' };
 };
 
-/** How far a fan-out is, in words. */
+/** The progress of a fan-out, as a text. */
 export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOut): string => {
   if (total === 0) return status === 'open' ? 'no items yet' : 'no items';
-  if (succeeded === undefined || pending === undefined) return `${count(failed)} failed; the others are not counted`;
+  if (succeeded === undefined || pending === undefined)
+    return `${count(failed)} failed; the other items are not counted`;
   return [
     `${count(succeeded)} succeeded`,
     ...(failed > 0 ? [`${count(failed)} failed`] : []),
@@ -129,7 +129,7 @@ export const fanOutWords = ({ total, succeeded, failed, pending, status }: FanOu
   ].join(', ');
 };
 
-/** How far a list is, in words. */
+/** The progress of a list, as a text. */
 export const listWords = ({ total, available, leased, started, done, failed }: List): string => {
   if (total === 0) return 'no jobs yet';
   const parts: readonly (readonly [number | undefined, string])[] = [
@@ -140,18 +140,18 @@ export const listWords = ({ total, available, leased, started, done, failed }: L
     [available, 'available'],
   ];
   const some = parts.filter(([value]) => value !== undefined && value > 0);
-  return some.map(([value, word]) => `${count(value ?? 0)} ${word}`).join(', ') || 'none is done';
+  return some.map(([value, word]) => `${count(value ?? 0)} ${word}`).join(', ') || 'no job is done';
 };
 
-/** What came of everything so far, in a sentence. @param now milliseconds of the epoch. */
+/** A summary of all results, in one sentence. @param now in milliseconds since the epoch. */
 export const soFar = ({ since, operations }: Totals, now: number): string => {
   const sum = (of: (each: Totals['operations'][number]) => number): number =>
     operations.reduce((all, each) => all + of(each), 0);
   const succeeded = sum(({ tasksSucceeded }) => tasksSucceeded);
   const calls = sum((each) => each.calls);
   return [
-    `In ${duration(now - since)}: ${plural(succeeded, 'task')} succeeded`,
+    `In the last ${duration(now - since)}: ${plural(succeeded, 'task')} succeeded`,
     `${count(sum(({ tasksFailed }) => tasksFailed))} failed`,
-    `${plural(calls, 'call')} made, ${count(sum(({ callsSaved }) => callsSaved))} saved`,
+    `${plural(calls, 'downstream call')} made, ${count(sum(({ callsSaved }) => callsSaved))} saved by batching`,
   ].join(', ');
 };

@@ -1,4 +1,4 @@
-/** A batch: why it was sealed, what its calls came to, and its tasks. */
+/** A batch: why it was sealed, the outcome of its calls, and its tasks. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -8,7 +8,7 @@ import { belonging, heading } from '../components/heading.ts';
 import { command, empty, facts, figure, fill, isUnknown, link, skeleton } from '../components/parts.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 
-/** Of a thousand links nobody reads all. */
+/** Number of links that are shown at first. */
 const MEMBERS = 100;
 
 export const batchScreen = (page: Page, id: string): Screen => {
@@ -31,7 +31,7 @@ export const batchScreen = (page: Page, id: string): Screen => {
           state: batch && batchState(batch.status),
           under: belonging(batch),
         })}
-        ${isUnknown(page, path) ? empty('There is no such batch', 'It may have expired: batches are kept for as long as their tasks. An id is the Target, a # and two numbers.') : about(batch, isAll, showAll, page.now)}`;
+        ${isUnknown(page, path) ? empty('This batch does not exist', 'It may have expired: batches are kept as long as their tasks. A batch id looks like TARGET#2#5.') : about(batch, isAll, showAll, page.now)}`;
     },
   };
 };
@@ -40,8 +40,8 @@ const about = (batch: Batch | undefined, isAll: boolean, showAll: () => void, no
   <div class="figures">
     ${figure('Tasks', batch ? count(batch.size) : skeleton('s'), batch ? fill(batch.fill) : nothing)}
     ${figure('Succeeded', batch ? count(batch.counts?.succeeded ?? 0) : skeleton('s'), batch ? percent((batch.counts?.succeeded ?? 0) / Math.max(1, batch.size)) : nothing)}
-    ${figure('Failed', batch ? count(batch.counts?.failed ?? 0) : skeleton('s'), batch?.pending ? `${plural(batch.pending, 'job')} to report` : nothing)}
-    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} of them ${batch.attempts === 1 ? 'counts' : 'count'}`)}
+    ${figure('Failed', batch ? count(batch.counts?.failed ?? 0) : skeleton('s'), batch?.pending ? `${plural(batch.pending, 'job')} still to report` : nothing)}
+    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} of them ${batch.attempts === 1 ? 'counts' : 'count'} towards the limit`)}
   </div>
   ${batch ? story(batch, now) : nothing}
   <section aria-labelledby="members-title">
@@ -77,5 +77,5 @@ const story = (batch: Batch, now: number): TemplateResult => {
         finishedAt && html`<time-ago at=${finishedAt}></time-ago>${took ? `, ${took} after the first call` : ''}`,
       ],
     ])}
-    ${lastAttempt ? html`<h2>Why the last attempt was not the end</h2><pre class="quote" tabindex="0" role="group" aria-label="Why the last attempt was not the end">${lastAttempt.reason}</pre>` : nothing}`;
+    ${lastAttempt ? html`<h2>Why another attempt was needed</h2><pre class="quote" tabindex="0" role="group" aria-label="Why another attempt was needed">${lastAttempt.reason}</pre>` : nothing}`;
 };

@@ -1,4 +1,4 @@
-/** What failed, by cause, and what lies where nobody works it off: with another run, after a look at what it would be. */
+/** Failed tasks by cause, and undelivered messages. Both can be redriven, after a dry run. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { FailureGroup, Failures } from '../../../../../src/api/tasks/responses.ts';
@@ -36,7 +36,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
         </section>
         <section aria-labelledby="letters-title">
           <h2 id="letters-title">Undelivered messages</h2>
-          <p class="lead">Dead letters were received five times (events 1,000 times); the sweep sends them again. Refused messages, and events that were given up, stay until a person sends them again or deletes them. SQS deletes them after 14 days.</p>
+          <p class="lead">Dead letters failed five times (events 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or deletes them. SQS deletes all of them after 14 days.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
         ${command('failures')}`;
@@ -47,12 +47,12 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
 const summary = (failures: Failures | undefined): unknown => {
   if (!failures) return skeleton('m');
   if (failures.groups.length === 0) return 'None.';
-  return `${plural(failures.looked, 'failed task')} of ${plural(failures.groups.length, 'cause')}${failures.cursor ? '; there are more on the next page' : ''}.`;
+  return `${plural(failures.looked, 'failed task')}, grouped into ${plural(failures.groups.length, 'cause')}${failures.cursor ? '; there are more on the next page' : ''}.`;
 };
 
 const groups = (page: Page, failures: Failures | undefined): TemplateResult =>
   failures?.groups.length === 0
-    ? empty('No task has failed', 'What fails is kept here with the reason until it is redriven or expires.')
+    ? empty('No failed task', 'Failed tasks are listed here with the reason until they are redriven or expire.')
     : html`<ul class="causes">${failures ? failures.groups.map((each) => group(page, each)) : html`<li class="cause">${skeleton('l')}</li>`}</ul>`;
 
 const group = (page: Page, of: FailureGroup): TemplateResult => html`
@@ -62,8 +62,8 @@ const group = (page: Page, of: FailureGroup): TemplateResult => html`
       <button @click=${() => askRedrive(page, redriveOfTasks(of.ids, `Redrive ${plural(of.tasks, 'task')} of this cause`))}>
         Redrive ${plural(of.tasks, 'task')}…</button>
     </div>
-    <pre class="quote" tabindex="0" role="group" aria-label="What one of them came to">${of.message}</pre>
-    <p>${plural(of.tasks, 'task')} of ${plural(of.targets, 'Target')} of ${link({ view: 'operation', name: of.operation }, of.operation)}.</p>
+    <pre class="quote" tabindex="0" role="group" aria-label="The error of one of these tasks">${of.message}</pre>
+    <p>${plural(of.tasks, 'task')} in ${plural(of.targets, 'Target')} of ${link({ view: 'operation', name: of.operation }, of.operation)}.</p>
     <p class="examples">${of.ids.slice(0, EXAMPLES).map((id) => link({ view: 'task', id }, id, 'id'))}
       ${of.ids.length > EXAMPLES ? html`<span class="muted">and ${count(of.ids.length - EXAMPLES)} more</span>` : nothing}</p>
   </li>`;
@@ -89,7 +89,7 @@ const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
         cell: ({ queue, name, messages }) =>
           messages > 0
             ? html`<button class="small" @click=${() => askRedrive(page, redriveOfDeadLetters(queue))}>Redrive…<span class="unseen"> ${name}</span></button>`
-            : html`<span class="muted">nothing to do</span>`,
+            : html`<span class="muted">nothing to send</span>`,
       },
     ],
     rows: queues && [

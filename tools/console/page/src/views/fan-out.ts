@@ -1,4 +1,4 @@
-/** A fan-out: how far it is, and which of its items failed. */
+/** A fan-out: its progress, and its failed items. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { FanOut } from '../../../../../src/api/fan-outs/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -49,23 +49,23 @@ const about = (of: FanOut | undefined): TemplateResult => html`
             of.endedAt &&
               html`<time-ago at=${of.endedAt}></time-ago>${of.because ? `, because ${endedBecause(of.because)}` : ''}`,
           ],
-          ['Told of its end', of.callback],
+          ['Callback', of.callback],
           [
             'Waits for',
-            of.status === 'open' ? 'its producer to seal it: more items may be added until then' : undefined,
+            of.status === 'open' ? 'its producer to seal it; more items can be added until then' : undefined,
           ],
         ])
       : nothing
   }`;
 
-/** Items are often tasks of the same number of fields; which, only whoever made them knows. */
+/** The failed items are shown as text: an item may belong to a task, but its id does not show which. */
 const failedItems = (found: FailedItems | undefined): TemplateResult => html`
   <section aria-labelledby="failed-title">
     <h2 id="failed-title">Failed items</h2>
     ${
       found?.items.length === 0 && !found.cursor
-        ? empty('None is listed any more', 'The rows of one that has expired are cleared away.')
+        ? empty('No failed item is listed any more', 'The items of an expired fan-out are deleted.')
         : html`<ul class="members">${found?.items.map((item) => html`<li><code class="id">${item}</code></li>`)}</ul>`
     }
-    ${found?.cursor ? html`<p class="muted">There are more: ${link({ view: 'failures' }, 'the failures')} show tasks by cause.</p>` : nothing}
+    ${found?.cursor ? html`<p class="muted">There are more. The page ${link({ view: 'failures' }, 'Failures')} shows failed tasks by cause.</p>` : nothing}
   </section>`;

@@ -1,4 +1,7 @@
-/** Fan-outs: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
+/**
+ * Fan-outs: first those in progress, then those that ended. The progress of each is only in its own view, since it has
+ * to be counted.
+ */
 import { html } from 'lit';
 import type { FanOutOutline, FanOutPage } from '../../../../../src/api/fan-outs/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -28,7 +31,7 @@ export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen =>
       const found = page.live.body<FanOutPage>(path);
       return html`
         ${heading({ name: 'Fan-outs' })}
-        <p class="lead">N items, of which it is to be known exactly once that the last is done.</p>
+        <p class="lead">A fan-out is a set of items. When the last item is done, this is reported exactly once.</p>
         ${refused(page, path) ?? table({ name: 'Fan-outs', columns: COLUMNS, rows: found?.fanOuts, empty: none })}
         ${pager(cursor === undefined ? undefined : href({ view: 'fan-outs' }), found?.cursor === undefined ? undefined : href({ view: 'fan-outs', cursor: found.cursor }), 'fan-outs')}`;
     },
@@ -37,5 +40,5 @@ export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen =>
 
 const none = empty(
   'No fan-out yet',
-  html`Open one: <code>groupage fan-out open</code>, or <code>POST /v1/fan-outs</code>. <code>npm run example:catalog</code> shows one at work.`,
+  html`Open one: <code>groupage fan-out open</code>, or <code>POST /v1/fan-outs</code>. <code>npm run example:catalog</code> runs an example.`,
 );

@@ -1,4 +1,4 @@
-/** A fleet: its nodes, and whose each partition is. */
+/** A fleet: its nodes, and the owner of each partition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Fleet, FleetNode, NodeDrained } from '../../../../../src/api/fleets/responses.ts';
 import { PATHS, post } from '../base/api.ts';
@@ -34,11 +34,11 @@ const about = (page: Page, fleet: Fleet | undefined): TemplateResult => {
       ${figure('Nodes', fleet ? count(fleet.nodes.length) : skeleton('s'), `${count(fleet?.nodes.filter(({ status }) => status === 'working').length ?? 0)} working`)}
       ${figure('Partitions', fleet ? count(fleet.partitions.length) : skeleton('s'))}
       ${figure('About to move', fleet ? count(of('asked')) : skeleton('s'))}
-      ${figure('Free', fleet ? count(of('free')) : skeleton('s'), 'nobody works on them')}
+      ${figure('Free', fleet ? count(of('free')) : skeleton('s'), 'no node works on them')}
     </div>
     <section aria-labelledby="nodes-title">
       <h2 id="nodes-title">Nodes</h2>
-      ${table({ name: 'Nodes', columns: nodeColumns(page, fleet), rows: fleet?.nodes, expected: 3, empty: empty('No node is there', 'Start a worker: it joins by itself.') })}
+      ${table({ name: 'Nodes', columns: nodeColumns(page, fleet), rows: fleet?.nodes, expected: 3, empty: empty('No node has joined', 'Start a worker; it joins the fleet by itself.') })}
     </section>
     <section aria-labelledby="partitions-title">
       <h2 id="partitions-title">Partitions by owner</h2>
@@ -51,7 +51,7 @@ const nodeColumns = (page: Page, fleet: Fleet | undefined): readonly Column<Flee
   { name: 'Node', cell: ({ node }) => idText(node) },
   { name: 'Status', cell: ({ status }) => badge(nodeState(status)) },
   { name: 'Partitions', number: true, cell: ({ partitions }) => count(partitions) },
-  { name: 'Last beat', number: true, cell: ({ lastBeatAt }) => html`<time-ago at=${lastBeatAt}></time-ago>` },
+  { name: 'Last heartbeat', number: true, cell: ({ lastBeatAt }) => html`<time-ago at=${lastBeatAt}></time-ago>` },
   { name: 'Evicted after', number: true, minor: true, cell: ({ ttlSeconds }) => `${count(ttlSeconds)} s` },
   { name: 'Started', number: true, minor: true, cell: ({ startedAt }) => html`<time-ago at=${startedAt}></time-ago>` },
   { name: 'Drain', cell: (node) => drainButton(page, fleet?.id ?? '', node) },
@@ -64,11 +64,12 @@ const drainButton = (page: Page, fleet: string, { node, status }: FleetNode): un
     ask(page, {
       title: draining ? `Drain ${node}` : `Undo the drain of ${node}`,
       text: draining
-        ? 'It gives its partitions away, each once the work on it has come to an end, and gets no others.'
-        : 'It may have partitions again.',
+        ? 'The node gives its partitions to other nodes, each when its current work has finished. It takes no new ones.'
+        : 'The node takes partitions again.',
       button: draining ? 'Drain' : 'Undo',
       run: () => post(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, { draining }),
-      done: (body) => (body as NodeDrained).warning ?? (draining ? `${node} drains` : `${node} takes partitions again`),
+      done: (body) =>
+        (body as NodeDrained).warning ?? (draining ? `${node} is draining` : `${node} takes partitions again`),
     });
   return html`<button class="small" @click=${drain}>${draining ? 'Drain…' : 'Undo drain…'}<span class="unseen"> ${node}</span></button>`;
 };

@@ -1,4 +1,4 @@
-/** The fleets that somebody has joined. */
+/** The fleets that have had a node. */
 import { html } from 'lit';
 import { PATHS } from '../base/api.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -11,7 +11,7 @@ export const fleetsScreen = (page: Page): Screen => ({
   paths: () => [PATHS.fleets],
   render: () => html`
     ${heading({ name: 'Fleets' })}
-    <p class="lead">Long-running workers that share partitions through one table.</p>
+    <p class="lead">A fleet is a set of long-running workers that share partitions through a table.</p>
     ${
       refused(page, PATHS.fleets) ??
       table({
@@ -19,7 +19,7 @@ export const fleetsScreen = (page: Page): Screen => ({
         columns: [{ name: 'Fleet', cell: (id: string) => link({ view: 'fleet', id }, id) }],
         rows: page.live.body<{ readonly fleets: readonly string[] }>(PATHS.fleets)?.fleets,
         expected: 2,
-        empty: empty('Nobody has joined a fleet', html`<code>npm run example:fleet</code> shows one at work.`),
+        empty: empty('No fleet yet', html`<code>npm run example:fleet</code> runs an example.`),
       })
     }`,
 });

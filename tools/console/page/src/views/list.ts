@@ -1,4 +1,4 @@
-/** A deferred list: how far it is, and what became of its jobs, page by page. */
+/** A deferred list: its progress, and its jobs page by page. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Job, List } from '../../../../../src/api/lists/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -65,7 +65,7 @@ const about = (list: List | undefined): TemplateResult => html`
           ['Ended', list.endedAt && html`<time-ago at=${list.endedAt}></time-ago>`],
           [
             'Waits for',
-            list.status === 'open' ? 'its producer to seal it: more jobs may be added until then' : undefined,
+            list.status === 'open' ? 'its producer to seal it; more jobs can be added until then' : undefined,
           ],
         ])
       : nothing

@@ -1,4 +1,7 @@
-/** Deferred lists: those under way, then those that ended. How far one is it says itself, since that has to be counted. */
+/**
+ * Deferred lists: first those in progress, then those that ended. The progress of each is only in its own view, since
+ * it has to be counted.
+ */
 import { html } from 'lit';
 import type { ListOutline, ListPage } from '../../../../../src/api/lists/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -28,7 +31,7 @@ export const listsScreen = (page: Page, cursor: string | undefined): Screen => {
       const found = page.live.body<ListPage>(path);
       return html`
         ${heading({ name: 'Lists' })}
-        <p class="lead">Jobs that wait until somebody asks for them: a trigger makes tasks of them, or workers claim them.</p>
+        <p class="lead">A deferred list holds jobs until they are needed. A trigger registers them as tasks, or workers claim them.</p>
         ${refused(page, path) ?? table({ name: 'Lists', columns: COLUMNS, rows: found?.lists, empty: none })}
         ${pager(cursor === undefined ? undefined : href({ view: 'lists' }), found?.cursor === undefined ? undefined : href({ view: 'lists', cursor: found.cursor }), 'lists')}`;
     },

@@ -1,4 +1,4 @@
-/** An operation: whether it works, what holds it up, and pause and resume. */
+/** An operation: its state, its slots and waiting Targets, with buttons to pause and resume it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
@@ -42,10 +42,10 @@ export const operationScreen = (page: Page, name: string): Screen => {
             : html`${about(page, operation)}
         <section aria-labelledby="targets-title">
           <h2 id="targets-title">Its Targets</h2>
-          ${targetTable(targets?.targets, page.now, empty('No task of it was registered yet', sendButton(page, name)), 3)}
-          ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All of its Targets</a></p>` : nothing}
+          ${targetTable(targets?.targets, page.now, empty('No task of this operation was registered yet', sendButton(page, name)), 3)}
+          ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All Targets of this operation</a></p>` : nothing}
         </section>
-        <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">beside each name: the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
+        <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">the values beside the names are for the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
         ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
         }`;
     },
@@ -57,13 +57,13 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
   const totals = row?.totals;
   const value = (of: number | undefined): unknown => (row ? count(of ?? 0) : skeleton('s'));
   return html`
-    ${operation?.paused ? pauseNote('It', operation.paused) : nothing}
+    ${operation?.paused ? pauseNote('This operation', operation.paused) : nothing}
     <div class="figures">
-      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} attempts in a row failed` : nothing)}
+      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failed attempts in a row` : nothing)}
       ${figure('Registered', value(totals?.tasksRegistered), 'tasks')}
       ${figure('Succeeded', value(totals?.tasksSucceeded), html`${count(totals?.tasksFailed ?? 0)} failed`)}
       ${figure('Batches', value(totals?.batches), html`${count(totals?.calls ?? 0)} calls`)}
-      ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} of one per task`)}
+      ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} of the calls without batching`)}
     </div>
     ${operation?.slots ? slots(operation) : nothing}
     ${operation && operation.targets.length > 0 ? waiting(operation) : nothing}`;
@@ -72,20 +72,20 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
 const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html`
   <section aria-labelledby="slots-title">
     <h2 id="slots-title">Slots</h2>
-    ${progress(of?.taken ?? 0, of?.total ?? 0, `${count(of?.taken ?? 0)} of ${count(of?.total ?? 0)} are taken`)}
+    ${progress(of?.taken ?? 0, of?.total ?? 0, `${count(of?.taken ?? 0)} of ${count(of?.total ?? 0)} slots are taken`)}
     ${batches.length > 0 ? html`<ul class="members">${batches.map((id) => html`<li>${link({ view: 'batch', id }, id, 'id')}</li>`)}</ul>` : nothing}
   </section>`;
 
 const waiting = ({ targets, waitingTargets, waitingTargetsIsAtLeast }: OperationDetails): TemplateResult => html`
   <section aria-labelledby="room-title">
-    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for room, the next one first</h2>
+    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for a free slot, the next one first</h2>
     ${table({
-      name: 'Targets that wait for room',
+      name: 'Targets that wait for a free slot',
       columns: [
         { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
         { name: 'Since', number: true, cell: ({ since }) => html`<time-ago at=${since} form="age"></time-ago>` },
       ],
       rows: targets,
-      empty: empty('None waits', ''),
+      empty: empty('No Target waits', ''),
     })}
   </section>`;

@@ -1,4 +1,4 @@
-/** What somebody sees first: is all well, where is what, and what came of it. */
+/** The overview: health, the flow, the operations, and charts. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
@@ -15,7 +15,10 @@ import { stations } from '../model/flow.ts';
 import { type Health, healthOf, type Trouble } from '../model/health.ts';
 import { soFar } from '../model/words.ts';
 
-/** As many Targets of an operation are added up, of so many operations; of others it is said that there are more. */
+/**
+ * The waiting tasks are summed over this many Targets of each of this many operations. Beyond that, the sum is shown
+ * with a plus sign.
+ */
 const TARGETS = 20;
 const OPERATIONS = 8;
 const TROUBLES = 6;
@@ -57,7 +60,7 @@ export const overviewScreen = (page: Page): Screen => {
           ${operationTable(page, operations, pages)}
         </section>
         <section aria-labelledby="charts-title">
-          <h2 id="charts-title">The last ${windowOf(live.metrics)} <span class="muted">beside each name: the last minute</span></h2>
+          <h2 id="charts-title">The last ${windowOf(live.metrics)} <span class="muted">the values beside the names are for the last minute</span></h2>
           ${charts(live.metrics, {})}
         </section>`;
     },
@@ -67,9 +70,9 @@ export const overviewScreen = (page: Page): Screen => {
 const headline = ({ live, now }: Page, health: Health | undefined): TemplateResult => {
   const tone = !health ? 'idle' : health.troubles.length === 0 ? 'ok' : (health.troubles[0]?.tone ?? 'warn');
   return html`
-    <section class="health ${tone}" aria-label="Is all well?">
+    <section class="health ${tone}" aria-label="Health">
       <div class="top">
-        <h1 tabindex="-1">${shape(tone)}<span role="status">${health ? health.headline : 'Looking…'}</span></h1>
+        <h1 tabindex="-1">${shape(tone)}<span role="status">${health ? health.headline : 'Checking…'}</span></h1>
         <p class="since">${health ? (health.troubles.length === 0 ? health.since : nothing) : skeleton('l')}</p>
       </div>
       <p class="sum">${live.metrics ? soFar(live.metrics.totals, now) : health ? nothing : skeleton('l')}</p>
@@ -88,6 +91,6 @@ const trouble = ({ tone, word, text, next, route }: Trouble): TemplateResult => 
 const invitation = (page: Page): TemplateResult => html`
   <section class="invitation" aria-labelledby="first-title">
     <h2 id="first-title">Send the first task</h2>
-    <p>Nothing was registered yet. A task waits with others of its Target, goes downstream in one batch with them, and gets its own result. Watch one do that.</p>
+    <p>No task was registered yet. A task waits with the other tasks of its Target, is sent downstream with them in one batch, and gets its own result. Send one to see each step.</p>
     <p>${sendHint(page)}</p>
   </section>`;

@@ -1,4 +1,4 @@
-/** A Target: what waits in it, what it did, and what can be done. */
+/** A Target: its waiting tasks, failed tasks and batches, with buttons to flush, pause and resume it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
 import type { Target, TargetPage } from '../../../../../src/api/targets/responses.ts';
@@ -49,17 +49,17 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
         ${
           isUnknown(page, paths.batches)
             ? unknown(operation)
-            : html`${state?.paused ? pauseNote('It', state.paused) : nothing}
+            : html`${state?.paused ? pauseNote('This Target', state.paused) : nothing}
         ${numbers(state)}
         <section aria-labelledby="waiting-title">
-          <h2 id="waiting-title">Waiting, whose turn is next first</h2>
+          <h2 id="waiting-title">Waiting tasks, the next one first</h2>
           ${taskTable('Waiting tasks', page.live.body<TaskPage>(paths.waiting)?.tasks, waitingNone(page, operation))}
         </section>
         <section aria-labelledby="failed-title">
           <h2 id="failed-title">Failed tasks, newest first
             ${failed && failed.tasks.length > 0 ? html`<button class="small" @click=${() => askRedrive(page, redriveOfTarget(target))}>Redrive them…</button>` : nothing}</h2>
-          ${taskTable('Failed tasks', failed?.tasks, empty('None of its tasks has failed', 'What fails is listed here with the reason, and can have another run.'), 'failed')}
-          ${failed?.cursor ? html`<p class="muted">The newest ${count(TASKS)} are shown; a redrive takes all of them.</p>` : nothing}
+          ${taskTable('Failed tasks', failed?.tasks, empty('No failed task', 'Failed tasks of this Target are listed here with the reason, and can be redriven.'), 'failed')}
+          ${failed?.cursor ? html`<p class="muted">The newest ${count(TASKS)} are shown. A redrive includes all failed tasks of the Target.</p>` : nothing}
         </section>
         <section aria-labelledby="batches-title">
           <h2 id="batches-title">Batches</h2>
@@ -83,25 +83,28 @@ const actions = (page: Page, state: Target): TemplateResult => html`
 const flush = (page: Page, { target, waiting }: Target): void =>
   ask(page, {
     title: 'Flush this Target',
-    text: `What waits now (${count(waiting)}) is sealed now, in batches that may not be full.`,
+    text: `The waiting tasks (${count(waiting)}) are sealed now, in batches that may not be full.`,
     button: 'Flush',
     run: () => post('/v1/targets/flush', { target }),
-    done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are sealed now`,
+    done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are being sealed`,
   });
 
 const numbers = (state: Target | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Waiting', state ? count(state.waiting, state.waitingIsAtLeast) : skeleton('s'), 'tasks')}
-    ${figure('Oldest', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waits')}
-    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'no limit, so not counted' : 'batches')}
-    ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'nobody leads it')}
+    ${figure('Oldest task', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waiting time')}
+    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'not counted: no limit is set' : 'batches')}
+    ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'no leader at the moment')}
   </div>
   ${
     state && (state.openBatch || state.inFlight?.length)
       ? facts([
           ['Open batch', state.openBatch && link({ view: 'batch', id: state.openBatch }, state.openBatch)],
           ['In flight', state.inFlight?.map((id) => html`<div>${link({ view: 'batch', id }, id)}</div>`)],
-          ['Blocked', state.blocked && html`it waits for room since <time-ago at=${state.blocked.since}></time-ago>`],
+          [
+            'Blocked',
+            state.blocked && html`waits for a free slot since <time-ago at=${state.blocked.since}></time-ago>`,
+          ],
         ])
       : nothing
   }`;
@@ -109,8 +112,8 @@ const numbers = (state: Target | undefined): TemplateResult => html`
 const unknown = (operation: string): TemplateResult =>
   empty(
     'No task of this Target was ever registered',
-    html`Look for it among <a href=${href({ view: 'targets', operation })}>the Targets of ${operation}</a>.`,
+    html`See <a href=${href({ view: 'targets', operation })}>the Targets of ${operation}</a>.`,
   );
 
 const waitingNone = (page: Page, operation: string): TemplateResult =>
-  empty('Nothing waits', sendHint(page, operation));
+  empty('No task waits', sendHint(page, operation));

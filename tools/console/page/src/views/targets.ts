@@ -1,4 +1,4 @@
-/** Targets, page by page, of all operations or of one; searched by what their values begin with. */
+/** Targets of all operations or of one, page by page, with a search by the start of their values. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -13,7 +13,7 @@ import { targetTable } from '../components/target-table.ts';
 type TargetsRoute = Extract<Route, { view: 'targets' }>;
 
 const LIMIT = 50;
-/** After somebody has stopped typing (ms). */
+/** The search starts so long after the last keystroke, in milliseconds. */
 const TYPED = 300;
 
 export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
@@ -36,7 +36,7 @@ export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
   };
 };
 
-/** A search is for Targets of one operation: the only one, or the one that is chosen. */
+/** A search covers the Targets of one operation: the only one, or the chosen one. */
 const filters = (page: Page, route: TargetsRoute): TemplateResult => {
   const operations = page.about?.operations ?? [];
   const operation = route.operation ?? (operations.length === 1 ? operations[0] : undefined);
@@ -50,7 +50,7 @@ const filters = (page: Page, route: TargetsRoute): TemplateResult => {
       </label>
       <label class="grows">Begins with
         <input type="search" .value=${route.prefix ?? ''} autocomplete="off" spellcheck="false" ?disabled=${operation === undefined}
-          placeholder=${operation === undefined ? 'choose an operation first' : 'such as carrier=DHL'}
+          placeholder=${operation === undefined ? 'choose an operation first' : 'for example carrier=DHL'}
           @input=${(event: Event) => searchSoon(page, operation, (event.target as HTMLInputElement).value)} />
       </label>
     </form>`;
@@ -61,7 +61,7 @@ const choose = (page: Page, operation: string): void =>
 
 let typed: ReturnType<typeof setTimeout> | undefined;
 
-/** Somebody who types does not want an entry of the history for each letter, and to go on typing. */
+/** Waits until the user stops typing, and adds no entry to the browser's history. */
 const searchSoon = (page: Page, operation: string | undefined, prefix: string): void => {
   clearTimeout(typed);
   if (operation === undefined) return;
@@ -72,8 +72,8 @@ const none = (page: Page, { operation, prefix, cursor }: TargetsRoute): Template
   if (prefix)
     return empty(
       `No Target begins with ${operation ?? ''}/${prefix}`,
-      html`Upper and lower case matter. <a href=${href({ view: 'targets', ...(operation ? { operation } : {}) })}>Show all</a>${nothing}`,
+      html`The search distinguishes upper and lower case. <a href=${href({ view: 'targets', ...(operation ? { operation } : {}) })}>Show all</a>${nothing}`,
     );
-  if (cursor) return empty('No more Targets', html`<a href=${href({ view: 'targets' })}>To the first page</a>`);
+  if (cursor) return empty('No more Targets', html`<a href=${href({ view: 'targets' })}>Go to the first page</a>`);
   return empty('No task was registered yet', sendHint(page, operation));
 };

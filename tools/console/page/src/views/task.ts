@@ -1,4 +1,4 @@
-/** A task's whole life, and what can be done about it. */
+/** A task: its steps so far, its data, and buttons to cancel or redrive it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Task } from '../../../../../src/api/tasks/responses.ts';
@@ -16,7 +16,7 @@ import { askRedrive, redriveOfTasks } from '../components/redrive-dialog.ts';
 import { type Step, timelineOf } from '../model/timeline.ts';
 import { taskState } from '../model/words.ts';
 
-/** @param isNew it was sent just now, and may not be registered yet. */
+/** @param isNew the task was sent just now, and may not be registered yet. */
 export const taskScreen = (page: Page, id: string, isNew: boolean): Screen => new TaskScreen(page, id, isNew);
 
 class TaskScreen implements Screen {
@@ -25,9 +25,9 @@ class TaskScreen implements Screen {
   readonly #id: string;
   readonly #path: string;
   readonly #isNew: boolean;
-  /** Payload and result to the letter; what is live has been parsed. */
+  /** Payload and result, verbatim; the live answer was parsed. */
   #texts: ReadonlyMap<string, string> = new Map();
-  /** The state that they are of. */
+  /** The task's state when the texts were read. */
   #textsOf = '';
 
   constructor(page: Page, id: string, isNew: boolean) {
@@ -72,7 +72,7 @@ class TaskScreen implements Screen {
   #cancel(): void {
     ask(this.#page, {
       title: 'Cancel this task',
-      text: 'It ends failed, with the code cancelled, unless a batch has it by now. It can be redriven later.',
+      text: 'The task fails with the code "cancelled", unless a batch has claimed it by now. You can redrive it later.',
       button: 'Cancel the task',
       run: () => remove(this.#path),
       done: 'The task is cancelled',
@@ -85,7 +85,7 @@ class TaskScreen implements Screen {
     return html`
       <div class="halves">
         <section aria-labelledby="life-title">
-          <h2 id="life-title">Its life</h2>
+          <h2 id="life-title">Steps</h2>
           <ol class="timeline" aria-live="polite">${steps ? steps.map((each) => step(each, now)) : waiting()}</ol>
           ${task ? command(...commandFor(task)) : nothing}
         </section>
@@ -105,13 +105,13 @@ class TaskScreen implements Screen {
 
   #result({ resultOmitted }: Task): TemplateResult {
     if (resultOmitted)
-      return html`<h2>Result</h2><p class="muted">It had ${bytes(resultOmitted.bytes)}: too large to be kept.</p>`;
+      return html`<h2>Result</h2><p class="muted">The result had ${bytes(resultOmitted.bytes)}, which is too large to store.</p>`;
     return this.#texts.has('result')
       ? html`<h2>Result</h2>${this.#text('result')}`
-      : html`<h2>Result</h2><p class="muted">The downstream gave none.</p>`;
+      : html`<h2>Result</h2><p class="muted">The downstream returned no result.</p>`;
   }
 
-  /** Once for each state that the task has. */
+  /** Reads the texts once for each state of the task. */
   async #readTexts({ status, run = 1 }: Task): Promise<void> {
     const state = `${status} ${run}`;
     if (state === this.#textsOf) return;
@@ -125,19 +125,19 @@ class TaskScreen implements Screen {
   #unknown(): TemplateResult {
     if (this.#isNew)
       return empty(
-        'It is being registered',
-        'It was sent a moment ago. This page shows it as soon as it is there; nothing has to be reloaded.',
+        'The task is being registered',
+        'It was sent a moment ago. This page shows it as soon as it is registered; you do not need to reload.',
       );
     return html`
       ${refused(this.#page, this.#path) ?? nothing}
       <div class="empty">
-        <p class="title">An id that nobody knows is in one of three places</p>
+        <p class="title">No task has this id. Possible reasons:</p>
         <ol>
-          <li>Still in the <strong>register queue</strong>: that takes seconds, and this page shows it when it is there. See <a href=${href({ view: 'overview' })}>the flow</a>.</li>
-          <li>In the <strong>rejected queue</strong>, with the reasons. See <a href=${href({ view: 'failures' })}>the failures</a>.</li>
-          <li><strong>Expired</strong>: tasks are kept for <code>keepTasks</code> after they have ended.</li>
+          <li>The message is still in the <strong>register queue</strong>. That takes seconds, and this page then shows the task. See <a href=${href({ view: 'overview' })}>the flow</a>.</li>
+          <li>The message was refused, and is in the <strong>rejected queue</strong> with the reasons. See <a href=${href({ view: 'failures' })}>the failures</a>.</li>
+          <li>The task ended long ago and was <strong>deleted</strong>: tasks are kept for <code>keepTasks</code> after they end.</li>
         </ol>
-        <p>Is it a <a href=${href({ view: 'fan-out', id: this.#id })}>fan-out</a>, a <a href=${href({ view: 'list', id: this.#id })}>list</a>, or a <a href=${href({ view: 'fleet', id: this.#id })}>fleet</a>?</p>
+        <p>Or is it the id of a <a href=${href({ view: 'fan-out', id: this.#id })}>fan-out</a>, a <a href=${href({ view: 'list', id: this.#id })}>list</a>, or a <a href=${href({ view: 'fleet', id: this.#id })}>fleet</a>?</p>
       </div>`;
   }
 }
@@ -149,7 +149,7 @@ const step = ({ at, tone, title, text, quote, link: to }: Step, now: number): Te
       <p><strong>${title}</strong> ${at === undefined ? (tone === 'busy' ? html`<span class="muted">now</span>` : nothing) : html`<time datetime=${new Date(at).toISOString()}>${clock(at, now)}</time>`}</p>
       ${text ? html`<p>${text}</p>` : nothing}
       ${to ? html`<p>${link(to.route, to.text, 'id')}</p>` : nothing}
-      ${quote ? html`<pre class="quote" tabindex="0" role="group" aria-label="In the downstream's words">${quote}</pre>` : nothing}
+      ${quote ? html`<pre class="quote" tabindex="0" role="group" aria-label="Answer of the downstream">${quote}</pre>` : nothing}
     </div>
   </li>`;
 
@@ -168,7 +168,7 @@ const more = (task: Task): TemplateResult =>
     ),
   ]);
 
-/** What does in a shell what one would do here. */
+/** The command that does the likely next step in a shell. */
 const commandFor = ({ id, status }: Task): readonly string[] => {
   if (status === 'failed') return ['redrive', id];
   return status === 'succeeded' ? ['status', id] : ['status', id, '--wait'];
