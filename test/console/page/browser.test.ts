@@ -21,7 +21,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
-  const isRepaired = false;
+  let isRepaired = false;
   const fleet = new AbortController();
   let fleetEnded: Promise<void>;
 
@@ -124,7 +124,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('shows a failed task, found by its id, with the answer of the downstream', async () => {
+  it('finds a failed task by its id, and shows the answer', async () => {
     await console.ask('/tasks', { operation: 'ship', id: 'vase-1', payload: { depot: 'MUC', fragile: true } });
     await page.getByRole('searchbox', { name: /Find a task/ }).fill('vase-1');
     await page.getByRole('button', { name: 'Find' }).click();
@@ -295,7 +295,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       expect(found).toEqual([]);
     });
 
-    it('in the colours that the user chose, also after a reload', async () => {
+    it('in the chosen colours, also after a reload', async () => {
       await page.getByRole('button', { name: /^Colours: Auto/ }).click();
       await page.getByRole('button', { name: /^Colours: Light/ }).click();
       await page.reload();
