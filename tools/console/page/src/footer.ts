@@ -11,7 +11,7 @@ export const footer = ({ about, live }: Page): TemplateResult => {
         <span class="connection ${live.connection}">${CONNECTION[live.connection]}</span>
         ${
           usage && about
-            ? html`<span>This page uses <strong>${count(usage.readUnitsPerHour)}</strong> of at most ${count(about.readUnitsPerHourMax)} DynamoDB read units an hour; ${count(usage.readUnits)} so far.</span>
+            ? html`<span>Open pages use <strong>${count(usage.readUnitsPerHour)}</strong> of at most ${count(about.readUnitsPerHourMax)} DynamoDB read units an hour; ${count(usage.readUnits)} so far.</span>
               <span>Updated every ${count(Math.max(1, usage.everySeconds))} s while a page is open.</span>`
             : html`<span>…</span>`
         }

@@ -30,8 +30,8 @@ export const pauseButton = (
       title: `Resume ${what}`,
       text:
         paused?.by === 'circuit'
-          ? 'Its circuit is open. New batches then call the downstream at once instead of after the pause.'
-          : 'The waiting tasks are then sealed into batches, and the downstream is called again.',
+          ? 'Its circuit is open. If you resume it, new batches call the downstream at once instead of after the pause.'
+          : 'Waiting tasks are sealed into batches again, and the downstream is called again.',
       button: 'Resume',
       run: () => post(`${path}resume`, of),
       done: `${what} is being resumed`,

@@ -108,7 +108,7 @@ export const targetState = (
 ): State => {
   if (paused) return { tone: 'warn', word: 'paused' };
   if (openBatch) return { tone: 'busy', word: 'sealing' };
-  if (blocked) return { tone: 'warn', word: 'no free slot' };
+  if (blocked) return { tone: 'warn', word: 'blocked' };
   if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
   if (waiting > 0)
     return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY

@@ -41,11 +41,11 @@ const about = (batch: Batch | undefined, isAll: boolean, showAll: () => void, no
     ${figure('Tasks', batch ? count(batch.size) : skeleton('s'), batch ? fill(batch.fill) : nothing)}
     ${figure('Succeeded', batch ? count(batch.counts?.succeeded ?? 0) : skeleton('s'), batch ? percent((batch.counts?.succeeded ?? 0) / Math.max(1, batch.size)) : nothing)}
     ${figure('Failed', batch ? count(batch.counts?.failed ?? 0) : skeleton('s'), batch?.pending ? `${plural(batch.pending, 'job')} still to report` : nothing)}
-    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} of them ${batch.attempts === 1 ? 'counts' : 'count'} towards the limit`)}
+    ${figure('Attempt', batch ? count(batch.attempt) : skeleton('s'), batch?.attempts === undefined ? nothing : `${count(batch.attempts)} counted ${batch.attempts === 1 ? 'attempt' : 'attempts'}`)}
   </div>
   ${batch ? story(batch, now) : nothing}
   <section aria-labelledby="members-title">
-    <h2 id="members-title">Its tasks, in the order in which they waited</h2>
+    <h2 id="members-title">Tasks, in the order in which they waited</h2>
     <ol class="members">
       ${(isAll ? batch?.members : batch?.members?.slice(0, MEMBERS))?.map((id) => html`<li>${link({ view: 'task', id }, id, 'id')}</li>`)}
     </ol>

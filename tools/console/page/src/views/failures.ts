@@ -36,7 +36,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
         </section>
         <section aria-labelledby="letters-title">
           <h2 id="letters-title">Undelivered messages</h2>
-          <p class="lead">Dead letters failed five times (events 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or deletes them. SQS deletes all of them after 14 days.</p>
+          <p class="lead">Dead letters are messages that failed five times (events: 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or deletes them. SQS deletes all of them after 14 days.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
         ${command('failures')}`;
@@ -52,13 +52,13 @@ const summary = (failures: Failures | undefined): unknown => {
 
 const groups = (page: Page, failures: Failures | undefined): TemplateResult =>
   failures?.groups.length === 0
-    ? empty('No failed task', 'Failed tasks are listed here with the reason until they are redriven or expire.')
+    ? empty('No failed task', 'Failed tasks are listed here with the reason until they are redriven or deleted.')
     : html`<ul class="causes">${failures ? failures.groups.map((each) => group(page, each)) : html`<li class="cause">${skeleton('l')}</li>`}</ul>`;
 
 const group = (page: Page, of: FailureGroup): TemplateResult => html`
   <li class="cause">
     <div class="top">
-      <h3>${shape('bad')} <code>${of.code}</code> <span class="muted">${errorMeans(of.code) ?? "the downstream's own code"}</span></h3>
+      <h3>${shape('bad')} <code>${of.code}</code> <span class="muted">${errorMeans(of.code) ?? 'error code of the downstream'}</span></h3>
       <button @click=${() => askRedrive(page, redriveOfTasks(of.ids, `Redrive ${plural(of.tasks, 'task')} of this cause`))}>
         Redrive ${plural(of.tasks, 'task')}…</button>
     </div>
@@ -95,13 +95,13 @@ const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
     rows: queues && [
       ...queues.queues.map(({ queue, deadLetters }) => ({
         queue,
-        name: `dead letters of ${queue}`,
+        name: `dead letters of the ${queue} queue`,
         messages: deadLetters,
       })),
-      { queue: 'rejected', name: 'rejected', messages: queues.rejected },
+      { queue: 'rejected', name: 'refused messages', messages: queues.rejected },
       ...(queues.givenUp === undefined
         ? []
-        : [{ queue: 'given-up', name: 'events given up', messages: queues.givenUp }]),
+        : [{ queue: 'given-up', name: 'given-up events', messages: queues.givenUp }]),
     ],
     expected: 5,
     empty: empty('There are no queues', ''),

@@ -34,7 +34,7 @@ const about = (page: Page, fleet: Fleet | undefined): TemplateResult => {
       ${figure('Nodes', fleet ? count(fleet.nodes.length) : skeleton('s'), `${count(fleet?.nodes.filter(({ status }) => status === 'working').length ?? 0)} working`)}
       ${figure('Partitions', fleet ? count(fleet.partitions.length) : skeleton('s'))}
       ${figure('About to move', fleet ? count(of('asked')) : skeleton('s'))}
-      ${figure('Free', fleet ? count(of('free')) : skeleton('s'), 'no node works on them')}
+      ${figure('Free', fleet ? count(of('free')) : skeleton('s'), 'without an owner')}
     </div>
     <section aria-labelledby="nodes-title">
       <h2 id="nodes-title">Nodes</h2>

@@ -37,7 +37,7 @@ export const listScreen = (page: Page, id: string, from = '0'): Screen => {
           refused(page, path) ??
           html`${about(list)}
         <section aria-labelledby="jobs-title">
-          <h2 id="jobs-title">Its jobs, in their order</h2>
+          <h2 id="jobs-title">Jobs, in order</h2>
           ${table({ name: 'Jobs', columns: JOBS, rows: jobs?.jobs, empty: empty('No jobs', html`Add some: <code>groupage lists add ${id} FILE</code>`) })}
           ${pager(from === '0' ? undefined : href({ view: 'list', id }), jobs?.next === undefined ? undefined : href({ view: 'list', id, from: String(jobs.next) }), 'jobs')}
         </section>

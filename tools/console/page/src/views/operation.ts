@@ -59,11 +59,11 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
   return html`
     ${operation?.paused ? pauseNote('This operation', operation.paused) : nothing}
     <div class="figures">
-      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failed attempts in a row` : nothing)}
+      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failures in a row` : nothing)}
       ${figure('Registered', value(totals?.tasksRegistered), 'tasks')}
       ${figure('Succeeded', value(totals?.tasksSucceeded), html`${count(totals?.tasksFailed ?? 0)} failed`)}
       ${figure('Batches', value(totals?.batches), html`${count(totals?.calls ?? 0)} calls`)}
-      ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} of the calls without batching`)}
+      ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} fewer calls`)}
     </div>
     ${operation?.slots ? slots(operation) : nothing}
     ${operation && operation.targets.length > 0 ? waiting(operation) : nothing}`;
@@ -78,9 +78,9 @@ const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html
 
 const waiting = ({ targets, waitingTargets, waitingTargetsIsAtLeast }: OperationDetails): TemplateResult => html`
   <section aria-labelledby="room-title">
-    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for a free slot, the next one first</h2>
+    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for a free slot or the end of a pause, the next one first</h2>
     ${table({
-      name: 'Targets that wait for a free slot',
+      name: 'Targets that wait for a free slot or the end of a pause',
       columns: [
         { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
         { name: 'Since', number: true, cell: ({ since }) => html`<time-ago at=${since} form="age"></time-ago>` },

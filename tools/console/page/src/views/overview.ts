@@ -91,6 +91,6 @@ const trouble = ({ tone, word, text, next, route }: Trouble): TemplateResult => 
 const invitation = (page: Page): TemplateResult => html`
   <section class="invitation" aria-labelledby="first-title">
     <h2 id="first-title">Send the first task</h2>
-    <p>No task was registered yet. A task waits with the other tasks of its Target, is sent downstream with them in one batch, and gets its own result. Send one to see each step.</p>
+    <p>No task was registered yet. A task waits with the other tasks of its Target, is sent downstream with them in one batch, and gets its own result. The page of the task shows each step.</p>
     <p>${sendHint(page)}</p>
   </section>`;

@@ -93,8 +93,8 @@ const numbers = (state: Target | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Waiting', state ? count(state.waiting, state.waitingIsAtLeast) : skeleton('s'), 'tasks')}
     ${figure('Oldest task', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waiting time')}
-    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'not counted: no limit is set' : 'batches')}
-    ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'no leader at the moment')}
+    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'not counted, no limit' : 'batches')}
+    ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'no leader now')}
   </div>
   ${
     state && (state.openBatch || state.inFlight?.length)
@@ -103,7 +103,8 @@ const numbers = (state: Target | undefined): TemplateResult => html`
           ['In flight', state.inFlight?.map((id) => html`<div>${link({ view: 'batch', id }, id)}</div>`)],
           [
             'Blocked',
-            state.blocked && html`waits for a free slot since <time-ago at=${state.blocked.since}></time-ago>`,
+            state.blocked &&
+              html`waits for a free slot or the end of a pause since <time-ago at=${state.blocked.since}></time-ago>`,
           ],
         ])
       : nothing
