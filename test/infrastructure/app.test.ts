@@ -36,7 +36,7 @@ describe('the app', () => {
     expect(assets()).toEqual(assets());
   });
 
-  it('names nothing outside of this repository in its source maps: every clone gives the same', () => {
+  it('has source maps that name only files of this repository', () => {
     const { directory } = app(temporaryFolder('assets')).synth();
     const maps = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.map'));
     expect(maps.filter((map) => map.endsWith('/index.mjs.map'))).toHaveLength(6);
@@ -49,7 +49,7 @@ describe('the app', () => {
     expect(sources.filter((source) => source.startsWith('..'))).toEqual([]);
   });
 
-  it('stops at a broken configuration with the path and the fix', async () => {
+  it('stops if the configuration is invalid, and prints the path and the fix', async () => {
     const file = join(temporaryFolder('config'), 'groupage.config.json');
     writeFileSync(
       file,

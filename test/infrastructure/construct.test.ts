@@ -9,13 +9,13 @@ import { idOf } from './rules/template.ts';
 import { OPERATIONS } from './templates.ts';
 
 describe('the construct Groupage', () => {
-  it('throws its data away only where asked to', () => {
+  it('deletes its data with the stack only if removalPolicy says so', () => {
     const stack = new Stack(new App(), 'TheirStack');
     new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS }, removalPolicy: RemovalPolicy.DESTROY });
     expect(tablesOutliveTheirStack(false)(Template.fromStack(stack).toJSON() as never)).toEqual([]);
   });
 
-  it('lets a producer send register messages, and do no more', () => {
+  it('grants a producer the right to send register messages, and no other right', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const producer = new Role(stack, 'Producer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
@@ -29,7 +29,7 @@ describe('the construct Groupage', () => {
     ]);
   });
 
-  it('lets a job report how its batch ended, and do no more', () => {
+  it('grants a job the right to report how its batch ended, and no other right', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const job = new Role(stack, 'Job', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
@@ -42,7 +42,7 @@ describe('the construct Groupage', () => {
     ]);
   });
 
-  it('lets a service call the API through its URL, and do no more', () => {
+  it('grants a service the right to call the API through its URL, and no other right', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const service = new Role(stack, 'Service', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
@@ -66,7 +66,7 @@ describe('the construct Groupage', () => {
     });
   });
 
-  it('refuses a configuration that is wrong, in words', () => {
+  it('refuses an invalid configuration, and names the error', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const broken = { operations: { ship: { ...OPERATIONS.ship, target: 'depot' } } };
     expect(() => new Groupage(stack, 'Groupage', { config: broken as never })).toThrow(

@@ -1,4 +1,4 @@
-/** What the functions may do about destinations: one reaches exactly those that are configured, the others its queue. */
+/** Rights on destinations: the callback function may reach exactly the configured ones, all others only its queue. */
 import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/domain/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
@@ -15,7 +15,7 @@ const printed = (resource: unknown): string =>
         .map((part) => (typeof part === 'string' ? part : `{${String(at(part as object, 'Ref'))}}`))
         .join('');
 
-/** What the functions may do outside of the stack, each with its name. */
+/** The rights on resources outside of the stack, each with its function's name. */
 const outside = (template: Template): string[] =>
   functionsOf(template).flatMap(([id, { Role }]) =>
     statementsOfRole(template, idOf(Role))
@@ -50,7 +50,7 @@ describe('the callback function', () => {
     ],
     ['a topic', { kind: 'topic', name: 'news' }, [`sns:Publish arn:{AWS::Partition}:sns:${HERE}:news`]],
     [
-      "somebody else's topic",
+      "another account's topic",
       { kind: 'topic', name: 'arn:aws:sns:eu-west-1:111122223333:news' },
       ['sns:Publish arn:aws:sns:eu-west-1:111122223333:news'],
     ],
@@ -60,24 +60,24 @@ describe('the callback function', () => {
       [`events:PutEvents arn:{AWS::Partition}:events:${HERE}:event-bus/orders`],
     ],
     [
-      'a URL, with the secrets of its signature and headers',
+      'a URL, with its secrets',
       hook({ Authorization: { secretsManager: 'parcels/token' }, 'X-Tenant': 'parcels' }),
       [
         `ssm:GetParameter arn:{AWS::Partition}:ssm:${HERE}:parameter/parcels/signing`,
         `secretsmanager:GetSecretValue arn:{AWS::Partition}:secretsmanager:${HERE}:secret:parcels/token-??????`,
       ],
     ],
-  ])('may reach %s, and nobody else may', (_, destination, rights) => {
+  ])('may reach %s, and no other function may', (_, destination, rights) => {
     expect(outside(templateWith(destination))).toEqual(rights.map((right) => `CallbackHandler ${right}`));
   });
 
-  it('has what stands before a name where a topic is named', () => {
+  it('receives the ARN prefix of topics if a topic is named', () => {
     const topics = settingOf(templateWith({ kind: 'topic', name: 'news' }), /CallbackHandler/, 'topics');
     expect(printed(topics)).toBe(`arn:{AWS::Partition}:sns:${HERE}:`);
     expect(settingOf(templateWith(hook()), /CallbackHandler/, 'topics')).toBeUndefined();
   });
 
-  it('has time for the slowest of its destinations, and what a dead function held comes back soon after', () => {
+  it('has time for its slowest destination, and failed events return soon after', () => {
     const template = templateWith(hook({}, 1_000), hook({}, 45_000), { kind: 'queue', name: 'ops' });
     expect(function_(template, /CallbackHandler/)?.[1].Timeout).toBe(55);
     const [queue] = mayOn(template, function_(template, /BatchHandler/)?.[0] ?? '', 'sqs:SendMessage').filter((id) =>
@@ -87,10 +87,10 @@ describe('the callback function', () => {
   });
 });
 
-describe('functions that tell initiators', () => {
+describe('functions that report outcomes', () => {
   const TELL = ['RegisterHandler', 'GroupHandler', 'BatchHandler', 'SweepHandler', 'ApiHandler'];
 
-  it('may send to the callback queue and have its address, the others not', () => {
+  it('alone may send to the callback queue, and receive its URL', () => {
     const template = templateWith({ kind: 'queue', name: 'ops' });
     const telling = functionsOf(template).filter(([id]) =>
       mayOn(template, id, 'sqs:SendMessage').some((queue) => queue.includes('CallbackQueue')),
@@ -101,7 +101,7 @@ describe('functions that tell initiators', () => {
       expect(idOf(settingOf(template, new RegExp(name), 'callbackQueue'))).toMatch(/^FlowCallbackQueue/);
   });
 
-  it('are given nothing, and there is no callback function, where there are no destinations', () => {
+  it('have no right for callbacks if the configuration has no destinations', () => {
     const text = JSON.stringify(templateWith());
     expect(text).not.toMatch(/Callback/);
     expect(text).not.toContain(ENVIRONMENT.callbackQueue);

@@ -1,4 +1,4 @@
-/** What the functions may do with downstreams: exactly what is configured, and the batch handler alone. */
+/** Rights on downstreams: the batch handler may call exactly the configured ones, and no other function may. */
 import { describe, expect, it } from 'vitest';
 import type { DownstreamTarget } from '../../src/domain/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
@@ -17,7 +17,7 @@ const printed = (resource: unknown): string =>
         .map((part) => (typeof part === 'string' ? part : `{${String(at(part as object, 'Ref'))}}`))
         .join('');
 
-/** What a function may do outside of the stack. */
+/** The rights of a function on resources outside of the stack. */
 const outside = (template: Template, fn: RegExp): string[] =>
   functionsOf(template)
     .filter(([id]) => fn.test(id))
@@ -61,7 +61,7 @@ describe('the batch handler', () => {
       [`lambda:InvokeFunction arn:{AWS::Partition}:lambda:${HERE}:function:parcels`],
     ],
     [
-      "a function's alias, elsewhere",
+      "another region's alias",
       { kind: 'lambda', function: 'arn:aws:lambda:eu-west-1:111122223333:function:parcels:live', ...TIMES },
       ['lambda:InvokeFunction arn:aws:lambda:eu-west-1:111122223333:function:parcels:live'],
     ],
@@ -75,16 +75,13 @@ describe('the batch handler', () => {
       { kind: 'queue', name: 'parcels', ...TIMES },
       ['GetQueueUrl', 'SendMessage'].map((action) => `sqs:${action} arn:{AWS::Partition}:sqs:${HERE}:parcels`),
     ],
-  ])(
-    'may call %s, read the secrets that are named, and nothing else outside of the stack',
-    (_, downstream, expected) => {
-      const template = templateWith(downstream, downstream);
-      expect(outside(template, /BatchHandler/).toSorted()).toEqual(expected.toSorted());
-      expect(outside(template, /^(?!.*BatchHandler)/)).toEqual([]);
-    },
-  );
+  ])('may call %s and read the named secrets, and nothing else', (_, downstream, expected) => {
+    const template = templateWith(downstream, downstream);
+    expect(outside(template, /BatchHandler/).toSorted()).toEqual(expected.toSorted());
+    expect(outside(template, /^(?!.*BatchHandler)/)).toEqual([]);
+  });
 
-  it('is told where state machines are, if it starts executions', () => {
+  it('receives the ARN prefix of state machines if it starts executions', () => {
     const settingIn = (template: Template): unknown =>
       functionsOf(template)
         .filter(([id]) => id.includes('BatchHandler'))
@@ -101,7 +98,7 @@ describe('EventBridge', () => {
   const rulesOf = (template: Template) =>
     ofType(template, 'AWS::Events::Rule').filter(([, { EventPattern }]) => EventPattern !== undefined);
 
-  it('tells the batch queue how executions ended that an operation started, of exactly its state machine', () => {
+  it('sends ended executions of configured state machines to the batch queue', () => {
     const arn = 'arn:aws:states:eu-west-1:111122223333:stateMachine:parcels';
     const template = templateWith(machine('parcels'), machine(`${arn}:live`));
     const rules = rulesOf(template);
@@ -135,7 +132,7 @@ describe('EventBridge', () => {
     expect(allowing).toEqual([['sqs:SendMessage', expect.stringMatching(/BatchQueue/), rules.map(([id]) => id)]]);
   });
 
-  it('tells nothing where no state machine is started', () => {
+  it('has no rule if no operation starts a state machine', () => {
     expect(rulesOf(templateWith(aDownstream(), { kind: 'lambda', function: 'parcels', ...TIMES }))).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const synthesised = (props: FleetTableProps = {}, grant: (fleets: FleetTable, ro
   return { template, statements: statementsOfRole(template, stack.getLogicalId(role.node.defaultChild as never)) };
 };
 
-/** What a call of the store needs, as IAM would see it. */
+/** The IAM actions that a call of the store needs. */
 const actionsOf = async (use: (fleets: Fleets) => Promise<unknown>): Promise<string[]> => {
   const actions: string[] = [];
   const send = async (command: { input: object }): Promise<object> => {
@@ -32,13 +32,15 @@ const actionsOf = async (use: (fleets: Fleets) => Promise<unknown>): Promise<str
   return actions;
 };
 
-/** Of `new FleetTable(stack, 'Fleet')` right below a stack. Never change it: their stacks have deployed it. */
+/**
+ * The id of `new FleetTable(stack, 'Fleet')` directly below a stack. Never change it: users' stacks have deployed it.
+ */
 const ID = 'FleetTable4A611C9B';
 
 const NAME = fleet('f');
 const LEASE = { partition: partition('p'), fence: 1, owner: nodeOf('a') };
 
-/** Everything that a node calls in its life. */
+/** Every call that a node makes in its life. */
 const WORK: {
   readonly [Call in Exclude<keyof Fleets, 'names' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>]: (
     fleets: Fleets,
@@ -56,7 +58,7 @@ const WORK: {
   open: (fleets) => fleets.open(NAME, LEASE),
   leave: (fleets) => fleets.leave(NAME, nodeOf('a')),
 };
-/** And what people call. */
+/** The calls that operators make. */
 const OPERATE: {
   readonly [Call in 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin']: (fleets: Fleets) => unknown;
 } = {
@@ -68,8 +70,8 @@ const OPERATE: {
   pin: (fleets) => fleets.pin(NAME, partition('p'), nodeOf('a')),
 };
 
-describe("a fleet's table of its own", () => {
-  it('is one table, of the same kind as all others, and nothing else', () => {
+describe('a fleet table', () => {
+  it('is one table with the same properties as the other tables', () => {
     const { template } = synthesised();
     expect(Object.values(template.Resources).map(({ Type }) => Type)).toEqual([
       'AWS::DynamoDB::Table',
@@ -95,14 +97,14 @@ describe("a fleet's table of its own", () => {
       expect(rule(template)).toEqual([]);
   });
 
-  it('is thrown away with its stack only where asked to', () => {
+  it('is deleted with its stack only if removalPolicy says so', () => {
     expect(tablesOutliveTheirStack(false)(synthesised({ removalPolicy: RemovalPolicy.DESTROY }).template)).toEqual([]);
   });
 
   it.each([
     ['a worker', WORK, (table: FleetTable, role: IGrantable) => table.grantWork(role)],
-    ['whoever looks, drains and moves', OPERATE, (table: FleetTable, role: IGrantable) => table.grantOperate(role)],
-  ])('lets %s do what the store does for it, and no more, on that table alone', async (_, calls, grant) => {
+    ['an operator', OPERATE, (table: FleetTable, role: IGrantable) => table.grantOperate(role)],
+  ])('grants %s exactly the actions that the store needs, on this table', async (_, calls, grant) => {
     const { statements } = synthesised({}, grant);
     const used = new Set<string>();
     for (const call of Object.values(calls))

@@ -1,4 +1,4 @@
-/** Who may do what with an instance, and with what it is told to use: what each grant says, and nothing else. */
+/** Rights that each grant gives on an instance and on its destinations: these, and no others. */
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { EventBus } from 'aws-cdk-lib/aws-events';
@@ -32,11 +32,11 @@ const allowedBy = (template: Template, queue: string): Statement[] =>
     .flatMap(([, properties]) => statementsOfQueuePolicy(properties))
     .filter(({ Effect }) => Effect === 'Allow');
 
-describe('with a key', () => {
+describe('with an encryption key', () => {
   it.each<[string, (groupage: Groupage, role: Role) => { readonly success: boolean }, (groupage: Groupage) => string]>([
     ['a producer', (groupage, role) => groupage.grantRegister(role), ({ registerQueue }) => logicalId(registerQueue)],
     ['a job', (groupage, role) => groupage.grantComplete(role), ({ batchQueue }) => logicalId(batchQueue)],
-  ])('%s may send, and use the key through SQS to do so', (_, grant, queueOf) => {
+  ])('%s may send, and use the key through SQS', (_, grant, queueOf) => {
     const stack = theirStack();
     const key = new Key(stack, 'Key');
     const role = new Role(stack, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -51,7 +51,7 @@ describe('with a key', () => {
   });
 });
 
-it('with a key the workers of a fleet use it through its table, and in no other way', () => {
+it('a fleet worker may use the encryption key through its table only', () => {
   const stack = theirStack();
   const key = new Key(stack, 'Key');
   const role = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com') });
@@ -65,7 +65,7 @@ it('with a key the workers of a fleet use it through its table, and in no other 
 });
 
 describe('producers of other accounts', () => {
-  it('are those accounts, and may send to the register queue', () => {
+  it('may send to the register queue if their account is named', () => {
     const stack = theirStack();
     const key = new Key(stack, 'Key');
     const groupage = groupageIn(stack, { encryptionKey: key });
@@ -81,7 +81,7 @@ describe('producers of other accounts', () => {
     expect(lastOf(template, key)).toMatchObject({ Action: USE, Principal: { AWS }, Condition: via('sqs') });
   });
 
-  it('of an organization are anybody there, and nobody without it', () => {
+  it('may send if they belong to a named organization', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
     groupage.grantRegisterFromOrganizations('o-abcdefghij', 'o-klmnopqrst');
@@ -95,7 +95,7 @@ describe('producers of other accounts', () => {
     );
   });
 
-  it('are named as accounts and organizations are', () => {
+  it('are refused if the id of the account or organization is invalid', () => {
     const groupage = groupageIn(theirStack());
     expect(() => groupage.grantRegisterFromAccounts('1111')).toThrow(
       /the id of an account must be twelve digits, not "1111"/,
@@ -107,7 +107,7 @@ describe('producers of other accounts', () => {
     );
   });
 
-  it('need a statement in the policy of a key that is not of this app, which a warning says', () => {
+  it('need a statement in the policy of an imported key, and a warning says so', () => {
     const stack = theirStack({ env: { account: '111122223333', region: 'eu-west-1' } });
     const key = Key.fromKeyArn(
       stack,
@@ -138,14 +138,14 @@ const CONFIG = {
   },
 };
 
-/** What the callback function may do with what is not Groupage's, and what it is told of it. */
+/** The rights of the callback function on resources outside of Groupage, and the destinations that it receives. */
 const callbackFunction = (template: Template) => {
   const [, properties] = functionsOf(template).find(([id]) => id.includes('CallbackHandler')) ?? ['', {}];
   const statements = statementsOfRole(template, idOf(properties.Role));
   return { statements, told: at(properties, `Environment.Variables.${ENVIRONMENT.destinations}`) };
 };
 
-describe('a destination that is part of the app', () => {
+describe('a destination made in the app', () => {
   it.each<
     [string, keyof typeof CONFIG.destinations, (stack: Stack, key: Key) => CallbackTarget, string[], string, string[]]
   >([
@@ -167,7 +167,7 @@ describe('a destination that is part of the app', () => {
       'secretsmanager',
       ['kms:Decrypt'],
     ],
-  ])('is reached whatever it is called: %s, with its key', (_, name, make, actions, service, uses) => {
+  ])('is reached by its generated name, and with its key: %s', (_, name, make, actions, service, uses) => {
     const stack = theirStack();
     const key = new Key(stack, 'Key');
     const target = make(stack, key);
@@ -178,12 +178,12 @@ describe('a destination that is part of the app', () => {
     expect(on(logicalId(key)).map(({ Action, Condition }) => [listOf(Action), Condition])).toEqual(
       uses.length === 0 ? [] : [[uses, via(service)]],
     );
-    // Of the name in the configuration nothing is left.
+    // No right on the name in the configuration may remain.
     expect(JSON.stringify(statements)).not.toMatch(new RegExp(`:${name === 'hook' ? 'secret:hook' : name}"`));
     expect(JSON.stringify(told)).toContain(logicalId(target));
   });
 
-  it('is told of with the others', () => {
+  it('is passed to the callback function together with the others', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     groupage.grantCallbacks('ops', new Queue(stack, 'Ops'));
@@ -199,7 +199,7 @@ describe('a destination that is part of the app', () => {
     expect(places.news).toEqual({ kind: 'topic', name: 'news' });
   });
 
-  it('is where the configuration says for everybody who gives none', () => {
+  it('is taken from the configuration if no grant gives another', () => {
     const stack = theirStack();
     const { config } = groupageIn(stack, { config: CONFIG });
     expect(callbackFunction(templateOf(stack)).told).toBeUndefined();
@@ -212,7 +212,7 @@ describe('a destination that is part of the app', () => {
 
   it.each<[string, string, (stack: Stack) => CallbackTarget, RegExp]>([
     [
-      'an unknown one',
+      'an unknown name',
       'nobody',
       (stack) => new Queue(stack, 'To'),
       /no destination "nobody": it has ops, news, orders, hook, old/,
@@ -230,19 +230,19 @@ describe('a destination that is part of the app', () => {
       /ops is a queue in the configuration, but the target is a secret/,
     ],
     [
-      'a secret for a parameter',
+      'a secret instead of a parameter',
       'old',
       (stack) => new Secret(stack, 'To'),
       /the secret of the destination old is an SSM parameter/,
     ],
     ['a FIFO queue', 'ops', (stack) => new Queue(stack, 'To', { fifo: true }), /ops is FIFO/],
-  ])('is refused in words: %s', (_, name, make, words) => {
+  ])('is refused with a reason: %s', (_, name, make, words) => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     expect(() => groupage.grantCallbacks(name, make(stack))).toThrow(words);
   });
 
-  it('is given once, and not where there are none', () => {
+  it('is refused if it is given twice, or if there are no destinations', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     groupage.grantCallbacks('ops', new Queue(stack, 'One'));

@@ -1,4 +1,4 @@
-/** Several instances: in one stack, in one account. What tells them apart, and by what the command line finds each. */
+/** Several instances in one stack or account: their names, and how the command line finds each. */
 import { App, CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const MACHINE = {
   },
 };
 
-/** What the functions are told that they are, by the instance whose part they are. */
+/** The instance names that the functions of an instance receive. */
 const toldTo = (template: Resources, instance: string): unknown[] => [
   ...new Set(
     functionsOf(template)
@@ -26,7 +26,7 @@ const toldTo = (template: Resources, instance: string): unknown[] => [
   ),
 ];
 
-/** A deployed stack, as far as the command line looks at it. */
+/** A deployed stack, with the fields that the command line reads. */
 const deployed = (name: string, { Outputs = {} }: Whole) => ({
   name,
   id: `arn:${name}`,
@@ -45,7 +45,7 @@ describe('two instances in one stack', () => {
   new Ops(stack, 'OrdersOps', second);
   const template = templateOf(stack);
 
-  it('are called as the stack, as ever, and as the stack with the id of the second behind it', () => {
+  it('are named by the stack, and by the stack and the id of the second', () => {
     expect([first.service, second.service]).toEqual(['TheirStack', 'TheirStack/Orders']);
     expect(toldTo(template, 'Groupage')).toEqual(['{"Ref":"AWS::StackName"}']);
     expect(toldTo(template, 'Orders')).toEqual(['"TheirStack/Orders"']);
@@ -70,7 +70,7 @@ describe('two instances in one stack', () => {
     expect(names).toEqual(['TheirStack-', 'TheirStack_Orders-']);
   });
 
-  it('name their executions differently, and are told of their own', () => {
+  it('name executions differently, and each receives events of its own', () => {
     const prefixes = ofType(template, 'AWS::Events::Rule').flatMap(([id, { EventPattern }]) =>
       EventPattern ? [[id, at(EventPattern as object, 'detail.name') as { prefix: string }[]] as const] : [],
     );
@@ -85,7 +85,7 @@ describe('two instances in one stack', () => {
     expect(others[0]?.prefix.startsWith(own[0]?.prefix ?? '')).toBe(false);
   });
 
-  it('are found by the command line, each with what its functions are told that they are', () => {
+  it('are found by the command line under the names that their functions use', () => {
     const found = deployed('TheirStack', template);
     expect(instancesOf(found).toSorted()).toEqual(['TheirStack', 'TheirStack/Orders']);
     for (const [typed, handler, service] of [
@@ -100,8 +100,8 @@ describe('two instances in one stack', () => {
   });
 });
 
-describe('the names of an instance', () => {
-  it('are its prefix where it has one, and the service where that is given', () => {
+describe('the name of an instance', () => {
+  it('is its prefix, or its service if that is given', () => {
     const stack = theirStack();
     const names = [{ prefix: 'shop' }, { prefix: 'returns', service: 'returns.eu' }].map(
       (props, n) => groupageIn(stack, props, `G${n}`).service,
@@ -111,20 +111,20 @@ describe('the names of an instance', () => {
     expect([instanceIn(found, '')?.service, instanceIn(found, 'G1')?.service]).toEqual(names);
   });
 
-  it('stay those of the stack for whoever is alone in it, wherever others are', () => {
+  it('is the name of its stack if it is alone in the stack', () => {
     const app = new App();
     const [one, other] = ['One', 'Other'].map((id) => groupageIn(new Stack(app, id)));
     expect([one?.service, other?.service]).toEqual(['One', 'Other']);
   });
 
-  it('keep executions apart however long operations are called', () => {
+  it('keeps executions apart if names of operations are long', () => {
     const long = 'o'.repeat(64);
-    // What follows has 44 and up to three digits; a name has 80 characters.
+    // The rest of an execution's name takes 44 characters and up to three digits; a name may have 80.
     expect(executionPrefix(long).length).toBeLessThanOrEqual(33);
     expect(executionPrefix(long, '12345678').length).toBeLessThanOrEqual(33);
   });
 
-  it('are not given to two: their metrics would be one', () => {
+  it('is refused if another instance has it, since their metrics would mix', () => {
     const stack = theirStack();
     groupageIn(stack, { service: 'shop' });
     expect(() => groupageIn(stack, { prefix: 'shop' }, 'Orders')).toThrow(
@@ -133,8 +133,8 @@ describe('the names of an instance', () => {
   });
 });
 
-describe('outputs', () => {
-  it('are made but where nobody wants them', () => {
+describe('outputs of an instance', () => {
+  it('are left out with outputs: false', () => {
     const stack = theirStack();
     groupageIn(stack, { outputs: false });
     expect(templateOf(stack).Outputs).toBeUndefined();
@@ -142,7 +142,7 @@ describe('outputs', () => {
     expect([instancesOf(found), instanceIn(found, '')]).toEqual([[], undefined]);
   });
 
-  it('that somebody had to write before are refused in words', () => {
+  it('are refused if the stack already has an output of the same name', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
     new CfnOutput(stack, 'ApiUrl', { value: groupage.flow.apiUrl.url });
@@ -152,7 +152,7 @@ describe('outputs', () => {
   });
 });
 
-describe('a name on the command line', () => {
+describe("an instance's name", () => {
   const ARN = 'arn:aws:cloudformation:eu-west-1:111122223333:stack/Shop/6f1e-2a';
 
   it.each([
@@ -164,22 +164,22 @@ describe('a name on the command line', () => {
     ['Shop/a/b', undefined],
     ['/Orders', undefined],
     ['', undefined],
-  ])('%s', (text, named) => expect(parseInstance(text)).toEqual(named));
+  ])('is parsed from the command line: %s', (text, named) => expect(parseInstance(text)).toEqual(named));
 
-  it("takes no stack's outputs for an instance that merely end so", () => {
+  it('is not taken from an output that only ends like one', () => {
     expect(
       instancesOf({ ...deployed('Shop', { Resources: {} }), outputs: { PaymentsApiUrl: 'https://x', ApiUrl2: 'y' } }),
     ).toEqual([]);
   });
 });
 
-describe('dashboards of several instances in one stack', () => {
+describe('dashboards of several instances', () => {
   const dashboards = (stack: Stack): string[] =>
     ofType(templateOf(stack), 'AWS::CloudWatch::Dashboard').map(([, { DashboardName }]) =>
       JSON.stringify(DashboardName),
     );
 
-  it('have names of their own, wherever the instances are', () => {
+  it('have unique names, whichever stacks the instances are in', () => {
     const app = new App();
     const [shop, returns, ops] = ['Shop', 'Returns', 'Ops'].map((id) => new Stack(app, id)) as [Stack, Stack, Stack];
     new Ops(ops, 'A', groupageIn(shop));
@@ -194,7 +194,7 @@ describe('dashboards of several instances in one stack', () => {
     ]);
   });
 
-  it('have some that CloudFormation takes, where the service is known only when it is deployed', () => {
+  it('have a valid name if the service is a deploy-time token', () => {
     const stack = theirStack();
     const service = new CfnParameter(stack, 'Service').valueAsString;
     new Ops(stack, 'Ops', groupageIn(stack, { service }));

@@ -1,4 +1,4 @@
-/** Metrics as methods, alarms by their names. */
+/** Metrics are read through methods, alarms by their names. */
 import type { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, type IMetric, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -18,14 +18,14 @@ const made = (props = {}): { stack: Stack; groupage: Groupage } => {
   const stack = theirStack();
   return { stack, groupage: groupageIn(stack, { config: CONFIG, ...props }) };
 };
-/** As CloudWatch is asked for it. */
+/** The metric as CloudWatch reads it. */
 const statOf = (metric: Metric) => {
   const { namespace, metricName, dimensions = [], statistic, period } = metric.toMetricConfig().metricStat ?? {};
   const of = Object.fromEntries(dimensions.map(({ name, value }) => [name, value]));
   return { namespace, metricName, of, statistic, seconds: period?.toSeconds() };
 };
 
-describe('the metrics of an instance', () => {
+describe('a metric of an instance', () => {
   const { groupage } = made();
   const operation = 'ship';
 
@@ -36,7 +36,7 @@ describe('the metrics of an instance', () => {
     ['Wait', (each) => each.metricWait({ operation }), 'Average'],
     ['OldestWaiting', (each) => each.metricOldestWaiting({ operation }), 'Maximum'],
     ['CircuitOpened', (each) => each.metricCircuitOpened({ operation }), 'Sum'],
-  ])('are those of the one list, of its service and an operation: %s', (metricName, make, statistic) => {
+  ])('has the service and the operation as dimensions: %s', (metricName, make, statistic) => {
     expect(statOf(make(groupage))).toEqual({
       namespace: NAMESPACE,
       metricName,
@@ -47,7 +47,7 @@ describe('the metrics of an instance', () => {
     expect(METRICS).toHaveProperty(metricName);
   });
 
-  it('take what any metric takes, and keep it apart from what they are of', () => {
+  it('takes the options of any metric, which do not become dimensions', () => {
     const metric = groupage.metric('BatchesSealed', {
       operation,
       reason: 'full',
@@ -74,7 +74,7 @@ describe('the metrics of an instance', () => {
       (each) => each.metricFillRatio({ operation: 'shop' }),
       /there is no operation "shop": there are ship$/,
     ],
-    ['an operation of a sum', (each) => each.metricCallsSaved({ operation: 'shop' }), /there are ship$/],
+    ["a sum's operation", (each) => each.metricCallsSaved({ operation: 'shop' }), /there are ship$/],
     ['an operation of batches', (each) => each.metricBatchesSealed({ operation: 'toString' }), /there are ship$/],
     ['a destination', (each) => each.metric('CallbacksFailed', { destination: 'nobody' }), /there are ops$/],
     [
@@ -87,19 +87,19 @@ describe('the metrics of an instance', () => {
       (each) => each.metric('BatchesSealed', { operation, reason: 'bored' }),
       /there are full, bytes, weight, waited/,
     ],
-  ])('are of what the configuration has: %s that it has not is refused, with what it has', (_, make, words) => {
+  ])('is refused with the known values if the configuration lacks %s', (_, make, words) => {
     expect(() => make(groupage)).toThrow(words);
   });
 
   it.each<[string, (each: Groupage) => IMetric, string[]]>([
-    ['of the reasons that there can be', (each) => each.metricBatchesSealed({ operation }), ['BatchesSealed']],
+    ['over all reasons', (each) => each.metricBatchesSealed({ operation }), ['BatchesSealed']],
     [
       'of calls saved',
       (each) => each.metricCallsSaved({ operation }),
       ['TasksSucceeded', 'TasksFailed', 'DownstreamCalls'],
     ],
     ['of dead letters', (each) => each.metricDeadLetters(), ['ApproximateNumberOfMessagesVisible']],
-  ])('have sums %s, of which alarms can be made', (_, make, names) => {
+  ])('can be a sum %s, of which alarms can be made', (_, make, names) => {
     const { stack, groupage } = made();
     new Alarm(stack, 'Alarm', { metric: make(groupage), threshold: 1, evaluationPeriods: 1 });
     const [[, { Metrics } = { Metrics: [] }] = ['', { Metrics: [] }]] = ofType(
@@ -115,7 +115,7 @@ describe('the metrics of an instance', () => {
 });
 
 describe('the alarms of an instance', () => {
-  it('are found by what they watch, and by no other name', () => {
+  it('are found by their names, and an unknown name is refused', () => {
     const { stack, groupage } = made();
     const ops = new Ops(stack, 'Ops', groupage);
     expect(ops.alarm('Late-ship')).toBe(ops.alarms.find(({ node: { id } }) => id === 'Late-ship'));
@@ -125,7 +125,7 @@ describe('the alarms of an instance', () => {
     );
   });
 
-  it('all do what they are told to', () => {
+  it('all run the actions that are added', () => {
     const { stack, groupage } = made();
     const topic = new Topic(stack, 'OnCall');
     const ops = new Ops(stack, 'Ops', groupage);

@@ -9,7 +9,7 @@ import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';
 import { context, noCode, ours } from './templates.ts';
 
-it('the ops stack holds up no other: what it uses of them they may replace, and lose', () => {
+it('the ops stack exports and imports nothing, so that other stacks can replace resources', () => {
   const names = stackNames('dev');
   const app = groupageApp({
     config: aConfig(),
@@ -24,14 +24,14 @@ it('the ops stack holds up no other: what it uses of them they may replace, and 
   expect(JSON.stringify(ops)).toContain('Fn::GetStackOutput');
   expect(JSON.stringify(ops)).not.toContain('Fn::ImportValue');
   expect(JSON.stringify(flow?.Outputs)).not.toContain('"Export"');
-  // What the functions use is held fast.
+  // The functions depend on data by an export, which CloudFormation protects.
   expect(JSON.stringify(data?.Outputs)).toContain('"Export"');
   expect((app.node.findChild(names.ops) as Stack).dependencies.map(({ stackName }) => stackName)).toEqual(
     expect.arrayContaining([names.data, names.flow]),
   );
 });
 
-it('a dashboard takes 2,500 metrics, a widget 500, or 100 alarms: with more operations than it has room for it says so', () => {
+it("a dashboard stays within CloudWatch's limits, and says how many operations it leaves out", () => {
   const many = Array.from({ length: 70 }, (_, n) => ({ operation: operationName(`op-${n}`) }));
   const template = ours('dev', aConfig(...many));
   expect(metricsOfDashboards(template).length).toBeLessThanOrEqual(2_500);
@@ -45,7 +45,7 @@ it('a dashboard takes 2,500 metrics, a widget 500, or 100 alarms: with more oper
   expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
 });
 
-it('a stage that nobody is called for has no ops stack; its functions and queues are the same', () => {
+it('without alarms there is no ops stack, and functions and queues stay the same', () => {
   const app = (alarms: Config['alarms']) =>
     groupageApp({
       config: { ...aConfig(), alarms },

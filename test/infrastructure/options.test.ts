@@ -1,4 +1,4 @@
-/** The construct with everything that it takes: what is promised of it without, and what each option promises. */
+/** The construct with all options: it keeps the rules that hold without them, and each option has its effect. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
@@ -52,7 +52,7 @@ const vpcIn = (stack: Stack) =>
     privateSubnetIds: SUBNETS,
   });
 
-/** All at once, on every kind of downstream and destination. */
+/** All options at once, with every kind of downstream and destination. */
 const everythingIn = (app: App) => {
   const stack = new Stack(app, 'TheirStack');
   const key = new Key(stack, 'Key', { enableKeyRotation: true });
@@ -77,7 +77,7 @@ const everythingIn = (app: App) => {
 const { stack: full, key, boundary } = everythingIn(new App());
 const template: Template = templateOf(full);
 
-/** Its key's policy. */
+/** The statements of the key's policy. */
 const keyStatements = (template: Template) =>
   ofType(template, 'AWS::KMS::Key').flatMap(([, { KeyPolicy }]) => at(KeyPolicy as object, 'Statement') as object[]);
 
@@ -106,30 +106,30 @@ describe('the construct with all options', () => {
       tablesGoWithTheirStack: tablesOutliveTheirStack(false),
       queuesGoWithTheirStack: queuesOfTasksOutliveTheirStack(false),
     }),
-  )('keeps what is promised without them: %s', (_, rule) => expect(rule(template)).toEqual([]));
+  )('keeps the rule %s', (_, rule) => expect(rule(template)).toEqual([]));
 
   it('encrypts tables, queues, dead letters and logs with the key', () => {
     expect(everythingIsEncryptedWith(key)(template)).toEqual([]);
   });
 
-  it('lets each function use the key through tables and queues, for what it does there', () => {
+  it('grants each function the key through tables and queues, as needed', () => {
     expect(rolesUseTheKeyForWhatTheyDo(key)(template)).toEqual([]);
   });
 
-  it('runs every function in the private subnets, behind one group', () => {
+  it('runs every function in the private subnets, behind one security group', () => {
     const [group, ...others] = ofType(template, 'AWS::EC2::SecurityGroup');
     expect(others).toEqual([]);
     expect(functionsAreIn(SUBNETS, [{ 'Fn::GetAtt': [group?.[0], 'GroupId'] }])(template)).toEqual([]);
     expect(group?.[1].SecurityGroupIngress).toBeUndefined();
   });
 
-  it('has the tag on all that takes one, and the boundary on every role', () => {
+  it('tags every resource that takes tags, and sets the boundary on every role', () => {
     expect(everythingIsTagged('team', 'logistics')(template)).toEqual([]);
     expect(ofType(template, 'AWS::IAM::Role').length).toBeGreaterThan(0);
     expect(rolesHaveTheBoundary(boundary)(template)).toEqual([]);
   });
 
-  it('begins every name of a table, queue or function with the prefix, and each is there once', () => {
+  it('starts each name of a table, queue or function with the prefix', () => {
     for (const names of Object.values(namesIn(template))) {
       expect(names.length).toBeGreaterThan(0);
       expect(new Set(names).size).toBe(names.length);
@@ -140,13 +140,13 @@ describe('the construct with all options', () => {
     );
   });
 
-  it('has logs, memory and a processor as asked for', () => {
+  it('sets log retention, memory and architecture as given', () => {
     for (const [, { RetentionInDays }] of ofType(template, 'AWS::Logs::LogGroup')) expect(RetentionInDays).toBe(7);
     for (const [id, { Architectures, MemorySize }] of functionsOf(template))
       expect([Architectures, MemorySize]).toEqual([['x86_64'], id.includes('ApiHandler') ? 1_024 : 512]);
   });
 
-  it("is what the key's policy lets CloudWatch Logs, EventBridge and other accounts do, besides its own account's", () => {
+  it('opens the key to Logs, EventBridge and other accounts, besides its own', () => {
     const [own, ...others] = keyStatements(template);
     expect(JSON.stringify(own)).toContain('"kms:*"');
     expect(others.map((each) => JSON.stringify(at(each, 'Principal')))).toEqual([
@@ -160,7 +160,7 @@ describe('the construct with all options', () => {
     }
   });
 
-  it("passes cdk-nag's AwsSolutions pack, without a word about it from whoever uses the construct", () => {
+  it("passes cdk-nag's AwsSolutions pack without suppressions by the user", () => {
     const app = new App();
     everythingIn(app);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
@@ -168,8 +168,8 @@ describe('the construct with all options', () => {
   });
 });
 
-describe('what a key costs', () => {
-  /** Pairs of a function and a resource of a type, on which it does one of these things. */
+describe('the costs of a key', () => {
+  /** The count of pairs of a function and a resource of a type on which it does one of these actions. */
   const pairs = (plain: Template, type: string, actions: RegExp): number =>
     functionsOf(plain).reduce((sum, [, { Role }]) => {
       const on = statementsOfRole(plain, idOf(Role))
@@ -179,7 +179,7 @@ describe('what a key costs', () => {
       return sum + new Set(on).size;
     }, 0);
 
-  it('is counted as the page says', () => {
+  it('are counted as the page says', () => {
     const stack = theirStack();
     groupageIn(stack);
     const plain = templateOf(stack);
@@ -216,7 +216,7 @@ describe('the rules of options', () => {
       change('AWS::SQS::Queue', 'KmsMasterKeyId', 'alias/aws/sqs'),
     ],
     [
-      'a queue that asks often',
+      'a queue with a short data key reuse period',
       everythingIsEncryptedWith(key),
       change('AWS::SQS::Queue', 'KmsDataKeyReusePeriodSeconds', 300),
     ],
@@ -232,12 +232,12 @@ describe('the rules of options', () => {
       change('AWS::IAM::Role', 'PermissionsBoundary', undefined),
     ],
     ['a queue without the tag', everythingIsTagged('team', 'logistics'), change('AWS::SQS::Queue', 'Tags', undefined)],
-  ])('would report %s', (_, rule, break_) => expect(rule(broken(break_)).length).toBeGreaterThan(0));
+  ])('fail for %s', (_, rule, break_) => expect(rule(broken(break_)).length).toBeGreaterThan(0));
 
   it.each([
-    ['more than it needs', 'kms:Decrypt', 'kms:CreateGrant'],
-    ['in other ways than through a service', '"kms:ViaService"', '"kms:CallerAccount"'],
-  ])('would report a role that may use the key for %s', (_, from, to) => {
+    ['for more than it needs', 'kms:Decrypt', 'kms:CreateGrant'],
+    ['without a service in between', '"kms:ViaService"', '"kms:CallerAccount"'],
+  ])('fail for a role that may use the key %s', (_, from, to) => {
     const copy = broken((each) => {
       const [, properties] = ofType(each, 'AWS::IAM::Policy')[0] ?? ['', {}];
       const text = JSON.stringify(properties);
@@ -255,40 +255,40 @@ describe('network interfaces', () => {
     ),
   );
 
-  it("are Lambda's to make, and not the function's own code's", () => {
+  it("can be made by Lambda, but not by the function's code", () => {
     expect(statements.length).toBeGreaterThan(0);
     for (const each of statements)
       expect(each).toMatchObject([{ Resource: '*', Condition: { Null: { 'lambda:SourceFunctionArn': 'true' } } }]);
   });
 
-  it("are nobody's without a VPC", () => {
+  it('are not mentioned without a VPC', () => {
     const stack = theirStack();
     groupageIn(stack);
     expect(JSON.stringify(templateOf(stack))).not.toMatch(/ec2:|VpcConfig|SecurityGroup/);
   });
 });
 
-describe('without options', () => {
+describe('the construct without options', () => {
   const plain = (props: Partial<GroupageProps> = {}): Template => {
     const stack = theirStack();
     groupageIn(stack, props);
     return templateOf(stack);
   };
 
-  it('there are no keys, names, tags or boundaries', () => {
+  it('makes no keys, names, tags or boundaries', () => {
     expect(JSON.stringify(plain())).not.toMatch(
       /kms|Kms|KMS|PermissionsBoundary|"Tags"|TableName"|QueueName"|FunctionName":"/,
     );
   });
 
-  it('passes cdk-nag too', () => {
+  it('passes cdk-nag', () => {
     const app = new App();
     groupageIn(new Stack(app, 'TheirStack'));
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
   });
 
-  it('nobody is let in by the policy of a queue', () => {
+  it("lets no principal in by a queue's policy", () => {
     expect(queuesTakeTlsOnly(plain())).toEqual([]);
     const allowing = ofType(plain(), 'AWS::SQS::QueuePolicy').flatMap(([, properties]) =>
       statementsOfQueuePolicy(properties).filter(({ Effect }) => Effect === 'Allow'),

@@ -1,12 +1,12 @@
-/** Tests of one rule: that every template keeps it, and that it reports a template that does not. */
+/** Tests of one rule: every template keeps it, and a template that breaks it is reported. */
 import { describe, expect, it } from 'vitest';
 import type { Resource, Rule, Template } from './rules/template.ts';
 import { SUBJECTS, type Subject } from './templates.ts';
 
-/** A change to a template: what it does, the change, and what the rule says then. */
+/** A change to a template: its name, the change, and the expected complaint. */
 export type Break = readonly [what: string, change: (template: Template) => void, complaint: RegExp];
 
-/** A rule by its sentence. Each break is made in the first of the subjects. */
+/** Tests a rule under its sentence. Each break changes the first of the subjects. */
 export const promise = (
   sentence: string,
   rule: Rule,
@@ -15,7 +15,7 @@ export const promise = (
 ): void => {
   describe(sentence, () => {
     it.each(subjects)('holds in $name', ({ template }) => expect(rule(template)).toEqual([]));
-    it.each(breaks)('would report %s', (_, change, complaint) => {
+    it.each(breaks)('fails for %s', (_, change, complaint) => {
       const broken = structuredClone((subjects[0] as Subject).template);
       change(broken);
       expect(rule(broken).join('\n')).toMatch(complaint);

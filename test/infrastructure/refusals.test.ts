@@ -1,4 +1,4 @@
-/** Props that cannot work are refused at synth, with the construct, what is wrong, and the way out. */
+/** Invalid props are refused at synth. The error names the construct, the fault and the fix. */
 import { CfnParameter, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import { Port, SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Alias, Key } from 'aws-cdk-lib/aws-kms';
@@ -19,7 +19,7 @@ const vpcIn = (stack: Stack) =>
     privateSubnetIds: ['subnet-00000001'],
   });
 
-describe('what cannot work is refused', () => {
+describe('an instance is refused with', () => {
   it.each<[string, (stack: Stack) => Partial<GroupageProps>, RegExp]>([
     [
       'subnets without a VPC',
@@ -27,17 +27,17 @@ describe('what cannot work is refused', () => {
       /vpcSubnets without vpc: set vpc too, or omit them/,
     ],
     [
-      'groups without a VPC',
+      'security groups without a VPC',
       (stack) => ({ securityGroups: [new SecurityGroup(stack, 'Group', { vpc: vpcIn(stack) })] }),
       /securityGroups without vpc/,
     ],
     [
-      'no groups at all',
+      'an empty list of security groups',
       (stack) => ({ vpc: vpcIn(stack), securityGroups: [] }),
       /securityGroups must have at least one element/,
     ],
     [
-      'data that is kept in another way',
+      'another removal policy',
       () => ({ removalPolicy: RemovalPolicy.SNAPSHOT }),
       /must be RemovalPolicy.RETAIN or RemovalPolicy.DESTROY, not snapshot/,
     ],
@@ -47,7 +47,7 @@ describe('what cannot work is refused', () => {
       /encryptionKey is in us-east-1, but the stack is in eu-west-1: use a key in eu-west-1/,
     ],
     [
-      'an alias, by which no policy gives a right to its key',
+      'an alias as key, since policies cannot grant rights by an alias',
       (stack) => ({ encryptionKey: Alias.fromAliasName(stack, 'Alias', 'alias/shop') }),
       /encryptionKey is an alias.*: pass the key itself/,
     ],
@@ -59,12 +59,12 @@ describe('what cannot work is refused', () => {
     ['a prefix that ends its own way', () => ({ prefix: 'shop-' }), /not "shop-"/],
     ['a prefix with a dot, which no queue has', () => ({ prefix: 'shop.eu' }), /not "shop.eu"/],
     [
-      'a prefix that nobody knows yet',
+      'a prefix that is a deploy-time token',
       (stack) => ({ prefix: new CfnParameter(stack, 'Prefix').valueAsString }),
       /prefix must be known at synth/,
     ],
     [
-      'a service that no command line takes',
+      'a service that the command line cannot parse',
       () => ({ service: 'my shop' }),
       /service must have 1 to 128 letters.* not "my shop"/,
     ],
@@ -73,7 +73,7 @@ describe('what cannot work is refused', () => {
       () => ({ memorySizes: { api: 64 } }),
       /memorySizes\["api"\] must be a whole number of megabytes from 128 to 10240, not 64/,
     ],
-    ['memory in parts', () => ({ memorySizes: { sweep: 512.5 } }), /not 512.5/],
+    ['a fraction of a megabyte', () => ({ memorySizes: { sweep: 512.5 } }), /not 512.5/],
   ])('%s', (_, props, words) => {
     const stack = theirStack(HERE);
     const given = props(stack);
@@ -94,7 +94,7 @@ describe('what cannot work is refused', () => {
       'operations.ship.downstream.function',
     ],
     [
-      'a part of an address',
+      'a part of a URL',
       (token) => ({
         operations: { ship: { ...OPERATIONS.ship, downstream: { kind: 'http', url: `https://a.example/${token}` } } },
       }),
@@ -112,8 +112,8 @@ describe('what cannot work is refused', () => {
       }),
       'operations.ship.downstream.headers.X-Tenant',
     ],
-    ['a topic of alarms', (token) => ({ operations: OPERATIONS, alarms: { topic: token } }), 'alarms.topic'],
-  ])('a configuration with %s that nobody knows yet, since it is a file', (_, config, path) => {
+    ['a topic for alarms', (token) => ({ operations: OPERATIONS, alarms: { topic: token } }), 'alarms.topic'],
+  ])('%s that is a deploy-time token, since the configuration is a file', (_, config, path) => {
     const stack = theirStack();
     const token = new CfnParameter(stack, 'Name').valueAsString;
     expect(() => groupageIn(stack, { config: config(token) as GroupageProps['config'] })).toThrow(
@@ -138,12 +138,12 @@ describe('what cannot work is refused', () => {
     );
   });
 
-  it('connections without a network', () => {
+  it('connections without a VPC', () => {
     const stack = theirStack();
     expect(() => groupageIn(stack).connections).toThrow(/the functions have no connections without a VPC/);
   });
 
-  it('of a table of fleets too', () => {
+  it('invalid props of a fleet table too', () => {
     const stack = theirStack(HERE);
     expect(() => new FleetTable(stack, 'Fleet', { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE })).toThrow(
       /must be RemovalPolicy.RETAIN or RemovalPolicy.DESTROY/,
@@ -152,12 +152,12 @@ describe('what cannot work is refused', () => {
   });
 });
 
-describe('what can work is not', () => {
+describe('an instance accepts', () => {
   it.each<[string, (stack: Stack) => Partial<GroupageProps>]>([
     ['the longest prefix', () => ({ prefix: `p${'x'.repeat(39)}` })],
     ['a prefix of one letter', () => ({ prefix: 'p' })],
     [
-      'a runbook that is known when it is deployed, since nobody reads it before',
+      'a runbook that is a deploy-time token, since only alarms contain it',
       (stack) => ({
         config: {
           operations: OPERATIONS,
@@ -167,7 +167,7 @@ describe('what can work is not', () => {
     ],
     ['a key of the same region', (stack) => ({ encryptionKey: keyIn('eu-west-1')(stack) })],
     [
-      "a stack's own groups",
+      'security groups of the stack',
       (stack) => {
         const vpc = vpcIn(stack);
         return { vpc, securityGroups: [new SecurityGroup(stack, 'Group', { vpc })] };
@@ -181,7 +181,7 @@ describe('what can work is not', () => {
     for (const name of names) expect(name.length).toBeLessThanOrEqual('"FunctionName":""'.length + 64);
   });
 
-  it('a connection to something of the network, from all functions', () => {
+  it('a connection from all functions to a resource of the VPC', () => {
     const stack = theirStack(HERE);
     const vpc = vpcIn(stack);
     const groupage = groupageIn(stack, { vpc });

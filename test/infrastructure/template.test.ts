@@ -1,4 +1,4 @@
-/** The template is a promise: its parts, in one process, since synthesising what they look at takes seconds. */
+/** The rules run in one process, since synthesising the templates takes seconds. */
 import './promises/queues.ts';
 import './promises/event-sources.ts';
 import './promises/functions.ts';

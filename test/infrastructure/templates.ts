@@ -1,4 +1,4 @@
-/** The templates that the rules are held to: our stacks in both kinds of stage, and the construct in somebody's app. */
+/** The templates that the rules check: our stacks in both kinds of stage, and the construct in a user's app. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
@@ -15,12 +15,12 @@ import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig } from '../factories/factories.ts';
 import { joined, type Template } from './rules/template.ts';
 
-/** The feature flags that our app is synthesised with; somebody else's has its own. */
+/** The feature flags of our app; a user's app has its own. */
 export const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
   context: Record<string, unknown>;
 };
 
-/** Rules look at resources, not at code: nothing needs to be bundled. */
+/** Rules read resources, not code, so nothing needs to be bundled. */
 export const noCode: HandlerCode = () => {
   const folder = temporaryFolder('no-code');
   writeFileSync(join(folder, 'index.mjs'), '');
@@ -38,7 +38,7 @@ export const OPERATIONS = {
   ship: { target: ['depot'], downstream: { kind: 'http' as const, url: 'http://127.0.0.1/' } },
 };
 
-/** An operation for each kind of downstream, by name and by ARN, with everything that one can name. */
+/** An operation for each kind of downstream, by name and by ARN, with every option set. */
 const EVERY_KIND: ConfigInput['operations'] = Object.fromEntries(
   (
     [
@@ -78,7 +78,7 @@ export const everyKindInput: ConfigInput = {
 export const everyKind = configFrom(everyKindInput);
 
 const theirs = (): Template => {
-  // No feature flags at all: the construct must keep its promises in an app of any age.
+  // No feature flags at all: the construct must keep the rules in an app of any age.
   const stack = new Stack(new App(), 'TheirStack');
   new Ops(stack, 'Ops', new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } }));
   return joined([jsonOf(stack)]);
@@ -87,7 +87,7 @@ const theirs = (): Template => {
 export interface Subject {
   readonly name: string;
   readonly template: Template;
-  /** Whether its data outlives it. */
+  /** Whether its data outlives the stack. */
   readonly kept: boolean;
   /** Whether its configuration has destinations. */
   readonly tells?: boolean;
@@ -97,9 +97,9 @@ export const OURS: readonly Subject[] = [
   { name: 'the stage dev', template: ours('dev'), kept: false },
   { name: 'the stage prod', template: ours('prod'), kept: true },
 ];
-export const THEIRS: Subject = { name: "the construct in somebody's stack", template: theirs(), kept: true };
+export const THEIRS: Subject = { name: "a user's stack", template: theirs(), kept: true };
 const EVERY: Subject = {
-  name: 'a stage with every kind of downstream and destination',
+  name: 'the full stage',
   template: ours('kinds', everyKind),
   kept: false,
   tells: true,

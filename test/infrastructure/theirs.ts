@@ -1,4 +1,4 @@
-/** The construct in somebody's own stack, with the props that a test is about. */
+/** The construct in a user's stack, with the props that a test needs. */
 import { App, Stack, type StackProps } from 'aws-cdk-lib';
 import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import type { CfnElement } from 'aws-cdk-lib/core';
@@ -19,6 +19,6 @@ export interface Whole extends Template {
 
 export const templateOf = (stack: Stack): Whole => Synthesised.fromStack(stack).toJSON() as Whole;
 
-/** What a construct is called in its template. */
+/** The logical id of a construct. */
 export const logicalId = (construct: IConstruct): string =>
   Stack.of(construct).getLogicalId(construct.node.defaultChild as CfnElement);

@@ -1,10 +1,10 @@
-/** Every alarm's threshold: a figure that is a thousand times too high looks like any other, and never tells anybody. */
+/** Every alarm's threshold: a limit with a wrong unit looks correct, and the alarm never starts. */
 import { expect, it } from 'vitest';
 import { aConfig } from '../factories/factories.ts';
 import { ofType } from './rules/template.ts';
 import { ours } from './templates.ts';
 
-it('every alarm goes on where its metric is so much, in so many periods of so many seconds', () => {
+it('every alarm has its statistic, threshold, periods and missing data as listed', () => {
   const config = {
     ...aConfig({ circuit: { failures: 5, coolDown: 900_000 } }),
     destinations: { ops: { kind: 'queue' as const, name: 'ops' } },

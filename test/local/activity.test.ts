@@ -6,7 +6,7 @@ import { batchId, NOW, operationName, target } from '../factories/factories.ts';
 const tracker = (id: string): FanOutId => id as FanOutId;
 
 describe('npm start', () => {
-  it('does not count failures where one was enough', () => {
+  it('gives no count of failures if one failure opened the circuit', () => {
     const opened = { event: 'circuit-opened', operation: operationName('ship'), until: NOW, failures: 5 } as const;
     expect(lineOf({ ...opened, reason: 'answered 503' })).toBe(
       '⏸ circuit of ship open, its tasks wait (5 failures in a row): answered 503',
@@ -24,18 +24,18 @@ describe('npm start', () => {
     retryAt: NOW,
   } as const;
   it.each([
-    ['be called about again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 to be retried later: answered 503'],
+    ['are called again', { ...postponed, reason: 'answered 503' }, '↻ b#1#1  3 to be retried later: answered 503'],
     [
       'report later',
       { ...postponed, pending: 3, reason: 'its job reports later' },
       '… b#1#1  3 pending: its job reports later',
     ],
     [
-      'do either',
+      'are called again or report later',
       { ...postponed, pending: 2, reason: 'answered retry' },
       '↻ b#1#1  1 to be retried later, 2 pending: answered retry',
     ],
-  ] as const)('says of tasks that they are to %s', (_, event, line) => expect(lineOf(event)).toBe(line));
+  ] as const)('prints a line for tasks that %s', (_, event, line) => expect(lineOf(event)).toBe(line));
 
   const repaired = {
     event: 'repaired',
@@ -47,17 +47,17 @@ describe('npm start', () => {
 
   it.each([
     [
-      'tasks that nobody led',
+      'tasks without a leader',
       { ...repaired, finding: 'stranded' },
       '↻ repaired: tasks of ship/depot=MUC waited without a leader',
     ],
     [
-      'a leader that is gone',
+      'a dead leader',
       { ...repaired, finding: 'expired-lock' },
       '↻ repaired: the leader of ship/depot=MUC was gone',
     ],
     [
-      'a batch that nobody finished',
+      'an unfinished batch',
       { ...repaired, finding: 'leaderless-batch', batchId: batchId('b#1#1') },
       '↻ repaired: b#1#1 was not sealed and had no leader',
     ],
@@ -69,7 +69,7 @@ describe('npm start', () => {
     ['redriven tasks', { event: 'redriven', operation: operationName('ship'), tasks: 2 }, '↻ 2 tasks of ship redriven'],
     ['a dead letter', { ...letter, queue: 'elect' }, '↻ dead letter of elect sent again (2)'],
     ['a refused message', { ...letter, queue: 'rejected' }, '↻ refused message sent again'],
-  ] as const)('has a line for %s that was put right', (_, event, line) => expect(lineOf(event)).toBe(line));
+  ] as const)('prints a line for %s after a repair', (_, event, line) => expect(lineOf(event)).toBe(line));
 
   const ended = { event: 'fan-out-ended', status: 'complete', because: 'all-done', total: 1, failed: 0 } as const;
   it.each([
@@ -81,9 +81,9 @@ describe('npm start', () => {
       '↻ repaired: list night was done but not completed',
     ],
     [
-      'a list whose destination is gone',
+      'a list without its destination',
       { event: 'fan-out-untold', fanOut: tracker('~night'), destination: 'ops' },
       '✗ no event for list night: ops is not configured',
     ],
-  ] as const)('calls %s by its name', (_, event, line) => expect(lineOf(event)).toBe(line));
+  ] as const)('prints the name of %s', (_, event, line) => expect(lineOf(event)).toBe(line));
 });

@@ -9,7 +9,7 @@ import { startLocalFlow } from './flow.ts';
 
 type OperationInput = ConfigInput['operations'][string];
 
-it('the bundles that a deployment uploads run the whole flow', async () => {
+it('the bundles of a deployment run the whole flow', async () => {
   const flow = await startLocalFlow({}, { code: 'bundles' });
   try {
     const ids = await flow.send([
@@ -19,7 +19,7 @@ it('the bundles that a deployment uploads run the whole flow', async () => {
     const tasks = await flow.ended(ids);
     expect(tasks.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect(flow.downstream.calls.map(({ items }) => items.map(({ id }) => id))).toEqual([ids]);
-    // It lies beside the bundle.
+    // openapi.json lies beside the bundle.
     expect(await flow.get('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
   } finally {
     await flow.stop();

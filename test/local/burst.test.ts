@@ -11,15 +11,18 @@ import { type LocalFlow, startLocalFlow } from './flow.ts';
 
 const TASKS = 10_000;
 const TARGETS = 20;
-/** The busiest Target gets more than a quarter of them. */
+/** Uneven: the busiest Target gets more than a quarter of the tasks. */
 const DEPOTS = zipf(TASKS, TARGETS, 1);
 const SIZE = 100;
-/** One in so many fails. */
+/** One task in 500 fails. */
 const FAILING = 500;
-/** In ms, and longer than a busy machine mostly takes to register them all: what is sealed for its age is the end of a Target. */
+/**
+ * In milliseconds. Longer than the registration of all tasks usually takes on a busy machine, so that only the last
+ * batch of a Target is sealed by its age.
+ */
 const MAX_WAIT = 60_000;
 
-describe('a burst of 10,000 tasks over 20 targets, of which some get many more', () => {
+describe('a burst of 10,000 tasks over 20 uneven Targets', () => {
   let flow: LocalFlow;
   let ids: string[];
   let took: number;
@@ -41,12 +44,12 @@ describe('a burst of 10,000 tasks over 20 targets, of which some get many more',
   }, 600_000);
   afterAll(() => flow.stop());
 
-  it('reaches the downstream once each, every batch of one Target', () => {
+  it('reaches the downstream once for each task, one Target a batch', () => {
     expectEachTaskInOneBatch(flow.downstream.calls, ids);
     expect(flow.downstream.calls.flatMap(({ items }) => items)).toHaveLength(TASKS);
   });
 
-  it('fills every batch but the last of each Target, and those that were old before they were full', () => {
+  it("fills every batch but each Target's last and those sealed by maxWait", () => {
     const partial = new Map<string, number>();
     for (const { target, items } of flow.downstream.calls)
       if (items.length < SIZE) partial.set(target, (partial.get(target) ?? 0) + 1);
@@ -54,25 +57,25 @@ describe('a burst of 10,000 tasks over 20 targets, of which some get many more',
     for (const [target, count] of partial) expect(count, target).toBeLessThanOrEqual(most);
   });
 
-  it('costs no more than it should a task, as the engines count it', () => {
+  it('stays within the cost per task that the engines count', () => {
     const per = (counts: ReadonlyMap<string, number>): number => total(counts) / TASKS;
     const { writeUnits, readUnits, sqsRequests, invocations } = flow.bill;
     const cost = { write: per(writeUnits), read: per(readUnits), sqs: per(sqsRequests), invocations: per(invocations) };
     console.log('a task:', JSON.stringify(cost));
-    // What is counted too low is not counted.
+    // The lower bounds show that the counts work.
     expect(cost.write).toBeGreaterThan(5);
     expect(cost.write).toBeLessThanOrEqual(5.3);
     expect(cost.read).toBeGreaterThan(0.5);
-    // 1.5 where the machine has little else to do; on a busy one leaders are slower, and hand over more often.
+    // About 1.5 on an idle machine. On a busy one leaders are slower and hand over more often.
     expect(cost.read).toBeLessThanOrEqual(1.6);
-    // The producer's own are not among them; receives and deletes of ten messages at once are.
+    // Includes receives and deletes of ten messages at once, but not the producer's requests.
     expect(cost.sqs).toBeGreaterThan(0.2);
     expect(cost.sqs).toBeLessThanOrEqual(0.4);
     expect(cost.invocations).toBeGreaterThanOrEqual(0.1);
     expect(cost.invocations).toBeLessThanOrEqual(0.15);
   });
 
-  it('makes hardly more batches than there must be', async () => {
+  it('makes at most 1% more batches than the minimum', async () => {
     const registered = await registeredAt(flow.stack.clients.dynamodb, flow.stack.addresses.tables.task);
     const fewest = [...Map.groupBy(registered.values(), ({ target }) => target).values()]
       .map((same) =>
@@ -87,15 +90,15 @@ describe('a burst of 10,000 tasks over 20 targets, of which some get many more',
     expect(fewest / flow.downstream.calls.length).toBeGreaterThanOrEqual(0.99);
   });
 
-  it('elects a handful of leaders with a handful of messages: losers do not come back to ask', () => {
+  it('elects few leaders with few messages, since losers do not poll', () => {
     const elections = flow.bill.invocations.get('Flow-ElectHandler-Function') ?? 0;
     const leaders = flow.events.filter(({ event }) => event === 'led').length;
-    // Polling losers would come back for as long as their Target is led: thousands of invocations for a few leaders.
+    // Polling losers would return for as long as a leader holds their Target: thousands of invocations.
     expect(elections).toBeLessThan(TASKS / 50);
     expect(leaders).toBeLessThan(TARGETS * 10);
   });
 
-  it('is told by the console with the numbers that are in the tables', async () => {
+  it('appears in the console with the numbers of the tables', async () => {
     const { addresses, clients } = flow.stack;
     const rowsOf = async (table: string): Promise<Record<string, unknown>[]> => {
       const rows: Record<string, unknown>[] = [];
@@ -107,7 +110,7 @@ describe('a burst of 10,000 tasks over 20 targets, of which some get many more',
     const withStatus = (status: string): number => tasks.filter(({ Status }) => Status === status).length;
     const page = await listen(addresses.console ?? '', []);
     const shown = (): OperationTotals | undefined => page.last('metrics')?.totals.operations[0];
-    // The last batch says that it is over once its results are written.
+    // The event of the last batch follows the write of its results.
     await eventually(() => (shown()?.tasksSucceeded ?? 0) + (shown()?.tasksFailed ?? 0) >= TASKS);
     await page.close();
     expect(shown()).toEqual({

@@ -1,4 +1,4 @@
-/** Callbacks on the local stack: the queue, the λ, the sweep and the API as the template has them. */
+/** Callbacks on the local stack, with the queue, the function, the sweep and the API of the template. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
@@ -22,7 +22,7 @@ interface Got {
   readonly data: Record<string, unknown>;
 }
 
-/** A receiver of events: what it got, and what it answers. */
+/** A receiver of events: the events it got, and the status it answers. */
 const startReceiver = async () => {
   const got: (Got & { readonly isSigned: boolean })[] = [];
   let answer = (_: Got): number => 204;
@@ -107,7 +107,7 @@ const lying = async (): Promise<number> => {
   return queues.find(({ queue }) => queue === 'given-up')?.messages ?? Number.NaN;
 };
 
-/** The next event in the destination's queue that is about a task. */
+/** The next event on a task in the destination's queue. */
 const inQueue = (subject: string): Promise<Got> =>
   eventually(async () => {
     const QueueUrl = flow.queue('callbackQueue').replace(/[^/]+$/, 'groupage-ops');
@@ -118,11 +118,11 @@ const inQueue = (subject: string): Promise<Got> =>
   });
 
 describe('callbacks', () => {
-  it('have a queue, which is told to whoever looks', () => {
+  it('have a queue, which the local addresses name', () => {
     expect(stack.addresses.queues.callback).toBe(setting(stack.settings, 'callbackQueue'));
   });
 
-  it('come signed to an HTTP destination, again while it answers 500, each time the same', async () => {
+  it('arrive signed over HTTP, and unchanged on each retry after a 500', async () => {
     receiver.answers(() => (gotOf('twice').length <= 2 ? 500 : 200));
     await tell(callback('twice', 'hook'));
     const got = await eventually(() => (gotOf('twice').length >= 3 ? gotOf('twice') : undefined), 60_000);
@@ -135,9 +135,9 @@ describe('callbacks', () => {
     );
   });
 
-  it('that no destination takes are given up, which are counted, and sent again on request', async () => {
+  it('are given up if the destination refuses them, counted, and redriven by the API', async () => {
     receiver.answers(() => 410);
-    // Too old: after some chances only a person has it sent again.
+    // Too old for automatic retries: after some attempts the event waits for a redrive by a person.
     await tell(callback('gone', 'hook', Date.now() - 80 * 3_600_000));
     await eventually(async () => (await lying()) === 1, 60_000);
     expect(gotOf('gone')).toHaveLength(3);
@@ -153,7 +153,7 @@ describe('callbacks', () => {
     await eventually(async () => (await lying()) === 0, 60_000);
   });
 
-  it('to a topic, of which there is none here, fail with what to do', async () => {
+  it('to a topic fail on the local stack, and the error says what to set', async () => {
     await tell(callback('nowhere', 'news'));
     const failure = await eventually(
       () => events.find((each) => JSON.stringify(each).includes('"destination":"news"')),
@@ -162,15 +162,15 @@ describe('callbacks', () => {
     expect(failure).toMatchObject({ event: 'not-delivered', cause: expect.stringContaining('AWS_ENDPOINT_URL_SNS') });
   });
 
-  it('to a destination that is not configured lie in the rejected queue', async () => {
+  it('to an unknown destination lie in the rejected queue', async () => {
     await tell(callback('lost', 'elsewhere'));
     const refused = await eventually(async () => (await flow.rejected())[0], 60_000);
     expect(refused.errors).toEqual([{ path: 'to', reason: expect.stringMatching(/"elsewhere"; configured are ops/) }]);
   });
 });
 
-describe('the initiator of a task', () => {
-  it("that failed is told by the operation's destination, or by the task's own", async () => {
+describe('the callback of a task', () => {
+  it("that failed goes to the operation's destination, or the task's own", async () => {
     const [first = '', second = ''] = await flow.send([
       { depot: 'MUC', fail: true },
       { operation: 'ship', payload: { depot: 'MUC', fail: true }, callback: 'hook', correlationId: 'c-1' },
@@ -184,7 +184,7 @@ describe('the initiator of a task', () => {
     expect(got).toMatchObject({ isSigned: true, data: { correlationId: 'c-1', error: { code: 'no-such-depot' } } });
   });
 
-  it('that succeeded is told where the task asks for it, and nobody else is', async () => {
+  it('that succeeded is sent only if the task names a destination', async () => {
     const [quiet = '', asked = ''] = await flow.send([
       { depot: 'HAM' },
       { operation: 'ship', payload: { depot: 'HAM' }, callback: 'hook' },
@@ -194,7 +194,7 @@ describe('the initiator of a task', () => {
     expect(gotOf(quiet)).toEqual([]);
   });
 
-  it('who cannot be told changes nothing: the task has its result', async () => {
+  it("does not change the task's result if no destination takes it", async () => {
     receiver.answers(() => 500);
     const [task = ''] = await flow.send([{ operation: 'ship', payload: { depot: 'BER' }, callback: 'hook' }]);
     await eventually(() => gotOf(task).length >= 2, 60_000);

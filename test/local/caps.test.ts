@@ -1,4 +1,4 @@
-/** The cap of an operation, with as many functions at once as Lambda would have: more than the cap lets through. */
+/** The cap of an operation, with more concurrent functions than the cap allows, as on Lambda. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { synthesise } from '../../tools/local/assembly.ts';
@@ -15,7 +15,7 @@ import { startTestDownstream } from '../factories/downstream.ts';
 
 const TOTAL = 25;
 const TARGETS = 60;
-/** Each takes batches off the queue in five places: thirty in all. */
+/** Each extra poller takes batches from the queue with five receivers: thirty in all. */
 const MORE = 5;
 
 let flow: Flow;
@@ -43,9 +43,9 @@ afterAll(async () => {
   await flow?.stop();
 });
 
-it('lets no more calls through at once over sixty Targets, and no fewer; all is done, and every slot is given back', async () => {
+it('a cap over 60 Targets is reached, never exceeded, and every slot is released', async () => {
   const atOnce = countAtOnce();
-  // Nobody is answered until the cap is reached, and a moment longer: time for one more to come.
+  // No call is answered until the cap is reached and 1.5 s have passed: time for one more call to arrive.
   const isFull = eventually(() => atOnce.all >= TOTAL).then(() => setTimeout(1_500));
   flow.downstream.behave(
     atOnce.count(async () => {

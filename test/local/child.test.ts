@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { end, spawnWatched } from '../../tools/local/child.ts';
 import { eventually } from '../end-to-end/flow.ts';
 
-/** Does not stop when it is asked to. It says so once that is true. */
+/** Ignores SIGTERM, and prints a line once it does. */
 const STUBBORN = ['sh', '-c', 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'] as const;
 const CHILD = join(import.meta.dirname, '../../tools/local/child.ts');
 
@@ -17,13 +17,13 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe('a program that is watched', () => {
+describe('a watched program', () => {
   const pids: number[] = [];
   afterEach(() => {
     for (const pid of pids.splice(0).filter(isAlive)) process.kill(pid, 'SIGKILL');
   });
 
-  it('ends with the process that started it, though that was killed and it would not stop', async () => {
+  it('that ignores SIGTERM ends when its starter is killed', async () => {
     const code = `
       import { spawnWatched } from ${JSON.stringify(CHILD)};
       const child = spawnWatched(...${JSON.stringify([STUBBORN[0], STUBBORN.slice(1)])});
@@ -37,7 +37,7 @@ describe('a program that is watched', () => {
     await eventually(() => !isAlive(pid));
   });
 
-  it('is killed when it does not stop, and then lets its watchdog go', async () => {
+  it('that ignores SIGTERM is killed, and its watchdog ends', async () => {
     const child = spawnWatched(STUBBORN[0], STUBBORN.slice(1));
     pids.push(child.pid as number);
     await once(child.stdout as NodeJS.ReadableStream, 'data');

@@ -7,7 +7,7 @@ import { type Listening, listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from './flow.ts';
 
-/** All that a page may ask for at once, some of it dear. */
+/** Requests that a page may send at once, some of them expensive. */
 const DEAR = [
   '/v1/operations',
   '/v1/operations/ship',
@@ -16,10 +16,10 @@ const DEAR = [
   ...['A', 'B', 'C'].map((depot) => `/v1/batches?target=ship%2Fdepot%3D${depot}`),
 ];
 
-describe('the console of a local stack', () => {
+describe('the local console', () => {
   let flow: LocalFlow;
   let site: string;
-  /** Of the API alone, as the engine counts. */
+  /** Only the API's units, as the engine counts them. */
   let bill: Bill;
   beforeAll(async () => {
     bill = newBill();
@@ -35,16 +35,16 @@ describe('the console of a local stack', () => {
   const readSoFar = (): number => total(bill.readUnits);
   const bodyOf = <Body>(page: Listening, path: string): Body | undefined =>
     page.last('answer', (answer) => answer.path === path)?.body as Body | undefined;
-  /** Rounds that a page has seen. */
+  /** Rounds of reads that a page has received. */
   const rounds = (page: Listening): LiveEvents['usage'][] =>
     page.heard.flatMap((each) => (each.name === 'usage' ? [each.data] : []));
 
-  it('asks nothing before a page is open', async () => {
+  it('reads nothing before a page is open', async () => {
     await setTimeout(3_000);
     expect(readSoFar()).toBe(0);
   });
 
-  it('shows a page tasks that are sent through it, their batch and what came of it, and sums them up', async () => {
+  it('shows a page its tasks, their batch and results, and the totals', async () => {
     const path = `/v1/batches?target=${encodeURIComponent(flow.target('A'))}`;
     const page = await listen(site, [path, '/v1/operations']);
     await eventually(() => page.last('answer', (answer) => answer.path === path)?.status === 404);
@@ -63,7 +63,7 @@ describe('the console of a local stack', () => {
     await page.close();
   });
 
-  it('says what it is about', async () => {
+  it('describes its source', async () => {
     const about = await (await fetch(`${site}console/about`)).json();
     expect(about).toMatchObject({
       source: { kind: 'local' },
@@ -72,7 +72,7 @@ describe('the console of a local stack', () => {
     });
   });
 
-  it('costs an open page no more than it states, as the engine counts, however much it asks for', async () => {
+  it('keeps an open page within the stated read units, whatever it requests', async () => {
     const ids = await flow.send(
       Array.from({ length: 300 }, (_, n) => ({ depot: 'ABC'[n % 3], text: 'x'.repeat(2_000) })),
     );
@@ -85,12 +85,12 @@ describe('the console of a local stack', () => {
     await page.close();
     const { everySeconds = 0 } = seen.at(-1) ?? {};
     expect(seen.at(-1)?.readUnits).toBe(units);
-    // So dear that it is asked for more seldom than every two seconds.
+    // Too expensive for a round every two seconds.
     expect((units / seen.length) * (3_600 / 2)).toBeGreaterThan(LOCAL.readUnitsPerHourMax);
     expect((units / seen.length) * (3_600 / everySeconds)).toBeLessThanOrEqual(LOCAL.readUnitsPerHourMax);
   });
 
-  it('asks nothing once the page has gone', async () => {
+  it('reads nothing after the page has closed', async () => {
     const page = await listen(site, ['/v1/operations']);
     await eventually(() => rounds(page).length > 0);
     await page.close();

@@ -1,4 +1,4 @@
-/** Data files of the local engines that cannot be used: a start says which one, and what to do. */
+/** Unusable data files of the local engines: a start names the file and says what to do. */
 import {
   chmodSync,
   closeSync,
@@ -24,11 +24,11 @@ import { startEngines } from '../../tools/local/engines.ts';
 const PORTS = { dynamodb: 0, sqs: 0 };
 const FILES = { tables: 'dynamodb.db', queues: 'fauxqs.db' } as const;
 
-/** How a file comes to be of no use. */
+/** Ways in which a file becomes unusable. */
 const SPOIL: Readonly<Record<string, (file: string) => void>> = {
   'is something else': (file) => writeFileSync(file, 'not a database'.repeat(1_000)),
   'was cut amid a page': (file) => truncateSync(file, 1_000),
-  // Beyond the first pages, which engines read when they start.
+  // Beyond the first pages, which the engines read at start.
   'has pages in the middle that are something else': (file) => {
     const { size } = statSync(file);
     const garbage = Buffer.alloc(Math.floor(size / 2 / 4_096) * 4_096, 'garbage');
@@ -44,7 +44,7 @@ const SPOIL: Readonly<Record<string, (file: string) => void>> = {
   'was cut in half': (file) => truncateSync(file, Math.floor(statSync(file).size / 2 / 4_096) * 4_096),
 };
 
-describe('a data file of the local engines', () => {
+describe('a start whose data file', () => {
   let sound: string;
   beforeAll(async () => {
     sound = temporaryFolder('data');
@@ -78,7 +78,7 @@ describe('a data file of the local engines', () => {
 
   it.each(
     Object.keys(FILES).flatMap((what) => Object.keys(SPOIL).map((how) => [what as keyof typeof FILES, how] as const)),
-  )('with the %s that %s is named, with what is lost without it; so the next start works', async (what, how) => {
+  )('of %s %s names it and the loss; without it, the next start works', async (what, how) => {
     const folder = copy();
     const file = join(folder, FILES[what]);
     SPOIL[how]?.(file);
@@ -90,7 +90,7 @@ describe('a data file of the local engines', () => {
     await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
   });
 
-  it.each(Object.entries(FILES))('with the %s that is a folder is named', async (_, name) => {
+  it.each(Object.entries(FILES))('of %s is a folder names the path', async (_, name) => {
     const folder = copy();
     for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `${name}${end}`), { force: true });
     mkdirSync(join(folder, name));
@@ -100,7 +100,7 @@ describe('a data file of the local engines', () => {
   });
 
   it.each(Object.entries(FILES))(
-    'with the %s that another program has locked is named, and is not to be removed',
+    'of %s is locked by another program names it, and does not advise to remove it',
     async (_, name) => {
       const folder = copy();
       const other = new DatabaseSync(join(folder, name));
@@ -114,10 +114,10 @@ describe('a data file of the local engines', () => {
     },
   );
 
-  // Root may read everything: there is nothing to see then.
+  // Root may read every file, so the test cannot run as root.
   if (process.getuid?.() !== 0)
     it.each(Object.entries(FILES))(
-      'with the %s that may not be read is named, and is not to be removed',
+      'of %s cannot be read names it, and does not advise to remove it',
       async (_, name) => {
         const folder = copy();
         chmodSync(join(folder, name), 0o000);

@@ -32,7 +32,7 @@ describe('the local DynamoDB', () => {
     ['dynoxide', RESTARTS_A_MINUTE],
     ['DynamoDB Local', 1],
   ] as const)(
-    '%s has on disk what it acknowledged when it is killed amid writes (%i times), and runs again',
+    '%s keeps acknowledged writes when it is killed (%i times), and restarts',
     async ([name, times], context) => {
       const missing = name === 'DynamoDB Local' ? await javaProblem() : undefined;
       if (missing && !NOTHING_MAY_BE_MISSING) return context.skip(missing);
@@ -55,7 +55,7 @@ describe('the local DynamoDB', () => {
           const Id = `${writer}-${n}`;
           const isTaken = dynamodb.send(new PutCommand({ ...TABLE, Item: { Id } })).then(
             () => true,
-            // It was killed with that under way, and perhaps is away for longer than a client tries.
+            // The kill came during the write, and the restart may take longer than the client's retries.
             () => false,
           );
           if (await isTaken) acknowledged.push(Id);
@@ -77,7 +77,7 @@ describe('the local DynamoDB', () => {
     },
   );
 
-  it('is waited for by requests while it is started again', async () => {
+  it('lets requests wait while it restarts', async () => {
     const port = await freePort();
     const dynamodb = `http://127.0.0.1:${port}`;
     let settle = (): void => {};
@@ -86,22 +86,22 @@ describe('the local DynamoDB', () => {
     });
     const patient = localClients({ dynamodb, dynamodbSettled: () => settled });
     const request = patient.dynamodb.send(new ListTablesCommand());
-    // By then the patient one would have given up too.
+    // Without this wait, the patient client would fail too.
     await expect(localClients({ dynamodb }).dynamodb.send(new ListTablesCommand())).rejects.toThrow('ECONNREFUSED');
     const engine = await startDynamoDB({ port: 0 });
     ends.push(engine.stop);
-    // The engine has an address that nobody knows in advance.
+    // The engine has an address that is unknown before its start.
     ends.push((await startGuardedProxy(port, engine.endpoint)).stop);
     settle();
     expect((await request).TableNames).toEqual([]);
   });
 
-  it('waits for its port until whoever had it lets go, and says so when nobody does', async () => {
+  it('waits for its port, and reports a port that stays in use', async () => {
     const port = await freePort();
     const server = await new Promise<Server>((resolve) => {
       const listening = createServer().listen(port, '127.0.0.1', () => resolve(listening));
     });
-    // On the address that others know; dynoxide has one to itself.
+    // On the shared address; dynoxide has an address of its own.
     const options = { port, folder, engine: 'DynamoDB Local' } as const;
     await expect(startDynamoDB(options)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
     const starting = startDynamoDB(options);

@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => flow.stop());
 
-it('a batch of 100 tasks acks their items, which are of one group, in one write unit, and reads nothing for it', async () => {
+it('a batch of 100 tasks acks its fan-out items of one group with one write unit, without reads', async () => {
   const { clients, settings } = flow.backend;
   const fanOuts = dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable'));
   await fanOuts.open({ id: FAN_OUT, createdAt: Date.now() }, Date.now() + 600_000);
   await fanOuts.putGroups(FAN_OUT, [{ n: 0, size: GROUP }], Date.now());
-  /** But for the sweep, which asks each minute which ones are due. */
+  /** Without the sweep's query for due fan-outs, which runs each minute. */
   const ofFanOuts = (units: ReadonlyMap<string, number>): number =>
     [...units].reduce((sum, [what, count]) => sum + (/FanOut (?!Query)/.test(what) ? count : 0), 0);
   const [written, read] = [ofFanOuts(flow.bill.writeUnits), ofFanOuts(flow.bill.readUnits)];

@@ -1,4 +1,4 @@
-/** A local stack with engines of its own, which also shows what happens inside and what it costs. */
+/** A local stack with its own engines, which also gives its events and its cost. */
 import { add, type Bill, metered, newBill } from '../../bench/meter.ts';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
@@ -16,7 +16,7 @@ export interface LocalFlow extends Flow {
   readonly bill: Bill;
 }
 
-/** @param fields of its one operation, `ship`. @param ofAll what the configuration has besides. */
+/** @param fields of its only operation, `ship`. @param ofAll the rest of the configuration. */
 export const startLocalFlow = async (
   fields: Fields = {},
   options: Partial<StackOptions> = {},

@@ -15,7 +15,7 @@ interface Asked {
   readonly isBase64Encoded?: boolean;
 }
 
-/** What Lambda answers for its function URL; it makes a 502 of anything that a function throws. */
+/** Lambda's answer for its function URL. Lambda makes a 502 of anything that a function throws. */
 const ask = async ({ method = 'GET', rawPath = '/v1/targets', ...fields }: Asked) => {
   const api = [...flow.stack.functions.values()].find(({ name }) => name.includes('ApiHandler'));
   const domainName = 'id.lambda-url.eu-central-1.on.aws';
@@ -31,8 +31,8 @@ const ask = async ({ method = 'GET', rawPath = '/v1/targets', ...fields }: Asked
   return answer as { readonly statusCode: number; readonly body: string };
 };
 
-it("answers what is hardly a request as the caller's fault", async () => {
-  // What no `Request` can be made of, hono's adapter answers, and says so.
+it('the function URL answers malformed requests with a 4xx status', async () => {
+  // hono's adapter answers if no `Request` can be made, and logs that.
   const said = vi.spyOn(console, 'error').mockReturnValue();
   const odd: readonly Asked[] = [
     { body: '{}' },
@@ -55,11 +55,11 @@ it("answers what is hardly a request as the caller's fault", async () => {
   expect(said).toHaveBeenCalledTimes(4);
   said.mockRestore();
   expect((await ask({})).statusCode).toBe(200);
-  // No query parameters of ours, whatever else they are the names of.
+  // Names of built-in properties are not query parameters of the API.
   expect((await ask({ rawQueryString: '__proto__=1&constructor=x' })).statusCode).toBe(400);
 });
 
-it('describes itself, with the address at which it was asked for', async () => {
+it('the function URL serves its OpenAPI document with the address of the request', async () => {
   const { statusCode, body } = await ask({ rawPath: '/v1/openapi.json' });
   expect([statusCode, JSON.parse(body)]).toEqual([
     200,

@@ -11,7 +11,7 @@ describe('messages that are gathered', () => {
   });
 
   const sent: string[][] = [];
-  /** Those of an invocation of at most three, or of a second; whatever begins with `bad` fails. */
+  /** Invocations take at most three messages or one second. A message that begins with `bad` fails. */
   const gathering = () => {
     sent.length = 0;
     return new Gathering<string>(
@@ -24,7 +24,7 @@ describe('messages that are gathered', () => {
     );
   };
 
-  it('are handed on at once when they are as many as fit', async () => {
+  it('are passed on at once when the batch is full', async () => {
     const open = gathering();
     const done = ['a', 'bad', 'c', 'd'].map((message) => open.add(message));
     expect(await Promise.all(done.slice(0, 3))).toEqual([true, false, true]);
@@ -33,7 +33,7 @@ describe('messages that are gathered', () => {
     expect(await done[3]).toBe(true);
   });
 
-  it('are handed on when the first of them has waited, counted from when it came', async () => {
+  it('are passed on when the first one has waited for the window', async () => {
     const open = gathering();
     const first = open.add('a');
     vi.advanceTimersByTime(900);
@@ -44,7 +44,7 @@ describe('messages that are gathered', () => {
     expect([await first, await second, sent]).toEqual([true, true, [['a', 'b']]]);
   });
 
-  it('are no more than an invocation has bytes for', async () => {
+  it('do not exceed the payload limit of an invocation', async () => {
     const open = gathering();
     const done = ['1 large', '2 large', '3 large'].map((message) => open.add(message));
     await done[0];
@@ -54,14 +54,14 @@ describe('messages that are gathered', () => {
     expect(sent).toEqual([['1 large', '2 large'], ['3 large']]);
   });
 
-  it('all hear of an invocation that failed', async () => {
+  it('all fail if their invocation fails', async () => {
     const open = gathering();
     const done = ['a', 'crash', 'c'].map((message) => open.add(message));
     expect((await Promise.allSettled(done)).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
   });
 });
 
-it('a local stack hands on as many register messages as its configuration says, and each task is done', async () => {
+it('a local stack passes on as many register messages at once as configured', async () => {
   const flow = await startLocalFlow({}, {}, { register: { maxMessages: 30, maxWait: '5s' } });
   try {
     const ids = await flow.send(Array.from({ length: 60 }, (_, n) => ({ depot: 'A', n })));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keepRunning, RESTARTS_A_MINUTE, type Run } from '../../tools/local/keep-running.ts';
 
-/** A program whose runs a test ends, or whose starts fail. */
+/** A program whose runs the test ends, or whose starts fail. */
 const aProgram = () => {
   const runs: { end: (why: string) => void; isStopped: boolean }[] = [];
   const failures: Error[] = [];
@@ -24,7 +24,7 @@ const aProgram = () => {
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a program that is kept running', () => {
-  it('is started again when it ends, and that is told', async () => {
+  it('restarts when it ends, and the end is reported', async () => {
     const { runs, start } = aProgram();
     const told: string[] = [];
     const kept = await keepRunning(start, (why) => told.push(why));
@@ -35,7 +35,7 @@ describe('a program that is kept running', () => {
     expect(runs.map(({ isStopped }) => isStopped)).toEqual([false, true]);
   });
 
-  it('is given up when it ends too often within a minute, however it ended', async () => {
+  it('is given up when it ends too often within a minute', async () => {
     const { runs, failures, start } = aProgram();
     let now = 0;
     const kept = await keepRunning(
@@ -43,7 +43,7 @@ describe('a program that is kept running', () => {
       () => {},
       () => now,
     );
-    // Once now and then is no matter.
+    // One end a minute does not count against the limit.
     for (let n = 0; n < 10; n += 1) {
       now += 60_000;
       runs.at(-1)?.end('now and then');
@@ -56,13 +56,13 @@ describe('a program that is kept running', () => {
     expect(runs).toHaveLength(11);
   });
 
-  it('that does not start is the matter of who wanted it', async () => {
+  it('rejects if the first start fails', async () => {
     const { failures, start } = aProgram();
     failures.push(new Error('no such program'));
     await expect(keepRunning(start, () => {})).rejects.toThrow('no such program');
   });
 
-  it('is stopped for good, also while it starts again', async () => {
+  it('stops for good, also during a restart', async () => {
     const { runs, start } = aProgram();
     let letStart = (): void => {};
     let isFirst = true;

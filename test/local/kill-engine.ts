@@ -3,8 +3,8 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * @param which what only this engine's command has in it, its folder; or the process that runs it
- * @returns whether there was one
+ * @param which text that only this engine's command contains: its folder; or the process that runs the engine
+ * @returns whether an engine was found
  */
 export const killEngine = async (which: string | ChildProcess): Promise<boolean> => {
   const pid = await (typeof which === 'string' ? pidOf(which) : pidOf('', ['-P', String(which.pid)]));
@@ -16,13 +16,13 @@ export const killEngine = async (which: string | ChildProcess): Promise<boolean>
   }
 };
 
-/** The engine's own command begins with its path; the watchdog beside it has that only among its arguments. */
+/** The engine's command begins with its path. The watchdog beside it has that path only as an argument. */
 const pidOf = async (argument: string, options: readonly string[] = []): Promise<number | undefined> => {
   try {
     const { stdout } = await promisify(execFile)('pgrep', [...options, '-f', `^[^ ]*(dynoxide|java) .*${argument}`]);
     return Number(stdout);
   } catch (cause) {
-    // pgrep has found none.
+    // pgrep found no process.
     if ((cause as { code?: unknown }).code === 1) return undefined;
     throw cause;
   }

@@ -1,4 +1,6 @@
-/** Caps outlive a process that is killed amid its calls: whoever comes after it counts those that it left. */
+/**
+ * Caps survive a process that is killed during its calls: the next process counts the slots that the first one left.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
@@ -18,7 +20,7 @@ let downstream: TestDownstream;
 let runtime: LocalProcess;
 const counts = { single: countAtOnce(), few: countAtOnce() };
 let cutShort = 0;
-/** Where a kill is near, calls wait for it, however slow the machine is. */
+/** Calls wait for a pending kill, however slow the machine is. */
 let kill: Promise<void> | undefined;
 let waiting = 0;
 beforeAll(async () => {
@@ -28,7 +30,7 @@ beforeAll(async () => {
     });
     const counted = counts[call.operation as keyof typeof counts].count(async () => {
       await setTimeout(250);
-      // Nobody's call ends before there were as many at once as there may be.
+      // No call ends before the cap was reached.
       if (call.operation === 'few') await eventually(() => counts.few.all >= TOTAL);
       if (kill) {
         waiting += 1;
@@ -39,7 +41,7 @@ beforeAll(async () => {
     return counted(call, response);
   });
   const batch = { maxSize: 2, maxWait: '200ms' } as const;
-  // One attempt: what a kill cut short does not count.
+  // One attempt: an attempt that a kill cut short does not count.
   const retry = { maxAttempts: 1, immediate: 0 };
   runtime = localProcess({
     operations: {
@@ -59,7 +61,7 @@ const send = async ({ sqs, queues }: LocalFile): Promise<string[]> => {
   return client.sendAll(['single', 'few'].flatMap((operation) => tasks.map((payload) => ({ operation, payload }))));
 };
 
-it('with SIGKILL amid calls, again and again, no cap is ever exceeded; all is done, and no slot is left taken', async () => {
+it('caps hold after repeated SIGKILL; all tasks succeed, and every slot is released', async () => {
   const ids: string[] = [];
   for (let round = 0; round < KILLS; round += 1) {
     const before = downstream.calls.length;

@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const TASKS = 600;
 
-describe('the local stack, killed with SIGKILL in the middle and started again', () => {
+describe('the local stack, killed with SIGKILL and started again', () => {
   let folder: string;
   let downstream: TestDownstream;
   let child: ChildProcess | undefined;
@@ -59,7 +59,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
   const slowCalls = (): number => downstream.calls.filter(({ target }) => target.endsWith('SLOW')).length;
   const arrived = (): Set<string> => new Set(downstream.calls.flatMap(({ items }) => items.map(({ id }) => id)));
 
-  it('finishes every task that was sent, and puts none into two batches', async () => {
+  it('finishes every task, and puts none into two batches', async () => {
     const ids: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const stack = await start();
@@ -69,7 +69,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
       const died = new Promise((resolve) => child?.once('exit', resolve));
       child?.kill('SIGKILL');
       await died;
-      // The engine goes with it: nothing is left that holds the port or the data.
+      // The engine ends with its process, so that the port and the data are free.
       await eventually(async () =>
         fetch(stack.dynamodb).then(
           () => false,
@@ -91,7 +91,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
     expect(new Set(batches.keys())).toEqual(new Set(ids));
   });
 
-  it('counts no attempt that was cut short with it', async () => {
+  it('counts no attempt that the kill cut short', async () => {
     const kill = async (): Promise<void> => {
       const died = new Promise((resolve) => child?.once('exit', resolve));
       child?.kill('SIGKILL');
@@ -112,7 +112,7 @@ describe('the local stack, killed with SIGKILL in the middle and started again',
     expect(await task()).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('drains and leaves nothing behind when it is asked to stop', async () => {
+  it('drains on SIGTERM, and leaves nothing behind', async () => {
     const running = child as ChildProcess;
     const ended = new Promise((resolve) => running.once('exit', resolve));
     running.kill('SIGTERM');

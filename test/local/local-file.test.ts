@@ -15,14 +15,14 @@ const folderWith = (fields: object): { folder: string; below: string } => {
   return { folder, below };
 };
 
-describe('a file that says where the local stack is', () => {
-  it('is found from the folders below it', async () => {
+describe("the file with the local stack's address", () => {
+  it('is found from the folders below', async () => {
     const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
     expect(readLocalFile(folder)?.api).toBe('http://127.0.0.1:4500/v1');
     expect((await connect({}, below)).url).toBe('http://127.0.0.1:4500/v1');
   });
 
-  it('leads nowhere but to this machine', async () => {
+  it('is ignored if its address is not on this machine', async () => {
     for (const api of [
       'http://evil.example/v1',
       'http://127.0.0.1.evil.example:80/v1',
@@ -37,7 +37,7 @@ describe('a file that says where the local stack is', () => {
     }
   });
 
-  it("counts for nothing when it is another user's, who may write a folder above", async () => {
+  it('is ignored if it belongs to another user, who may write a folder above', async () => {
     const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
     const own = process.getuid?.() ?? 0;
     const other = vi.spyOn(process, 'getuid').mockReturnValue(own + 1);

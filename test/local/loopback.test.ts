@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => flow?.stop());
 
 const JSON_1_0 = { 'content-type': 'application/x-amz-json-1.0' };
-/** DynamoDB wants to see that something is signed, and looks no further. */
+/** DynamoDB only checks that a signature is present. */
 const SIGNED = {
   authorization:
     'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=x',
@@ -23,7 +23,7 @@ interface Asked {
   readonly body?: string;
 }
 
-/** Something harmless to ask of everything that listens. */
+/** A harmless request to each listener. */
 const QUESTIONS: Record<'api' | 'sqs' | 'dynamodb', Asked> = {
   api: { path: '/v1/targets' },
   sqs: { path: '/', method: 'POST', headers: { ...JSON_1_0, 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' },
@@ -57,19 +57,19 @@ describe.each(['api', 'sqs', 'dynamodb'] as const)('the local %s', (part) => {
     expect(await statusWith({ 'sec-fetch-site': 'none' })).toBe(200);
   });
 
-  it('answers no name that was made to lead here (DNS rebinding)', async () => {
+  it('refuses a foreign host name that resolves to this machine (DNS rebinding)', async () => {
     for (const host of ['rebound.example', `rebound.example:${port()}`, 'localhost', `localhost.example:${port()}`])
       expect([host, await statusWith({ host })]).toEqual([host, 403]);
   });
 
-  it('answers not a page of another origin (cross-site requests)', async () => {
+  it('refuses pages of another origin (cross-site requests)', async () => {
     for (const origin of ['https://evil.example', 'null', `https://localhost:${port()}`, 'http://localhost:1', ''])
       expect([origin, await statusWith({ origin })]).toEqual([origin, 403]);
-    // No Origin: an image, a script, a link.
+    // Without Origin: an image, a script, a link.
     for (const site of ['cross-site', 'same-site']) expect(await statusWith({ 'sec-fetch-site': site })).toBe(403);
   });
 
-  it('tells no browser that another page may ask', async () => {
+  it('refuses the preflight of another origin', async () => {
     const asked = {
       origin: 'https://evil.example',
       'access-control-request-method': 'POST',
@@ -80,7 +80,7 @@ describe.each(['api', 'sqs', 'dynamodb'] as const)('the local %s', (part) => {
   });
 });
 
-it('the local queues take no form from a web page', async () => {
+it('the local SQS refuses a form of a web page', async () => {
   const { port } = new URL(flow.stack.addresses.sqs);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = { path: '/', method: 'POST', headers, body: 'Action=CreateTopic&Name=from-a-page' };
@@ -89,7 +89,7 @@ it('the local queues take no form from a web page', async () => {
   expect((await ask(form, port, {})).text).toContain('from-a-page');
 });
 
-it('the engine of the local DynamoDB is where no page would look', async () => {
+it('the engine of the local DynamoDB listens on an unusual loopback address', async () => {
   const engine = String(await flow.backend.clients.dynamodb.config.endpoint?.().then(({ hostname }) => hostname));
   expect(engine).toMatch(/^127\.\d+\.\d+\.\d+$/);
   expect(['127.0.0.1', '127.0.1.1']).not.toContain(engine);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow?.stop());
 
-/** What a function URL makes of a request: the path is as it was sent. An emulator may have decoded it. */
+/** The event that a function URL makes of a request: the path stays as sent. An emulator may have decoded it. */
 const event = (rawPath: string) => ({
   version: '2.0',
   rawPath,
@@ -22,7 +22,7 @@ const askUrl = async (rawPath: string): Promise<unknown> => {
   return { statusCode: answer?.statusCode, ...(JSON.parse(answer?.body ?? '{}') as object) };
 };
 
-it('finds a batch whose id has every character that an URL could mistake', async () => {
+it('the API finds a batch whose id has every character with a meaning in URLs', async () => {
   const depot = 'a/b%2F c#d?e&f~ü+';
   const ids = await flow.send([{ depot }]);
   const [task] = await flow.ended(ids);
@@ -31,7 +31,7 @@ it('finds a batch whose id has every character that an URL could mistake', async
   expect(byTarget.batches).toMatchObject([{ id: task?.batchId, status: 'succeeded', size: 1 }]);
 });
 
-it('finds a batch through a function URL, and through a gateway that decodes paths', async () => {
+it('the API finds a batch by an encoded path and by a decoded one', async () => {
   const [task] = await flow.ended(await flow.send([{ depot: 'MUC' }]));
   const id = String(task?.batchId);
   expect(id).toContain('#');

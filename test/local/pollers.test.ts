@@ -7,10 +7,10 @@ import { startSqs } from '../../tools/local/sqs-engine.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { startLocalFlow } from './flow.ts';
 
-/** More than the five pollers of the beginning have in hand, with five batches each. */
+/** More than the five initial pollers can hold, with five batches each. */
 const CALLS = 40;
 
-it('a queue is polled on while invocations take their time, so that nobody waits for whoever sleeps', async () => {
+it('a queue is polled during long calls, so that a batch need not wait for a sleeping one', async () => {
   const flow = await startLocalFlow({ batch: { maxSize: 1 }, timeout: '200s', circuit: null });
   const { promise: allAreThere, resolve } = Promise.withResolvers<void>();
   try {
@@ -29,7 +29,7 @@ it('a queue is polled on while invocations take their time, so that nobody waits
   }
 });
 
-/** Pollers of a queue with so many messages; `handle` gets each when it is received. */
+/** Pollers of a queue with the given number of messages. They call `handle` for each message. */
 const poll = async (
   messages: number,
   source: { concurrency: number; sleepers: Sleepers },
@@ -55,7 +55,7 @@ const poll = async (
   };
 };
 
-it('messages that sleep hold up no others, however few pollers a source may have', async () => {
+it('sleeping messages do not hold up others, whatever the limit of pollers', async () => {
   const sleepers = new Sleepers();
   const begun: number[] = [];
   const polling = await poll(20, { concurrency: 2, sleepers }, async () => {
@@ -63,14 +63,14 @@ it('messages that sleep hold up no others, however few pollers a source may have
     await sleepers.sleep(3_000);
   });
   try {
-    // With two at a time it would take ten rounds of three seconds.
+    // Two at a time would take ten rounds of three seconds.
     await eventually(() => begun.length === 20 && sleepers.count === 20, 60_000);
   } finally {
     await polling.stop();
   }
 });
 
-it('a poller that is added while an invocation sleeps is no part of it, and outlives its time', async () => {
+it('a poller added while an invocation sleeps does not inherit its deadline', async () => {
   const sleepers = new Sleepers();
   const times: number[] = [];
   const polling = await poll(6, { concurrency: 1, sleepers }, async () => {
@@ -86,7 +86,7 @@ it('a poller that is added while an invocation sleeps is no part of it, and outl
   }
 });
 
-it('messages that work are in hand of no more pollers than the source may have', async () => {
+it('messages in work never exceed the limit of pollers', async () => {
   let [working, most] = [0, 0];
   let done = 0;
   const polling = await poll(20, { concurrency: 3, sleepers: new Sleepers() }, async () => {

@@ -1,4 +1,4 @@
-/** `npm start` as a process of its own, in a folder of its own, to be killed and started again. */
+/** `npm start` as its own process in its own folder, to be killed and restarted. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,11 @@ const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 
 export interface LocalProcess {
-  /** Starts it, on what it left. */
+  /** Starts the process on the data of the previous run. */
   start(): Promise<LocalFile>;
-  /** Resolves when it and its engines are gone. */
+  /** Resolves when the process and its engines have ended. */
   kill(): Promise<void>;
-  /** Ends it, and removes the folder. */
+  /** Ends the process, and removes the folder. */
   remove(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ import { createTables } from '../../tools/local/resources.ts';
 import { CloudAssembly } from '../../tools/local/template.ts';
 import { aConfig } from '../factories/factories.ts';
 
-/** What each start does with the tables, on a folder's data. */
+/** Does what each start does with the tables, on a folder's data. */
 const onTables = async <T>(folder: string, work: (clients: AwsClients) => Promise<T>): Promise<T> => {
   const engine = await startDynamoDB({ port: 0, folder, engine: 'dynoxide' });
   try {
@@ -29,25 +29,22 @@ const onTables = async <T>(folder: string, work: (clients: AwsClients) => Promis
 it.each([
   ['index', ['Tables-Batch::gsi::ByTarget']],
   ['table', ['Tables-Batch::gsi::ByTarget', 'Tables-Batch']],
-])(
-  'a table whose %s the engine had not made when it was killed is made anew; the others keep their rows',
-  async (_, lost) => {
-    const folder = mkdtempSync(join(tmpdir(), 'groupage-half-made-'));
-    const put = (TableName: string) => (clients: AwsClients) =>
-      clients.dynamodb.send(new PutCommand({ TableName, Item: { Id: 'kept', Status: 'created' } }));
-    await onTables(folder, put('Tables-Task'));
-    // As it lies there after such a kill, which cannot be timed.
-    const data = new DatabaseSync(join(folder, 'dynamodb.db'));
-    for (const name of lost) data.exec(`DROP TABLE "${name}"`);
-    data.close();
-    const scan = (TableName: string, IndexName?: string) => (clients: AwsClients) =>
-      clients.dynamodb.send(new ScanCommand({ TableName, IndexName }));
-    expect((await onTables(folder, scan('Tables-Batch', 'ByTarget'))).Count).toBe(0);
-    expect((await onTables(folder, scan('Tables-Task'))).Count).toBe(1);
-  },
-);
+])("a kill before a table's %s was made: the next start makes it, other tables keep rows", async (_, lost) => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-half-made-'));
+  const put = (TableName: string) => (clients: AwsClients) =>
+    clients.dynamodb.send(new PutCommand({ TableName, Item: { Id: 'kept', Status: 'created' } }));
+  await onTables(folder, put('Tables-Task'));
+  // The state after such a kill, which a test cannot time.
+  const data = new DatabaseSync(join(folder, 'dynamodb.db'));
+  for (const name of lost) data.exec(`DROP TABLE "${name}"`);
+  data.close();
+  const scan = (TableName: string, IndexName?: string) => (clients: AwsClients) =>
+    clients.dynamodb.send(new ScanCommand({ TableName, IndexName }));
+  expect((await onTables(folder, scan('Tables-Batch', 'ByTarget'))).Count).toBe(0);
+  expect((await onTables(folder, scan('Tables-Task'))).Count).toBe(1);
+});
 
-it('a folder of before there were fleets gets their table, and keeps what it has', async () => {
+it('a data folder without the fleet table gets that table, and keeps its rows', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'groupage-of-before-'));
   await onTables(folder, async ({ dynamodb }) => {
     await dynamodb.send(new PutCommand({ TableName: 'Tables-Task', Item: { Id: 'kept', Status: 'created' } }));

@@ -1,4 +1,4 @@
-/** Tasks that a producer without ids of its own sends while every third request fails, until all are sent. */
+/** Tasks of a producer without its own ids, which sends until all are accepted, while every third request fails. */
 import { expect } from 'vitest';
 import { type Client, createClient, NotAllSent, type TaskToSend } from '../../src/client/client.ts';
 import { localClients } from '../../tools/local/clients.ts';
@@ -11,7 +11,7 @@ const DEPOTS = 5;
 
 type Ship = { ship: { readonly depot: string; readonly n: number } };
 
-/** Sends so many, has them batched, and expects that the downstream was called once with each. */
+/** Sends the tasks, and expects that the downstream got each of them once. */
 export const expectEachOnceUnderFaults = async (count: number): Promise<void> => {
   const flow = await startLocalFlow({ batch: { maxSize: 100, maxWait: '1s' } });
   try {

@@ -1,4 +1,4 @@
-/** What a configuration names outside of the stack, on a local start. */
+/** Services that a configuration names outside of the stack, on a local start. */
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
@@ -36,7 +36,7 @@ const withFlow = async (config: ReturnType<typeof configFrom>, use: (flow: Flow)
 };
 
 describe('a local start', () => {
-  it('has the queues that are named, by name or ARN, and tasks that went into one are done', async () => {
+  it('makes the named queues, and tasks sent to one succeed', async () => {
     const config = configOf(
       { kind: 'queue', name: 'arn:aws:sqs:eu-west-1:111122223333:parcels' },
       { ops: { kind: 'queue', name: 'ops' } },
@@ -71,7 +71,7 @@ describe('a local start', () => {
       { kind: 'http', url: 'http://127.0.0.1:9/', secret: { ssm: '/groupage/signing' } },
       /Set GROUPAGE_SECRET_GROUPAGE_SIGNING|set the environment variable GROUPAGE_SECRET_GROUPAGE_SIGNING/,
     ],
-  ])('calls no AWS for %s: it says what to do, and so do its tasks', async (_, downstream, sentence) => {
+  ])('does not call AWS for %s: it says what to set, and so do its tasks', async (_, downstream, sentence) => {
     const config = configOf(downstream);
     expect(missingHere(config, {})).toEqual([expect.stringMatching(sentence)]);
     await withFlow(config, async (flow) => {
@@ -82,7 +82,7 @@ describe('a local start', () => {
     });
   });
 
-  it('calls an emulator on this machine, and none elsewhere', () => {
+  it('calls an emulator only if its address is on this machine', () => {
     const at = (address: string) => localServices({ AWS_ENDPOINT_URL_LAMBDA: address }).lambda;
     for (const address of ['http://127.0.0.1:4566', 'https://localhost:1', 'http://[::1]:1'])
       expect(at(address)).toMatchObject({ endpoint: address });
@@ -96,7 +96,7 @@ describe('a local start', () => {
       expect(at(address)).toEqual({ missing: expect.stringContaining('must be a URL of this machine') });
   });
 
-  it('says nothing of what it has', () => {
+  it('reports nothing if every service is present', () => {
     const environment = { AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:1', GROUPAGE_SECRET_A_B: 'x' };
     expect(missingHere(configOf({ kind: 'lambda', function: 'parcels' }), environment)).toEqual([]);
     expect(missingHere(configOf({ kind: 'queue', name: 'parcels' }), {})).toEqual([]);

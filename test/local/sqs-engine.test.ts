@@ -17,12 +17,12 @@ import { javaProblem } from '../../tools/local/dynamodb-local.ts';
 import { type SqsEngine, startSqs } from '../../tools/local/sqs-engine.ts';
 import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 
-/** An address of this machine that others could use. */
+/** An address of this machine that other machines could reach. */
 const outside = Object.values(networkInterfaces())
   .flat()
   .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
 
-/** Reaches what listens on all addresses, and not what listens on 127.0.0.1. */
+/** Reaches a listener on all addresses, but not one on 127.0.0.1. */
 const ANOTHER = '127.0.0.2';
 
 const answersFrom = async (address: string, endpoint: string): Promise<boolean> =>
@@ -59,7 +59,7 @@ describe('the local SQS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('ends one long poll for a message, and the others go on waiting for later ones', async () => {
+  it('ends one long poll for a message, and keeps the others waiting', async () => {
     const { sqs: patient } = localClients({ sqs: engine.endpoint, patient: true });
     const ended: (string | undefined)[] = [];
     const polls = Array.from({ length: 5 }, async () => {
@@ -74,7 +74,7 @@ describe('the local SQS', () => {
     expect(ended).toEqual(['at once', 'delayed', undefined, undefined, undefined]);
   });
 
-  it('keeps messages over a restart, with their attributes, and gives back at once what was in flight', async () => {
+  it('keeps messages and attributes over a restart, and returns those in flight at once', async () => {
     const attributes = { MessageAttributes: { A: { DataType: 'String', StringValue: '7' } } };
     await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'taken', ...attributes }));
     const [taken] = await receive();
@@ -89,7 +89,7 @@ describe('the local SQS', () => {
     });
   });
 
-  it('takes every character that SQS takes, and no other', async () => {
+  it('accepts exactly the characters that SQS accepts', async () => {
     const body = 'tab\t ünï ✓ \u{1f600} \u{10fffd} \ufffd';
     await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: body }));
     expect((await receive()).map(({ Body }) => Body)).toEqual([body]);
@@ -97,7 +97,7 @@ describe('the local SQS', () => {
       await expect(sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }))).rejects.toThrow();
   });
 
-  it('loses no message on its way to the dead-letter queue, where that breaks off half-way', async () => {
+  it('loses no message if the move to the dead-letter queue fails half-way', async () => {
     const policy = { deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:dead', maxReceiveCount: 1 };
     await sqs.send(new CreateQueueCommand({ QueueName: 'dead' }));
     const Attributes = { RedrivePolicy: JSON.stringify(policy), VisibilityTimeout: '0' };
@@ -129,8 +129,8 @@ describe('the local SQS', () => {
     await start();
   });
 
-  it('says that it ended by itself, and with what', async () => {
-    // What a thread said and how it ended may arrive in either order: each thread ends when it is told to.
+  it('reports its own end, with the reason', async () => {
+    // A thread's message and its exit may arrive in either order, so each thread ends on a signal.
     const end = new BroadcastChannel('sqs-engine.test');
     const thread = (then: string): URL =>
       new URL(
@@ -173,7 +173,7 @@ describe('the local SQS', () => {
 
 describe('the local DynamoDB', () => {
   for (const engine of ['dynoxide', 'DynamoDB Local'] as const)
-    it(`${engine} answers nobody but this machine, and lets no web page ask`, async (context) => {
+    it(`${engine} answers this machine alone, and allows no web page`, async (context) => {
       const missing = engine === 'DynamoDB Local' ? await javaProblem() : undefined;
       if ((missing && !NOTHING_MAY_BE_MISSING) || !outside)
         return context.skip(missing ?? 'this machine has no other address');
@@ -185,7 +185,7 @@ describe('the local DynamoDB', () => {
           method: 'OPTIONS',
           headers: { origin: 'https://evil.example' },
         });
-        // dynoxide lets any page ask, so it is where none would look.
+        // dynoxide allows every origin, so it listens on an address that a page would not try.
         const isKnown = new URL(started.endpoint).hostname === '127.0.0.1';
         expect(isKnown && headers.get('access-control-allow-origin') === '*').toBe(false);
       } finally {

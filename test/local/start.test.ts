@@ -42,7 +42,7 @@ describe('npm start', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Starts it; `ended` resolves when it has ended, with all it said. */
+  /** Starts it; `ended` resolves at its end, with its whole output. */
   const start = (...args: string[]) => {
     const child = spawn(NODE, [join(ROOT, 'tools/local/main.ts'), ...args], { cwd: folder });
     let output = '';
@@ -57,7 +57,7 @@ describe('npm start', () => {
     return { child, ended, ready, said: () => output };
   };
 
-  it('stops at a broken configuration with the path and the fix', async () => {
+  it('stops at an invalid configuration, and prints the path and the fix', async () => {
     writeFileSync(
       join(folder, 'groupage.config.json'),
       '{"operations":{"ship":{"target":["depot"],"batch":{"maxWiat":"1s"},"downstream":{"kind":"http","url":"here"}}}}',
@@ -69,7 +69,7 @@ describe('npm start', () => {
     expect(output).not.toContain('    at ');
   });
 
-  it('says which port is in use', async () => {
+  it('names a port that is in use', async () => {
     const lowest = await freePorts();
     const port = lowest + 2;
     const taken = createServer();
@@ -82,8 +82,8 @@ describe('npm start', () => {
     }
   });
 
-  it('says when it may not write', async () => {
-    // Not permissions: this also runs as root, who may write everywhere.
+  it('reports a folder that it may not write', async () => {
+    // A file in place of the folder, not permissions: root may write everywhere.
     writeFileSync(join(folder, '.groupage'), 'a file where the folder should be');
     const { code, output } = await start('--port', '0').ended;
     expect([code, output]).toEqual([1, expect.stringMatching(/\.groupage.*--ephemeral/s)]);
@@ -93,7 +93,7 @@ describe('npm start', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('says what it cannot call here, and what to set', async () => {
+  it('names services that it cannot call, and says what to set', async () => {
     const operations = {
       invoked: { target: ['depot'], downstream: { kind: 'lambda', function: 'parcels' } },
       again: { target: ['depot'], downstream: { kind: 'lambda', function: 'other' } },
@@ -123,7 +123,7 @@ describe('npm start', () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it('lets nobody else start while it drains', async () => {
+  it('refuses a second start while it drains', async () => {
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -155,7 +155,7 @@ describe('npm start', () => {
     }
   });
 
-  it('starts beside what a killed one left behind, and beside half a file', async () => {
+  it('starts beside the file of a killed run, and beside a truncated file', async () => {
     mkdirSync(join(folder, '.groupage'));
     for (const left of ['{"api":"http://127.0.0.1:1/v1","pid":1}', '{"api":']) {
       writeFileSync(join(folder, '.groupage', 'local.json'), left);
@@ -183,7 +183,7 @@ describe('npm start', () => {
     expect((await second.ended).output).toContain('1 Target of ship has tasks, but the operation is not configured');
   });
 
-  it('starts its engine again when that is killed, with its data', async () => {
+  it('restarts a killed engine with its data', async () => {
     const { child, ended, ready, said } = start('--port', '0');
     await ready;
     const api = readLocalFile(folder)?.api;
@@ -198,7 +198,7 @@ describe('npm start', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('ends in words when its engine is killed again and again', async () => {
+  it('ends with a message if its engine is killed repeatedly', async () => {
     const { child, ended, ready, said } = start('--port', '0');
     await ready;
     for (let kills = 1; kills <= RESTARTS_A_MINUTE; kills += 1) {
@@ -215,7 +215,7 @@ describe('npm start', () => {
     expect(readLocalFile(folder)).toBeUndefined();
   });
 
-  it('ends in words when the engine is killed that kept its data in memory', async () => {
+  it('ends with a message if an engine with its data in memory is killed', async () => {
     const { child, ended, ready } = start('--port', '0', '--ephemeral');
     await ready;
     expect(await killEngine(child)).toBe(true);
@@ -223,7 +223,7 @@ describe('npm start', () => {
     expect([code, output]).toEqual([1, expect.stringMatching(/ended \(SIGKILL\)\. Its data was in memory/)]);
   });
 
-  it('tells how it is used', async () => {
+  it('prints its usage', async () => {
     expect(await start('--help').ended).toMatchObject({ code: 0, output: expect.stringContaining('--ephemeral') });
     expect(await start('--prot', '1').ended).toMatchObject({
       code: 2,
@@ -239,7 +239,7 @@ describe('npm start', () => {
     });
   });
 
-  it('serves the console, the first of its addresses, and builds its page where that was not done', async () => {
+  it("prints the console's address first, and builds the page if needed", async () => {
     const { child, ended, ready } = start('--port', '0', '--ephemeral');
     await ready;
     const { console: site = '', api } = readLocalFile(folder) ?? {};
@@ -249,7 +249,7 @@ describe('npm start', () => {
     expect(output).toMatch(new RegExp(`\\n\\n  Console   ${site}\\n  API       ${api}\\n`));
   });
 
-  it('prints where tasks go, without what may be a key', async () => {
+  it("prints the downstream's address without its query, which may contain a key", async () => {
     const { child, ended, ready } = start('--port', '0', '--ephemeral');
     await ready;
     child.kill('SIGTERM');

@@ -12,7 +12,7 @@ import { startTestDownstream, type TestDownstream } from '../factories/downstrea
 
 const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
-/** Long enough for three starts on a machine that has other things to do. */
+/** Long enough for three starts on a busy machine. */
 const WINDOW = 40_000;
 
 let folder: string;
@@ -53,8 +53,8 @@ const send = async ({ api, sqs, queues }: LocalFile, ids: readonly string[], tex
 };
 const called = (): string[][] => downstream.calls.map(({ items }) => items.map(({ id }) => id).sort());
 
-it('a window goes on over stops and crashes, and is one batch when it ends; a large request does not wait for that', async () => {
-  // At its beginning, so that all fall into the same one.
+it('a window survives stops and crashes, and gives one batch; a large task bypasses it', async () => {
+  // The window starts here, so that all tasks fall into it.
   await setTimeout(WINDOW - (Date.now() % WINDOW));
   await send(await start(), ['a', 'b']);
   await stop('SIGTERM');

@@ -17,63 +17,71 @@ import { everyKind, OURS, ours, SUBJECTS, TOPIC } from '../templates.ts';
 
 const ALARM = 'AWS::CloudWatch::Alarm';
 
-promise('every queue in which messages lie has an alarm', lyingMessagesAreWatched, [
-  ['an alarm that is gone', remove(ALARM, /DeadLettersgroup/), /FlowGroupDeadLetters\w+ has no alarm/],
-  ['another queue', copy('AWS::SQS::Queue', /Rejected/, 'Other'), /Other has no alarm of its ApproximateNumber/],
-  ['another metric', set(ALARM, 'MetricName', 'NumberOfMessagesSent', /Rejected/), /FlowRejectedQueue\w+ has no/],
+promise('every dead-letter queue and the rejected queue has an alarm', lyingMessagesAreWatched, [
+  ['a missing alarm', remove(ALARM, /DeadLettersgroup/), /FlowGroupDeadLetters\w+ has no alarm/],
+  [
+    'another queue without an alarm',
+    copy('AWS::SQS::Queue', /Rejected/, 'Other'),
+    /Other has no alarm of its ApproximateNumber/,
+  ],
+  [
+    'an alarm on another metric',
+    set(ALARM, 'MetricName', 'NumberOfMessagesSent', /Rejected/),
+    /FlowRejectedQueue\w+ has no/,
+  ],
 ]);
 
-promise('a week of messages in a queue that nobody empties has an alarm', vanishingMessagesAreWatched, [
-  ['an alarm that is gone', remove(ALARM, /Vanishinggroup/), /DeadLetters\w+ has no alarm/],
+promise('messages that lie for a week in a queue without a reader have an alarm', vanishingMessagesAreWatched, [
+  ['a missing alarm', remove(ALARM, /Vanishinggroup/), /DeadLetters\w+ has no alarm/],
   [
-    'a longer time than SQS keeps them',
+    'a period longer than SQS keeps messages',
     set(ALARM, 'EvaluationPeriods', 15, /Vanishingrejected/),
     /RejectedQueue\w+ has no/,
   ],
   ['another statistic', set(ALARM, 'Statistic', 'Minimum', /Vanishingrejected/), /RejectedQueue\w+ has no/],
 ]);
 
-promise('every function and every table has alarms of its throttles', throttlesAreWatched, [
-  ['an alarm that is gone', remove(ALARM, /ReadThrottledlist/), /TablesList\w+ has no alarm of its ReadThrottle/],
-  ['another function', add('Other', 'AWS::Lambda::Function'), /Other has no alarm of its Throttles/],
+promise('every function and every table has alarms for throttles', throttlesAreWatched, [
+  ['a missing alarm', remove(ALARM, /ReadThrottledlist/), /TablesList\w+ has no alarm of its ReadThrottle/],
+  ['a new function without an alarm', add('Other', 'AWS::Lambda::Function'), /Other has no alarm of its Throttles/],
 ]);
 
-promise('whatever a schedule starts is missed when it does not run, or fails', scheduledFunctionsAreWatched, [
-  ['an alarm that is gone', remove(ALARM, /SweepRuns/), /FlowSweepHandler\w+ has no alarm of its Invocations/],
+promise('every scheduled function has alarms for missing runs and for errors', scheduledFunctionsAreWatched, [
+  ['a missing alarm', remove(ALARM, /SweepRuns/), /FlowSweepHandler\w+ has no alarm of its Invocations/],
 ]);
 
-promise('every alarm says what to do, and links to a section that there is', alarmsLinkToTheRunbook, [
-  ['no words', set(ALARM, 'AlarmDescription', undefined), /does not say/],
+promise('every alarm says what to do, and links to an existing section', alarmsLinkToTheRunbook, [
+  ['a missing description', set(ALARM, 'AlarmDescription', undefined), /does not say/],
   [
-    'a section that there is not',
+    'a missing section',
     set(ALARM, 'AlarmDescription', 'Something is the matter with it: do something. docs/how-to/operate.md#nowhere'),
     /links to #nowhere/,
   ],
 ]);
 
-promise('every alarm looks at one metric', alarmsLookAtOneMetric, [
-  ['math', set(ALARM, 'Metrics', []), /looks at more than one metric/],
+promise('every alarm watches one metric', alarmsLookAtOneMetric, [
+  ['a math expression', set(ALARM, 'Metrics', []), /looks at more than one metric/],
 ]);
 
 promise(
-  'no alarm tells anybody where nobody is configured',
+  'no alarm notifies if no topic is configured',
   alarmsTell(undefined),
-  [['somebody', set(ALARM, 'AlarmActions', [TOPIC]), /tells/]],
+  [['a topic', set(ALARM, 'AlarmActions', [TOPIC]), /tells/]],
   OURS,
 );
 
 promise(
-  'every alarm tells the topic when it goes on, and when it goes off',
+  'every alarm notifies the topic when it starts and when it ends',
   alarmsTell(TOPIC),
   [
-    ['nobody', set(ALARM, 'OKActions', undefined), /tells/],
-    ['another one', set(ALARM, 'AlarmActions', ['other']), /tells/],
-    ['actions that are off', set(ALARM, 'ActionsEnabled', false), /tells/],
+    ['a missing OK action', set(ALARM, 'OKActions', undefined), /tells/],
+    ['another topic', set(ALARM, 'AlarmActions', ['other']), /tells/],
+    ['disabled actions', set(ALARM, 'ActionsEnabled', false), /tells/],
   ],
-  [{ name: 'a stage with a topic', template: ours('kinds', everyKind), kept: false }],
+  [{ name: 'the full stage', template: ours('kinds', everyKind), kept: false }],
 );
 
-it.each(SUBJECTS)('every metric of ours in $name is in the list of them, with those dimensions', ({ template }) => {
+it.each(SUBJECTS)('every Groupage metric in $name is listed in METRICS with its dimensions', ({ template }) => {
   const all = [...metricsOfAlarms(template), ...metricsOfDashboards(template)];
   const named = all.filter(({ namespace }) => namespace === NAMESPACE);
   expect(named.length).toBeGreaterThan(20);
@@ -85,7 +93,7 @@ it.each(SUBJECTS)('every metric of ours in $name is in the list of them, with th
     ]);
 });
 
-it.each(SUBJECTS)('the dashboard of $name answers five questions in their order', ({ template }) => {
+it.each(SUBJECTS)('the dashboard of $name answers five questions in order', ({ template }) => {
   const widgets = widgetsOf(template).toSorted((a, b) => a.y - b.y);
   expect(widgets[0]?.type).toBe('alarm');
   expect(widgets.flatMap(({ properties: { markdown } }) => markdown ?? [])).toEqual([
@@ -97,13 +105,13 @@ it.each(SUBJECTS)('the dashboard of $name answers five questions in their order'
   ]);
 });
 
-it('each operation has its alarms: late by its own maxWait, and of its circuit, for as long as that opens again', () => {
+it('each operation has its alarms, with limits from its maxWait and its circuit', () => {
   const circuit = { failures: 5, coolDown: 900_000 };
   const plain = operationName('plain');
   const alarms = ofType(ours('prod', aConfig({ circuit }, { operation: plain, circuit: null })), ALARM);
   const of = (metric: string) =>
     alarms.flatMap(([, each]) => (each.MetricName === metric ? [each] : [])) as Record<string, number>[];
-  // A second of maxWait, and five minutes.
+  // One second of maxWait plus five minutes.
   expect(of('OldestWaiting').map(({ Threshold, Period }) => [Threshold, Period])).toEqual([
     [301_000, 3_600],
     [301_000, 3_600],

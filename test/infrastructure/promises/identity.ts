@@ -10,7 +10,7 @@ const key = (hash: string, range?: string) => [
 const attributes = (types: Record<string, string>) =>
   Object.entries(types).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 
-/** An index over keys alone: whatever else it held would be written again with every change. */
+/** An index over keys alone: DynamoDB rewrites each further projected attribute with every change. */
 const index = (IndexName: string, ...keys: [string, string]) => ({
   IndexName,
   KeySchema: key(...keys),
@@ -45,11 +45,11 @@ const FLEET = {
   KeySchema: key('Fleet', 'Entry'),
   AttributeDefinitions: attributes({ Fleet: 'S', Entry: 'S' }),
 };
-/** No name, so that none is in the way of another; not FIFO. */
+/** Without a name, so that two stages do not collide; not FIFO. */
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
 
-/** In every stage. Never change a line: a deployment would begin with an empty table or queue in its place. */
+/** The identities in every stage. Never change a line: a deployment would start with an empty table or queue. */
 const PINNED = {
   TablesTaskB19EC4F8: TASK,
   TablesBatchLock9626B399: BATCH_LOCK,
@@ -75,7 +75,7 @@ const PINNED = {
   FlowApiHandlerFunctionFunctionUrlACF6C077: urlOf('FlowApiHandlerFunction9A5FE1BF'),
 };
 
-/** `new Groupage(stack, 'Groupage', …)` right below a stack: ids that others' stacks have deployed. */
+/** The ids of `new Groupage(stack, 'Groupage', …)` directly below a stack, which users' stacks have deployed. */
 const THEIR_PINNED = {
   GroupageTablesTask2B85ACCC: TASK,
   GroupageTablesBatchLock6677D351: BATCH_LOCK,
@@ -108,7 +108,7 @@ const renamed = (type: string) => (template: Template) => {
 };
 
 promise(
-  'an update never replaces a table or a queue, nor logs, nor the address of the API',
+  'an update never replaces a table, a queue, logs or the URL of the API',
   identitiesArePinned(PINNED),
   [
     ['a table under another id', renamed(TABLE), /TablesTask.*: is gone.*\n.*Renamed: is new/],
@@ -120,20 +120,24 @@ promise(
       /TablesTask.*would be another.*"AttributeType":"N"/,
     ],
     [
-      'an index that holds more',
+      'an index that projects more',
       set(TABLE, 'GlobalSecondaryIndexes.0.Projection.ProjectionType', 'ALL'),
       /TablesTask.*would be another.*"ProjectionType":"ALL"/,
     ],
-    ['a table that is given a name', set(TABLE, 'TableName', 'tasks'), /would be another.*"TableName":"tasks"/],
-    ['a queue that is given a name', set(QUEUE, 'QueueName', 'tasks'), /would be another.*"QueueName":"tasks"/],
-    ['a queue that becomes FIFO', set(QUEUE, 'FifoQueue', true), /would be another.*"FifoQueue":true/],
-    ['another λ behind the URL', set('AWS::Lambda::Url', 'TargetFunctionArn', { Ref: 'X' }), /Url.*would be another/],
+    ['a table with a name', set(TABLE, 'TableName', 'tasks'), /would be another.*"TableName":"tasks"/],
+    ['a queue with a name', set(QUEUE, 'QueueName', 'tasks'), /would be another.*"QueueName":"tasks"/],
+    ['a FIFO queue', set(QUEUE, 'FifoQueue', true), /would be another.*"FifoQueue":true/],
+    [
+      'another function behind the URL',
+      set('AWS::Lambda::Url', 'TargetFunctionArn', { Ref: 'X' }),
+      /Url.*would be another/,
+    ],
   ],
   OURS,
 );
 
 promise(
-  'nor does it where the construct was put into a stack',
+  "an update of the construct in a user's stack replaces nothing either",
   identitiesArePinned(THEIR_PINNED),
   [['a table under another id', renamed(TABLE), /GroupageTablesTask.*: is gone/]],
   [THEIRS],

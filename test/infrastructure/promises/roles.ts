@@ -23,28 +23,36 @@ const allow =
     (PolicyDocument as { Statement: object[] }).Statement.push({ Effect: 'Allow', Action, Resource });
   };
 
-promise('every function has a role of its own, every role a function', rolesBelongToOneFunction, [
-  ['two functions with one', copy('AWS::Lambda::Function', /ElectHandler/, 'NewFunction'), /is not the role of one λ/],
+promise('every function has a role of its own, and every role a function', rolesBelongToOneFunction, [
+  [
+    'two functions with one role',
+    copy('AWS::Lambda::Function', /ElectHandler/, 'NewFunction'),
+    /is not the role of one λ/,
+  ],
   ['a role without a function', copy(ROLE, /ElectHandler/, 'NewRole'), /NewRole: is not the role of one λ/],
-  ['a role from elsewhere', set('AWS::Lambda::Function', 'Role', 'arn:elsewhere'), /role is not in the template/],
+  ['a role of another stack', set('AWS::Lambda::Function', 'Role', 'arn:elsewhere'), /role is not in the template/],
   ['a shared policy', set(POLICY, 'Roles', [{ Ref: 'A' }, { Ref: 'B' }]), /is not the policy of one role/],
 ]);
 
 promise('every role trusts Lambda alone', rolesTrustLambdaAlone, [
   [
-    'somebody else',
+    'another principal',
     set(ROLE, 'AssumeRolePolicyDocument.Statement.0.Principal', { AWS: '*' }),
     /is trusted to .*"AWS":"\*"/,
   ],
   [
-    'somebody too',
+    'a second principal',
     set(ROLE, 'AssumeRolePolicyDocument.Statement.1', { Effect: 'Allow', Principal: '*', Action: 'sts:AssumeRole' }),
     /is trusted to/,
   ],
 ]);
 
 promise('no role has a managed policy', rolesHaveNoManagedPolicies, [
-  ['one that has', set(ROLE, 'ManagedPolicyArns', ['arn:aws:iam::aws:policy/ReadOnlyAccess']), /ManagedPolicyArns is/],
+  [
+    'a role that has one',
+    set(ROLE, 'ManagedPolicyArns', ['arn:aws:iam::aws:policy/ReadOnlyAccess']),
+    /ManagedPolicyArns is/,
+  ],
 ]);
 
 promise('every statement names what it allows', statementsNameWhatTheyAllow, [
@@ -52,17 +60,17 @@ promise('every statement names what it allows', statementsNameWhatTheyAllow, [
   ['all resources', allow('sqs:SendMessage', '*'), /unexplained wildcard/],
   ['all indexes', allow('dynamodb:Query', { 'Fn::Join': ['', [{ Ref: 'T' }, '/index/*']] }), /unexplained wildcard/],
   [
-    'secrets with longer names',
+    'secrets by prefix',
     allow('secretsmanager:GetSecretValue', 'arn:aws:secretsmanager:r:1:secret:parcels-*'),
     /unexplained wildcard/,
   ],
   [
-    'names of which a part is left open',
+    "a function's name with wildcards",
     allow('lambda:InvokeFunction', 'arn:aws:lambda:r:1:function:parcels-??????'),
     /unexplained wildcard/,
   ],
   [
-    'all but something',
+    'NotAction',
     (template) =>
       (find(template, POLICY)[1].Properties.PolicyDocument as { Statement: object[] }).Statement.push({
         Effect: 'Allow',
@@ -72,21 +80,33 @@ promise('every statement names what it allows', statementsNameWhatTheyAllow, [
     /unexplained wildcard/,
   ],
   [
-    'everything, in the role itself',
+    'an inline policy that allows everything',
     set(ROLE, 'Policies', [{ PolicyDocument: { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } } }]),
     /unexplained wildcard/,
   ],
 ]);
 
 promise('every function writes its own logs, and no others', functionsWriteTheirOwnLogsAlone, [
-  ['logs of others', allow('logs:PutLogEvents', { 'Fn::GetAtt': ['Other', 'Arn'] }), /may write logs into .*Other/],
-  ['more than writing', allow('logs:DeleteLogGroup', { 'Fn::GetAtt': ['Own', 'Arn'] }), /may do .*logs:DeleteLogGroup/],
-  ['silence', set(POLICY, 'PolicyDocument', { Statement: [] }), /may do nothing with logs/],
+  [
+    "another function's log group",
+    allow('logs:PutLogEvents', { 'Fn::GetAtt': ['Other', 'Arn'] }),
+    /may write logs into .*Other/,
+  ],
+  [
+    'a right beyond writing',
+    allow('logs:DeleteLogGroup', { 'Fn::GetAtt': ['Own', 'Arn'] }),
+    /may do .*logs:DeleteLogGroup/,
+  ],
+  [
+    'a role without the right to write logs',
+    set(POLICY, 'PolicyDocument', { Statement: [] }),
+    /may do nothing with logs/,
+  ],
 ]);
 
-promise('every function comes after what its role may do', functionsWaitForTheirPolicies, [
+promise('every function depends on the policies of its role', functionsWaitForTheirPolicies, [
   [
-    'one that waits for nothing',
+    'a function without dependencies',
     (template) => {
       Object.assign(find(template, 'AWS::Lambda::Function', /ElectHandler/)[1], { DependsOn: [] });
     },
@@ -94,8 +114,8 @@ promise('every function comes after what its role may do', functionsWaitForTheir
   ],
 ]);
 
-describe('a batch handler', () => {
-  /** Of the batch handler, on the table of the locks. */
+describe('the batch handler', () => {
+  /** The batch handler's actions on the table of locks. */
   const actionsOnLocks = (template: Template): string[] => {
     const [table] = find(template, 'AWS::DynamoDB::Table', /BatchLock/);
     const { PolicyDocument } = find(template, POLICY, /BatchHandler/)[1].Properties;
@@ -103,7 +123,7 @@ describe('a batch handler', () => {
     return Statement.filter(({ Resource }) => JSON.stringify(Resource).includes(table)).flatMap(({ Action }) => Action);
   };
 
-  it('may keep what was done only where an operation merges', () => {
+  it('has rights on merged results only if an operation merges', () => {
     const merging = ours('dev', aConfig({ merge: { keys: 'inputs[].id' } }));
     const actions = ['dynamodb:BatchGetItem', 'dynamodb:BatchWriteItem'];
     expect(actionsOnLocks(merging)).toEqual(expect.arrayContaining(actions));

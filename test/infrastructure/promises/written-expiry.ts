@@ -1,4 +1,4 @@
-/** Which attributes the stores write a row's end into: seen by having them write, with the values looked for. */
+/** The attributes into which the stores write a row's expiry. A noting client records the writes. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBBatches } from '../../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFleets } from '../../../src/aws/dynamodb-fleets.ts';
@@ -8,7 +8,7 @@ import { batchId, id, NOW, target, token } from '../../factories/factories.ts';
 import { aNode, fleet } from '../../factories/fleets.ts';
 
 const KEEP = 12_345_000;
-/** What a row's end may be, give or take what lock rows outlive their batches by: whole seconds, not milliseconds. */
+/** The range of an expiry, in seconds. The upper bound allows for lock rows, which outlive their batches. */
 const EARLIEST = (NOW + KEEP) / 1_000;
 const LATEST = EARLIEST + 365 * 24 * 3_600;
 
@@ -17,7 +17,7 @@ interface Write {
   readonly values: readonly (readonly [placeholder: string, value: unknown])[];
 }
 
-/** A client that notes each write instead of sending it. */
+/** A client that records each write instead of sending it. */
 const notingClient = () => {
   const writes: Write[] = [];
   const send = async ({ input }: { input: Record<string, unknown> }): Promise<object> => {
@@ -41,7 +41,7 @@ const notingClient = () => {
   return { client: { send, config: { systemClockOffset: 0 } } as unknown as DynamoDBDocumentClient, writes };
 };
 
-/** The attributes that are given a value which is a row's end. */
+/** The attributes that get a value in the range of an expiry. */
 const expiriesIn = (writes: readonly Write[]): string[] => [
   ...new Set(
     writes.flatMap(({ text, values }) => {
@@ -55,7 +55,7 @@ const expiriesIn = (writes: readonly Write[]): string[] => [
   ),
 ];
 
-/** By the kind of row. */
+/** The expiry attributes by the kind of row. */
 export const expiryAttributes = async (): Promise<
   Record<'tasks' | 'payloads' | 'locks' | 'batches' | 'nodes', string[]>
 > => {

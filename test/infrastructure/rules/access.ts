@@ -1,14 +1,17 @@
-/** Who may invoke a λ from outside. */
+/** Who may invoke a function from outside. */
 import { functionsOf } from './flow.ts';
 import { differing, idOf, ofType, type Rule, type Template } from './template.ts';
 
-/** Without CORS: no web page of another origin is meant to call it with somebody's credentials. */
+/** Without CORS, no page of another origin can call the API with a user's credentials. */
 export const urlsAskForCredentials: Rule = (template) =>
   ofType(template, 'AWS::Lambda::Url').flatMap(([id, properties]) =>
     differing(id, properties, { AuthType: 'AWS_IAM', Cors: undefined }),
   );
 
-/** Each permission is for one AWS service, on behalf of one resource of this template: nobody else's schedule counts. */
+/**
+ * Each permission is for one AWS service, on behalf of a resource of this template. Other accounts' rules cannot
+ * invoke.
+ */
 export const onlyKnownServicesMayInvoke: Rule = (template) =>
   ofType(template, 'AWS::Lambda::Permission').flatMap(([id, properties]) => [
     ...(/^[a-z]+\.amazonaws\.com$/.test(String(properties.Principal))
@@ -18,7 +21,7 @@ export const onlyKnownServicesMayInvoke: Rule = (template) =>
     ...differing(id, properties, { FunctionUrlAuthType: undefined, Action: 'lambda:InvokeFunction' }),
   ]);
 
-/** A table, a queue or the stack is named by reference: a name that is written out goes stale, or crosses stages. */
+/** Tables, queues and the stack are set by reference. A literal name becomes stale, or crosses stages. */
 export const settingsAreReferences: Rule = (template) =>
   functionsOf(template).flatMap(([id, { Environment }]) =>
     Object.entries((Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables ?? {}).flatMap(
@@ -33,7 +36,7 @@ const isReference = (template: Template, value: unknown): boolean =>
   isPlace(value, 'states', 'stateMachine:') ||
   isPlace(value, 'sns', '');
 
-/** Where the resources of a kind are in this account, without a name. */
+/** The ARN prefix of a kind of resource in this account and region. */
 const isPlace = (value: unknown, service: string, kind: string): boolean => {
   const [partition, region, account] = ['Partition', 'Region', 'AccountId'].map((name) => ({ Ref: `AWS::${name}` }));
   const parts = ['arn:', partition, `:${service}:`, region, ':', account, `:${kind}`];

@@ -1,4 +1,4 @@
-/** What alarms watch, and what they say. */
+/** Rules on what alarms watch, and on their descriptions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { anchorsOf } from '../../factories/markdown.ts';
@@ -8,9 +8,9 @@ interface Alarm {
   readonly id: string;
   readonly metric: string;
   readonly description: string;
-  /** The logical id, or the text, of each dimension's value. */
+  /** The logical id, or the literal, of each dimension's value. */
   readonly of: Readonly<Record<string, string>>;
-  /** Whether it goes on where its metric was 1 or more at any time of each of seven days. */
+  /** Whether the alarm starts once its metric was 1 or more on each of seven days. */
   readonly isOfAWeek: boolean;
 }
 
@@ -30,7 +30,7 @@ const alarmsOf = (template: Template): Alarm[] =>
     }),
   );
 
-/** A complaint for each resource of which an alarm of that metric is missing. */
+/** A complaint for each resource and metric without an alarm. */
 const unwatched = (
   template: Template,
   ids: readonly string[],
@@ -47,14 +47,14 @@ const unwatched = (
 
 const LYING = ['ApproximateNumberOfMessagesVisible'];
 
-/** Dead letters, and messages that were refused, which lie in a queue that no dead-letter queue stands behind. */
+/** Queues without a dead-letter queue: messages lie there until a person acts. */
 const lyingIn = (template: Template): string[] =>
   ofType(template, 'AWS::SQS::Queue').flatMap(([id, { RedrivePolicy }]) => (RedrivePolicy ? [] : [id]));
 
 export const lyingMessagesAreWatched: Rule = (template) =>
   unwatched(template, lyingIn(template), 'QueueName', LYING, ({ isOfAWeek }) => !isOfAWeek);
 
-/** They are deleted after 14 days: before that somebody is told who did not look at the first alarm. */
+/** SQS deletes the messages after 14 days. The alarm after a week reaches a person who missed the first alarm. */
 export const vanishingMessagesAreWatched: Rule = (template) =>
   unwatched(template, lyingIn(template), 'QueueName', LYING, ({ isOfAWeek }) => isOfAWeek);
 
@@ -73,7 +73,7 @@ export const throttlesAreWatched: Rule = (template) => [
   ),
 ];
 
-/** Functions that a schedule starts, and nobody would miss. */
+/** Functions that a schedule starts. No caller would notice that they stopped. */
 export const scheduledFunctionsAreWatched: Rule = (template) => {
   const started = ofType(template, 'AWS::Events::Rule').flatMap(([, { ScheduleExpression, Targets }]) =>
     ScheduleExpression ? (Targets as { Arn: unknown }[]).map(({ Arn }) => idOf(Arn)) : [],
@@ -83,7 +83,7 @@ export const scheduledFunctionsAreWatched: Rule = (template) => {
 
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/how-to/operate.md'), 'utf8');
 
-/** A description ends with a link to a section that there is; CloudWatch takes 1,024 characters. */
+/** A description ends with a link to an existing section. CloudWatch takes 1,024 characters. */
 export const alarmsLinkToTheRunbook: Rule = (template) => {
   const anchors = anchorsOf(RUNBOOK);
   return alarmsOf(template).flatMap(({ id, description }) => {
@@ -94,7 +94,7 @@ export const alarmsLinkToTheRunbook: Rule = (template) => {
   });
 };
 
-/** @param topic who is told when an alarm goes on, and when it goes off; undefined for nobody. */
+/** @param topic receives a message when an alarm starts and when it ends; undefined if there is no topic. */
 export const alarmsTell =
   (topic: string | undefined): Rule =>
   (template) =>
@@ -104,7 +104,7 @@ export const alarmsTell =
       return isRight && ActionsEnabled !== false ? [] : [`${id} tells ${JSON.stringify(told)}`];
     });
 
-/** Another stack's metrics, math and anomalies cost more than one metric. */
+/** An alarm with math, anomaly detection or another stack's metrics costs more than one with a single metric. */
 export const alarmsLookAtOneMetric: Rule = (template) =>
   ofType(template, 'AWS::CloudWatch::Alarm').flatMap(([id, { Metrics, Dimensions }]) =>
     Metrics === undefined && Dimensions !== undefined ? [] : [`${id} looks at more than one metric`],

@@ -1,4 +1,4 @@
-/** The metrics that a template names: those of its alarms, and those of its dashboards. */
+/** The metrics that a template names, in alarms and in dashboards. */
 import { ofType, type Template } from './template.ts';
 
 export interface NamedMetric {
@@ -6,11 +6,11 @@ export interface NamedMetric {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, unknown>>;
-  /** Only where it is given. */
+  /** Only if the alarm sets one. */
   readonly unit?: string;
 }
 
-/** What a dashboard shows, as far as these tests look at it. */
+/** A widget of a dashboard, with the fields that these tests read. */
 interface Widget {
   readonly type: string;
   readonly y: number;
@@ -22,7 +22,7 @@ interface Widget {
   };
 }
 
-/** The text of a dashboard, with a word for each reference in it. */
+/** The text of a dashboard, with a placeholder for each reference. */
 const textOf = (body: unknown): string => {
   if (typeof body === 'string') return body;
   const [separator, parts] = (body as { 'Fn::Join': [string, unknown[]] })['Fn::Join'];

@@ -1,25 +1,26 @@
-/** What every event source promises. */
+/** Rules that hold for every event source. */
 
 import { ENVIRONMENT } from '../../../src/domain/deployed/environment.ts';
 import { MESSAGES_AT_ONCE, REGISTER_LIMITS } from '../../../src/domain/timings.ts';
 import { functionsOf, sourcesOf } from './flow.ts';
 import { at, differing, idOf, type Rule, type Template } from './template.ts';
 
-/** One message that fails must not bring back the nine that were handled. */
+/** One failed message must not bring back the others of its batch, which were handled. */
 export const failuresAreReportedByMessage: Rule = (template) =>
   sourcesOf(template).flatMap(({ id, properties }) =>
     differing(id, properties, { FunctionResponseTypes: ['ReportBatchItemFailures'] }),
   );
 
-/** Whether a source is of the queue that producers send to. */
+/** Whether a source reads the queue to which producers send. */
 const isOfRegister = (template: Template, queue: string): boolean =>
   functionsOf(template).some(
     ([, { Environment }]) => idOf(at(Environment as object, `Variables.${ENVIRONMENT.registerQueue}`)) === queue,
   );
 
 /**
- * No window but where the configuration wants one, for register messages: waiting for company is the linger's business, per
- * Target; elsewhere it would hold back elections and guards. No filter: Lambda deletes what it filters out.
+ * A batching window is allowed only for register messages, and only if the configuration sets one. The leader gathers
+ * tasks for each Target; a window elsewhere would delay elections and guards. No filter is allowed, since Lambda
+ * deletes the messages that a filter excludes.
  */
 export const messagesArriveAtOnceAndAll: Rule = (template) =>
   sourcesOf(template).flatMap(({ id, queue, properties }) => {
@@ -35,7 +36,7 @@ export const messagesArriveAtOnceAndAll: Rule = (template) =>
     ];
   });
 
-/** Lambda's limits are 2 and 1,000; all together they leave an account's default of 1,000 to others too. */
+/** Lambda's limits are 2 and 1,000. The sum leaves other functions half of an account's default quota of 1,000. */
 export const concurrencyIsLimitedAtTheSource: Rule = (template) => {
   const limits = sourcesOf(template).map(({ id, properties }) => ({
     id,
@@ -52,7 +53,7 @@ export const concurrencyIsLimitedAtTheSource: Rule = (template) => {
   ];
 };
 
-/** Two λs on one queue would take each other's messages. */
+/** Two functions on one queue would take each other's messages. */
 export const queuesHaveOneReader: Rule = (template) => {
   const sources = sourcesOf(template);
   const functions = new Set(functionsOf(template).map(([id]) => id));

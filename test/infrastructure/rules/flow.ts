@@ -1,4 +1,4 @@
-/** Who works off which queue, and what each λ may do: read from the template, so that a new part is seen at once. */
+/** The flow of messages and the rights of functions, read from the template, so that new parts are covered. */
 import { at, idOf, listOf, ofType, type Template } from './template.ts';
 
 export interface Statement {
@@ -39,7 +39,7 @@ export const deadLetterQueuesOf = (template: Template): Map<string, string> =>
 const inDocument = (document: unknown): Statement[] =>
   listOf((document as { Statement?: Statement | Statement[] } | undefined)?.Statement);
 
-/** Everything that a role's policies say, wherever they are written. */
+/** All statements of a role, from attached and inline policies. */
 export const statementsOfRole = (template: Template, role: string): Statement[] => [
   ...ofType(template, 'AWS::IAM::Policy')
     .filter(([, { Roles }]) => listOf(Roles).map(idOf).includes(role))
@@ -54,19 +54,19 @@ export const statementsOfQueuePolicy = (properties: object): Statement[] =>
 export const trustOf = (template: Template, role: string): Statement[] =>
   inDocument(template.Resources[role]?.Properties.AssumeRolePolicyDocument);
 
-/** The resources on which a λ may do something, by logical id. */
+/** The resources on which a function may perform an action, by logical id. */
 export const mayOn = (template: Template, fn: string, action: string): string[] =>
   statementsOfRole(template, idOf(template.Resources[fn]?.Properties.Role))
     .filter(({ Effect, Action }) => Effect === 'Allow' && listOf(Action).includes(action))
     .flatMap(({ Resource }) => listOf(Resource).map(idOf));
 
-/** The λs that a λ's messages reach directly. */
+/** The functions that a function's messages reach directly. */
 const next = (template: Template, fn: string): string[] => {
   const sendsTo = new Set(mayOn(template, fn, 'sqs:SendMessage'));
   return sourcesOf(template).flatMap((source) => (sendsTo.has(source.queue) ? [source.fn] : []));
 };
 
-/** Whether a λ's messages can come back to it, directly or through other λs. */
+/** Whether a function's messages can come back to it, directly or through other functions. */
 export const isInLoop = (template: Template, fn: string): boolean => {
   const reached = new Set<string>();
   for (let open = next(template, fn); open.length > 0; ) {

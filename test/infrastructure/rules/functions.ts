@@ -1,8 +1,8 @@
-/** What every λ promises. */
+/** Rules that hold for every function. */
 import { functionsOf, isInLoop, sourcesOf } from './flow.ts';
 import { differing, idOf, ofType, type Rule } from './template.ts';
 
-/** Cheaper than x86, and the Node.js that the tests run on. */
+/** arm64 is cheaper than x86, and the tests run on this version of Node.js. */
 export const functionsRunWhereTested: Rule = (template) =>
   functionsOf(template).flatMap(([id, properties]) =>
     differing(id, properties, {
@@ -14,7 +14,10 @@ export const functionsRunWhereTested: Rule = (template) =>
     }),
   );
 
-/** Lambda's own 128 MB is a fraction of a processor; beyond 1,769 MB come processors that one event loop cannot use. */
+/**
+ * With less than 512 MB, a function gets a small part of a vCPU. Beyond 1,769 MB it gets more than one vCPU, which a
+ * single event loop cannot use.
+ */
 export const functionsHaveAFairShareOfAProcessor: Rule = (template) =>
   functionsOf(template).flatMap(([id, { MemorySize }]) =>
     typeof MemorySize === 'number' && MemorySize >= 512 && MemorySize <= 1_769
@@ -22,7 +25,7 @@ export const functionsHaveAFairShareOfAProcessor: Rule = (template) =>
       : [`${id}: MemorySize is ${MemorySize}, not 512 to 1769`],
   );
 
-/** Reserved concurrency throttles, and messages that are throttled often enough become dead letters. */
+/** Reserved concurrency throttles a function, and messages that are throttled often become dead letters. */
 export const functionsReserveNothing: Rule = (template) =>
   functionsOf(template).flatMap(([id, properties]) =>
     differing(id, properties, { ReservedConcurrentExecutions: undefined }),
@@ -48,10 +51,10 @@ export const functionsKeepLogsOfTheirOwn: Rule = (template) => {
 };
 
 /**
- * Lambda ends a chain of messages that reaches one λ about sixteen times. Where that is the design, it must not; so too
- * for the other λs with a queue, since a template does not show the whole chain: a finished task's follow-up is
- * registered by somebody else's code, and sixteen follow-ups are no runaway. What bounds one is MaximumConcurrency. λs
- * without a queue get no messages: there the setting would only promise something that cannot happen.
+ * Lambda stops a chain of messages that reaches one function about 16 times. Functions of a loop, and the other
+ * functions with a queue, must allow such chains: a callback of a finished task may register a follow-up, and the
+ * template does not show that part. MaximumConcurrency limits a runaway loop. Functions without a queue receive no
+ * messages, so the setting has no effect there.
  */
 export const messagesMayComeBack: Rule = (template) => {
   const withQueue = new Set(sourcesOf(template).map(({ fn }) => fn));
@@ -62,10 +65,13 @@ export const messagesMayComeBack: Rule = (template) => {
   });
 };
 
-/** Two sweeps at once would only be in each other's way; one that failed is followed by the next, not repeated. */
+/**
+ * Two sweeps at once would do the same work. A failed sweep is not retried, since the next one follows within a
+ * minute.
+ */
 export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
   ofType(template, 'AWS::Events::Rule').flatMap(([id, properties]) => {
-    // It invokes nothing: it puts messages into a queue.
+    // A rule with an event pattern invokes no function: it puts messages into a queue.
     if (properties.EventPattern !== undefined) return [];
     const { ScheduleExpression, Targets = [] } = properties as { ScheduleExpression?: string; Targets?: object[] };
     const [, minutes = '0'] = /^rate\((\d+) minutes?\)$/.exec(ScheduleExpression ?? '') ?? [];

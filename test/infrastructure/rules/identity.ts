@@ -1,14 +1,14 @@
-/** What must stay the same from deployment to deployment, since CloudFormation replaces what changes it. */
+/** Properties that must stay the same in every deployment, since a change makes CloudFormation replace the resource. */
 import { at, ofType, type Rule } from './template.ts';
 
-/** The properties of each type whose change makes a new resource, empty, in place of the old one. */
+/** By type, the properties whose change replaces a resource by a new, empty one. */
 const REPLACING: Readonly<Record<string, readonly string[]>> = {
   'AWS::DynamoDB::Table': [
     'TableName',
     'KeySchema',
     'AttributeDefinitions',
     'LocalSecondaryIndexes',
-    // Not the table, but the index would be made anew, and refused meanwhile: one of them in a deployment.
+    // A change replaces the index, not the table. CloudFormation allows one such change in a deployment.
     'GlobalSecondaryIndexes',
     'ImportSourceSpecification',
   ],
@@ -17,10 +17,10 @@ const REPLACING: Readonly<Record<string, readonly string[]>> = {
   'AWS::Lambda::Url': ['TargetFunctionArn', 'Qualifier'],
 };
 
-/** A resource that holds something: its type, and those of its replacing properties that are set. */
+/** The identity of a resource that holds data: those of its replacing properties that are set. */
 type Identity = Readonly<Record<string, unknown>>;
 
-/** Tables and queues with what is in them, a month of logs, the address that the API's callers know. */
+/** Tables and queues hold data, log groups a month of logs; callers have the URL of the API. */
 const identitiesOf = (template: Parameters<Rule>[0]): Record<string, Identity> =>
   Object.fromEntries(
     Object.entries(REPLACING).flatMap(([type, paths]) =>
@@ -36,7 +36,7 @@ const identitiesOf = (template: Parameters<Rule>[0]): Record<string, Identity> =
     ),
   );
 
-/** Nothing that was there is gone or would be replaced; something new may come, once it is pinned too. */
+/** No pinned resource may be missing or replaced. A new resource has to be pinned. */
 export const identitiesArePinned =
   (pinned: Readonly<Record<string, Identity>>): Rule =>
   (template) => {

@@ -1,7 +1,7 @@
 /**
- * What every queue promises. There are three kinds, told by what the template does with them, not by name: *working*
- * queues, which an event source gives to a λ; *dead-letter* queues, which a working queue names; and *final* ones (the
- * rejected queue, destinations), which no event source gives to a λ: nothing of ours can fail on their messages.
+ * Rules that hold for every queue. The template's use of a queue tells its kind. An event source connects a *working*
+ * queue to a function. A *dead-letter* queue is named by a working queue. A *final* queue (the rejected queue,
+ * destinations) has no event source, so that no function of the stack can fail on its messages.
  */
 
 import { ENVIRONMENT } from '../../../src/domain/deployed/environment.ts';
@@ -24,7 +24,7 @@ import {
 } from './flow.ts';
 import { at, differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
-/** A function that says when messages come back, of this queue: for those it has delays of its own. */
+/** Whether a function changes the visibility of this queue's messages, since it has retry delays of its own. */
 const putsOff = (template: Template, fn: string, queue: string): boolean =>
   mayOn(template, fn, 'sqs:ChangeMessageVisibility').includes(queue);
 
@@ -50,7 +50,10 @@ export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
   });
 };
 
-/** A dead letter that nobody sends again is a lost task. Whoever has to be asked to do it (the API) does not count. */
+/**
+ * Without a scheduled function that sends dead letters again, tasks would be lost. The API does not count: a person
+ * has to call it.
+ */
 export const deadLettersAreSentAgain: Rule = (template) => {
   const scheduled = ofType(template, 'AWS::Events::Rule').flatMap(([, { Targets }]) =>
     listOf(Targets as { Arn?: unknown }[] | undefined).map(({ Arn }) => idOf(Arn)),
@@ -68,7 +71,7 @@ export const deadLettersAreSentAgain: Rule = (template) => {
   });
 };
 
-/** Fourteen days is the most SQS keeps; a queue that delays everything, or has its own idea of order, is not ours. */
+/** SQS keeps messages for at most 14 days. A delay would slow down every message. */
 export const queuesKeepMessagesEncrypted: Rule = (template) =>
   queuesOf(template).flatMap(([id, properties]) =>
     differing(id, properties, {
@@ -81,7 +84,7 @@ export const queuesKeepMessagesEncrypted: Rule = (template) =>
 
 const EVERYONE = [{ AWS: '*' }, '*'].map((each) => JSON.stringify(each));
 
-/** Each queue by a statement about that very queue; and no policy of a queue lets anybody in. */
+/** Each queue needs a statement on itself, and no queue policy may let in another principal. */
 export const queuesTakeTlsOnly: Rule = (template) => {
   const policies = ofType(template, 'AWS::SQS::QueuePolicy').map(([id, properties]) => ({
     id,
@@ -111,7 +114,7 @@ export const queuesTakeTlsOnly: Rule = (template) => {
   ];
 };
 
-/** Lets EventBridge put in what rules of this template match, and do nothing else. */
+/** Whether a statement only lets EventBridge put in what rules of this template match. */
 const isForOurRules = (template: Template, { Action, Principal, Condition }: Statement): boolean => {
   const rules = listOf(at((Condition ?? {}) as object, 'ArnEquals.aws:SourceArn') as unknown[] | undefined).map(idOf);
   return (
@@ -121,7 +124,7 @@ const isForOurRules = (template: Template, { Action, Principal, Condition }: Sta
   );
 };
 
-/** A λ that leads Targets: it runs for a leader's time, and may read and change a lock row. Others read many at once, or change one. */
+/** Whether a function leads Targets: it has a leader's timeout, and may read and update a single lock row. */
 const leads = (template: Template, fn: string): boolean => {
   const properties = template.Resources[fn]?.Properties ?? {};
   const locks = idOf(at(properties, `Environment.Variables.${ENVIRONMENT.batchLockTable}`));
@@ -130,9 +133,10 @@ const leads = (template: Template, fn: string): boolean => {
 };
 
 /**
- * Six timeouts is what AWS recommends: a throttled batch is tried again within it. A leader's messages are the
- * exception: a crashed leader's guard has to come back soon after its lease ends, timeout < lease < visibility. Another one are
- * events: what fails comes back after a delay of its own, and what a dead function held comes back soon after its timeout.
+ * AWS recommends a visibility timeout of six function timeouts, so that a throttled batch is retried within it. A
+ * leader's messages are an exception: the guard of a crashed leader must come back soon after its lease ends, so
+ * timeout < lease < visibility. Events are another: a failed event comes back after its own delay, and the event of a
+ * crashed function soon after the timeout.
  */
 export const messagesStayHiddenLongEnough: Rule = (template) =>
   sourcesOf(template).flatMap(({ queue, fn, properties: { MaximumBatchingWindowInSeconds: window = 0 } }) => {
@@ -149,7 +153,10 @@ export const messagesStayHiddenLongEnough: Rule = (template) =>
     ];
   });
 
-/** Those whose messages may be all that there is of a task: what producers send to, its dead letters, what was refused. */
+/**
+ * Queues whose messages may be the only record of a task: the register queue, its dead letters, and refused or
+ * given-up messages.
+ */
 const holdTasks = (template: Template): string[] => {
   const named = new Set(
     functionsOf(template).flatMap(([, properties]) =>
@@ -161,7 +168,7 @@ const holdTasks = (template: Template): string[] => {
   return [...named];
 };
 
-/** The other queues carry hints, whose truth is in the tables. */
+/** The other queues carry hints; the tables hold the state. */
 export const queuesOfTasksOutliveTheirStack =
   (kept: boolean): Rule =>
   (template) =>

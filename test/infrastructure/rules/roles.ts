@@ -1,8 +1,8 @@
-/** What every role promises: that its λ can do what it is for, and nothing else. */
+/** Rules that hold for every role: its function can do its work, and nothing else. */
 import { functionsOf, type Statement, statementsOfRole, trustOf } from './flow.ts';
 import { differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
-/** Statements that need a wildcard, with the reason. But for these every resource is known when the stack is made. */
+/** Statements that need a wildcard, with the reason. Every other resource is known at synth. */
 const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {
   [JSON.stringify([
     [
@@ -40,13 +40,13 @@ export const rolesTrustLambdaAlone: Rule = (template) =>
       : [`${id}: is trusted to ${JSON.stringify(trustOf(template, id))}`];
   });
 
-/** Managed policies change without a deployment, and grant more than is needed. */
+/** Managed policies change without a deployment, and grant more than a function needs. */
 export const rolesHaveNoManagedPolicies: Rule = (template) => [
   ...rolesOf(template).flatMap(([id, properties]) => differing(id, properties, { ManagedPolicyArns: undefined })),
   ...ofType(template, 'AWS::IAM::ManagedPolicy').map(([id]) => `${id}: is a managed policy`),
 ];
 
-/** The six characters that Secrets Manager adds to a name, which nobody knows before: they fit no longer name. */
+/** Secrets Manager appends a hyphen and six random characters to a name. Six question marks match no longer name. */
 const SECRET_SUFFIX = /(:secretsmanager:.*:secret:[^*?]+)-\?{6}(?=")/g;
 
 const hasWildcard = ({ Action, Resource }: Statement): boolean =>
@@ -60,7 +60,7 @@ export const statementsNameWhatTheyAllow: Rule = (template) =>
     }),
   );
 
-/** A λ writes into its own log group and does nothing else with logs. */
+/** A function writes into its own log group, and has no other right on logs. */
 export const functionsWriteTheirOwnLogsAlone: Rule = (template) =>
   functionsOf(template).flatMap(([id, { Role, LoggingConfig }]) => {
     const own = idOf((LoggingConfig as { LogGroup?: unknown } | undefined)?.LogGroup);
@@ -78,8 +78,8 @@ export const functionsWriteTheirOwnLogsAlone: Rule = (template) =>
   });
 
 /**
- * Lambda refuses an event source while its function's role may not receive, and a schedule would run a function that can
- * do nothing yet. An emulator makes things in an order of its own, and does not show it.
+ * Lambda refuses an event source if its function's role may not receive, and a schedule could start a function without
+ * rights. The emulator creates resources in its own order, so that tests on it cannot show the fault.
  */
 export const functionsWaitForTheirPolicies: Rule = (template) =>
   functionsOf(template).flatMap(([id, { Role }]) => {

@@ -1,4 +1,4 @@
-/** What everything of an instance has that is deployed with a key, a prefix, tags, a boundary, or into a VPC. */
+/** Rules for an instance with a key, a prefix, tags, a permissions boundary or a VPC. */
 import { functionsOf, queuesOf, type Statement, statementsOfRole } from './flow.ts';
 import { at, differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
@@ -26,7 +26,7 @@ export const everythingIsEncryptedWith =
       ),
       ...queuesOf(template).flatMap(([id, properties]) => [
         ...differing(id, properties, { KmsMasterKeyId: arn, SqsManagedSseEnabled: undefined }),
-        // Each asking is paid for: the default of five minutes costs twelve times as much.
+        // Each KMS request is paid for: SQS's default of five minutes costs twelve times as much as an hour.
         ...(Number(properties.KmsDataKeyReusePeriodSeconds) >= 3_600 ? [] : [`${id}: asks KMS too often`]),
       ]),
       ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) =>
@@ -35,7 +35,7 @@ export const everythingIsEncryptedWith =
     ];
   };
 
-/** What a role's statements on tables and queues take of a key, by the service through which it is used. */
+/** The key actions that a role's statements on tables and queues need, by service. */
 const neededBy = (statements: readonly Statement[]): Map<string, Set<string>> => {
   const needed = new Map([
     ['dynamodb', new Set<string>()],
@@ -55,13 +55,13 @@ const usesOf = (service: string, action: string): string[] => {
   return [];
 };
 
-/** Through which service a statement lets a key be used; empty where it says nothing of that. */
+/** The service through which a statement lets a key be used; empty if it does not restrict that. */
 const viaOf = ({ Condition }: Statement): string =>
   /"(\w+)\.",\{"Ref":"AWS::Region"\}/.exec(
     JSON.stringify(at((Condition ?? {}) as object, 'StringEquals.kms:ViaService')) ?? '',
   )?.[1] ?? '';
 
-/** Every role uses the key through the services that it uses, for what it does there, and in no other way. */
+/** Every role uses the key through the services that it uses, for its actions there, and in no other way. */
 export const rolesUseTheKeyForWhatTheyDo =
   (key: string): Rule =>
   (template) =>
@@ -87,7 +87,7 @@ const printed = (uses: ReadonlyMap<string, ReadonlySet<string>>): string =>
     .toSorted()
     .join('; ');
 
-/** Every function is in the same subnets, behind the same groups. */
+/** Every function is in the given subnets and security groups. */
 export const functionsAreIn =
   (subnets: readonly unknown[], groups: readonly unknown[]): Rule =>
   (template) =>

@@ -1,9 +1,9 @@
-/** What every table promises. */
+/** Rules that hold for every table. */
 import { differing, ofType, type Rule, type Template } from './template.ts';
 
 const tablesOf = (template: Template) => ofType(template, 'AWS::DynamoDB::Table');
 
-/** Replicas and exports are other features' business: a table of another kind is not one these rules have looked at. */
+/** The rules do not cover global tables. */
 export const tablesAreOfOneKind: Rule = (template) =>
   ofType(template, 'AWS::DynamoDB::GlobalTable').map(([id]) => `${id}: is a global table, which no rule covers`);
 
@@ -13,8 +13,9 @@ export const tablesCanBeRestored: Rule = (template) =>
   );
 
 /**
- * Every table is encrypted with a key that AWS owns: DynamoDB's default, which costs nothing and which nobody can switch
- * off. `SSEEnabled: false` means the same and reads as the opposite, KMS is paid for by the request: so neither is set.
+ * Every table is encrypted with the key that AWS owns: the default, which is free and cannot be switched off.
+ * `SSEEnabled: false` means the same but reads like the opposite, and KMS costs per request, so the property stays
+ * unset.
  */
 export const tablesUseTheKeyThatAwsOwns: Rule = (template) =>
   tablesOf(template).flatMap(([id, properties]) => differing(id, properties, { SSESpecification: undefined }));
@@ -24,7 +25,7 @@ export const tablesArePaidByRequest: Rule = (template) =>
     differing(id, properties, { BillingMode: 'PAY_PER_REQUEST', ProvisionedThroughput: undefined }),
   );
 
-/** @param attribute what the stores write a row's end into. */
+/** @param attribute the attribute into which the stores write a row's expiry. */
 export const rowsExpireBy =
   (attribute: string): Rule =>
   (template) =>
@@ -32,7 +33,7 @@ export const rowsExpireBy =
       differing(id, properties, { TimeToLiveSpecification: { AttributeName: attribute, Enabled: true } }),
     );
 
-/** Where data is kept, neither removing the stack nor replacing the table deletes it; elsewhere nothing is left over. */
+/** In a kept stack, neither removing the stack nor replacing a table deletes data. In other stacks nothing remains. */
 export const tablesOutliveTheirStack =
   (kept: boolean): Rule =>
   (template) =>

@@ -1,4 +1,4 @@
-/** A synthesised template as the rules see it, and how they look things up in it. */
+/** A synthesised template as the rules read it, with lookups. */
 
 export interface Resource {
   readonly Type: string;
@@ -12,17 +12,20 @@ export interface Template {
   readonly Resources: Record<string, Resource>;
 }
 
-/** What is wrong with a template, a line for each thing; nothing where the rule holds. */
+/** The complaints about a template, a line each; empty if the rule holds. */
 export type Rule = (template: Template) => string[];
 
 interface Exporting extends Template {
   readonly Outputs?: Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: string } }>;
 }
 
-/** Several stacks as one: what one imports from another becomes a reference, so that rules need not know where it is. */
+/**
+ * Joins several stacks into one template. Imports become references, so that rules need not know the stack of a
+ * resource.
+ */
 export const joined = (templates: readonly Exporting[]): Template => {
   const outputs = templates.flatMap(({ Outputs = {} }) => Object.entries(Outputs));
-  // By an export, or weakly, by the output itself.
+  // By an export, or by a weak reference to the output itself.
   const exported = new Map<string, unknown>(outputs.map(([key, { Value }]) => [key, Value]));
   for (const [, { Value, Export }] of outputs) if (Export) exported.set(Export.Name, Value);
   const linked = (value: unknown): unknown => {
@@ -47,7 +50,7 @@ export const joined = (templates: readonly Exporting[]): Template => {
 export const ofType = ({ Resources }: Template, type: string): [id: string, properties: Resource['Properties']][] =>
   Object.entries(Resources).flatMap(([id, { Type, Properties }]) => (Type === type ? [[id, Properties]] : []));
 
-/** The logical id that a reference, or an ARN made from one, names; empty for anything else. */
+/** The logical id that a reference, or an ARN made from one, names; empty for other values. */
 export const idOf = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return '';
   const {
@@ -67,11 +70,11 @@ export const at = (properties: object, path: string): unknown =>
       properties,
     );
 
-/** A list where CloudFormation takes one or many. */
+/** A list from a value that CloudFormation writes as one or many. */
 export const listOf = <T>(value: T | readonly T[] | undefined): T[] =>
   value === undefined ? [] : ([value].flat() as T[]);
 
-/** A complaint for each path whose value is not the one promised. */
+/** A complaint for each path whose value differs from the promised one. */
 export const differing = (id: string, properties: object, promised: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(promised).flatMap(([path, value]) => {
     const found = JSON.stringify(at(properties, path));
