@@ -1,4 +1,4 @@
-/** What functions load when they start, and that nothing else is missing. */
+/** The size and the imports of the functions' bundles. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, relative } from 'node:path';
@@ -11,7 +11,7 @@ import { ROOT } from '../cli/groupage.ts';
 
 const folder = temporaryFolder('bundles-test');
 const bundles = bundleHandlers(folder);
-/** Each file by its path. */
+/** The content of each file by its path. */
 const filesIn = (root: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })
@@ -25,25 +25,25 @@ describe.each(HANDLERS)('the bundle of %s', (name) => {
   const files = bundles.get(name) ?? {};
   const inputs = new Set(Object.values(files).flatMap((file) => Object.keys(file.inputs)));
 
-  it('loads less than 400 KB when the function starts', () => {
+  it('loads less than 400 KB at start', () => {
     const { atStart } = sizeOf(files);
     expect(atStart).toBeGreaterThan(100_000);
     expect(atStart).toBeLessThan(400_000);
   });
 
-  it('has all that it imports, but what Node.js has, and what the SDK has for browsers', () => {
+  it("contains all imports but Node.js's own and one for browsers", () => {
     const outside = importsIn(files).flatMap(({ path, external }) => (external ? [path.replace('node:', '')] : []));
     expect(outside.filter((path) => !builtinModules.includes(path) && path !== 'bowser')).toEqual([]);
     for (const { path, external } of importsIn(files)) if (!external) expect(Object.keys(files)).toContain(path);
   });
 
-  it('finds credentials in its environment, and nowhere else', () => {
+  it('reads credentials from the environment alone', () => {
     expect([...inputs]).toContain('lambdas/credentials.ts');
     const chain = /credential-provider-|nested-clients|token-providers/;
     expect([...inputs].filter((input) => chain.test(input))).toEqual([]);
   });
 
-  it('has a source map for each of its files, with sources of this repository', () => {
+  it('has a source map for each of its files', () => {
     const written = readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' });
     const code = written.filter((file) => file.endsWith('.mjs'));
     expect(code.length).toBeGreaterThan(0);
@@ -54,13 +54,13 @@ describe.each(HANDLERS)('the bundle of %s', (name) => {
   });
 });
 
-it('the same sources give the same bytes', () => {
+it('the same sources give the same bundles', () => {
   const again = temporaryFolder('bundles-again');
   bundleHandlers(again);
   expect(filesIn(again)).toEqual(filesIn(folder));
 });
 
-it('what a function loads at its start, and later, is counted once', () => {
+it('a file loaded at start and later counts once, at start', () => {
   const file = (bytes: number, imports: readonly [string, 'import-statement' | 'dynamic-import'][]) => ({
     bytes,
     imports: imports.map(([path, kind]) => ({ path, kind })),
@@ -80,7 +80,7 @@ it('what a function loads at its start, and later, is counted once', () => {
   expect(sizeOf(files)).toEqual({ atStart: 111, later: 1_000, maps: 10_000 });
 });
 
-it('docs/evidence/cold-starts.md has sizes that are not off by more than a tenth: `npm run bench:cold-start -- --write`', () => {
+it('the sizes in docs/evidence/cold-starts.md are at most a tenth off', () => {
   const page = readFileSync(join(ROOT, 'docs/evidence/cold-starts.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(.+?)` \| (\d+) \|/gm)].map(
     ([, name, at]) => [name, Number(at) * 1_000] as const,

@@ -43,7 +43,7 @@ const send = async (QueueUrl: string, bodies: readonly string[], group?: (body: 
     );
 };
 
-/** Those that got something, of one queue. */
+/** The count of requests to one queue that returned messages. */
 const requests = ({ sqsRequests }: Usage, name: string): number =>
   [...sqsRequests].reduce((sum, [what, count]) => sum + (what.endsWith(` ${name}`) ? count : 0), 0);
 
@@ -64,7 +64,7 @@ describe('an event source', () => {
     return { ...payer, queueUrl, invocations, begin };
   };
 
-  it('invokes with as many messages as it may, and deletes them', async () => {
+  it('invokes with up to batchSize messages, and deletes them', async () => {
     const { begin, queueUrl, invocations, usage } = await source({ batchSize: 4 });
     await send(queueUrl, numbered(10));
     const polling = begin();
@@ -77,19 +77,19 @@ describe('an event source', () => {
     expect(requests(usage, 'ReceiveMessage')).toBe(invocations.length);
   });
 
-  it('gathers for a window what takes many receives', async () => {
+  it('gathers the messages of many receives during a window', async () => {
     const { begin, queueUrl, invocations, usage } = await source({ batchSize: 1_000, window: 1_500 });
     await send(queueUrl, numbered(100));
     const polling = begin();
     expect(await emptied(clients.sqs, [queueUrl], 60_000)).toBe(true);
     await polling.stop();
     expect(invocations.flat()).toHaveLength(100);
-    // One for each poller at the most, as long as none of them needs a second window.
+    // At most one invocation for each poller, as long as none needs a second window.
     expect(invocations.length).toBeLessThan(requests(usage, 'ReceiveMessage'));
     expect(Math.max(...invocations.map(({ length }) => length))).toBeGreaterThan(10);
   });
 
-  it('keeps what failed, and what came when its function threw', async () => {
+  it('keeps messages that failed, or whose function threw', async () => {
     const handle = async ([first]: readonly Delivered[]): Promise<string[]> => {
       if (first?.body === '0') throw new Error('no');
       return first?.body === '1' ? [first.messageId] : [];
@@ -104,7 +104,7 @@ describe('an event source', () => {
     expect(await emptied(clients.sqs, [queueUrl], 0)).toBe(false);
   });
 
-  it('has as many invocations as there are messages for, where it scales', async () => {
+  it('has an invocation for each message if it scales', async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -125,20 +125,20 @@ describe('an event source', () => {
   });
 });
 
-describe('a FIFO queue here', () => {
+describe('a local FIFO queue', () => {
   const receive = async (QueueUrl: string) => {
     const { Messages = [] } = await clients.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     return Messages;
   };
   const bodies = (messages: Awaited<ReturnType<typeof receive>>) => messages.map(({ Body = '' }) => Body);
 
-  it('gives as many of a group as there are, in order, and then of the next', async () => {
+  it('gives all messages of a group in order, then those of the next', async () => {
     const queue = await newQueue({ FifoQueue: 'true' });
     await send(queue, ['a1', 'b1', 'a2', 'b2', 'a3'], (body) => body.slice(0, 1));
     expect(bodies(await receive(queue))).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
   });
 
-  it('holds a group back until all of it that was received is deleted', async () => {
+  it('holds a group back until every received message of it is deleted', async () => {
     const queue = await newQueue({ FifoQueue: 'true' });
     const a = Array.from({ length: 12 }, (_, n) => `a${n}`);
     await send(queue, [...a, 'b1'], (body) => body.slice(0, 1));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { restart } from '../../bench/fleet-key/restart.ts';
 
-it('a rolling restart asks little of the key of a fleet whose checkpoints have rows of their own', async () => {
+it("a rolling restart costs little on the fleet's key if checkpoints have their own rows", async () => {
   const [inLeases, apart] = [await restart(24, 4_096, false), await restart(24, 4_096, true)];
   expect([inLeases.violations, apart.violations]).toEqual([[], []]);
   expect(inLeases.look).toBeGreaterThan(24);

@@ -25,12 +25,12 @@ import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes = 4, seed = 1): Promise<FleetOutcome> =>
   runPublishedFleet(fleetScenario(name, nodes, seed, SOME_MINUTES), { maximum, spans: SPANS });
 
-/** A unit of work, with the checkpoint after it: what is under way at the end is not counted any more. */
+/** A unit of work with the checkpoint after it. Work under way at the end does not count. */
 const A_UNIT = 1_000;
 
-describe('the model of the published algorithm for sharing partitions', () => {
+describe('the published algorithm for partitions', () => {
   it.each<Formula>(['parentheses', 'sentence'])(
-    'works on every partition, once, where nothing goes wrong: %s',
+    'without faults works on every partition, in one node at a time: %s',
     async (maximum) => {
       const outcome = await published('steady', maximum);
       expect(outcome).toMatchObject({ moved: 0, optimum: 0, doubleWorked: 0, wrongCheckpoints: 0, violations: [] });
@@ -39,17 +39,17 @@ describe('the model of the published algorithm for sharing partitions', () => {
     },
   );
 
-  it('is even where all can have the most, and cannot be where the formula gives some of them more', async () => {
+  it('is even if the formula gives each host the same, and cannot be otherwise', async () => {
     expect((await published('steady', 'parentheses')).balancedAfter).toBe(0);
     expect((await published('steady', 'sentence')).balancedAfter).toBeUndefined();
   });
 
-  it('renews each lock by itself: more than twenty thousand write units an hour', async () => {
+  it('renews each lock on its own: over 20,000 write units an hour', async () => {
     const renewals = (64 * 3_600_000) / SPANS.renew;
     expect((await published('steady')).writeUnitsPerHour / renewals).toBeCloseTo(1, 1);
   });
 
-  it('gives a host that joins what evens all out, and moves nothing else', async () => {
+  it('gives a joining host its even share, and moves nothing else', async () => {
     expect(await published('one joins')).toMatchObject({
       moved: 12,
       optimum: 12,
@@ -61,13 +61,13 @@ describe('the model of the published algorithm for sharing partitions', () => {
   it.each<[ScenarioName, number]>([
     ['one leaves', 2 * A_UNIT],
     ['one crashes', SPANS.lock + SPANS.balance + A_UNIT],
-  ])('lets others take what somebody had, in time: %s', async (name, within) => {
+  ])("lets others take over a missing host's partitions in time: %s", async (name, within) => {
     const { moved, optimum, longestOrphaned, wrongCheckpoints } = await published(name);
     expect({ moved, wrongCheckpoints }).toEqual({ moved: optimum, wrongCheckpoints: 0 });
     expect(longestOrphaned).toBeLessThan(within);
   });
 
-  it('moves partitions of a host that is too slow to renew its locks, two work on one, and nothing refuses either', async () => {
+  it('moves partitions of a slow host, and two hosts work on one of them', async () => {
     const scenario = fleetScenario('one slow ×1000', 4, 1, HALF_AN_HOUR);
     const outcome = await runPublishedFleet(scenario, { maximum: 'parentheses', spans: SPANS });
     expect(outcome.optimum).toBe(0);
@@ -76,7 +76,7 @@ describe('the model of the published algorithm for sharing partitions', () => {
     expect(outcome.wrongCheckpoints).toBeGreaterThan(0);
   });
 
-  it('runs the same for the same seed, and otherwise for another', async () => {
+  it('gives the same run for the same seed, and another for another', async () => {
     const [once, again, other] = await Promise.all(
       [1, 1, 2].map((seed) => published('one crashes', 'sentence', 4, seed)),
     );
@@ -86,7 +86,7 @@ describe('the model of the published algorithm for sharing partitions', () => {
 });
 
 describe('the two formulas', () => {
-  it('differ where the hosts divide the partitions, and nowhere else', () => {
+  it('differ only if the number of hosts divides the number of partitions', () => {
     for (let partitions = 1; partitions <= 40; partitions += 1)
       for (let hosts = 1; hosts <= 40; hosts += 1) {
         const [parentheses, sentence] = [MAXIMUM.parentheses(partitions, hosts), MAXIMUM.sentence(partitions, hosts)];
@@ -103,7 +103,7 @@ describe('the store of locks', () => {
     return { clock, locks: new Locks(() => clock.now, 100) };
   };
 
-  it('gives a lock to one host at a time, until it has ended', () => {
+  it('gives a lock to one host at a time, until it expires', () => {
     const { clock, locks } = store();
     expect(locks.acquire('p', 'a').isDone).toBe(true);
     clock.now = 99;
@@ -113,7 +113,7 @@ describe('the store of locks', () => {
     expect(locks.holderOf('p')).toBe('b');
   });
 
-  it('lets nobody but its holder renew or release one', () => {
+  it('lets only the holder renew or release a lock', () => {
     const { clock, locks } = store();
     locks.acquire('p', 'a');
     expect(locks.renew('p', 'b').isDone).toBe(false);
@@ -138,11 +138,11 @@ describe('notices', () => {
     return all;
   };
 
-  it('reach all others, in the order of their publisher', async () => {
+  it("reach all other hosts in the publisher's order", async () => {
     expect(await heard(0)).toEqual(Array.from({ length: 100 }, (_, index) => `b: ${index}`));
   });
 
-  it('are lost as often as the scenario says', async () => {
+  it("are lost at the scenario's rate", async () => {
     const { length } = await heard(0.5);
     expect(length).toBeGreaterThan(25);
     expect(length).toBeLessThan(75);
@@ -171,8 +171,8 @@ const aRun = (change: Partial<Run>, outcome: Partial<FleetOutcome> = {}): Run =>
   ...change,
 });
 
-describe('what ours promises', () => {
-  it.each(SCENARIO_NAMES)('is kept by an outcome in which nothing moved that need not: %s', (scenario) => {
+describe("Groupage's promises for a fleet", () => {
+  it.each(SCENARIO_NAMES)('hold for an outcome without needless moves: %s', (scenario) => {
     expect(brokenBy(aRun({ scenario }))).toEqual([]);
   });
 
@@ -186,24 +186,24 @@ describe('what ours promises', () => {
     ['5% of calls fail', { moved: 1 }],
     ['one slow ×1000', { wrongCheckpoints: 1 }],
     ['deployment, new first', { violations: ['P7'] }],
-  ])('is broken in %s by %o, and that is said', (scenario, outcome) => {
+  ])('are broken in %s by %o, and the error says so', (scenario, outcome) => {
     expect(brokenBy(aRun({ scenario }, outcome))).toEqual([expect.stringContaining(`${scenario}, 4 nodes, seed 1`)]);
     expect(brokenBy(aRun({ scenario, contender: 'published, ceil(P / N)' }, outcome))).toEqual([]);
   });
 });
 
-describe('tables and picture', () => {
+describe("the fleet benchmark's page", () => {
   const runs = CONTENDERS.map((contender, index) =>
     aRun({ contender }, { moved: 10 * index, balancedAfter: undefined }),
   );
 
-  it('have a row for each run, and a column of moves for each number of nodes', () => {
+  it('has a row for each run, and a column of moves for each number of nodes', () => {
     expect(tableOf(runs).split('\n')).toHaveLength(2 + CONTENDERS.length);
     expect(tableOf(runs)).toContain('| never |');
     expect(movesTable(runs)).toContain('| steady | 0 / 10 / 20 (0) |');
   });
 
-  it('show who worked on what, and longer bars for more moves', () => {
+  it("shows each node's work, and longer bars for more moves", () => {
     const picture = pictureOf(runs.slice(0, 2), runs);
     expect(picture).not.toMatch(/NaN|undefined|Infinity/);
     expect(picture.match(/<path d="M0 1.25H850" class="w n0"\/>/g)).toHaveLength(2);
@@ -218,7 +218,7 @@ describe('npm run bench:fleet', () => {
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/fleet.ts'), ...args]);
 
-  it('runs everybody through the same scenarios, and finds what ours promises kept', async () => {
+  it('runs every contender in the same scenarios, and Groupage keeps its promises', async () => {
     const runs = JSON.parse((await run('--quick', '--json')).stdout) as Run[];
     expect(new Set(runs.map(({ contender }) => contender))).toEqual(new Set(CONTENDERS));
     const ours = runs.filter(({ contender }) => contender === OURS);
@@ -230,7 +230,7 @@ describe('npm run bench:fleet', () => {
     ]);
   });
 
-  it('says what is wrong with its arguments, with status 2', async () => {
+  it('reports wrong arguments with status 2', async () => {
     const wrong = { '--nodes=none': '--nodes takes', '--seed=x': '--seed takes', '--docs --quick': '--docs needs' };
     for (const [args, message] of Object.entries(wrong))
       await expect(run(...args.split(' '))).rejects.toMatchObject({

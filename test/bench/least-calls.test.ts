@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fits, type Limits, leastCalls } from '../../bench/performance/least-calls.ts';
 
 /**
- * By trying everything: each task, in their order, joins a call that there is already or begins one. A call is possible
- * where all of its tasks are there before the first of them has to go.
+ * Tries every partition of the tasks: each task, in order, joins an existing call or begins one. A call is possible if
+ * all of its tasks have arrived before the first must go.
  */
 const byTrying = (sent: readonly number[], { maxSize, maxWait }: Limits): number => {
   const isPossible = (call: readonly number[]): boolean =>
@@ -25,7 +25,7 @@ const aLimit = fc.record({ maxSize: fc.integer({ min: 1, max: 4 }), maxWait: fc.
 const someTimes = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 8 });
 
 describe('the fewest calls', () => {
-  it('are as few as trying every way to share them finds', () => {
+  it('equal the result of trying every partition', () => {
     fc.assert(
       fc.property(someTimes, aLimit, (sent, limits) => {
         expect(leastCalls(sent, limits)).toBe(byTrying(sent, limits));
@@ -33,7 +33,7 @@ describe('the fewest calls', () => {
     );
   });
 
-  it('are fewer, or as many, where tasks may wait for longer and calls take more', () => {
+  it('do not increase with a longer maxWait or a larger maxSize', () => {
     fc.assert(
       fc.property(someTimes, aLimit, (sent, { maxSize, maxWait }) => {
         const least = leastCalls(sent, { maxSize, maxWait });
@@ -44,15 +44,15 @@ describe('the fewest calls', () => {
   });
 
   it.each([
-    ['none for nothing', [], 0],
-    ['full ones, and one for the rest', [0, 0, 0, 0, 0, 0, 0], 3],
-    ['one for those that come until the first has to go', [0, 5, 10], 1],
-    ['another for one that comes later', [0, 5, 11], 2],
-    ['the oldest first where they do not all fit', [0, 1, 2, 10, 11], 2],
+    ['none for no task', [], 0],
+    ['full, and one for the rest', [0, 0, 0, 0, 0, 0, 0], 3],
+    ['one for tasks until the first must go', [0, 5, 10], 1],
+    ['one more for a later task', [0, 5, 11], 2],
+    ['of the oldest first if they do not fit', [0, 1, 2, 10, 11], 2],
   ])('are %s', (_, sent, calls) => expect(leastCalls(sent, { maxSize: 3, maxWait: 10 })).toBe(calls));
 });
 
-it('bytes matter where the largest tasks do not fit into one call', () => {
+it('bytes matter if the largest tasks do not fit into one call', () => {
   const bytes = [10, 40, 30];
   expect(fits(bytes, { maxSize: 2, maxBytes: 70 })).toBe(true);
   expect(fits(bytes, { maxSize: 2, maxBytes: 69 })).toBe(false);

@@ -19,7 +19,7 @@ interface Figures {
 }
 
 describe('the benchmark of deferred lists', () => {
-  it('finds every job done once under faults, and costs as they are promised', async () => {
+  it('finds every job done once under faults, at the promised cost', async () => {
     const { stdout } = await run('--quick');
     const { storm, length, leases, ways } = JSON.parse(stdout) as Figures;
     expect(storm).toMatchObject({ jobs: 1_000, total: 1_000, results: 1_000, failed: 1, eventsOfTheEnd: 1 });
@@ -43,7 +43,7 @@ describe('the benchmark of deferred lists', () => {
       });
   }, 120_000);
 
-  it('says what is wrong with its arguments, with status 2', async () => {
+  it('reports wrong arguments with status 2', async () => {
     const wrong = { '--parts=none': '--parts takes', '--jobs=0': '--jobs takes', '--docs --quick': '--docs needs' };
     for (const [args, message] of Object.entries(wrong))
       await expect(run(...args.split(' '))).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('the benchmark of deferred lists', () => {
   });
 });
 
-describe('the picture of what lists cost', () => {
+describe('the picture of the cost of lists', () => {
   const cost = (way: WayName, jobs: number, units: number): WayCost => ({
     way,
     jobs,
@@ -65,7 +65,7 @@ describe('the picture of what lists cost', () => {
     completion: 1,
   });
 
-  it('has a line of each way in each panel, which rises where costs do', () => {
+  it('has a line for each way in each panel, which rises with the cost', () => {
     const picture = pictureOf(WAYS.flatMap((way) => [cost(way, 100, 1), cost(way, 1_000, way === 'tokens' ? 1 : 50)]));
     expect(picture).not.toMatch(/NaN|undefined|Infinity/);
     for (const way of WAYS) {

@@ -38,32 +38,32 @@ describe('a small burst by every way', () => {
   });
   afterAll(() => world.stop());
 
-  it('reaches the downstream, all of it, with nothing amiss', () => {
+  it('reaches the downstream completely, without errors', () => {
     for (const { variant, measures, errors } of runs) {
       expect(errors, variant.name).toEqual([]);
       expect(measures, variant.name).toMatchObject({ tasks: TASKS, lost: 0 });
     }
   });
 
-  it('is sent downstream once by Groupage', () => expect(by('Groupage').twice).toBe(0));
+  it('is sent to the downstream once by Groupage', () => expect(by('Groupage').twice).toBe(0));
 
-  it('takes one call per task where the way says so, and the fewest calls by Groupage', () => {
+  it('takes the fewest calls by Groupage, and one per task if the way says so', () => {
     expect(by('one call per task').calls).toBe(TASKS);
-    // Leaders of the published way wait from their election on: where the machine is busy for longer than they should.
+    // Not `published`: its leaders wait from their election on, on a busy machine longer than they should.
     for (const name of ['one call per task', 'batch window', 'FIFO queue'])
       expect(by('Groupage').calls, name).toBeLessThan(by(name).calls);
   });
 
-  it('takes no fewer calls than are possible for those who wait as long as they did', () => {
+  it('takes at least the fewest calls possible for its wait', () => {
     for (const { variant, measures, sent } of runs) {
-      // Whoever is late may have more of them in a call than whoever is not.
+      // A way that is late may put more tasks into a call.
       const taken = { maxSize: load.maxSize, maxWait: measures.waits.max };
       expect(leastCallsOf(sent, taken), variant.name).toBeLessThanOrEqual(measures.calls);
       expect(leastCallsOf(sent, taken), variant.name).toBeLessThanOrEqual(measures.leastCalls);
     }
   });
 
-  it('is counted: units of those who have tables, requests and invocations of all', () => {
+  it('is counted in units, requests and invocations', () => {
     for (const name of ['Groupage', 'published']) {
       const { write, read } = by(name).perTask;
       expect(write, name).toBeGreaterThan(2);
@@ -80,7 +80,7 @@ describe('a small burst by every way', () => {
       expect(by(name).perTask, name).toMatchObject({ write: 0, read: 0 });
   });
 
-  it('is reported in tables with every way and every measure, and as pictures', () => {
+  it('appears in the tables and pictures with every way and measure', () => {
     const section = sectionOf({ load, runs });
     for (const { name } of VARIANTS)
       expect(section.match(new RegExp(`^\\| \\**${name}\\** \\|`, 'gm')), name).toHaveLength(2);
@@ -96,7 +96,7 @@ describe('a small burst by every way', () => {
   });
 });
 
-describe('what is measured', () => {
+describe('the measures', () => {
   const aUsage = () => {
     const none = () => new Map<string, number>();
     const [writeUnits, readUnits, sqsRequests, invocations] = [none(), none(), none(), none()];
@@ -111,7 +111,7 @@ describe('what is measured', () => {
   const limits = { maxSize: 10, maxWait: 100 };
   const call = (at: number, ...ids: string[]) => ({ at, items: ids.map((id) => ({ id })) });
 
-  it('tells who was never called about, who twice, and who too late', () => {
+  it('count tasks that were never called, called twice, or late', () => {
     const calls = [call(90, 'a', 'b'), call(160, 'c'), call(170, 'b')];
     const observed = { limits, sent, calls, usage: aUsage(), producerRequests: 1, errors: 0, isFifo: false };
     expect(measuresOf(observed)).toMatchObject({
@@ -124,7 +124,7 @@ describe('what is measured', () => {
     });
   });
 
-  it('tells for which prices of a call a way is dearer than ours in all', () => {
+  it('give the prices of a call at which a way costs more than Groupage', () => {
     const some = (calls: number, perMillion: number): Measures =>
       ({ tasks: 100, calls, perMillion }) as Partial<Measures> as Measures;
     const ours = some(10, 4);
@@ -138,7 +138,7 @@ describe('what is measured', () => {
     expect(whereDearer(some(9, 4.4), ours)).toEqual({ upTo: expect.closeTo(4e-5, 12) });
   });
 
-  it('costs what the list says, and requests to a FIFO queue more', () => {
+  it('use the price list, with its higher price for FIFO queues', () => {
     const usage = { ...aUsage(), writeUnits: new Map([['rows', 4]]), sqsRequests: new Map([['queue', 4]]) };
     const observed = { limits, sent, calls: [], usage, producerRequests: 1, errors: 0 };
     const { perMillionRequests, perMillionFifoRequests } = PRICES.sqs;
@@ -147,7 +147,7 @@ describe('what is measured', () => {
     expect(perMillion(true) - perMillion(false)).toBeCloseTo(perMillionFifoRequests - perMillionRequests, 9);
   });
 
-  it('no Target shares a call with another', () => expect(leastCallsOf(sent, limits)).toBe(3));
+  it('never let two Targets share a call', () => expect(leastCallsOf(sent, limits)).toBe(3));
 });
 
 describe('the loads', () => {
@@ -155,7 +155,7 @@ describe('the loads', () => {
 
   it('are the same each time', () => expect(arrivalsOf(loadsAt(0.1))).toEqual(arrivalsOf(loadsAt(0.1))));
 
-  it('come in order, and as many as the scale says', () => {
+  it('arrive in order, and in the number of the scale', () => {
     for (const { name, arrivals } of loadsAt(0.5)) {
       const moments = arrivals.map(({ at }) => at);
       expect(moments, name).toEqual(moments.toSorted((a, b) => a - b));
@@ -164,7 +164,7 @@ describe('the loads', () => {
     expect(first?.arrivals).toHaveLength(5_000);
   });
 
-  it('have their skew: the first Target of a burst has far more than the last', () => {
+  it("are skewed: a burst's first Target has far more tasks than its last", () => {
     const counts = new Map<string, number>();
     for (const { payload } of burst({ tasks: 10_000, targets: 20, maxWait: 1 }).arrivals) {
       const { depot } = JSON.parse(payload) as { depot: string };
@@ -175,20 +175,20 @@ describe('the loads', () => {
   });
 });
 
-describe('the page', () => {
-  it('has its parts made again between their markers, and the rest as it is', () => {
+describe('the performance page', () => {
+  it('gets new parts between its markers, and keeps the rest', () => {
     const page = 'one\n<!-- variants -->\nold\n<!-- /variants -->\ntwo\n';
     expect(withParts(page, { variants: variantsList() })).toBe(
       `one\n<!-- variants -->\n\n${variantsList()}\n\n<!-- /variants -->\ntwo\n`,
     );
   });
 
-  it('describes the ways as they are', () => {
+  it('describes the ways as the code has them', () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/evidence/performance.md'), 'utf8');
     expect(withParts(page, { variants: variantsList() })).toBe(page);
   });
 
-  it('is not made without a place for a part', () => {
+  it('is refused if it has no place for a part', () => {
     expect(() => withParts('one', { figures: 'some' })).toThrow('figures');
   });
 });
@@ -200,7 +200,7 @@ describe('npm run bench', () => {
   it.each([
     [['--variants', 'theirs'], '--variants'],
     [['--write', '--loads', 'burst'], '--write'],
-  ])('says what is wrong with its arguments, with status 2: %j', async (args, told) => {
+  ])('reports wrong arguments with status 2: %j', async (args, told) => {
     await expect(run(...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(told) });
   });
 });

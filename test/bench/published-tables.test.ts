@@ -43,14 +43,14 @@ describe.each([
   ['in memory', inMemory],
   ['on an engine', onEngine],
 ])('the published tables %s', (_, make) => {
-  it('keep the task that is there when it is registered again', async () => {
+  it('keep the existing task if it is registered again', async () => {
     const tables = await make();
     expect(await tables.insert(aRow(A, 1))).toEqual(aRow(A, 1));
     expect(await tables.insert(aRow(A, 2))).toEqual(aRow(A, 1));
     expect(await tables.read([B, A])).toEqual([undefined, aRow(A, 1)]);
   });
 
-  it('show who waits, the oldest first, until it is in a batch', async () => {
+  it('list waiting tasks, oldest first, until a batch has them', async () => {
     const tables = await make();
     await tables.insert(aRow(B, 2));
     await tables.insert(aRow(A, 1));
@@ -62,7 +62,7 @@ describe.each([
     expect(await tables.read([A])).toEqual([{ ...aRow(A, 1), status: 'batched', batchId: BATCH }]);
   });
 
-  it('have a lock for one, for its holder again, and for another when it has expired or was given back', async () => {
+  it('give a lock to one holder until it expires or is released', async () => {
     const tables = await make();
     now = 1_000;
     const take = (holder: string) => tables.acquire(TARGET, holder, 500);

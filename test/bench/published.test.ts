@@ -32,7 +32,7 @@ const published = (change: Partial<Reading>, scenario: Partial<Scenario> = {}): 
 const NOTHING_GOES_WRONG = { faults: NO_FAULTS };
 
 describe('the model of the published algorithm', () => {
-  it('works where nothing goes wrong and its index is never behind: what fails otherwise is the algorithm', async () => {
+  it('works without faults and without index lag', async () => {
     const outcome = await published({ lag: NO_LAG }, NOTHING_GOES_WRONG);
     const { tasks } = outcome;
     expect(tasks).toBeGreaterThan(RUNS);
@@ -40,14 +40,14 @@ describe('the model of the published algorithm', () => {
     expect(outcome.calledInTwoBatches).toBe(0);
   });
 
-  it('strands tasks when its index is behind, until another task of their Target comes', async () => {
+  it('strands tasks if its index lags, until their Target gets another task', async () => {
     const { stranded, strandedStill, schedulesStranded } = await published({}, NOTHING_GOES_WRONG);
     console.log(`without faults: ${stranded} tasks stranded, in ${schedulesStranded} of ${RUNS} schedules`);
     expect(stranded).toBeGreaterThan(0);
     expect(strandedStill).toBe(0);
   });
 
-  it('puts tasks into two batches when its index is behind, unless claims are conditional', async () => {
+  it('puts tasks into two batches if its index lags, unless claims are conditional', async () => {
     const [asRead, conditional] = [
       await published({}, NOTHING_GOES_WRONG),
       await published({ claims: 'conditional' }, NOTHING_GOES_WRONG),
@@ -58,7 +58,7 @@ describe('the model of the published algorithm', () => {
     expect(conditional.stranded).toBeGreaterThan(0);
   });
 
-  it('strands more tasks under faults, some for good, unless dead leaders are started again', async () => {
+  it('strands more tasks under faults, some for good without restarts of leaders', async () => {
     const [faulty, calm] = [await published({}), await published({}, NOTHING_GOES_WRONG)];
     const restarted = await published({ claims: 'conditional', restarts: true });
     console.log(`under faults: ${faulty.stranded} stranded, in ${faulty.schedulesStranded} of ${RUNS} schedules`);
@@ -72,16 +72,16 @@ describe('the model of the published algorithm', () => {
     published({ lag: NO_LAG }, { faults: { ...NO_FAULTS, ...faults }, faultsEnd: 1_800_000 });
 
   it.each<keyof FaultRates>(['throttle', 'lostReply', 'repeat', 'duplicate', 'undeleted'])(
-    'takes no harm from %s alone where its index is never behind',
+    'is not harmed by %s alone without index lag',
     async (kind) => expect(await alone({ [kind]: 0.03 })).toMatchObject({ stranded: 0, inTwoBatches: 0 }),
   );
 
-  it('strands tasks for crashes alone', async () => {
+  it('strands tasks after crashes alone', async () => {
     expect((await alone({ crash: 0.03 })).stranded).toBeGreaterThan(0);
   });
 
   it.each<Partial<FaultRates>>([{ pause: 0.03 }, { skew: 30_000 }])(
-    'puts tasks into two batches for %o alone: its lock is all that keeps leaders apart',
+    'puts tasks into two batches after %o alone, as only locks part leaders',
     async (faults) => {
       const { stranded, inTwoBatches } = await alone(faults);
       expect(stranded).toBe(0);
@@ -89,14 +89,14 @@ describe('the model of the published algorithm', () => {
     },
   );
 
-  it('depends on a second look that the description does not mention', async () => {
+  it('depends on a second read that the description omits', async () => {
     const outcome = await published({ lag: NO_LAG, looksAgain: false }, NOTHING_GOES_WRONG);
     expect(outcome.stranded).toBeGreaterThan(0);
   });
 });
 
 describe('the comparison', () => {
-  it('finds no task of ours stranded or in two batches in the same schedules', async () => {
+  it('finds no task of Groupage stranded or in two batches in the same schedules', async () => {
     const outcome = await total(runOurs);
     expect(outcome).toMatchObject({ stranded: 0, deadLettered: 0, inTwoBatches: 0, calledInTwoBatches: 0 });
     expect(outcome.members).toBe(outcome.tasks);
@@ -108,8 +108,8 @@ describe('the comparison', () => {
     expect(await compete(contender, 8, 10)).not.toEqual(once);
   });
 
-  it('counts about 12 write units a task in full batches, and 5 of ours, as was measured on an engine', async () => {
-    // The downstream of this schedule takes calls of any size and answers each of them at once.
+  it('counts 12 write units a task, and 5 for Groupage, in full batches', async () => {
+    // The downstream of this schedule takes calls of any size, and answers each at once.
     const scenario = comparable(scenarioOf(14));
     const [name, operation] = Object.entries(scenario.config.operations)[0] ?? [];
     if (!name || !operation) throw new Error('the scenario has no operation');
@@ -129,7 +129,7 @@ describe('the comparison', () => {
     expect(ours.writeUnits / 500).toBeCloseTo(5.2, 0);
   });
 
-  it('knows tasks by the names that their producers gave, and by none that two share', () => {
+  it('uses only task ids that producers gave, and that are unique', () => {
     const scenario = comparable(scenarioOf(3));
     const sent = sentTasks(scenario);
     expect(sent.size).toBeGreaterThan(0);
@@ -144,18 +144,18 @@ describe('npm run bench:reliability', () => {
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/reliability.ts'), ...args]);
 
-  it('runs everybody over the same schedules', async () => {
+  it('runs every contender over the same schedules', async () => {
     const { results } = JSON.parse((await run('--runs', '2', '--seed', '5', '--size', '3', '--json')).stdout);
     expect(results.map(({ name }: { name: string }) => name)).toEqual(CONTENDERS.map(({ name }) => name));
     expect(new Set(results.map(({ outcome }: { outcome: Outcome }) => outcome.tasks)).size).toBe(1);
   });
 
-  it('prints a table with a row for each', async () => {
+  it('prints a table with a row for each contender', async () => {
     const { stdout } = await run('--runs', '1');
     for (const { name } of CONTENDERS) expect(stdout).toContain(`| ${name} |`);
   });
 
-  it('says what is wrong with its arguments, with status 2', async () => {
+  it('reports wrong arguments with status 2', async () => {
     await expect(run('--runs', 'many')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('--runs') });
   });
 });
@@ -170,7 +170,7 @@ describe('the index by Target and Status', () => {
     createdAt,
   });
 
-  it('shows every write after a while of its own, so that writes of different tasks overtake each other', async () => {
+  it('shows each write after its own delay, so that writes overtake each other', async () => {
     const scheduler = new Scheduler(0);
     const lags = [3_000, 10];
     const index = new TargetIndex(scheduler, () => lags.shift() ?? 0);
@@ -183,7 +183,7 @@ describe('the index by Target and Status', () => {
     expect(seen).toEqual([[], ['quick'], ['slow', 'quick']]);
   });
 
-  it('never undoes a newer write of a task with an older one', async () => {
+  it('never replaces a newer write of a task by an older one', async () => {
     const scheduler = new Scheduler(0);
     const lags = [3_000, 10];
     const index = new TargetIndex(scheduler, () => lags.shift() ?? 0);

@@ -1,4 +1,7 @@
-/** Small versions of what docs/evidence/scale.md tells. Virtual time is the same on every machine: rates are counts here. */
+/**
+ * Small versions of the runs in docs/evidence/scale.md. Virtual time is the same on every machine, so rates are
+ * counts.
+ */
 import { describe, expect, it } from 'vitest';
 import { tryDuplicates } from '../../bench/scale/duplicates.ts';
 import { tryHot } from '../../bench/scale/hot-target.ts';
@@ -9,7 +12,7 @@ import { tryShards } from '../../bench/scale/shards.ts';
 import { only } from '../../bench/scale/trial.ts';
 
 describe('one hot Target', () => {
-  it('takes what its key bears, and n shards take n times that', async () => {
+  it('takes what its key allows, and n shards take n times that', async () => {
     const one = await tryShards(1, 5);
     const four = await tryShards(4, 5);
     expect(one.taken).toBeGreaterThan(400);
@@ -17,7 +20,7 @@ describe('one hot Target', () => {
     expect(four.taken / one.taken).toBeGreaterThan(3.6);
   });
 
-  it('holds up others while more comes than its key bears, and loses nobody', async () => {
+  it('delays other operations under overload, and loses no task', async () => {
     const late = async (shards: number): Promise<number> => {
       const { operations, twice } = await tryHot({ shards, rate: 2_000, seconds: 4 });
       expect(twice).toBe(0);
@@ -29,7 +32,7 @@ describe('one hot Target', () => {
 });
 
 describe('a million Targets', () => {
-  it('have batches of one where tasks wait for a second, and of several where they wait for an hour', async () => {
+  it('have batches of one with a short maxWait, and of several with a long one', async () => {
     const [seconds, hours] = [
       await trySample({ maxWait: '1s' }, 5_000, 600),
       await trySample({ maxWait: '1h' }, 5_000, 3 * 3_600),
@@ -41,7 +44,7 @@ describe('a million Targets', () => {
 
   it('share the key of their index, and the row of their operation', async () => {
     const { partitions, tasks } = await tryAll(1, 1);
-    // A write for each new Target, of which two in a thousand have come before; two reads for each batch.
+    // A write for each new Target (two in a thousand came before), and two reads for each batch.
     const [written, wasRead] = [partitions.hottest(), partitions.hottest('wasRead')];
     expect([written.partition, wasRead.partition]).toEqual(['index:ship-1', 'op:ship-1']);
     expect(written.units / tasks).toBeCloseTo(1, 2);
@@ -52,47 +55,47 @@ describe('a million Targets', () => {
 describe('a downstream that was down for half an hour', () => {
   const OUTAGE = { hours: 0.5, after: 0.2 };
 
-  it('gets the backlog in full batches, at the rate that was said, and no task failed', async () => {
+  it('gets the backlog in full batches at the configured rate, and no task fails', async () => {
     const tried = await tryOutage('both', OUTAGE);
     const { succeeded, failed, tasks } = only(tried);
     expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
     expect(tried.backlog.tasks / tried.backlog.calls).toBeGreaterThan(70);
-    // A call a second, and those that came meanwhile.
+    // A call a second, and the calls for tasks that arrived meanwhile.
     expect(tried.drained).toBeLessThan(2 * tried.backlog.calls * 1_000);
   });
 
-  it('takes it without a task that failed, though it refuses most of it as too much and nobody had said so', async () => {
+  it('gets the backlog without a failed task, though it throttles most calls', async () => {
     const tried = await tryOutage('untold', OUTAGE);
     const { succeeded, tasks, throttled, failed } = only(tried);
     expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
     expect(throttled).toBeGreaterThan(tried.backlog.calls);
-    // Not one of those that wait for half a minute again and again.
+    // The limit excludes a backlog that repeatedly waits for half a minute.
     expect(tried.drained).toBeLessThan(10 * tried.backlog.calls * 1_000);
   });
 
-  it('is left alone by the circuit where its quota was used up', async () => {
+  it('is not called by the open circuit while its quota is used up', async () => {
     const { succeeded, tasks, throttled } = only(await tryOutage('spent', OUTAGE));
     expect(succeeded).toBe(tasks);
-    // Two a minute and Target until the circuit opens, and then one for each pause, or a few.
+    // Two calls a minute and Target until the circuit opens, then one or a few for each pause.
     expect(throttled).toBeLessThan(500);
   });
 
-  it('gets no task that came meanwhile without a circuit: they have failed', async () => {
+  it('without a circuit gets no task of the outage: those have failed', async () => {
     const { failed, succeeded, tasks } = only(await tryOutage('bare', OUTAGE));
     expect(failed + succeeded).toBe(tasks);
     expect(failed).toBeGreaterThan(0.9 * 2 * 1_800);
   });
 });
 
-it('messages that come ten times cost more, and no task is in two calls', async () => {
+it('messages delivered ten times cost more, and no task is in two calls', async () => {
   const [once, tenTimes] = [await tryDuplicates(1, 20), await tryDuplicates(10, 20)];
   expect([once.twice, tenTimes.twice]).toEqual([0, 0]);
   expect(only(tenTimes)).toMatchObject({ tasks: 2_000, succeeded: 2_000, batches: only(once).batches });
   expect(tenTimes.usage.writeUnits).toBeGreaterThan(1.5 * once.usage.writeUnits);
 });
 
-describe('twenty thousand Targets that wait for the end of a pause', () => {
-  it('are called about again within two minutes, and their operation’s key is written far less than it bears', async () => {
+describe('twenty thousand Targets waiting for the end of a pause', () => {
+  it("are called within two minutes, and their operation's key has few writes", async () => {
     const { took, partitions, operations } = await tryResume(20_000);
     expect(operations.map(({ succeeded }) => succeeded)).toEqual([20_000]);
     expect(took).toBeLessThan(120_000);

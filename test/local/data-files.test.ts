@@ -26,17 +26,17 @@ const FILES = { tables: 'dynamodb.db', queues: 'fauxqs.db' } as const;
 
 /** Ways in which a file becomes unusable. */
 const SPOIL: Readonly<Record<string, (file: string) => void>> = {
-  'is something else': (file) => writeFileSync(file, 'not a database'.repeat(1_000)),
-  'was cut amid a page': (file) => truncateSync(file, 1_000),
+  'is no database': (file) => writeFileSync(file, 'not a database'.repeat(1_000)),
+  'ends within a page': (file) => truncateSync(file, 1_000),
   // Beyond the first pages, which the engines read at start.
-  'has pages in the middle that are something else': (file) => {
+  'has garbage inside': (file) => {
     const { size } = statSync(file);
     const garbage = Buffer.alloc(Math.floor(size / 2 / 4_096) * 4_096, 'garbage');
     const to = openSync(file, 'r+');
     writeSync(to, garbage, 0, garbage.length, size - garbage.length);
     closeSync(to);
   },
-  'has a format that is not known': (file) => {
+  'has an unknown format': (file) => {
     const to = openSync(file, 'r+');
     writeSync(to, Buffer.from([7, 7, 7, 7]), 0, 4, 44);
     closeSync(to);
@@ -78,7 +78,7 @@ describe('a start whose data file', () => {
 
   it.each(
     Object.keys(FILES).flatMap((what) => Object.keys(SPOIL).map((how) => [what as keyof typeof FILES, how] as const)),
-  )('of %s %s names it and the loss; without it, the next start works', async (what, how) => {
+  )('of %s %s names it, and the next start works without it', async (what, how) => {
     const folder = copy();
     const file = join(folder, FILES[what]);
     SPOIL[how]?.(file);

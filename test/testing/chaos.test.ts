@@ -4,14 +4,14 @@ import { ROUGH } from '../../src/testing/index.ts';
 import { parcelBed, shipments } from './parcels.ts';
 
 const run = async (seed: number) => {
-  // A lost answer is an attempt: so many are not lost in a row.
+  // A lost answer counts as an attempt, and 20 lost answers in a row do not occur.
   const bed = parcelBed({ seed, chaos: ROUGH }, { retry: { maxAttempts: 20 } });
   await bed.sendAll(shipments(25));
   await bed.settle();
   return bed;
 };
 
-it('whatever goes wrong, no task is lost, none is in two batches, and each end is told under one name', async () => {
+it('under random faults no task is lost or in two batches, and each has one event id', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 1_000_000 }), async (seed) => {
       const bed = await run(seed);
@@ -24,7 +24,7 @@ it('whatever goes wrong, no task is lost, none is in two batches, and each end i
   );
 });
 
-it('the same seed has the same bad day', async () => {
+it('the same seed gives the same faults', async () => {
   const reportOf = async (seed: number): Promise<string> => {
     const { events, calls, now } = await run(seed);
     return JSON.stringify([events, calls, now]);
@@ -33,7 +33,7 @@ it('the same seed has the same bad day', async () => {
   expect(await reportOf(7)).not.toBe(await reportOf(8));
 });
 
-it('ends when the test says', async () => {
+it('faults end when the test calls calm()', async () => {
   const bed = parcelBed({ chaos: { throttle: 1 } });
   await bed.sendAll(shipments(1));
   await bed.advance('10m');

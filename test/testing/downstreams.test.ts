@@ -16,7 +16,7 @@ type Target = ConfigInput['operations'][string]['downstream'];
 
 const AT_ONCE = { retry: { immediate: 0, minDelay: '1s', maxDelay: '1s', maxAttempts: 2 }, circuit: null } as const;
 
-/** One task, as it is after a call that was answered so. */
+/** One task after a call with the given answer. */
 const answeredBy = async (ship: Downstream, downstream?: Target) => {
   const bed = parcelBed({ downstreams: { ship } }, { ...AT_ONCE, ...(downstream ? { downstream } : {}) });
   await bed.sendAll(shipments(1));
@@ -24,14 +24,14 @@ const answeredBy = async (ship: Downstream, downstream?: Target) => {
   return { bed, task: bed.task('p0'), answers: bed.calls.map(({ answer }) => answer) };
 };
 
-describe('an HTTP downstream of a test', () => {
+describe("a testbed's HTTP downstream", () => {
   it.each<[string, Downstream, string]>([
     ['nothing', () => {}, 'all-succeeded'],
     ['null', () => null, 'all-succeeded'],
     ['an empty answer', () => ({ status: 204 }), 'all-succeeded'],
     ['a Response', () => new Response('{"results":[{"id":"p0","status":"succeeded"}]}'), 'results'],
     [
-      'headers in any letters',
+      'headers in any case',
       () => ({
         status: 200,
         headers: { 'Content-Type': 'application/json' },
@@ -40,7 +40,7 @@ describe('an HTTP downstream of a test', () => {
       'results',
     ],
     ['a promise', async () => ({ results: [{ id: 'p0', status: 'succeeded' as const }] }), 'results'],
-  ])('is done with %s', async (_, ship, answer) => {
+  ])('succeeds with %s', async (_, ship, answer) => {
     const { task, answers } = await answeredBy(ship);
     expect(task).toMatchObject({ status: 'succeeded', attempts: 1 });
     expect(answers).toEqual([answer]);
@@ -48,16 +48,20 @@ describe('an HTTP downstream of a test', () => {
 
   it.each<[string, Downstream, string]>([
     ['a 503', () => ({ status: 503, body: 'busy' }), 'answered 503: busy'],
-    ['results that are no list', () => ({ results: 'none' }) as never, 'answered 200 with results that are not a list'],
-    ['what is no JSON', () => ({ status: 200, body: '<html>' }), 'a body that is not JSON'],
+    [
+      'results that are not a list',
+      () => ({ results: 'none' }) as never,
+      'answered 200 with results that are not a list',
+    ],
+    ['a body that is not JSON', () => ({ status: 200, body: '<html>' }), 'a body that is not JSON'],
     ['a list', () => [1] as never, 'answered 200 with JSON that is not an object'],
-    ['somebody else', () => ({ results: [{ id: 'p9', status: 'succeeded' }] }), 'left out of the results'],
+    ["another task's result", () => ({ results: [{ id: 'p9', status: 'succeeded' }] }), 'left out of the results'],
     [
       'an unknown status',
       () => ({ results: [{ id: 'p0', status: 'done' as never }] }),
       'gave an unknown status: "done"',
     ],
-    ['a login', () => ({ status: 401 }), "answered 401 (check the operation's downstream url and access)"],
+    ['a 401', () => ({ status: 401 }), "answered 401 (check the operation's downstream url and access)"],
     [
       'an exception',
       () => {
@@ -65,21 +69,21 @@ describe('an HTTP downstream of a test', () => {
       },
       'no answer: ECONNREFUSED',
     ],
-    ['silence', async ({ takes }) => takes('11s'), 'no answer within 10000 ms'],
+    ['no answer in time', async ({ takes }) => takes('11s'), 'no answer within 10000 ms'],
     ['a retry', () => ({ results: [{ id: 'p0', status: 'retry', error: 'later' }] }), 'asked to retry: later'],
-  ])('is called again after %s, as often as its operation says', async (_, ship, reason) => {
+  ])('is called again after %s, up to the limit of attempts', async (_, ship, reason) => {
     const { bed, task } = await answeredBy(ship);
     expect(bed.calls).toHaveLength(2);
     expect(task).toMatchObject({ status: 'failed', error: { code: 'attempts-exhausted' } });
     expect(task?.error?.message).toContain(reason);
   });
 
-  it('may answer what is no object, as a test that nobody compiled might: production says so', async () => {
+  it('may answer with a value that is no object, as in production', async () => {
     const { answers } = await answeredBy(() => 5 as never);
     expect(answers[0]).toBe('answered 200 with JSON that is not an object (expected {"results":[…]}): 5');
   });
 
-  it('is asked about less and less where it refuses, until what is at fault is alone', async () => {
+  it('is called with half the tasks after a refusal until the bad one is alone', async () => {
     const ship: Downstream = ({ items }) =>
       items.some(({ payload }) => payload.n === 3) ? { status: 400 } : undefined;
     const bed = parcelBed({ downstreams: { ship } });
@@ -89,7 +93,7 @@ describe('an HTTP downstream of a test', () => {
     expect(bed.task('p3')?.error).toMatchObject({ code: 'refused' });
   });
 
-  it('whose answer is larger than 6 MB is asked about half as much, as in production', async () => {
+  it('is called with half the tasks after an answer over 6 MB, as in production', async () => {
     const result = 'x'.repeat(1_000_000);
     const ship: Downstream = ({ items }) => ({
       results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result })),
@@ -111,14 +115,14 @@ describe('an HTTP downstream of a test', () => {
   });
 
   it.each<[string, Downstream]>([
-    ['a status that is none', () => ({ status: 42 })],
-    ['a status of a connection', () => Response.error()],
-    ['results that a 204 has no room for', () => ({ status: 204, body: { results: [] } })],
-  ])('cannot answer %s: the test hears of it', async (_, ship) => {
+    ['an invalid status', () => ({ status: 42 })],
+    ['Response.error()', () => Response.error()],
+    ['a 204 with a body', () => ({ status: 204, body: { results: [] } })],
+  ])('that answers with %s fails the test', async (_, ship) => {
     await expect(answeredBy(ship)).rejects.toThrow(TestbedMisused);
   });
 
-  it('is left alone for as long as it asks', async () => {
+  it('is not called before its retry-after has passed', async () => {
     const ship: Downstream = ({ attempt }) =>
       attempt === 1 ? { status: 429, headers: { 'retry-after': '600' } } : undefined;
     const { bed, task } = await answeredBy(ship);
@@ -127,7 +131,7 @@ describe('an HTTP downstream of a test', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(600_000);
   });
 
-  it('takes the time that it says', async () => {
+  it('takes the time that takes() says', async () => {
     const { bed } = await answeredBy(async ({ takes }) => {
       await takes('2s');
       await takes(500);
@@ -136,7 +140,7 @@ describe('an HTTP downstream of a test', () => {
     expect(bed.task('p0')?.finishedAt).toBe('2026-01-01T00:00:03.500Z');
   });
 
-  it('may wait for what is not in virtual time, which stands still meanwhile', async () => {
+  it('may await real time, during which virtual time stands still', async () => {
     const { task } = await answeredBy(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return { results: [{ id: 'p0', status: 'succeeded' as const, result: 1 }] };
@@ -166,7 +170,7 @@ describe('an HTTP downstream of a test', () => {
     ]);
   });
 
-  it('that has a job and does not report is called again after its deadline', async () => {
+  it('is called again after its deadline if its job does not report', async () => {
     const ship: Downstream = ({ attempt }) => (attempt === 1 ? { pending: true } : undefined);
     const downstream = { kind: 'http', url: 'http://parcels.example/batch', deadline: '5m' } as const;
     const bed = parcelBed({ downstreams: { ship } }, { downstream });
@@ -180,7 +184,7 @@ describe('an HTTP downstream of a test', () => {
 });
 
 describe('other kinds of downstream', () => {
-  it('a function says by what it returns, and by what it throws', async () => {
+  it('a function answers by its return value or by its error', async () => {
     const lambda = { kind: 'lambda', function: 'parcels' } as const;
     const done = await answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 7 }] }), lambda);
     expect(done.task).toMatchObject({ status: 'succeeded', result: 7 });
@@ -193,7 +197,7 @@ describe('other kinds of downstream', () => {
     expect(late.answers[0]).toBe('no answer from the function parcels within 10000 ms');
   });
 
-  it('a function that returns more than 6 MiB has done its work, and is asked about half as much', async () => {
+  it('a function that returns over 6 MiB is called again with half the tasks', async () => {
     const result = 'x'.repeat(1_000_000);
     const downstream = { kind: 'lambda', function: 'parcels' } as const;
     const ship: Downstream = ({ items }) => ({
@@ -207,17 +211,17 @@ describe('other kinds of downstream', () => {
     expect(bed.tasks.map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
   });
 
-  it('a function has no status to answer with', async () => {
+  it('a function cannot answer with a status', async () => {
     const lambda = { kind: 'lambda', function: 'parcels' } as const;
     await expect(answeredBy(() => ({ status: 503 }), lambda)).rejects.toThrow('only an HTTP downstream');
   });
 
-  it('a queue has done its part once it has the message', async () => {
+  it('a queue succeeds once it has the message', async () => {
     const queue = { kind: 'queue', name: 'parcels' } as const;
     expect((await answeredBy(() => {}, queue)).answers).toEqual(['all-succeeded']);
   });
 
-  it('an execution of a state machine reports what it returns, hours later, or what it failed with', async () => {
+  it('an execution reports its output hours later, or its error', async () => {
     const machine = { kind: 'step-functions', stateMachine: 'parcels', deadline: '1d' } as const;
     const done = await answeredBy(async ({ items, takes }) => {
       await takes('2h');
@@ -234,7 +238,7 @@ describe('other kinds of downstream', () => {
   it.each<Mishap<'ship'>>([
     { crash: 'batch', after: 'downstream-called' },
     { downstream: 'ship', answers: 'reply-lost' },
-  ])('an execution that runs is not started a second time: %o', async (mishap) => {
+  ])('a running execution is not started again: %o', async (mishap) => {
     let executions = 0;
     const bed = parcelBed(
       {
@@ -257,24 +261,21 @@ describe('other kinds of downstream', () => {
   it.each([
     [150_000, 150_000],
     [0, 260_000],
-  ])(
-    'an execution of which the event cannot hold input (%i) and output (%i) fails the test, which says why',
-    async (input, output) => {
-      const result = 'x'.repeat(output);
-      const bed = parcelBed(
-        {
-          downstreams: {
-            ship: ({ items }) => ({ results: items.map(({ id }) => ({ id, status: 'succeeded', result })) }),
-          },
+  ])('an execution with input %i and output %i, too large for its event, fails the test', async (input, output) => {
+    const result = 'x'.repeat(output);
+    const bed = parcelBed(
+      {
+        downstreams: {
+          ship: ({ items }) => ({ results: items.map(({ id }) => ({ id, status: 'succeeded', result })) }),
         },
-        { downstream: { kind: 'step-functions', stateMachine: 'parcels' } },
-      );
-      await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1, text: 'x'.repeat(input) } as Parcel });
-      await expect(bed.settle()).rejects.toThrow('is too large to be in its event');
-    },
-  );
+      },
+      { downstream: { kind: 'step-functions', stateMachine: 'parcels' } },
+    );
+    await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1, text: 'x'.repeat(input) } as Parcel });
+    await expect(bed.settle()).rejects.toThrow('is too large to be in its event');
+  });
 
-  it('an execution that returns more than 256 KiB fails, and is not started again', async () => {
+  it('an execution that returns over 256 KiB fails, and is not started again', async () => {
     const ship: Downstream = ({ items }) => ({
       results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result: 'x'.repeat(270_000) })),
     });
@@ -283,7 +284,7 @@ describe('other kinds of downstream', () => {
     expect(task).toMatchObject({ status: 'failed', error: { code: 'results-left-out', retriable: true } });
   });
 
-  it('an execution that failed is followed by another, which knows that it is', async () => {
+  it('a failed execution is followed by another, which gets its attempt number', async () => {
     const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;
     const attempts: number[] = [];
     const { task } = await answeredBy(({ attempt }) => {
@@ -293,7 +294,7 @@ describe('other kinds of downstream', () => {
     expect([attempts, task?.status]).toEqual([[1, 2], 'succeeded']);
   });
 
-  it('requests are merged, and what was done is not done again', async () => {
+  it('requests are merged, and inputs with a result are not sent again', async () => {
     const config = parcels({
       merge: { keys: 'inputs[].id' },
       concurrency: { perTarget: 1 },
@@ -311,7 +312,7 @@ describe('other kinds of downstream', () => {
   });
 });
 
-describe('what a downstream of a test gets wrong about the test', () => {
+describe("a testbed's downstream function", () => {
   it.each<[string, Downstream]>([
     ['of node:assert', ({ items }) => assert.equal(items.length, 2)],
     ['of vitest', ({ items }) => expect(items).toHaveLength(2)],
@@ -319,27 +320,27 @@ describe('what a downstream of a test gets wrong about the test', () => {
       'of another realm, as in jest',
       runInNewContext("() => { throw Object.assign(new Error(), { name: 'AssertionError' }) }"),
     ],
-  ])('an assertion %s that fails in it fails the test, and is no network error', async (_, ship) => {
+  ])('with a failed assertion %s fails the test, not the call', async (_, ship) => {
     await expect(answeredBy(ship)).rejects.toMatchObject({ name: 'AssertionError' });
   });
 
-  it('an answer that JSON cannot say fails the test', async () => {
+  it('that answers with a value outside JSON fails the test', async () => {
     await expect(answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 1n }] }))).rejects.toThrow(
       'a downstream answered with a value that JSON cannot express',
     );
   });
 
-  it('a wait that is none fails the test', async () => {
+  it('that waits for an invalid time fails the test', async () => {
     await expect(answeredBy(({ takes }) => takes('soon' as never))).rejects.toThrow(TestbedMisused);
   });
 
-  it('to let time go by from within it fails the test', async () => {
+  it('that advances the time fails the test', async () => {
     const bed: Testbed<Parcels> = createTestbed<Parcels>(parcels(), { downstreams: { ship: () => bed.advance('1s') } });
     await bed.sendAll(shipments(1));
     await expect(bed.settle()).rejects.toThrow('use call.takes()');
   });
 
-  it('it may look at the testbed, and send more', async () => {
+  it('may read the testbed, and send more tasks', async () => {
     const bed: Testbed<Parcels> = createTestbed<Parcels>(parcels(), {
       downstreams: {
         ship: async ({ items }) => {

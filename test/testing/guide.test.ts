@@ -1,4 +1,4 @@
-/** The examples of the guide are run, as somebody who installed the package would. */
+/** Runs the examples of the guide, as a user of the package would. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { NODE, ROOT } from '../cli/groupage.ts';
 import { type Block, blocksOf } from '../docs/blocks.ts';
 
-/** Within the repository, so that its packages are found; not under version control. */
+/** Within the repository, so that packages are found; ignored by Git. */
 const FOLDER = join(ROOT, '.cache', `guide-${process.pid}`);
 const BLOCKS = blocksOf('docs/how-to/test-your-operations.md').filter(
   (block): block is Block & { readonly title: string } => block.language === 'ts' && block.title !== undefined,
@@ -17,7 +17,7 @@ const write = (file: string, text: string): void => {
   writeFileSync(join(FOLDER, file), text);
 };
 
-/** What a command says, and whether it was content. */
+/** The output of a command, and whether it succeeded. */
 const run = (...args: string[]): Promise<{ readonly isContent: boolean; readonly said: string }> =>
   new Promise((resolve) => {
     const env = { ...process.env, NO_COLOR: '1', VITEST: '', NODE_OPTIONS: '' };
@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
-it('with vitest', async () => {
+it("the guide's examples pass with vitest", async () => {
   const files = BLOCKS.filter(({ title }) => title.startsWith('test/'));
   expect(files.length).toBeGreaterThan(4);
   const { isContent, said } = await run(join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', FOLDER, 'test/');
@@ -44,7 +44,7 @@ it('with vitest', async () => {
   expect(isContent).toBe(true);
 });
 
-it('with node:test', async () => {
+it("the guide's examples pass with node:test", async () => {
   const files = BLOCKS.flatMap(({ title }) => (title.startsWith('node/') ? [title] : []));
   expect(files).toHaveLength(1);
   const { isContent, said } = await run('--test', ...files);
@@ -52,7 +52,7 @@ it('with node:test', async () => {
   expect(isContent).toBe(true);
 });
 
-it('the example of flights', async () => {
+it('the flights example passes', async () => {
   const { isContent, said } = await run('--test', join(ROOT, 'examples/flights/flights.test.ts'));
   expect(said).toMatch(/(#|ℹ) pass 3/);
   expect(isContent).toBe(true);

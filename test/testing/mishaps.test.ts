@@ -4,14 +4,14 @@ import { parcelBed, shipments } from './parcels.ts';
 
 const statuses = (bed: ReturnType<typeof parcelBed>) => bed.tasks.map(({ status }) => status);
 
-describe('something goes wrong', () => {
+describe('a mishap', () => {
   it.each<[string, Extract<Mishap<'ship'>, { downstream: 'ship' }>, string]>([
-    ['an answer of its own', { downstream: 'ship', answers: { status: 503 } }, 'answered 503'],
-    ['another one as a Response', { downstream: 'ship', answers: new Response('', { status: 502 }) }, 'answered 502'],
+    ['status 503', { downstream: 'ship', answers: { status: 503 } }, 'answered 503'],
+    ['a Response', { downstream: 'ship', answers: new Response('', { status: 502 }) }, 'answered 502'],
     ['nothing', { downstream: 'ship', answers: 'timeout' }, 'no answer within 10000 ms'],
     ['a network error', { downstream: 'ship', answers: 'network-error' }, 'no answer: connection refused'],
     ['a function', { downstream: 'ship', answers: ({ attempt }) => ({ status: 500 + attempt }) }, 'answered 501'],
-  ])('with the downstream, which answers with %s so many times, and then as ever', async (_, mishap, reason) => {
+  ])('of the downstream, an answer of %s, occurs twice and then ends', async (_, mishap, reason) => {
     const bed = parcelBed({
       downstreams: {
         ship: ({ items }) => ({ results: items.map(({ id }) => ({ id, status: 'succeeded', result: 1 })) }),
@@ -29,7 +29,7 @@ describe('something goes wrong', () => {
     expect(bed.task('p0')).toMatchObject({ status: 'succeeded', attempts: 3 });
   });
 
-  it('with an answer that is lost: the downstream does the work twice, under one key', async () => {
+  it('that loses an answer makes the downstream work twice under one idempotency key', async () => {
     let done = 0;
     const bed = parcelBed({
       downstreams: {
@@ -46,7 +46,7 @@ describe('something goes wrong', () => {
     expect(bed.calls.map(({ answer }) => answer)).toEqual(['no answer: connection reset', 'all-succeeded']);
   });
 
-  it('for a span, however often', async () => {
+  it('with a time span occurs in every call within it', async () => {
     const bed = parcelBed(
       {},
       { circuit: null, retry: { minDelay: '1s', maxDelay: '10s', maxAttempts: 20, immediate: 0 } },
@@ -59,7 +59,7 @@ describe('something goes wrong', () => {
     expect(statuses(bed)).toEqual(['succeeded']);
   });
 
-  it('and is stopped by who arranged it', async () => {
+  it('ends when the test stops it', async () => {
     const bed = parcelBed();
     const injected = bed.inject({ downstream: 'ship', answers: { status: 503 }, times: 100 });
     await bed.sendAll(shipments(1));
@@ -104,7 +104,7 @@ describe('something goes wrong', () => {
     { delay: 'group', by: '5m' },
     { delay: 'batch', by: 1 },
     { destination: 'ops', times: 7 },
-  ])('and every task still ends once, in one batch: %o', async (mishap) => {
+  ])('leaves every task in one batch with one end: %o', async (mishap) => {
     const bed = parcelBed();
     const injected = bed.inject(mishap as Mishap<'ship'>);
     await bed.sendAll(shipments(12));
@@ -115,7 +115,7 @@ describe('something goes wrong', () => {
     expect(new Set(bed.callbacks.map(({ event }) => event.id)).size).toBe(12);
   });
 
-  it('with the function that has called downstream: it calls again about the same items, under one key', async () => {
+  it('that crashes the batch handler after its call repeats the call under the same key', async () => {
     const bed = parcelBed();
     bed.inject({ crash: 'batch' });
     await bed.sendAll(shipments(3));
@@ -125,7 +125,7 @@ describe('something goes wrong', () => {
     expect(statuses(bed)).toEqual(Array(3).fill('succeeded'));
   });
 
-  it('with a message too often: it is a dead letter, and the sweep sends it again', async () => {
+  it("that crashes a message's function five times makes a dead letter, which is redriven", async () => {
     const bed = parcelBed();
     bed.inject({ crash: 'register', times: 5 });
     await bed.sendAll(shipments(1));
@@ -134,7 +134,7 @@ describe('something goes wrong', () => {
     expect(statuses(bed)).toEqual(['succeeded']);
   });
 
-  it('with every message for a span: each comes a second time, and not for ever', async () => {
+  it('that duplicates messages for a span delivers each of them twice', async () => {
     const bed = parcelBed();
     const injected = bed.inject({ duplicate: 'register', for: '10m' });
     await bed.sendAll(shipments(3));
@@ -143,7 +143,7 @@ describe('something goes wrong', () => {
     expect(statuses(bed)).toEqual(Array(3).fill('succeeded'));
   });
 
-  it('with an execution: it ends as is said, for it has no status', async () => {
+  it('of an execution is its output or its error, never a status', async () => {
     const machine = { kind: 'step-functions', stateMachine: 'parcels' } as const;
     const bed = parcelBed({}, { downstream: machine });
     bed.inject({ downstream: 'ship', answers: { results: [{ id: 'p0', status: 'failed', error: 'too heavy' }] } });
@@ -158,7 +158,7 @@ describe('something goes wrong', () => {
     }
   });
 
-  it('no more, once all is calm', async () => {
+  it('does not occur after calm()', async () => {
     const bed = parcelBed();
     const injected = bed.inject({ throttle: 'task', for: '1d' });
     bed.calm();
@@ -181,8 +181,8 @@ it.each<[string, object]>([
   ['"soon" is not a duration', { crash: 'elect', for: 'soon' }],
   ['times must be a whole number from 1', { crash: 'elect', times: 0 }],
   ['there is no answer "503"', { downstream: 'ship', answers: '503' }],
-  ['answers must be an answer, a function that returns one, or one of timeout', { downstream: 'ship' }],
-  ['is not a mishap: see the type Mishap', { crashes: 'elect' }],
-])('what could never go wrong is refused: %s', (message, mishap) => {
+  ['answers is an answer, a function that gives one, or one of timeout', { downstream: 'ship' }],
+  ['says nothing that could go wrong', { crashes: 'elect' }],
+])('an impossible mishap is refused: %s', (message, mishap) => {
   expect(() => parcelBed().inject(mishap as Mishap<'ship'>)).toThrow(message);
 });

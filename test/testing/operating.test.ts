@@ -5,11 +5,11 @@ import { type Parcels, parcelBed, parcels, shipments } from './parcels.ts';
 
 const TARGET = 'ship/depot=MUC';
 
-describe('people', () => {
+describe('an operator', () => {
   it.each([
     ['an operation', 'ship'],
     ['a Target', TARGET],
-  ])('pause and resume %s: what waits, waits', async (_, of) => {
+  ])('pauses and resumes %s, and its tasks wait', async (_, of) => {
     const bed = parcelBed();
     await bed.sendAll(shipments(2));
     await bed.advance(0);
@@ -22,7 +22,7 @@ describe('people', () => {
     expect(bed.tasks.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('flush what waits', async () => {
+  it('flushes waiting tasks', async () => {
     const bed = parcelBed({}, { batch: { maxSize: 10, maxWait: '1h' } });
     await bed.sendAll(shipments(2));
     await bed.advance('1m');
@@ -31,7 +31,7 @@ describe('people', () => {
     expect(bed.batches).toMatchObject([{ size: 2, sealedBy: 'flush', status: 'succeeded' }]);
   });
 
-  it('cancel a task, as long as no batch has it', async () => {
+  it('cancels a task that no batch has', async () => {
     const bed = parcelBed();
     await bed.sendAll(shipments(2));
     await bed.advance('0s');
@@ -42,7 +42,7 @@ describe('people', () => {
     await expect(bed.cancel('p7')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('redrive what failed, by ids or by Target', async () => {
+  it('redrives failed tasks by ids or by Target', async () => {
     let isBroken = true;
     const failing = ({ items }: { items: readonly { id: string }[] }) =>
       isBroken ? { results: items.map(({ id }) => ({ id, status: 'failed' as const, error: 'broken' })) } : undefined;
@@ -58,7 +58,7 @@ describe('people', () => {
     expect(bed.tasks.every(({ status, run }) => status === 'succeeded' && run === 2)).toBe(true);
   });
 
-  it('are refused what the API refuses, with its reasons', async () => {
+  it("gets the API's refusals with their reasons", async () => {
     const bed = parcelBed();
     await expect(bed.pause('shop')).rejects.toThrow('there is no operation "shop": configured are ship');
     await expect(bed.flush('ship/depot=HAM')).rejects.toBeInstanceOf(ApiRefused);
@@ -70,7 +70,7 @@ describe('people', () => {
 describe('fan-outs', () => {
   const bedOfFanOuts = () => createTestbed<Parcels>({ ...parcels({ callbacks: {} }), fanOuts: { callback: 'ops' } });
 
-  it('are complete once, when the last of their tasks has ended', async () => {
+  it('complete once, when their last task has ended', async () => {
     const bed = bedOfFanOuts();
     const fanOut = await bed.fanOuts.openFanOut({ userKey: 'catalog-7' });
     let n = 0;
@@ -86,7 +86,7 @@ describe('fan-outs', () => {
     expect(bed.callbacks.map(({ event }) => event.type)).toEqual(['groupage.fan-out.completed']);
   });
 
-  it('may be acked by hand, and expire where nothing happens', async () => {
+  it('can be acked by hand, and expire if nothing happens', async () => {
     const bed = bedOfFanOuts();
     const fanOut = await bed.fanOuts.openFanOut();
     const items: string[] = [];
@@ -112,7 +112,7 @@ describe('deferred lists', () => {
     expect(await list.get()).toMatchObject({ status: 'complete', total: 30, done: 30 });
   });
 
-  it('are claimed for a while, in virtual time, and completed', async () => {
+  it('give jobs under a lease in virtual time, and complete', async () => {
     const bed = parcelBed();
     const list = await bed.lists.createList<{ n: number }>();
     await list.add([{ n: 1 }, { n: 2 }]);
@@ -126,7 +126,7 @@ describe('deferred lists', () => {
     expect(await claim.complete()).toEqual({ complete: true });
   });
 
-  it('are worked off by the loop of the client', async () => {
+  it("are worked off by the client's claimLoop", async () => {
     const bed = parcelBed();
     const list = await bed.lists.createList<{ n: number }>();
     await list.add([{ n: 1 }, { n: 2 }, { n: 3 }]);
@@ -136,7 +136,7 @@ describe('deferred lists', () => {
   });
 });
 
-it('code that is given a fetch asks the whole API', async () => {
+it("the testbed's fetch serves the whole API", async () => {
   const bed = parcelBed();
   const sent = await bed.fetch('http://127.0.0.1/v1/tasks', {
     method: 'POST',

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { Pace } from '../../src/testing/pace.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 
-it('code of a test that never answers is named, instead of waited for', async () => {
+it('pace names test code that never answers, and stops', async () => {
   const pace = new Pace(new Scheduler(0), 20);
   pace.scheduler.after(5, () => void pace.outside('the downstream of ship', () => new Promise(() => {})));
   await expect(pace.run(10)).rejects.toThrow('no answer within 20 ms of real time from the downstream of ship');
 });
 
-it('the clock stands still while code of a test is at work, and goes on while that waits for it', async () => {
+it('the clock stands still while test code runs, and goes on while it waits for the clock', async () => {
   const pace = new Pace(new Scheduler(0));
   const seen: string[] = [];
   const look = (what: string): unknown => seen.push(`${what} ${pace.scheduler.now}`);
@@ -28,7 +28,7 @@ it('the clock stands still while code of a test is at work, and goes on while th
   expect([pace.scheduler.now, pace.isAtWork]).toEqual([100, false]);
 });
 
-it('what failed in between is told once', async () => {
+it('pace reports a failure once', async () => {
   const pace = new Pace(new Scheduler(0));
   pace.scheduler.after(1, () => pace.fail(new Error('first')));
   await expect(pace.run(10)).rejects.toThrow('first');

@@ -10,7 +10,10 @@ export type Parcels = { readonly ship: Parcel };
 
 type OperationInput = ConfigInput['operations'][string];
 
-/** Parcels by depot, ten to a batch or those of a second; `ops` hears how each ended. @param ship what is otherwise */
+/**
+ * Parcels by depot, at most ten or one second's to a batch. `ops` gets the event of every end. @param ship fields that
+ * differ
+ */
 export const parcels = (ship: Partial<OperationInput> = {}): ConfigInput => ({
   operations: {
     ship: {

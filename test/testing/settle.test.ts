@@ -8,14 +8,14 @@ const unsettled = async (settling: Promise<void>): Promise<readonly Unsettled[]>
   return cause.unsettled;
 };
 
-it('a testbed in which nothing happens is settled', async () => {
+it('an idle testbed is settled', async () => {
   const bed = parcelBed();
   const { now } = bed;
   await bed.settle();
   expect(bed.now).toEqual(now);
 });
 
-it('what does not end says what it waits for, each Target of its own', async () => {
+it("settle() fails, and says what each Target's tasks wait for", async () => {
   const bed = parcelBed({ downstreams: { ship: () => ({ pending: true }) } });
   await bed.sendAll(shipments(4));
   await bed.advance('1s');
@@ -34,7 +34,7 @@ it('what does not end says what it waits for, each Target of its own', async () 
   ]);
 });
 
-it('a downstream that is never there says so after the time that the test gives', async () => {
+it('settle() fails after the given time if the downstream is never available', async () => {
   const retry = { maxAttempts: 10 };
   const bed = parcelBed({ downstreams: { ship: () => ({ status: 503 }) } }, { retry });
   await bed.sendAll(shipments(1));
@@ -43,7 +43,7 @@ it('a downstream that is never there says so after the time that the test gives'
   expect(bed.now.toISOString()).toBe('2026-01-01T00:10:00.000Z');
 });
 
-it('events that nobody takes are not forgotten', async () => {
+it('settle() fails if a destination takes no events', async () => {
   const bed = parcelBed();
   bed.inject({ destination: 'ops', for: '30d' });
   await bed.sendAll(shipments(1));

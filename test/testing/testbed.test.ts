@@ -11,7 +11,7 @@ const caught = (work: () => unknown): unknown => {
 };
 
 describe('in a testbed', () => {
-  it('what waits is sealed at the moment that its operation says, and not before', async () => {
+  it('a batch is sealed at maxWait, and not before', async () => {
     const bed = parcelBed();
     await bed.sendAll(shipments(2));
     await bed.advance(999);
@@ -24,7 +24,7 @@ describe('in a testbed', () => {
     expect(bed.now).toEqual(new Date('2026-01-01T00:00:01.000Z'));
   });
 
-  it('tasks of one Target share batches, which are full, and no others', async () => {
+  it('tasks of one Target fill batches, and Targets do not mix', async () => {
     const bed = parcelBed();
     await bed.sendAll(shipments(25));
     await bed.send({ operation: 'ship', payload: { depot: 'HAM', n: 0 } });
@@ -38,7 +38,7 @@ describe('in a testbed', () => {
     expect(bed.tasks).toHaveLength(26);
   });
 
-  it('a downstream gets what goes over the wire, and its results are those of the tasks', async () => {
+  it("a downstream gets the wire format, and its results become the tasks' results", async () => {
     const bed = parcelBed({
       downstreams: {
         ship: ({ items }) => ({
@@ -77,7 +77,7 @@ describe('in a testbed', () => {
     expect(bed.task('p2')).toBeUndefined();
   });
 
-  it('without a downstream of its own an operation succeeds', async () => {
+  it('an operation without a downstream function succeeds', async () => {
     const bed = parcelBed();
     const id = await bed.send({ operation: 'ship', payload: { depot: 'MUC', n: 1 } });
     await bed.settle();
@@ -85,7 +85,7 @@ describe('in a testbed', () => {
     expect(bed.calls).toMatchObject([{ answer: 'all-succeeded' }]);
   });
 
-  it('destinations get CloudEvents, each once, and may say no', async () => {
+  it('a destination gets each CloudEvent once, and may refuse it', async () => {
     const taken: string[] = [];
     let isDown = true;
     const bed = parcelBed({
@@ -117,7 +117,7 @@ describe('in a testbed', () => {
     ]);
   });
 
-  it('a message that is refused lies in the rejected queue, with every reason', async () => {
+  it('a refused message lies in the rejected queue with every reason', async () => {
     const bed = parcelBed();
     bed.sendMessage('{');
     bed.sendMessage(JSON.stringify({ operation: 'ship', payload: { n: 1 }, priority: 12 }));
@@ -137,7 +137,7 @@ describe('in a testbed', () => {
     expect(bed.tasks.map(({ id }) => id)).toEqual(['twice']);
   });
 
-  it('a task that no client would send is not sent', async () => {
+  it('a task that the client would refuse is not sent', async () => {
     const bed = parcelBed();
     await expect(bed.send({ operation: 'ship', id: '?', payload: { depot: 'MUC', n: 1 } })).rejects.toThrow(
       UnsendableTask,
@@ -146,7 +146,7 @@ describe('in a testbed', () => {
     expect(bed.tasks).toEqual([]);
   });
 
-  it('producers have their wishes: priority, coalescing, expiry, a destination of their own', async () => {
+  it("priority, coalescing, expiry and a task's own destination take effect", async () => {
     const bed = createTestbed<Parcels>(parcels({ batch: { maxSize: 2, maxWait: '1m' }, callbacks: {} }));
     const send = (id: string, wishes: object) =>
       bed.send({ operation: 'ship', id, payload: { depot: id.slice(0, 1), n: 0 }, ...wishes });
@@ -161,7 +161,7 @@ describe('in a testbed', () => {
     expect(bed.callbacks.map(({ event }) => event.subject)).toEqual(['a-old']);
   });
 
-  it('a code under test that sends may be given the testbed as its client', async () => {
+  it('code under test can use the testbed as its client', async () => {
     const bed = parcelBed();
     const sent: number[] = [];
     const ids = await bed.sendAll(
@@ -173,7 +173,7 @@ describe('in a testbed', () => {
     expect(sent).toEqual([1, 2, 3]);
   });
 
-  it('the same seed gives the same run to the letter, another one another', async () => {
+  it('the same seed gives the same run, another seed another one', async () => {
     const traceOf = async (seed: number) => {
       const downstreams = { ship: () => ({ status: 503 }) };
       const retry = { maxAttempts: 4, minDelay: '1m', maxDelay: '1h' } as const;
@@ -187,7 +187,7 @@ describe('in a testbed', () => {
     expect(await traceOf(2)).not.toBe(first);
   });
 
-  it('a thousand tasks are ten batches of a hundred', async () => {
+  it('a thousand tasks become ten batches of a hundred', async () => {
     const bed = parcelBed({}, { batch: { maxSize: 100, maxWait: '1s' } });
     await bed.sendAll(shipments(1_000));
     await bed.settle();
@@ -196,7 +196,7 @@ describe('in a testbed', () => {
     expect(new Set(bed.callbacks.map(({ event }) => event.id)).size).toBe(1_000);
   });
 
-  it('starts when the test says', async () => {
+  it('the clock starts at the given time', async () => {
     const bed = parcelBed({ start: new Date('2030-05-01T12:00:00Z') });
     await bed.sendAll(shipments(1));
     await bed.advance('1h');
@@ -206,7 +206,7 @@ describe('in a testbed', () => {
 });
 
 describe('a testbed', () => {
-  it('is not made of a wrong configuration: every problem is named with its path', () => {
+  it('refuses an invalid configuration, and names each problem with its path', () => {
     const config = { operations: { ship: { target: ['depot'], batch: { maxSize: 0 }, downstream: { kind: 'smtp' } } } };
     const cause = caught(() => createTestbed(config as never)) as UnusableConfig;
     expect(cause).toBeInstanceOf(UnusableConfig);
@@ -225,17 +225,17 @@ describe('a testbed', () => {
     ['start must be a valid Date', { start: '2026-01-01' }],
     ['there is no option "downstream"', { downstream: {} }],
     ['there is no kind of chaos "crashes"', { chaos: { crashes: 1 } }],
-    ['chaos.crash must be a probability from 0 to 1', { chaos: { crash: 2 } }],
-  ])('says of its options: %s', (message, options) => {
+    ['chaos.crash is a probability from 0 to 1', { chaos: { crash: 2 } }],
+  ])('refuses a wrong option: %s', (message, options) => {
     expect(() => parcelBed(options)).toThrow(TestbedMisused);
     expect(() => parcelBed(options)).toThrow(message);
   });
 
-  it.each([['1 s'], ['soon'], [-1], [0.5], [Number.NaN]])('lets no time go by that is none: %s', async (span) => {
-    await expect(parcelBed().advance(span as number)).rejects.toThrow('is not a duration');
+  it.each([['1 s'], ['soon'], [-1], [0.5], [Number.NaN]])('refuses an invalid duration: %s', async (span) => {
+    await expect(parcelBed().advance(span as number)).rejects.toThrow('is no duration');
   });
 
-  it('takes one span after the other', async () => {
+  it('refuses a second advance() during the first', async () => {
     const bed = parcelBed();
     await bed.sendAll(shipments(1));
     const first = bed.advance('1s');
@@ -244,7 +244,7 @@ describe('a testbed', () => {
     expect(bed.tasks).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('needs no timer and no clock of the machine: a test may have replaced them', async () => {
+  it('works under fake timers', async () => {
     vi.useFakeTimers();
     try {
       const bed = parcelBed({ downstreams: { ship: ({ takes }) => takes('1s') } });

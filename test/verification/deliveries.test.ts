@@ -9,7 +9,7 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(6);
 
-describe('deliveries to destinations that hang, refuse, are slow and recover, under faults', () => {
+describe('deliveries under faults, to failing destinations', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`deliveries from seed ${seed}; replay one with: npm run simulate:deliveries -- --trace --seed N`);
     const { violations, events } = await runSchedules(DELIVERIES, seed, RUNS);
@@ -17,7 +17,7 @@ describe('deliveries to destinations that hang, refuse, are slow and recover, un
     expect(events).toBeGreaterThan(RUNS);
   }, 120_000);
 
-  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+  it('replay identically from the seed, and from the script of faults', async () => {
     const once = await runDeliveries(deliveryScenarioOf(seed), true);
     const again = await runDeliveries({ ...deliveryScenarioOf(seed), script: once.happened }, true);
     expect(again.trace).toEqual(once.trace);
@@ -25,9 +25,9 @@ describe('deliveries to destinations that hang, refuse, are slow and recover, un
   });
 });
 
-describe('the judges of deliveries', () => {
+describe('the judge of deliveries', () => {
   it.each(DELIVERY_BUGS.map((known) => ({ name: known[0], known })))(
-    'find $name',
+    'finds $name',
     async ({ known }) => {
       const [, , promise] = known;
       const { violations } = await runSchedules(
@@ -42,7 +42,7 @@ describe('the judges of deliveries', () => {
     120_000,
   );
 
-  it('find nothing where bugs would show, but are not', async () => {
+  it('finds nothing in the same scenarios without the bugs', async () => {
     for (const where of new Set(DELIVERY_BUGS.map((known) => known[3]))) {
       const { violations } = await runSchedules(DELIVERIES, 1, 1, (scenario) =>
         withPatch(['none', {}, /none/, where], scenario),

@@ -9,7 +9,9 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
 
-/** Where the search for the rarer bugs begins: at the first schedule that showed them, as in known-bugs.test.ts. */
+/**
+ * The seeds at which the search for rarer bugs begins: the first schedules that showed them, as in known-bugs.test.ts.
+ */
 const BEGINS: Readonly<Record<string, number>> = {
   'walk continues after an addition': 3_142,
   'parent node written anew': 282,
@@ -17,7 +19,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'token of an addition read once': 56,
 };
 
-describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
+describe('fan-outs under faults', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`fan-outs from seed ${seed}; replay one with: npm run simulate:fan-outs -- --trace --seed N`);
     const { violations, ends, items } = await runSchedules(FAN_OUTS, seed, RUNS);
@@ -26,7 +28,7 @@ describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and wh
     for (const [because, count] of Object.entries(ends)) expect(count, because).toBeGreaterThan(0);
   }, 120_000);
 
-  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+  it('replay identically from the seed, and from the script of faults', async () => {
     const [once, again] = [
       await runFanOuts(fanOutScenarioOf(seed), true),
       await runFanOuts(fanOutScenarioOf(seed), true),
@@ -38,9 +40,9 @@ describe('fan-outs, under crashes, pauses, lost replies, throttling, skew and wh
   });
 });
 
-describe('the judges of fan-outs', () => {
+describe('the judge of fan-outs', () => {
   it.each(FAN_OUT_BUGS.map((known) => ({ name: known[0], known })))(
-    'find $name',
+    'finds $name',
     async ({ known }) => {
       const [name, , promise] = known;
       const { violations } = await runSchedules(
@@ -55,12 +57,12 @@ describe('the judges of fan-outs', () => {
     120_000,
   );
 
-  it('begin with schedules of bugs that are known', () => {
+  it('begins its searches for known bugs only', () => {
     expect(FAN_OUT_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
   });
 
   it.each(FAN_OUT_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
-    'find nothing where $name would show, but is not',
+    'finds nothing without $name',
     async ({ name, promise, where }) => {
       const { violations } = await runSchedules(FAN_OUTS, 1, 100, (scenario) =>
         withPatch([name, {}, promise, where], scenario),

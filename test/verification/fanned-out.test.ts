@@ -9,8 +9,8 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
 
-describe('tasks that are items of a fan-out, under all faults', () => {
-  it(`ack themselves, and the last completes it: ${RUNS} schedules from seed ${seed}`, async () => {
+describe('tasks of fan-outs under faults', () => {
+  it(`ack their items and complete the fan-out in ${RUNS} schedules from seed ${seed}`, async () => {
     let [complete, open, failed, redriven, levels] = [0, 0, 0, 0, 0];
     const summary = await runSchedules(BATCHES, seed, RUNS, fanningOut, ({ tables }) => {
       for (const { status, ended, groups } of tables.fanOuts.values()) {
@@ -27,22 +27,22 @@ describe('tasks that are items of a fan-out, under all faults', () => {
     expect(complete).toBeGreaterThan(RUNS / 2);
     expect(open + complete).toBeGreaterThan((RUNS * 14) / 15);
     expect(failed).toBeGreaterThan(RUNS / 3);
-    // Whose items are to stay failed.
+    // The redriven items must stay failed.
     expect(redriven).toBeGreaterThan(RUNS / 6);
     expect(levels).toBe(3);
   }, 600_000);
 
-  it('end though a function that crashed blocked their Target while another one of its batch stood still', async () => {
+  it('end after a crash that blocks their Target during a pause of the same batch', async () => {
     const { violation } = await runSchedule(fanningOut(scenarioOf(630_502_774)));
     expect(violation).toBeUndefined();
   });
 
-  it('may be acked again by one function, each of them up the whole tree', async () => {
+  it('may be acked twice by one function, up the whole tree', async () => {
     const { violation } = await runSchedule(scenarioOf(1_303_080_645));
     expect(violation).toBeUndefined();
   });
 
-  it('are those of every fifth schedule, and the others are as they were', () => {
+  it('are those of every fifth schedule, and other schedules stay as they are', () => {
     expect(scenarioOf(20).items).toBeGreaterThan(0);
     expect(scenarioOf(21).items).toBeUndefined();
     expect(fanningOut(scenarioOf(20))).toEqual(scenarioOf(20));

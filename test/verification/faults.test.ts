@@ -6,7 +6,7 @@ import { DOWNSTREAM_CALL, faultyGate } from '../../src/virtual/faulty-gate.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 
-/** A gate with these faults alone, and all that then happens. */
+/** A gate with the given faults alone, and a way to run everything that follows. */
 const world = (rates: Partial<FaultRates>, seed = 1) => {
   const scheduler = new Scheduler(0);
   const chaos = new Chaos(scheduler, { seed, rates: { ...NO_FAULTS, ...rates }, faultsEnd: 60_000 }, () => {});
@@ -18,8 +18,8 @@ const world = (rates: Partial<FaultRates>, seed = 1) => {
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
 
-describe('a request that is given up', () => {
-  it('happens after its caller was told that it failed, or after what the client sent once more', async () => {
+describe('an abandoned request', () => {
+  it("takes effect after its caller saw a failure, or after the client's retry", async () => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {
       const { gate, run } = world({ afterwards: 1 }, seed);
@@ -34,7 +34,7 @@ describe('a request that is given up', () => {
     expect([...seen].sort()).toEqual(['failed, written', 'written, answered, written']);
   });
 
-  it('happens though its caller dies meanwhile', async () => {
+  it('takes effect if its caller dies meanwhile', async () => {
     const { gate, run } = world({ afterwards: 1, crash: 1 });
     let written = 0;
     gate('tasks.claim', [() => (written += 1)]);
@@ -42,7 +42,7 @@ describe('a request that is given up', () => {
     expect(written).toBe(1);
   });
 
-  it('shows what the table does not take then', async () => {
+  it('reports a write that the table refuses later', async () => {
     const { gate, run, chaos } = world({ afterwards: 1 });
     const violations: string[] = [];
     chaos.onViolation = ({ promise }) => violations.push(promise);
@@ -55,7 +55,7 @@ describe('a request that is given up', () => {
     expect(violations).toEqual(['a step fails only because of an injected fault']);
   });
 
-  it('is no call of the downstream', async () => {
+  it('is never a call of the downstream', async () => {
     const { gate, run } = world({ afterwards: 1 });
     let called = 0;
     gate(DOWNSTREAM_CALL, [() => (called += 1)]);
@@ -65,7 +65,7 @@ describe('a request that is given up', () => {
 });
 
 describe('a request that hangs', () => {
-  it('fails when its time is over, whether or not it took effect meanwhile', async () => {
+  it('fails at its timeout, with or without an effect', async () => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {
       const { gate, run, scheduler } = world({ hang: 1 }, seed);
@@ -80,7 +80,7 @@ describe('a request that hangs', () => {
     expect([...seen].sort()).toEqual([failed, `written, ${failed}`]);
   });
 
-  it('leaves its function the time to say so', async () => {
+  it('leaves its function time to report the failure', async () => {
     const { gate, run, scheduler, chaos } = world({ hang: 1 });
     const ends: number[] = [];
     const again = async (): Promise<void> => {
@@ -99,7 +99,7 @@ describe('a request that hangs', () => {
     await expect(gate('tasks.claim', [() => 1])).rejects.toThrow('no time left');
   });
 
-  it('is no call of the downstream', async () => {
+  it('is never a call of the downstream', async () => {
     const { gate, run } = world({ hang: 1 });
     const answers = gate(DOWNSTREAM_CALL, [() => 1]);
     await run();
@@ -107,8 +107,8 @@ describe('a request that hangs', () => {
   });
 });
 
-describe('a transaction that meets another request', () => {
-  it('writes nothing, and answers that it was not done', async () => {
+describe('a transaction conflict', () => {
+  it('writes nothing, and answers false', async () => {
     const { gate, run } = world({ conflict: 1 });
     let written = 0;
     const answers = gate('lists.take', [() => ++written > 0]);
@@ -116,7 +116,7 @@ describe('a transaction that meets another request', () => {
     expect([await answers, written]).toEqual([[false], 0]);
   });
 
-  it('is no write of one row', async () => {
+  it('does not occur in a write of one row', async () => {
     const { gate, run } = world({ conflict: 1 });
     const answers = gate('locks.acquire', [() => true]);
     await run();

@@ -8,7 +8,7 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(60);
 
-describe('fleets, under pauses, overload, crashes, blocked threads, and a table whose calls fail', () => {
+describe('fleets under faults', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`fleets from seed ${seed}; replay one with: npm run simulate:fleets -- --trace --seed N`);
     const { violations, nodes, moved } = await runSchedules(FLEETS, seed, RUNS);
@@ -17,7 +17,7 @@ describe('fleets, under pauses, overload, crashes, blocked threads, and a table 
     expect(moved).toBeGreaterThan(RUNS);
   });
 
-  it('replay to the letter, by their seed', async () => {
+  it('replay identically from the seed', async () => {
     const traceOf = async () => {
       const trace: string[] = [];
       await runFleetScenario(fleetScenarioOf(seed), { unit: 3_000, onLine: (line) => trace.push(line) });
@@ -29,9 +29,9 @@ describe('fleets, under pauses, overload, crashes, blocked threads, and a table 
   });
 });
 
-describe('the judges of fleets', () => {
+describe('the judge of fleets', () => {
   it.each(FLEET_BUGS.map(([name, bug, promise, from]) => ({ name, bug, promise, from })))(
-    'find $name',
+    'finds $name',
     async ({ bug, promise, from }) => {
       const { violations } = await runSchedules(
         FLEETS,

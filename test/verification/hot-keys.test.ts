@@ -4,8 +4,8 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { runSchedule } from '../../verification/batches/schedule.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 
-describe('a partition that bears little', () => {
-  it('lets callers wait, and refuses some, and every promise is kept', async () => {
+describe('a partition with little capacity', () => {
+  it('delays and refuses calls, and every promise is kept', async () => {
     const seen = { waits: 0, refusals: 0 };
     for (const seed of [1, 2, 3, 4]) {
       const { sends, ...rest } = scenarioOf(seed);
@@ -26,12 +26,12 @@ describe('a partition that bears little', () => {
     expect(seen.refusals).toBeGreaterThan(0);
   });
 
-  it('may keep a function until its time is over: then its attempt has fewer calls', async () => {
+  it("may use up a function's time, so that its attempt has fewer calls", async () => {
     expect((await runSchedule(scenarioOf(1_303_042_211))).violation).toBeUndefined();
   });
 });
 
-describe('a call that is throttled', () => {
+describe('a throttled call', () => {
   it('is not made', async () => {
     const calls: string[] = [];
     const port = { write: async (key: string) => calls.push(key) };

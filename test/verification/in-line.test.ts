@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Fifo, SortedRows } from '../../src/memory/ordered.ts';
 
-it('a line lets anybody leave, and keeps the order of the others', () => {
+it('a Fifo gives any element, and keeps the order of the others', () => {
   const act = fc.oneof(fc.record({ push: fc.nat() }), fc.record({ take: fc.nat() }));
   fc.assert(
     fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
@@ -22,7 +22,7 @@ it('a line lets anybody leave, and keeps the order of the others', () => {
   );
 });
 
-it('a line of many that leave from the front holds nobody who has left', () => {
+it('a Fifo of many elements taken from the front keeps no taken element', () => {
   const line = new Fifo<number>();
   for (let n = 0; n < 10_000; n += 1) line.push(n);
   for (let n = 0; n < 9_990; n += 1) expect(line.take(0)).toBe(n);
@@ -30,7 +30,7 @@ it('a line of many that leave from the front holds nobody who has left', () => {
   expect([...line]).toEqual([9_990, 9_991, 9_992, 9_993, 9_994, 9_995, 9_996, 9_997, 9_998, 9_999, -1]);
 });
 
-it('rows are had in their turns, whichever came first and whichever went', () => {
+it('SortedRows gives rows in key order after any puts and removals', () => {
   const key = fc.nat({ max: 40 }).map((n) => String(n).padStart(3, '0'));
   const act = fc.oneof(fc.record({ put: key }), fc.record({ remove: key }));
   fc.assert(
@@ -50,7 +50,7 @@ it('rows are had in their turns, whichever came first and whichever went', () =>
   );
 });
 
-it('rows that left are not held on to, however many they were', () => {
+it('SortedRows does not keep removed rows, however many', () => {
   const rows = new SortedRows<number>();
   const key = (n: number): string => String(n).padStart(6, '0');
   for (let n = 0; n < 5_000; n += 1) rows.set(key(n), n);

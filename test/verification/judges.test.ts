@@ -1,6 +1,6 @@
 /**
- * The checker must not ask the code that it checks. Here a pure function of ours is wrong wherever it is used; what
- * asked it would find that all is as it should be.
+ * The judge must not use the code that it checks. Each test makes one pure function of the product wrong. A judge that
+ * called it would find no fault.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { ItemAnswer } from '../../src/domain/downstream/downstream.ts';
@@ -27,7 +27,7 @@ vi.mock('../../src/domain/tasks/task.ts', async (original) => {
 
 vi.mock('../../src/domain/downstream/verdict.ts', async (original) => {
   const verdict = await original<typeof import('../../src/domain/downstream/verdict.ts')>();
-  /** Whatever is left out of the results has succeeded. */
+  /** Tasks without a result count as succeeded. */
   const verdictOf: typeof verdict.verdictOf = (answer, items) => {
     if (wrong.about !== 'verdict' || answer.kind !== 'results') return verdict.verdictOf(answer, items);
     const answers = new Map<TaskId, ItemAnswer>(items.map(({ id }) => [id, { status: 'succeeded' }]));
@@ -39,7 +39,7 @@ vi.mock('../../src/domain/downstream/verdict.ts', async (original) => {
 
 vi.mock('../../src/domain/batches/policy.ts', async (original) => {
   const policy = await original<typeof import('../../src/domain/batches/policy.ts')>();
-  /** A task waits since some other moment than its row says. */
+  /** A row says that its task waits from a time 60 s later. */
   const waitingRow: typeof policy.waitingRow = (task) => {
     const row = policy.waitingRow(task);
     return wrong.about === 'wait' ? { ...row, at: row.at + 60_000 } : row;
@@ -47,19 +47,19 @@ vi.mock('../../src/domain/batches/policy.ts', async (original) => {
   return { ...policy, waitingRow };
 });
 
-describe('the checker judges for itself', () => {
+describe('the judge computes itself', () => {
   it.each([
     ['status', /status matches its counts/],
     ['bytes', /at most maxBytes/],
     ['verdict', /result is the downstream's answer/],
     ['wait', /when its oldest task began to wait|longer than maxWait/],
-  ])("a batch's or a task's %s", async (about, promise) => {
+  ])("a batch's or task's %s", async (about, promise) => {
     wrong.about = about;
     const { violations } = await runSchedules(BATCHES, 1, 300, undefined, ({ violation }) => !violation);
     expect(violations[0]?.message).toMatch(promise);
   });
 
-  it('and finds nothing wrong where nothing is', async () => {
+  it('and finds nothing in correct code', async () => {
     wrong.about = '';
     expect((await runSchedules(BATCHES, 1, 30)).violations).toEqual([]);
   });

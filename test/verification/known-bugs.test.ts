@@ -4,8 +4,8 @@ import { runSchedules } from '../../verification/harness/schedules.ts';
 import { KNOWN_BUGS, withBug } from '../../verification/known-bugs/catalogue.ts';
 
 /**
- * Where the search for the rarer bugs begins: at the first schedule that showed them when this was written, since those
- * before it only take time. Where a change of the scenarios makes that another one, the search goes on from here.
+ * The seeds at which the search for rarer bugs begins: the first schedules that showed them, to save time. If a change
+ * of the scenarios moves a bug to another seed, the search continues from here.
  */
 const BEGINS: Readonly<Record<string, number>> = {
   'report counts for tasks of other jobs': 535,
@@ -48,7 +48,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'repeated start not recognised': 3,
 };
 
-describe('the checker', () => {
+describe('the judge', () => {
   it.each(KNOWN_BUGS.map((known) => ({ name: known[0], known })))('finds $name', async ({ known }) => {
     const [name, , promise] = known;
     const { violations } = await runSchedules(
@@ -62,6 +62,6 @@ describe('the checker', () => {
   });
 });
 
-it('the schedules to begin with are those of bugs that are known', () => {
+it('the judge begins its searches for known bugs only', () => {
   expect(KNOWN_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
 });

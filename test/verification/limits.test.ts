@@ -22,21 +22,21 @@ describe.each([
   it.each([
     ['a number below the smallest', { weight: 1e-200 }, /underflow/],
     ['a number above the largest', { sizes: [1, { bytes: 1e126 }] }, /overflow/],
-    ['what is no number', { at: Number.NaN }, /numeric/],
+    ['NaN', { at: Number.NaN }, /numeric/],
     ['more than 400 KB', { one: 'é'.repeat(102_400), two: 'é'.repeat(102_401) }, /size/],
-  ])('refuses %s, and stays as it was', (_, row, why) => {
+  ])('refuses %s, and stays unchanged', (_, row, why) => {
     const rows = limited(table());
     expect(() => rows.set('key', row)).toThrow(refused(why));
     expect([...rows]).toEqual([]);
   });
 
-  it('takes the smallest and the largest number, and 400 KB', () => {
+  it('accepts the smallest and the largest number, and 400 KB', () => {
     const rows = limited(table());
     for (const row of [{ n: 1e-130 }, { n: -9.9e125 }, { n: 0 }, { text: 'x'.repeat(DYNAMODB.item) }])
       expect(rows.set('key', row).get('key')).toBe(row);
   });
 
-  it('refuses keys that are empty or too long', () => {
+  it('refuses empty or too long keys', () => {
     const rows = limited(table(), 10);
     rows.set('é'.repeat(5), {});
     expect(() => rows.set('é'.repeat(6), {})).toThrow(refused(/more than 10 bytes/));
@@ -45,7 +45,9 @@ describe.each([
   });
 });
 
-/** Tables of tables, whose inner ones are made with the first row, and an index, which is no table of the product. */
+/**
+ * Tables of tables, whose inner tables are made with their first row, and an index, which the product does not have.
+ */
 const NESTED = new Set(['waiting', 'waitingTargets', 'processed', 'slotPageKeys']);
 
 it.each(Object.entries(emptyTables()).filter(([name, table]) => table instanceof Map && !NESTED.has(name)))(
@@ -55,13 +57,13 @@ it.each(Object.entries(emptyTables()).filter(([name, table]) => table instanceof
   },
 );
 
-describe('tables with a table of each owner', () => {
+describe('a table of tables', () => {
   const target = 'ship/depot=1' as Target;
   const tiny = 1e-200;
   it.each<[string, (tables: Tables) => Promise<unknown>]>([
     ['waiting rows', (tables) => memoryWaiting(tables, openGate).put([{ target, weight: tiny } as never])],
     [
-      'Targets that wait',
+      'waiting Targets',
       (tables) => memoryOperations(tables, openGate).enqueue('ship' as OperationName, { target, since: tiny } as never),
     ],
     [
@@ -70,7 +72,7 @@ describe('tables with a table of each owner', () => {
         memoryProcessed(tables, openGate).remember(target, [{ key: 'k' as never, marks: {} as never }], tiny, 0),
     ],
     ['nodes', () => memoryFleets().join('fleet' as FleetName, { key: 'node', beat: tiny } as never)],
-  ])('refuse it, too: %s', async (_, write) => {
+  ])('refuses invalid rows too: %s', async (_, write) => {
     await expect(write(emptyTables())).rejects.toThrow(refused(/underflow/));
   });
 });

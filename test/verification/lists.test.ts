@@ -9,13 +9,15 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
 
-/** Where the search for the rarer bugs begins: at the first schedule that showed them, as in known-bugs.test.ts. */
+/**
+ * The seeds at which the search for rarer bugs begins: the first schedules that showed them, as in known-bugs.test.ts.
+ */
 const BEGINS: Readonly<Record<string, number>> = {
   'token of an append read once': 118,
   'lost lease renewed': 50,
 };
 
-describe('deferred lists, under crashes, pauses, lost replies, throttling, skew and whoever comes at once', () => {
+describe('deferred lists under faults', () => {
   it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`lists from seed ${seed}; replay one with: npm run simulate:lists -- --trace --seed N`);
     const { violations, ends, jobs, tasks, faults } = await runSchedules(LISTS, seed, RUNS);
@@ -26,7 +28,7 @@ describe('deferred lists, under crashes, pauses, lost replies, throttling, skew 
     for (const [end, count] of Object.entries(ends)) expect(count, end).toBeGreaterThan(0);
   }, 120_000);
 
-  it('replay to the letter: by their seed, and by the faults that happened', async () => {
+  it('replay identically from the seed, and from the script of faults', async () => {
     const [once, again] = [await runLists(listScenarioOf(seed), true), await runLists(listScenarioOf(seed), true)];
     expect(again.trace).toEqual(once.trace);
     expect(once.trace.length).toBeGreaterThan(10);
@@ -35,9 +37,9 @@ describe('deferred lists, under crashes, pauses, lost replies, throttling, skew 
   });
 });
 
-describe('the judges of deferred lists', () => {
+describe('the judge of deferred lists', () => {
   it.each(LIST_BUGS.map((known) => ({ name: known[0], known })))(
-    'find $name',
+    'finds $name',
     async ({ known }) => {
       const [name, , promise] = known;
       const { violations } = await runSchedules(
@@ -52,12 +54,12 @@ describe('the judges of deferred lists', () => {
     120_000,
   );
 
-  it('begin with schedules of bugs that are known', () => {
+  it('begins its searches for known bugs only', () => {
     expect(LIST_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
   });
 
   it.each(LIST_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
-    'find nothing where $name would show, but is not',
+    'finds nothing without $name',
     async ({ name, promise, where }) => {
       const { violations } = await runSchedules(LISTS, 1, 15, (scenario) =>
         withPatch([name, {}, promise, where], scenario),

@@ -6,8 +6,8 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(150);
 
-describe('requests that are merged, under all faults', () => {
-  it(`succeed when their inputs were done, and those are not done again: ${RUNS} schedules from seed ${seed}`, async () => {
+describe('merged requests under faults', () => {
+  it(`succeed, and no input is sent twice, in ${RUNS} schedules from seed ${seed}`, async () => {
     let [inputs, known] = [0, 0];
     const summary = await runSchedules(BATCHES, seed, RUNS, merging, ({ tables, log }) => {
       for (const { call } of log.calls) inputs += call.inputs?.length ?? 0;

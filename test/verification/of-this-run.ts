@@ -1,11 +1,11 @@
-/** The schedules of this run of the tests: others each time, so that the machines that run them keep looking. */
+/** The schedules of this test run. The seed differs each time, so that further runs cover further schedules. */
 
-/** The first one's; tests print it, and it repeats the run. */
+/** The seed of the first schedule. Tests print it; the variable repeats the run. */
 export const seed = Number(process.env.GROUPAGE_SEED ?? Date.now() % 1_000_000_000);
 
-/** How many there are of a kind: enough that everything that is counted happens. `GROUPAGE_SCHEDULES` asks for more. */
+/** The count of schedules of a kind: enough that every counted event occurs. `GROUPAGE_SCHEDULES` raises it. */
 export const atLeast = (usual: number): number => Math.max(usual, Number(process.env.GROUPAGE_SCHEDULES ?? 0));
 
-/** How many there are of what takes long: more in CI, where nothing may be missing. */
+/** The count of slow schedules: more in CI. */
 export const share = (usual: number, inCI: number): number =>
   atLeast(process.env.GROUPAGE_REQUIRE_ALL === '1' ? inCI : usual);

@@ -6,15 +6,15 @@ import { Partitions, PER_PARTITION } from '../../verification/batches/partitions
 const writes = (write: number, partition = 'T'): readonly Spent[] => [{ table: 'batch-lock', partition, write }];
 
 describe('a partition key', () => {
-  it('gives a second of what it left unused at once, and then a thousand writes a second', () => {
+  it('gives one second of unused capacity, then 1,000 writes a second', () => {
     const { spend } = new Partitions();
     expect(spend(writes(PER_PARTITION.write), 0)).toBe(0);
-    // A hundred more are there after 100 ms: whoever asks after 0, 25, 75 and 175 ms meets them the last time.
+    // 100 units more are free after 100 ms. The client retries after 25, 75 and 175 ms, and succeeds the last time.
     expect(spend(writes(100), 0)).toBe(175);
     expect(spend(writes(100), 1_000)).toBe(0);
   });
 
-  it('reserves what was asked for first: who comes later waits for that too', () => {
+  it('reserves units in the order of requests', () => {
     const partitions = new Partitions();
     partitions.spend(writes(PER_PARTITION.write), 0);
     const waits = [1, 2, 3, 4].map(() => partitions.spend(writes(500), 0));
@@ -22,7 +22,7 @@ describe('a partition key', () => {
     expect(partitions.throttled).toBe(5 + 6 + 6 + 7);
   });
 
-  it('bears three thousand reads beside, and others have their own', () => {
+  it('has 3,000 reads a second beside the writes, apart from other keys', () => {
     const { spend } = new Partitions();
     const reads = (read: number): readonly Spent[] => [{ table: 'batch-lock', partition: 'T', read }];
     expect(spend(writes(1_000), 0)).toBe(0);
@@ -32,20 +32,20 @@ describe('a partition key', () => {
     expect(spend([{ table: 'task', write: 5_000 }], 0)).toBe(0);
   });
 
-  it('fails who is throttled in every round, who has used what there was until then and no more', () => {
+  it('fails a request throttled in every round, which used the units free until then', () => {
     const partitions = new Partitions();
     expect(() => partitions.spend(writes(10_000), 0)).toThrow(InjectedFault);
     expect(partitions.gaveUp).toBe(1);
     expect(partitions.spend(writes(1), 3_175 + 1)).toBe(0);
   });
 
-  it('keeps what it did not use for as long as it is told', () => {
+  it('keeps unused capacity for the configured time', () => {
     const { spend } = new Partitions({ burst: 300 });
     expect(spend(writes(300_000), 0)).toBe(0);
     expect(spend(writes(1), 0)).toBeGreaterThan(0);
   });
 
-  it('tells which key got most, and the most that a table got within a second', () => {
+  it('reports the hottest key, and the most units of a table in a second', () => {
     const partitions = new Partitions();
     for (let n = 0; n < 10; n += 1)
       partitions.spend([...writes(30, `T${n % 3}`), { table: 'task', write: 7 }], n * 300);

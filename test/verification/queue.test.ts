@@ -5,7 +5,7 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
 
-/** A queue that delivers everything twice in its first second, to a function that is done with it at once, or never. */
+/** A queue that delivers each message of its first second twice, to a function that always or never succeeds. */
 const doubling = (isDone: boolean) => {
   const scheduler = new Scheduler(START);
   const rates = { ...NO_FAULTS, duplicate: 1 };
@@ -28,7 +28,7 @@ const doubling = (isDone: boolean) => {
 };
 
 describe('a simulated queue', () => {
-  it('delivers a message once more that was deleted meanwhile', async () => {
+  it('delivers a duplicate of a message that was deleted meanwhile', async () => {
     const { queue, chaos, received, deleted, pass } = doubling(true);
     queue.send('{}');
     await pass();
@@ -41,11 +41,11 @@ describe('a simulated queue', () => {
     expect(queue.isEmpty).toBe(true);
   });
 
-  it('counts no copy among its messages, nor among its dead letters', async () => {
+  it('does not count a copy among its messages or dead letters', async () => {
     const { queue, received, deleted, pass } = doubling(false);
     queue.send('{}');
     await pass();
-    // Three times the message, and twice the copy, which began with the message's first receipt.
+    // Three receives of the message, and two of the copy, whose count began after the message's first receive.
     expect(received.length).toBe(5);
     expect([queue.messages.size, queue.deadLetters.size, deleted]).toEqual([1, 1, []]);
   });

@@ -8,8 +8,8 @@ import { openGate } from '../../src/virtual/gate.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { aTask, batchId, candidate, id, target, token } from '../factories/factories.ts';
 
-describe('a table that remembers', () => {
-  it('shows what it held at any moment of the last seconds', () => {
+describe('a table with a memory', () => {
+  it('shows its state at any moment of the last seconds', () => {
     const random = seeded(1);
     let now = 0;
     const table = new Remembered<number, number>(() => now);
@@ -29,7 +29,7 @@ describe('a table that remembers', () => {
 });
 
 describe('an eventually consistent read', () => {
-  it('shows a moment that is over, a consistent one what is true', async () => {
+  it('shows an earlier state, and a strongly consistent read the present one', async () => {
     let now = 10_000;
     const tables = emptyTables(() => new Remembered(() => now));
     const lag = () => 1_000;
@@ -45,7 +45,7 @@ describe('an eventually consistent read', () => {
     expect([await waiting.count(where, 9), (await waiting.page(where, 9)).items.length]).toEqual([1, 1]);
   });
 
-  it('of members leaves out those whose claim it does not show yet, and shows who ended as open', async () => {
+  it('of members shows neither recent claims nor recent ends', async () => {
     let now = 10_000;
     const tables = emptyTables(() => new Remembered(() => now));
     const tasks = memoryTasks(tables, openGate, () => 1_000);

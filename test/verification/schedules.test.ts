@@ -12,7 +12,7 @@ import { seed, share } from './of-this-run.ts';
 
 const RUNS = share(150, 200);
 
-describe('the core, under crashes, pauses, duplicates, lost replies, throttling, skew and dead letters', () => {
+describe('the core under all faults', () => {
   it(`keeps every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`schedules from seed ${seed}; replay one with: npm run simulate:faults -- --trace --seed N`);
     const summary = await runInParallel(BATCHES, seed, { runs: RUNS }, ({ runs, violations }) => {
@@ -20,12 +20,12 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
     });
     expect(summary.violations).toEqual([]);
     expect(summary.tasks).toBeGreaterThan(RUNS);
-    // The flow itself has no transactions.
+    // The batch flow has no transactions.
     const { conflict: _, ...ofTheFlow } = summary.faults;
     for (const [kind, count] of Object.entries(ofTheFlow)) expect(count, kind).toBeGreaterThan(0);
   }, 600_000);
 
-  it('replays to the letter: by its seed, and by the faults that happened', async () => {
+  it('replays identically from the seed, and from the script of faults', async () => {
     for (const each of [seed, 4_542]) {
       const [once, again] = [await runSchedule(scenarioOf(each), true), await runSchedule(scenarioOf(each), true)];
       expect(again.trace).toEqual(once.trace);
@@ -37,12 +37,12 @@ describe('the core, under crashes, pauses, duplicates, lost replies, throttling,
 });
 
 describe('schedules on several threads', () => {
-  it('come to what they come to one after the other, and are as many as were asked for', async () => {
+  it('give the same summary as on one thread', async () => {
     const parallel = await runInParallel(BATCHES, seed, { runs: 23 }, () => {});
     expect(parallel).toEqual(await runSchedules(BATCHES, seed, 23));
   });
 
-  it('begin as they would anywhere: a first event settles before the second', async () => {
+  it('begin as on one thread: the first event settles before the second', async () => {
     for (const each of [290_639_923, 290_639_933, 290_639_982, seed])
       expect(await runInParallel(BATCHES, each, { runs: 1 }, () => {}), `${each}`).toEqual(
         await runSchedules(BATCHES, each, 1),
@@ -50,8 +50,8 @@ describe('schedules on several threads', () => {
   });
 });
 
-describe('the cost, where nothing goes wrong and everything comes at once,', () => {
-  /** Claims per candidate: each is a write that is paid for, won or not. */
+describe('the cost without faults, with tasks that arrive at once', () => {
+  /** Claims per candidate. Each claim is a write that costs, whether it succeeds or not. */
   const claimsEach = async (steps: Partial<Steps>, from: number): Promise<number> => {
     let [claims, candidates] = [0, 0];
     const atOnce = (scenario: Scenario): Scenario => ({
@@ -70,9 +70,9 @@ describe('the cost, where nothing goes wrong and everything comes at once,', () 
     return claims / candidates;
   };
 
-  it('is one claim a task, but for a guard that meets a hint now and then', async () => {
+  it('is one claim a task, with rare exceptions', async () => {
     expect(await claimsEach({}, seed)).toBeLessThan(1.01);
-    // Few schedules meet a loser at all.
+    // Few schedules contain a losing leader.
     const known = 1;
     expect(await claimsEach(failedOpenContinues, known)).toBeGreaterThan(await claimsEach({}, known));
   });

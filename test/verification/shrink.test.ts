@@ -7,14 +7,17 @@ import { promiseOf, shrink } from '../../verification/batches/shrink.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { guardAfterAcquire, throttledClaimCountsAsRefused } from '../../verification/known-bugs/leading.ts';
 
-/** The first that there was when this was written; where a change of the scenarios makes that another one, the search goes on. */
+/**
+ * The first seed with such a schedule, to save time. If a change of the scenarios moves it, the search continues from
+ * here.
+ */
 const BEGIN = 87;
 
 const broken = async (): Promise<Scenario> => {
   for (let seed = BEGIN; ; seed += 1) {
     const scenario = { ...scenarioOf(seed), steps: throttledClaimCountsAsRefused, patrol: false, purges: [] };
     const { violation, happened } = await runSchedule(scenario);
-    // Enough to shrink, and not so much that it takes minutes, as what shows only once all is at rest does.
+    // Large enough to shrink, but quick. A violation that shows only at rest takes minutes.
     const isSoon =
       violation && promiseOf(violation.message) === 'a waiting row is deleted only after its task is claimed';
     if (isSoon && scenario.sends.length > 30 && happened.length > 30 && happened.length < 80) return scenario;
@@ -29,18 +32,18 @@ describe('a schedule that breaks a promise', () => {
     small = await shrink(scenario);
   });
 
-  it('is shrunk to the few messages and faults that it takes, the same ones each time', async () => {
+  it('shrinks to the few messages and faults that it needs, the same each time', async () => {
     const promise = promiseOf((await runSchedule(scenario)).violation?.message ?? '');
     expect(promiseOf((await runSchedule(small)).violation?.message ?? '')).toBe(promise);
     expect(small.sends.length).toBeLessThan(15);
     expect(small.script?.length).toBeLessThan(15);
     expect(await shrink(scenario)).toEqual(small);
-    // It takes the bug: without it the same faults break nothing.
+    // The violation needs the bug: without it the same faults break nothing.
     const { steps: _, ...repaired } = small;
     expect((await runSchedule(repaired)).violation).toBeUndefined();
   });
 
-  it('loses the purges, the pauses and the patrol that it does not take', async () => {
+  it('loses the purges, pauses and patrol that it does not need', async () => {
     const purges = [10_000, 20_000];
     const pauses = [{ at: 5_000, lasts: 10, of: 'ship' as OperationName }];
     for (let seed = 1; ; seed += 1) {
@@ -51,7 +54,7 @@ describe('a schedule that breaks a promise', () => {
     }
   });
 
-  it('is told so that a person can follow it', async () => {
+  it('has a readable trace', async () => {
     const { trace } = await runSchedule(small, true);
     const text = readable(trace);
     for (const part of ['register-1 sent: {"operation":"ship"', '⚡', '· {event sealed']) expect(text).toContain(part);
