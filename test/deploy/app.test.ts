@@ -8,7 +8,7 @@ import { aConfig } from '../factories/factories.ts';
 const app = (stage: string) =>
   groupageApp({ config: aConfig(), stage, code: () => Code.fromInline('export const handler = 0') });
 
-it("all stacks are tagged as their stage's, which is how a deployment knows them again", () => {
+it('all stacks have the tag of their stage, by which deployments find them', () => {
   for (const stage of ['dev', 'prod']) {
     const { node } = app(stage);
     for (const name of Object.values(stackNames(stage)))
@@ -20,7 +20,7 @@ it('a stage keeps its data if its name begins with prod', () => {
   expect(['prod', 'prod-eu', 'production', 'dev', 'reprod'].map(keepsData)).toEqual([true, true, true, false, false]);
 });
 
-it('a stage that cannot be stops the synthesis in words', () => {
+it('an invalid stage name stops the synthesis with a message', () => {
   expect(() => app('a_b')).toThrow(/letters, digits and hyphens/);
   expect(() => app('PROD')).toThrow(/in small letters/);
 });

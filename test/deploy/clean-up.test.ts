@@ -1,4 +1,4 @@
-/** The clean-up, against a server that stands for CloudFormation. */
+/** The clean-up after a failed deployment, against a server in place of CloudFormation. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Account, openAccount } from '../../tools/account/stacks.ts';
 import { causesIn } from '../../tools/deploy/causes.ts';
@@ -41,7 +41,7 @@ const madeBy = (run: string, status: string): FakeStack => ({
   changeSetId: `arn:aws:cloudformation:eu-test-1:1:changeSet/${run}/123`,
 });
 
-it('says what is left to do where it cannot look any more', async () => {
+it('the clean-up says what remains to do if it cannot read the stacks', async () => {
   for (const [code, words] of [
     ['ExpiredToken', /credentials have expired/],
     ['SomethingNew', /could not be read or removed: cannot read the stack/],
@@ -55,14 +55,14 @@ it('says what is left to do where it cannot look any more', async () => {
   }
 });
 
-it('leaves what another deployment made, and says whose it is', async () => {
+it('the clean-up keeps and names stacks of another deployment', async () => {
   const account = await accountWith({ 'Groupage-dev-Data': madeBy('groupage-2', 'CREATE_IN_PROGRESS') });
   expect(await cleanUp(account, FAILED)).toContain(
     'Groupage-dev-Data (CREATE_IN_PROGRESS) was created by another deployment and stays',
   );
 });
 
-it('waits for what this run made; a second Ctrl-C gives that up, and says what stands', async () => {
+it('the clean-up waits for its stacks, and a second Ctrl-C ends the wait', async () => {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   const account = await accountWith({ 'Groupage-dev-Data': madeBy('groupage-1', 'CREATE_IN_PROGRESS') });
   const said = cleanUp(account, { ...FAILED, interrupted: true });
@@ -75,10 +75,10 @@ it('waits for what this run made; a second Ctrl-C gives that up, and says what s
   );
 });
 
-it('goes on where it cannot be read why something failed', async () => {
+it('an unreadable cause of a failure does not stop the clean-up', async () => {
   const account = await accountWith({}, ['SomethingNew', 'says AWS']);
   expect(await causesIn(account, 'arn:1', 0)).toEqual([expect.stringContaining('the cause could not be read')]);
-  // Not even an answer of AWS.
+  // Not an answer of AWS.
   const broken = { ...account, cloudFormation: undefined } as unknown as Account;
   expect(await causesIn(broken, 'arn:1', 0)).toEqual([expect.stringContaining('the cause could not be read')]);
 });

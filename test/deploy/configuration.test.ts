@@ -22,7 +22,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('one rule says which configuration is used: the named one, GROUPAGE_CONFIG, that of the folder', () => {
+it("the configuration is the named one, GROUPAGE_CONFIG, or the folder's, in this order", () => {
   const folder = temporaryFolder('config');
   vi.stubEnv('GROUPAGE_CONFIG', '');
   expect(findConfig(folder)).toBeUndefined();
@@ -33,7 +33,7 @@ it('one rule says which configuration is used: the named one, GROUPAGE_CONFIG, t
   expect(findConfig(folder, '/named.ts')).toBe('/named.ts');
 });
 
-it('the rule holds for every command', () => {
+it('every command finds the configuration by the same rule', () => {
   const folder = temporaryFolder('config');
   const file = join(folder, 'mine.json');
   writeFileSync(file, '{"operations":{}}');
@@ -47,11 +47,11 @@ it('the rule holds for every command', () => {
   );
 });
 
-it('a folder is no configuration', async () => {
+it('a folder is refused as configuration', async () => {
   await expect(loadConfig(temporaryFolder('config'))).rejects.toThrow('is a folder: name a file in it');
 });
 
-it('a configuration that ends the process is no success', () => {
+it('a configuration that ends the process makes the command fail', () => {
   const file = join(temporaryFolder('config'), 'groupage.config.ts');
   for (const text of [
     'process.exit(0);\nexport default {};',
@@ -72,7 +72,7 @@ it('a configuration that ends the process is no success', () => {
   });
 });
 
-it('shows nothing of the secrets in a downstream’s address', () => {
+it("check prints no secret of a downstream's URL", () => {
   const file = join(temporaryFolder('config'), 'groupage.config.json');
   const downstream = { kind: 'http', url: 'https://example.com/batch?key=s3cret' };
   writeFileSync(file, JSON.stringify({ operations: { ship: { target: ['depot'], downstream } } }));

@@ -4,7 +4,7 @@ import { CommandFailure } from '../../tools/failure.ts';
 
 const failing = (error: object) => inWords('look', 'eu-test-1', () => Promise.reject(error));
 
-it('whatever AWS or the network answers ends in words', async () => {
+it('every error of AWS or the network becomes a message', async () => {
   for (const [fields, words] of [
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, /NODE_EXTRA_CA_CERTS/],
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, /NODE_EXTRA_CA_CERTS/],
@@ -20,6 +20,6 @@ it('whatever AWS or the network answers ends in words', async () => {
   }
 });
 
-it('a mistake in the program keeps its stack trace', async () => {
+it('a programming error keeps its stack trace', async () => {
   await expect(failing(new TypeError('x is not a function'))).rejects.toBeInstanceOf(TypeError);
 });

@@ -15,7 +15,7 @@ const aStack = (name: string, status = 'CREATE_COMPLETE', stage = name.split('-'
 });
 
 describe('a plan to deploy', () => {
-  it('creates what is not there, and what failed to be created; it changes what is whole', () => {
+  it('creates missing and failed stacks, and changes complete ones', () => {
     expect(planDeploy('dev', NAMES, [])).toEqual({ do: 'go', creates: NAMES, changes: [] });
     const seen = [
       aStack('Groupage-dev-Data', 'UPDATE_ROLLBACK_COMPLETE'),
@@ -47,7 +47,7 @@ describe('a plan to deploy', () => {
     });
   });
 
-  it('names ways out of prod that work there', () => {
+  it('names ways out that work for prod', () => {
     const problems = (status: string) => planDeploy('prod', PROD, [aStack('Groupage-prod-Data', status)]);
     expect(problems('CREATE_FAILED')).toMatchObject({ problems: [expect.stringContaining('--stage prod --yes`')] });
     expect(problems('DELETE_FAILED')).toMatchObject({
@@ -55,7 +55,7 @@ describe('a plan to deploy', () => {
     });
   });
 
-  it('stops at a stack that is busy or stuck, and says the way out of each state', () => {
+  it('stops at a busy or stuck stack, and names the way out of each state', () => {
     for (const [status, words] of [
       ['CREATE_IN_PROGRESS', /being created/],
       ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', /being updated/],
@@ -74,8 +74,8 @@ describe('a plan to deploy', () => {
   });
 });
 
-describe('a plan to remove', () => {
-  it('takes all of a stage, in any state that rests', () => {
+describe('a plan to destroy', () => {
+  it('takes all stacks of a stage that no operation changes', () => {
     expect(
       planDestroy(
         'dev',
@@ -91,7 +91,7 @@ describe('a plan to remove', () => {
     expect(planDestroy('dev', [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')], true).do).toBe('stop');
   });
 
-  it('keeps the data stack of prod, unless it never was whole', () => {
+  it('keeps the data stack of prod, unless its creation failed', () => {
     expect(
       planDestroy(
         'prod',
@@ -116,7 +116,7 @@ describe('a plan to remove', () => {
       });
   });
 
-  it('takes a stack that holds nothing yet only if it is ours, or if nobody says whose it is and --yes is given', () => {
+  it('takes an empty stack if its owner is this stage, or is unknown and --yes is given', () => {
     const waiting = (stage: string, changeSets: string[] = []): Seen[] => [
       { ...aStack('Groupage-dev-Data', 'REVIEW_IN_PROGRESS', stage), changeSets },
     ];
@@ -141,7 +141,7 @@ describe('a plan to remove', () => {
   });
 });
 
-describe('after a deployment failed', () => {
+describe('after a failed deployment', () => {
   const OURS = 'groupage-1';
   const outcome = (
     stage: string,
@@ -154,7 +154,7 @@ describe('after a deployment failed', () => {
       Object.entries(now).map(([name, status]) => ({ name, status, changeSets: changeSets[name] ?? [OURS] })),
     );
 
-  it('everything that this run made goes, what uses something before what is used', () => {
+  it('the clean-up removes all new stacks, dependents first', () => {
     const now = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'ROLLBACK_COMPLETE' };
     expect(outcome('dev', NAMES, now)).toEqual({
       do: 'remove',
@@ -168,7 +168,7 @@ describe('after a deployment failed', () => {
     });
   });
 
-  it('an ops stack goes alone: what it watches works without it', () => {
+  it('the clean-up removes a failed ops stack alone', () => {
     const now = {
       'Groupage-dev-Data': 'CREATE_COMPLETE',
       'Groupage-dev-Flow': 'CREATE_COMPLETE',
@@ -182,7 +182,7 @@ describe('after a deployment failed', () => {
     expect(outcome('dev', NAMES, none)).toMatchObject({ remove: NAMES.toReversed() });
   });
 
-  it('what was there before stays', () => {
+  it('the clean-up keeps stacks that existed before', () => {
     const now = { 'Groupage-dev-Data': 'UPDATE_COMPLETE', 'Groupage-dev-Flow': 'ROLLBACK_FAILED' };
     expect(outcome('dev', ['Groupage-dev-Flow'], now)).toMatchObject({ remove: ['Groupage-dev-Flow'] });
     const taken = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'UPDATE_ROLLBACK_COMPLETE' };
@@ -199,7 +199,7 @@ describe('after a deployment failed', () => {
     });
   });
 
-  it('what another deployment made in the meantime is left alone, and so is what it uses', () => {
+  it('the clean-up keeps stacks of another deployment, and what they use', () => {
     const theirs = expect.stringMatching(/was created by another deployment/);
     for (const status of ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE', 'ROLLBACK_COMPLETE', 'REVIEW_IN_PROGRESS'])
       for (const changeSets of [['groupage-2'], [OURS, 'groupage-2'], []])
@@ -211,14 +211,14 @@ describe('after a deployment failed', () => {
             { 'Groupage-dev-Flow': changeSets },
           ),
         ).toMatchObject({ remove: [], says: [theirs, 'Groupage-dev-Data is complete and stays'] });
-    // Made by them and changed by us, or the other way round.
+    // Created by the other deployment and changed by this one, or the reverse.
     for (const changeSets of [[OURS], ['groupage-2']])
       expect(
         outcome('dev', NAMES, { 'Groupage-dev-Data': 'UPDATE_COMPLETE' }, { 'Groupage-dev-Data': changeSets }),
       ).toMatchObject({ remove: [], says: [theirs] });
   });
 
-  it('what this run made is waited for until it is at rest', () => {
+  it('the clean-up waits until no stack of this run changes', () => {
     const now = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'CREATE_IN_PROGRESS' };
     expect(outcome('dev', NAMES, now)).toEqual({ do: 'wait', until: ['Groupage-dev-Flow (CREATE_IN_PROGRESS)'] });
     const whole = { 'Groupage-dev-Data': 'CREATE_COMPLETE', 'Groupage-dev-Flow': 'CREATE_COMPLETE' };
@@ -228,7 +228,7 @@ describe('after a deployment failed', () => {
     });
   });
 
-  it('a whole data stack of prod stays, with a sentence; one that never was whole goes with its tables', () => {
+  it('the clean-up keeps a complete data stack of prod, and says so', () => {
     const now = { 'Groupage-prod-Data': 'CREATE_COMPLETE', 'Groupage-prod-Flow': 'ROLLBACK_COMPLETE' };
     expect(outcome('prod', PROD, now)).toMatchObject({
       remove: ['Groupage-prod-Flow'],
@@ -245,12 +245,12 @@ describe('after a deployment failed', () => {
 describe('bootstrapping', () => {
   const found = { environment: 'aws://1/eu-west-1', qualifier: 'hnb659fds' };
 
-  it('happens where nothing is, and where an earlier one failed', () => {
+  it('happens if nothing exists, or if an earlier one failed', () => {
     expect(planBootstrap(found)).toEqual({ do: 'bootstrap' });
     expect(planBootstrap({ ...found, toolkit: 'ROLLBACK_COMPLETE' })).toEqual({ do: 'bootstrap' });
   });
 
-  it('never touches one that is there, whoever made it', () => {
+  it('never changes an existing one', () => {
     for (const version of ['6', '33', '900']) expect(planBootstrap({ ...found, version })).toEqual({ do: 'nothing' });
     for (const [there, words] of [
       [{ version: '5' }, /version 5; version 6 is needed.*npx cdk bootstrap aws:\/\/1\/eu-west-1/],
@@ -262,14 +262,14 @@ describe('bootstrapping', () => {
   });
 });
 
-it('a bootstrap that did not succeed says what it leaves', () => {
+it('a failed bootstrap says what it leaves', () => {
   expect(bootstrapLeaves(undefined)).toBe('Nothing was created.');
   expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain('continues with the stack CDKToolkit (CREATE_IN_PROGRESS)');
   expect(bootstrapLeaves('REVIEW_IN_PROGRESS')).toContain('aws cloudformation delete-stack');
   expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('the next deployment continues from there');
 });
 
-it('every state of a stack is one of five', () => {
+it('every status of a stack has a state', () => {
   expect(stateOf('UPDATE_ROLLBACK_COMPLETE')).toBe('whole');
   expect(stateOf('ROLLBACK_COMPLETE')).toBe('broken');
   expect(stateOf('ROLLBACK_IN_PROGRESS')).toBe('busy');

@@ -1,4 +1,4 @@
-/** The app, with a resource in its data stack that takes long and then fails: it waits for a signal that nobody sends. */
+/** The app with a slow resource in its data stack that fails at last: it waits for a signal that never comes. */
 import { CfnResource, Stack } from 'aws-cdk-lib';
 import { groupageApp } from '../../lib/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -7,7 +7,7 @@ const SECONDS = 15;
 
 const app = groupageApp({
   config: await loadConfig(process.env.GROUPAGE_CONFIG ?? ''),
-  // It only warns, and takes most of the time.
+  // The validation only warns, and takes most of the time.
   builtinCloudFormationValidation: false,
 });
 for (const stack of app.node.children)

@@ -14,7 +14,7 @@ describe('the cause of a failure', () => {
   const failed = (LogicalResourceId: string, reason: string, ResourceStatus = 'CREATE_FAILED'): Happened =>
     event({ LogicalResourceId, ResourceType: 'AWS::SQS::Queue', ResourceStatus, ResourceStatusReason: reason });
 
-  it('is what failed first, not what was stopped since, nor what the stack says of itself', () => {
+  it("is the first failure, not later cancellations or the stack's own event", () => {
     expect(
       causesOf([
         event({ ...STACK, ResourceStatus: 'CREATE_IN_PROGRESS' }),
@@ -26,7 +26,7 @@ describe('the cause of a failure', () => {
     ).toEqual(['Taken (AWS::SQS::Queue): the name is taken']);
   });
 
-  it('is of this operation, not of one before', () => {
+  it('is of this operation, not of an earlier one', () => {
     expect(
       causesOf([
         event({ ...STACK, ResourceStatus: 'UPDATE_IN_PROGRESS' }),
@@ -37,7 +37,7 @@ describe('the cause of a failure', () => {
     ).toEqual(['Now (AWS::SQS::Queue): too many']);
   });
 
-  it('is what the stack says, or what could not be removed, where there is nothing better', () => {
+  it("is the stack's own reason, or a failed removal, if there is nothing better", () => {
     expect(causesOf([event({ ...STACK, ResourceStatus: 'CREATE_FAILED', ResourceStatusReason: 'why' })])).toEqual([
       'Flow (AWS::CloudFormation::Stack): why',
     ]);
@@ -45,7 +45,7 @@ describe('the cause of a failure', () => {
     expect(causesOf([])).toEqual([]);
   });
 
-  it('is what the template did wrong, where nothing was tried', () => {
+  it('is the invalid part of the template if no resource was tried', () => {
     expect(
       invalidOf([
         { LogicalResourceId: 'Q', ResourceType: 'T', ValidationPath: '/a', ValidationStatusReason: 'exists' },
@@ -54,14 +54,14 @@ describe('the cause of a failure', () => {
   });
 });
 
-it('a stage is letters, digits and hyphens; prod is written so', () => {
+it('a stage name has letters, digits and hyphens, and prod is in small letters', () => {
   for (const stage of ['dev', 'prod', 'team-a', 'A1', 'x'.repeat(32)]) expect(stageProblem(stage)).toBeUndefined();
   for (const stage of ['', 'a_b', '-a', 'a-', 'a b', 'ä', 'x'.repeat(33), 'a/b'])
     expect(stageProblem(stage)).toContain('letters, digits and hyphens');
   expect(stageProblem('Prod')).toContain('in small letters');
 });
 
-it('warns of a downstream that no function can reach, and of data that goes', () => {
+it('a deployment warns of an unreachable downstream, and of data deleted with its stack', () => {
   expect(warningsOf('dev', aConfig())).toEqual([
     expect.stringMatching(/a Lambda function cannot reach/),
     expect.stringContaining('the tables of dev are deleted'),
@@ -69,7 +69,7 @@ it('warns of a downstream that no function can reach, and of data that goes', ()
   expect(warningsOf('prod', aConfig())).toHaveLength(1);
 });
 
-it('names the stack for the command line', () => {
+it('the next steps name the stack for the command line', () => {
   const outputs = { ApiUrl: 'https://a/', RegisterQueueUrl: 'https://q' };
   const ops = { name: 'Groupage-dev-Ops', outputs: { DashboardName: 'Groupage-dev-Ops-eu-west-1' } };
   const steps = nextSteps('dev', [{ name: 'Groupage-dev-Flow', outputs }, ops]);
@@ -77,20 +77,20 @@ it('names the stack for the command line', () => {
   expect(steps).toMatch(/dashboard +Groupage-dev-Ops-eu-west-1/);
 });
 
-it('shows no more of a URL than anybody may read', () => {
+it('a warning shows a URL without its credentials and query', () => {
   const downstream = aDownstream({ url: 'http://user:word@localhost:9100/batch?key=s3cret' });
   const [said] = warningsOf('prod', aConfig({ downstream }));
   expect(said).toContain('http://localhost:9100/batch,');
   expect(said).not.toMatch(/s3cret|word/);
 });
 
-it('says what stays of a stage that keeps its data, whole or not', () => {
+it('destroy says what stays of a stage that keeps its data', () => {
   const name = 'Groupage-prod-Data';
   expect(staysOf('prod', { name, status: 'CREATE_COMPLETE' })).toContain('uses them again');
   expect(staysOf('prod', { name, status: 'DELETE_FAILED' })).not.toMatch(/uses them again|npm run destroy/);
 });
 
-it('a heading announces the causes that follow, or says where to look for them', () => {
+it('a heading announces the causes, or says where to find them', () => {
   const heading = (causes: readonly string[], interrupted: boolean) => headingOf('It ended', { causes, interrupted });
   expect([heading(['full'], false), heading(['full'], true)]).toEqual(['\nIt ended:', '\nIt ended:']);
   expect([heading([], true), heading([], false)]).toEqual(['\nIt ended.', '\nIt ended, see above.']);

@@ -1,4 +1,7 @@
-/** The backend `aws`, as far as it can be tried without an account: against this run's cloud, found by the environment. */
+/**
+ * The backend `aws`, as far as tests can run it without an account: against this run's emulator, found by the
+ * environment.
+ */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { describe, expect, it } from 'vitest';
 import { readWanted, startOnAws } from '../backends/aws.ts';
@@ -11,16 +14,16 @@ const OURS = {
   GROUPAGE_AWS_DOWNSTREAM_PORT: '9100',
 };
 
-describe('an account of AWS', () => {
+describe('an AWS account', () => {
   const { cloud } = deployedStack();
 
-  it('is not touched before it is named', () => {
+  it('is not used before it is named', () => {
     expect(() => readWanted({})).toThrow(
       /GROUPAGE_AWS_ACCOUNT has.*\n.*AWS_REGION has.*\n.*DOWNSTREAM_URL has.*\n.*DOWNSTREAM_PORT has/,
     );
   });
 
-  it('is not touched when another one is named', async () => {
+  it('is not used if the credentials are of another one', async () => {
     const other = {
       ...OURS,
       AWS_REGION: cloud.region,
@@ -30,7 +33,7 @@ describe('an account of AWS', () => {
     await expect(startOnAws(other)).rejects.toThrow(`of account ${cloud.account}, but GROUPAGE_AWS_ACCOUNT names 123`);
   });
 
-  it('gets stacks that are tagged, and gets rid of them', async () => {
+  it('gets tagged stacks, and they are removed', async () => {
     const { given, stop } = await startOnAws({
       ...OURS,
       AWS_REGION: cloud.region,

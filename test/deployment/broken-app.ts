@@ -1,11 +1,13 @@
-/** The app, with a resource in its flow stack that cannot be made: its bucket's name is that of CDK's own. */
+/**
+ * The app with a resource in its flow stack that CloudFormation cannot create: its bucket has the name of CDK's own.
+ */
 import { Aws, CfnResource, Stack } from 'aws-cdk-lib';
 import { groupageApp } from '../../lib/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const app = groupageApp({
   config: await loadConfig(process.env.GROUPAGE_CONFIG ?? ''),
-  // It only warns, and takes most of the time.
+  // The validation only warns, and takes most of the time.
   builtinCloudFormationValidation: false,
 });
 for (const stack of app.node.children)

@@ -16,7 +16,7 @@ describe('the command line with --stack', () => {
 
   const run = async (...args: string[]) => {
     const { cloud, stackName } = deployedStack();
-    // An emulator answers for function URLs elsewhere than where their names lead.
+    // The emulator serves function URLs at its own address.
     const address = cloud.endpoint
       ? ['--api', `${await apiAddress(await openAccount(process.env), cloud, stackName)}/v1`]
       : [];
@@ -35,7 +35,7 @@ describe('the command line with --stack', () => {
     expect(await groupage('targets')).toContain(flow.target('from the command line'));
   });
 
-  it('gives a failed task another run, and asks about dead letters', async () => {
+  it('redrives a failed task, and reads the dead letters', async () => {
     flow.downstream.behave(() => ({ status: 422 }));
     const [id = ''] = await flow.send([{ depot: 'redriven from the command line' }]);
     await flow.ended([id]);
@@ -47,10 +47,10 @@ describe('the command line with --stack', () => {
     for (const queue of ['register', 'elect', 'group', 'batch']) expect(dry).toContain(`${queue}: `);
   });
 
-  it('looks at the settings of queues, functions and tables, at throttles and at the clock', async () => {
+  it('checks the settings of queues, functions and tables, throttles and the clock', async () => {
     const look = async () => {
       const { settings } = JSON.parse((await run('doctor', '--json')).output) as { settings: SettingsLook };
-      // An emulator leaves out what a template says of a table's time to live: that is true of it, and found.
+      // The emulator ignores a template's time to live; the doctor finds that, correctly.
       const rules = settings.contradictions.map(({ rule }) => rule);
       return { ...settings, contradictions: rules.filter((rule) => rule !== 'no-expiry') };
     };

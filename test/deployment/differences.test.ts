@@ -4,7 +4,7 @@ import { type DeployedBackend, openDeployed } from '../backends/deployed.ts';
 import { tableUnder } from '../factories/documented.ts';
 import { CLOUD_DIFFERENCES } from './differences.ts';
 
-describe('what this cloud does otherwise', () => {
+describe("this cloud's differences", () => {
   const given = deployedStack();
   let backend: DeployedBackend;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('what this cloud does otherwise', () => {
   for (const { what, ask, answers } of CLOUD_DIFFERENCES)
     it(what, async () => expect(await ask(backend)).toBe(answers[given.cloud.name]));
 
-  it('is written down', () => {
+  it('are documented', () => {
     expect(tableUnder('| | ministack | AWS |')).toEqual(
       CLOUD_DIFFERENCES.map(({ what, answers }) => [what, answers.ministack, answers.aws]),
     );

@@ -1,4 +1,7 @@
-/** Where an emulator's deployed stack differs from one in AWS; the table in docs/how-to/test-groupage.md is held to this list. */
+/**
+ * The differences between the emulator's deployed stack and one in AWS. A test compares the table in
+ * docs/how-to/test-groupage.md with this list.
+ */
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { GetFunctionRecursionConfigCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { setting } from '../../src/domain/deployed/environment.ts';

@@ -1,4 +1,4 @@
-/** Downstreams of every kind in a cloud that enforces rights: a stack calls each with what its template grants. */
+/** Downstreams of every kind in a cloud that enforces rights: the stack calls each with the rights of its template. */
 import { CreateRoleCommand, IAMClient } from '@aws-sdk/client-iam';
 import { CreateFunctionCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -20,7 +20,7 @@ import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import { zipOf } from '../factories/zip.ts';
 
-/** The function says of each item what the item asks for. */
+/** The function answers for each item as the item's payload requests. */
 const CODE = `export const handler = async ({ idempotencyKey, attempt, items }) => {
   if (items.some(({ payload }) => payload.n === 'throws') && attempt === 1) throw new TypeError('not yet');
   return { results: items.map(({ id, payload }) => payload.n === 'fails'
@@ -36,7 +36,7 @@ const TRUSTED_BY = (service: string): string =>
 
 const { cloud } = deployedStack();
 
-// It leaves what it makes outside of the stack: an emulator ends with the run.
+// The test leaves resources outside of the stack; the emulator ends with the run.
 describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
   const sfn = new SFNClient();
   let downstream: TestDownstream;
@@ -128,7 +128,7 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     return Promise.all(ids.map((id) => flow.task(id)));
   };
 
-  it('signs what it sends to a URL with a secret of SSM, and sends one of Secrets Manager', async () => {
+  it('signs HTTP calls with a secret of SSM, and sends one of Secrets Manager', async () => {
     await tasksOf(await send('ship', 'a'));
     const [{ text } = { text: '' }] = downstream.calls;
     const header = String(headers[0]?.['groupage-signature']);
@@ -136,7 +136,7 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     expect(headers[0]?.authorization).toBe('Bearer kinds');
   });
 
-  it('invokes a function, and gives each task what it says', async () => {
+  it('invokes a function, and each task gets its result', async () => {
     const ids = await send('invoked', 'a', 'fails');
     const [good, bad] = await tasksOf(ids);
     expect(good).toMatchObject({ status: 'succeeded', result: { attempt: 1 } });
@@ -144,12 +144,12 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     expect(bad).toMatchObject({ status: 'failed', error: { code: 'bad', message: 'cannot' } });
   });
 
-  it('invokes a function that failed again', async () => {
+  it('invokes a function again after it threw', async () => {
     const [task] = await tasksOf(await send('invoked', 'throws'));
     expect(task).toMatchObject({ status: 'succeeded', result: { attempt: 2 } });
   });
 
-  it('says of a function that is not there what is to be checked, and calls it once it is', async () => {
+  it('reports a missing function, and calls it once it exists', async () => {
     const [id = ''] = await send('late', 'a');
     const checked = /the function kinds-late could not be called \(\w+\): check the operation's downstream/;
     await eventually(async () => {
@@ -160,7 +160,7 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     expect(await tasksOf([id])).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('starts an execution with what an event says', async () => {
+  it('starts an execution with the batch as its input', async () => {
     const [id] = await send('started', 'a');
     let executionArn: string | undefined;
     await eventually(async () => {
@@ -172,7 +172,7 @@ describe.skipIf(cloud.name !== 'ministack')('a deployed stack', () => {
     expect(JSON.parse(input)).toMatchObject({ operation: 'started', attempt: 1, items: [{ id, payload: { n: 'a' } }] });
   });
 
-  it('puts a batch into a queue, and its tasks are done', async () => {
+  it('puts a batch into a queue, and its tasks succeed', async () => {
     const ids = await send('queued', 'a', 'b');
     for (const task of await tasksOf(ids)) expect(task).toMatchObject({ status: 'succeeded' });
     const bodies: { items: { id: string }[] }[] = [];

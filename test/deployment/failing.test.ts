@@ -1,4 +1,4 @@
-/** `npm run deploy` where it cannot succeed: it says why, and leaves nothing. */
+/** `npm run deploy` in cases that fail: it prints the reason, and leaves nothing. */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe('npm run deploy', () => {
   const destroy = (stage: string): Promise<Ran> => runIn(cloud, 'node', ['bin/deploy.ts', 'destroy', '--stage', stage]);
   const left = (stage: string): Promise<string[]> => leftOf(cloud, `Groupage-${stage}-`);
 
-  it('refuses a configuration that is wrong, with the path and the fix', async () => {
+  it('refuses an invalid configuration, and prints the path and the fix', async () => {
     const stage = `wrong${cloud.suffix}`;
     const ship = { target: ['depot'], batch: { maxSize: 0 }, downstream: { kind: 'http', url: 'http://127.0.0.1/' } };
     const { code, output } = await deploy(stage, config({ operations: { ship } }));
@@ -48,7 +48,7 @@ describe('npm run deploy', () => {
     expect(await left(stage)).toEqual([]);
   });
 
-  it('touches no stack of the same name that is somebody else’s', async () => {
+  it('changes no stack of the same name that has another owner', async () => {
     const stage = `taken${cloud.suffix}`;
     const StackName = stackNames(stage).flow;
     const client = new CloudFormationClient();
@@ -66,7 +66,7 @@ describe('npm run deploy', () => {
     }
   });
 
-  it('says what CloudFormation could not make, and takes away what it made before; two at once do so too', async () => {
+  it('prints what CloudFormation could not create, and removes the rest, also twice at once', async () => {
     const CDK_APP = `node ${join(ROOT, 'test/deployment/broken-app.ts')}`;
     const stages = ['broken', 'broken2'].map((name) => `${name}${cloud.suffix}`);
     for (const { code, output } of await Promise.all(stages.map((stage) => deploy(stage, good(), { CDK_APP }))))
@@ -74,7 +74,7 @@ describe('npm run deploy', () => {
     for (const stage of stages) expect(await left(stage)).toEqual([]);
   });
 
-  it('leaves a stack that another deployment of the stage made in the meantime', async () => {
+  it('keeps a stack that another deployment of the stage created meanwhile', async () => {
     const stage = `race${cloud.suffix}`;
     const StackName = stackNames(stage).data;
     const folder = temporaryFolder('race');
@@ -97,7 +97,7 @@ describe('npm run deploy', () => {
     expect(await left(stage)).toEqual([]);
   });
 
-  it('interrupted, waits for what it began and takes that away', async () => {
+  it('waits after an interrupt for its stacks, and removes them', async () => {
     const stage = `slow${cloud.suffix}`;
     const app = fileURLToPath(import.meta.resolve('../deploy/slow-app.ts'));
     const output: string[] = [];

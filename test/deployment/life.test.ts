@@ -15,7 +15,7 @@ import { expectNothingLeft } from './nothing-left.ts';
 const TASKS = 1_000;
 const TARGETS = 10;
 
-/** Takes everything from the role that a stack's template calls so. */
+/** Deletes all policies of the role with this id in a stack's template. */
 const revoke = async (stackName: string, role: string): Promise<void> => {
   const client = new IAMClient();
   for (const { logicalId, name: RoleName } of await resourcesOf(stackName, 'AWS::IAM::Role'))
@@ -57,7 +57,7 @@ describe('a stack', () => {
     expect(flow.calls()).toEqual([]);
   });
 
-  it('differs in nothing from what was deployed', async () => {
+  it('has no difference from its template', async () => {
     const { code, output } = await stage.cdk('diff', '--all', '--fail');
     expect([code, output]).toEqual([0, expect.stringContaining('Number of stacks with differences: 0')]);
   });
@@ -67,7 +67,7 @@ describe('a stack', () => {
     sent.push(...more);
     await flow.backend.stop();
     flow = flowOn(await stage.open(), downstream, 'ship');
-    // Leaders sleep until their tasks are due: a flush wakes them.
+    // Leaders sleep until their tasks are due, so a flush is needed.
     for (let depot = 0; depot < TARGETS; depot += 1) {
       const body = JSON.stringify({ target: flow.target(`D${depot}`) });
       expect((await flow.backend.api('/targets/flush', { method: 'POST', body })).status).toBe(202);
@@ -77,7 +77,7 @@ describe('a stack', () => {
     for (const { items } of flow.calls()) expect(items.length).toBeLessThanOrEqual(50);
   });
 
-  it('can do no more than its roles allow: the cloud enforces them', async () => {
+  it('has only the rights of its roles, which the cloud enforces', async () => {
     await flow.backend.invoke('SweepHandler', { source: 'aws.events' });
     await revoke(stage.stacks.flow, 'FlowSweepHandlerRole');
     await eventually(async () => {

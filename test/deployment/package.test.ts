@@ -1,4 +1,4 @@
-/** Somebody's app of the CDK with the published package in it, from `npm install` to the first batch. */
+/** A user's CDK app with the published package, from `npm install` to the first batch. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { pack, run } from '../package/tarball.ts';
 
 const { cloud } = deployedStack();
 
-// The name of its stack is that of its folder: in an account it might be somebody's.
+// The stack's name is that of its folder; an account may have a stack of that name.
 describe.skipIf(cloud.name !== 'ministack')('an app with the package', () => {
   let folder: string;
   beforeAll(async () => {

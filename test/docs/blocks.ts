@@ -1,4 +1,4 @@
-/** The blocks of code in a page. */
+/** The code blocks of a page. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../cli/groupage.ts';
@@ -6,14 +6,14 @@ import { pagesOfRepository } from '../factories/markdown.ts';
 
 export interface Block {
   readonly language: string;
-  /** A file's name, or whose terminal it is typed into. */
+  /** The name of a file, or of the terminal for the commands. */
   readonly title?: string | undefined;
   readonly text: string;
-  /** Declarations of what it leaves to its reader, from a comment before it: `<!-- given: declare const … -->`. */
+  /** Declarations that the block leaves to its reader, from a comment before it: `<!-- given: declare const … -->`. */
   readonly given?: string | undefined;
-  /** In which terminal something ends before, from `<!-- Ctrl-C: terminal 1 -->`. */
+  /** The terminal in which a program ends first, from `<!-- Ctrl-C: terminal 1 -->`. */
   readonly interrupts?: string | undefined;
-  /** Where it begins, for people: `docs/explanation/deferred-lists.md:12`. */
+  /** The block's place for error messages: `docs/explanation/deferred-lists.md:12`. */
   readonly at: string;
 }
 
@@ -28,6 +28,6 @@ export const blocksOf = (page: string): readonly Block[] => {
   }));
 };
 
-/** All pages that people write: what is made of docstrings has signatures. */
+/** All pages written by hand. The generated API pages contain signatures. */
 export const pages = (): readonly string[] =>
   pagesOfRepository().filter((page) => !page.startsWith('docs/reference/api/'));

@@ -1,4 +1,4 @@
-/** Configurations and messages on the pages are read by what reads them in production. */
+/** The product's own parsers read the configurations and messages of the pages. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ import { blocksOf, pages } from './blocks.ts';
 const folder = mkdtempSync(join(tmpdir(), 'groupage-docs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a page imports it from, wherever its reader is. */
+/** The imports that the pages use. */
 const ENTRY = /'(?:groupage\/config|\.\/src\/config\/index\.ts)'/;
 const ENTRY_HERE = JSON.stringify(join(ROOT, 'src/config/index.ts'));
 
-/** A page's configurations, as its reader saves them. */
+/** The configurations of a page, as its reader would save them. */
 const configsOf = async (page: string): Promise<readonly Config[]> => {
   const shown = blocksOf(page).filter(({ text }) => text.includes('export default defineConfig('));
   return Promise.all(
@@ -28,7 +28,7 @@ const configsOf = async (page: string): Promise<readonly Config[]> => {
   );
 };
 
-/** Register messages: blocks of JSON, bodies of the AWS CLI, and what is given to `groupage send`. */
+/** Register messages: blocks of JSON, bodies of the AWS CLI, and arguments of `groupage send`. */
 const messagesOf = (page: string): readonly string[] => {
   const markdown = readFileSync(join(ROOT, page), 'utf8');
   const whole = blocksOf(page).flatMap(({ language, text }) =>
@@ -46,11 +46,11 @@ beforeAll(async () => {
   for (const page of pages()) configs.set(page, await configsOf(page));
 });
 
-it('every configuration is right', () => {
+it('every configuration on the pages is valid', () => {
   expect([...configs.values()].flat().length).toBeGreaterThan(12);
 });
 
-it('every message can be meant, under a configuration of its page or else of another page', async () => {
+it('every message on the pages is valid under a configuration of the pages', async () => {
   const everywhere = [await loadConfig(EXAMPLE_CONFIG), ...[...configs.values()].flat()];
   let seen = 0;
   for (const page of pages())

@@ -1,4 +1,4 @@
-/** The adapter that the README shows, against a server that answers as Expo's push API does. */
+/** The adapter in the README, against a server that answers like Expo's push API. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and those that known bugs
- * break (verification/known-bugs/rules.ts).
+ * The rules of docs/explanation/algorithm.md are those that code, tests and pages cite, and that known bugs break
+ * (verification/known-bugs/rules.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { ROOT } from '../cli/groupage.ts';
 const PAGE = 'docs/explanation/algorithm.md';
 const page = readFileSync(join(ROOT, PAGE), 'utf8');
 
-/** Rules that no schedule can show broken, and the tests that hold them instead. */
+/** Rules whose violation no schedule can show, with the tests that check them instead. */
 const WITHOUT_BUG: Readonly<Record<string, { readonly why: string; readonly tests: readonly string[] }>> = {
   E3: {
     why: 'the guard that the losing function sent finds the free lock as well (G9), so the rule only saves time',
@@ -35,7 +35,7 @@ const WITHOUT_BUG: Readonly<Record<string, { readonly why: string; readonly test
 /** `### G5a Take the slots first` */
 const rules = [...page.matchAll(/^### ([A-Z][1-9]\d?[a-c]?) \S.*$/gm)].map(([, tag = '']) => tag);
 
-/** A letter of a rule with a number, but for what is quoted or part of a name. */
+/** A letter of a rule with a number, except in quotes or as part of a name. */
 const CITED = /(?<![\w"`#.$/-])[RLEGFHWTDPKONQJY][1-9]\d?[a-c]?(?!\w|["-]|'(?!s\b))/g;
 const TEXTS = /\.(?:ts|mts|mjs|js|md)$/;
 
@@ -44,12 +44,12 @@ const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' 
   .filter((file) => TEXTS.test(file) && file !== PAGE);
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** Where each tag is cited. */
+/** The files that cite each tag. */
 const cited = new Map<string, string[]>();
 for (const file of tracked.filter((each) => /^(?:src|lambdas|lib|tools|verification|test|docs)\//.test(each)))
   for (const [tag] of textOf(file).matchAll(CITED)) cited.set(tag, [...(cited.get(tag) ?? []), file]);
 
-/** What else looks like a tag. */
+/** Files with other texts that look like a tag. */
 const NO_TAGS = ['test/docs/rules.test.ts'];
 
 const bugsOf = (rule: string): readonly (readonly [file: string, bug: string])[] =>
@@ -57,7 +57,7 @@ const bugsOf = (rule: string): readonly (readonly [file: string, bug: string])[]
     bugs.flatMap((bug) => (BREAKS[bug]?.includes(rule) ? [[file, bug] as const] : [])),
   );
 
-/** What the page says under a rule that no known bug breaks. */
+/** The line of the page under a rule that no known bug breaks. */
 const heldBy = (rule: string): string => {
   const { why, tests } = WITHOUT_BUG[rule] as { readonly why: string; readonly tests: readonly string[] };
   return `Held by ${tests.map((file) => `[${file.replace(/^test\//, '')}](../../${file})`).join(', ')}: ${why}.`;
@@ -69,7 +69,7 @@ describe('the rules of the algorithm', () => {
     expect(rules).toEqual([...new Set(rules)]);
   });
 
-  it('are there, if they are cited', () => {
+  it('exist if they are cited', () => {
     const unknown = [...cited].flatMap(([tag, files]) => {
       const others = files.filter((file) => !NO_TAGS.includes(file));
       return rules.includes(tag) || others.length === 0 ? [] : [`${tag}: ${[...new Set(others)].join(', ')}`];
@@ -77,7 +77,7 @@ describe('the rules of the algorithm', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are each broken by a known bug or cited by a test', () => {
+  it('are each broken by a known bug, or cited by a test', () => {
     const loose = rules.filter((rule) => {
       const { tests = [] } = WITHOUT_BUG[rule] ?? {};
       return bugsOf(rule).length === 0 && !tests.some((file) => cited.get(rule)?.includes(file));
@@ -93,7 +93,7 @@ describe('the rules of the algorithm', () => {
 });
 
 describe('known bugs', () => {
-  it('break a rule each, if the algorithm has rules for what they do', () => {
+  it('break a rule each', () => {
     expect(Object.keys(BREAKS).toSorted()).toEqual(Object.values(BUGS_IN).flat().toSorted());
     const unknown = Object.values(BREAKS)
       .flat()
@@ -102,12 +102,12 @@ describe('known bugs', () => {
     for (const [bug, broken] of Object.entries(BREAKS)) expect(broken.length, bug).toBeGreaterThan(0);
   });
 
-  it('are missing for those rules alone of which it is said why', () => {
+  it('are missing only for rules that explain why', () => {
     expect(rules.filter((rule) => bugsOf(rule).length === 0)).toEqual(Object.keys(WITHOUT_BUG));
   });
 });
 
-it('no text refers to a design outside the repository', () => {
+it('no text refers to a document outside of the repository', () => {
   const outside =
     /\b(?:design,? section|section \d+ of the design|(?:T|D)\d+ of the design|the design(?:'s)? (?:draft|rule)|\(section \d+)/i;
   const wrong = tracked.filter((file) => !NO_TAGS.includes(file) && outside.test(textOf(file)));

@@ -1,4 +1,6 @@
-/** What docs/how-to/simulate.md shows is what its commands print: `npm test -- test/docs/simulating.test.ts -u` writes it anew. */
+/**
+ * docs/how-to/simulate.md shows the output of its commands: `npm test -- test/docs/simulating.test.ts -u` rewrites it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -9,11 +11,11 @@ const PAGE = join(ROOT, 'docs/how-to/simulate.md');
 const SHOWN = /(<!-- simulated: (.*?) -->\n)[\s\S]*?(<!-- \/simulated -->)/g;
 const PICTURE = 'simulated-trade-off.svg';
 
-/** Words as a shell takes them. */
+/** Splits a command into words as a shell does. */
 const wordsOf = (text: string): string[] =>
   [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
-it('what the page shows of simulations is what they print and draw', async () => {
+it('docs/how-to/simulate.md shows what its commands print and draw', async () => {
   const folder = temporaryFolder('simulating');
   const text = readFileSync(PAGE, 'utf8');
   const shown = [...text.matchAll(SHOWN)].map(([, , args = '']) => args);

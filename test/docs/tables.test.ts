@@ -1,4 +1,4 @@
-/** Tables that are computed are those of the pages: `npm test -- test/docs/tables.test.ts -u` writes them anew. */
+/** The computed tables of the pages: `npm test -- test/docs/tables.test.ts -u` rewrites them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const PAGES = {
   'docs/how-to/simulate.md': { assumed },
 } as const;
 
-it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (page, tables) => {
+it.each(Object.entries(PAGES))('%s has its tables as computed', async (page, tables) => {
   const path = join(ROOT, page);
   const text = readFileSync(path, 'utf8');
   const anew = Object.entries(tables).reduce((so, [name, table]) => {
@@ -29,8 +29,8 @@ it.each(Object.entries(PAGES))('%s has the tables as they are computed', async (
   await expect(anew).toMatchFileSnapshot(path);
 });
 
-describe('what a task costs', () => {
-  it('is in the README as on the pages, in whole dollars', () => {
+describe('the cost of a task', () => {
+  it('is the same in the README and on the pages, in whole dollars', () => {
     const page = readFileSync(join(ROOT, 'docs/explanation/when-not-to-use-it.md'), 'utf8');
     const [one, ...more] = [...(/\| a million tasks \|(.*)/.exec(page)?.[1] ?? '').matchAll(/[\d.]+/g)].map(Number);
     const idle = Number(/An idle stack costs \$([\d.]+) a month/.exec(page)?.[1]);
@@ -40,7 +40,7 @@ describe('what a task costs', () => {
     );
   });
 
-  it('is at prices whose date the page says', () => {
+  it('uses prices whose date the page gives', () => {
     const [year, month] = PRICES.asOf.split('-').map(Number) as [number, number];
     const date = new Date(Date.UTC(year, month - 1)).toLocaleString('en', {
       month: 'long',
@@ -52,7 +52,7 @@ describe('what a task costs', () => {
     );
   });
 
-  it('is what was measured in batches of one and of a hundred, and what a batch needs is shared', () => {
+  it('is the measured one for batches of one and of a hundred, and falls with size', () => {
     expect(unitsPerTask(1)).toEqual({ write: 16, read: 13.5 });
     expect(unitsPerTask(100).write).toBeCloseTo(5.19);
     expect(unitsPerTask(100).read).toBeCloseTo(1.72);
@@ -61,7 +61,7 @@ describe('what a task costs', () => {
     expect(costs).toEqual(costs.toSorted((a, b) => b - a));
   });
 
-  it('grows with tasks, whichever way they go', () => {
+  it('rises with the number of tasks in every way', () => {
     for (const [way, cost] of Object.entries(WAYS))
       for (const load of LOADS) {
         const more = cost({ ...load, tasks: 2 * load.tasks, perCall: 0.01 });
@@ -73,14 +73,14 @@ describe('what a task costs', () => {
 describe('the batches of the tables', () => {
   const policy = aPolicy({ maxSize: 10, maxWait: 1_000 });
 
-  it('have every task once, none larger or waiting longer than the policy says', () => {
+  it("contain every task once, within the policy's maxSize and maxWait", () => {
     const sealed = batchesOf(byChance(8, 2_000), policy);
     expect(sealed.reduce((sum, { size }) => sum + size, 0)).toBe(2_000);
     expect(Math.max(...sealed.map(({ size }) => size))).toBe(10);
     expect(Math.max(...sealed.flatMap(({ waits }) => waits))).toBeLessThanOrEqual(1_000.001);
   });
 
-  it('get fuller where one at a time may be under way', () => {
+  it('are fuller if only one may be under way', () => {
     const arrivals = byChance(5, 2_000);
     const [alone, capped] = [null, 1].map(
       (perTarget) => batchesOf(arrivals, policy, { takes: 3_000, perTarget }).length,
@@ -93,7 +93,7 @@ describe('the known bugs', () => {
   const page = readFileSync(join(ROOT, 'docs/evidence/reliability.md'), 'utf8');
   const folder = join(ROOT, 'verification/known-bugs');
 
-  it('have their number for each file of the catalogue on the page', async () => {
+  it('have their count for each file of the catalogue on the page', async () => {
     const rows = [...page.matchAll(/^\|[^|]+\| (\d+) \| `([\w-]+\.ts)` \|/gm)].map(([, count, file]) => [
       file,
       Number(count),

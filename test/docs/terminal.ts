@@ -1,16 +1,16 @@
-/** Terminals of a person who follows a page: what is typed into them runs, and what they show is kept. */
+/** Terminals of a reader who follows a page. Typed commands run, and their output is kept. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '../end-to-end/flow.ts';
 
 export interface Terminal {
-  /** All that it has shown. */
+  /** All output so far. */
   shown(): string;
-  /** Types a command that goes on; resolves once it shows something. */
+  /** Starts a command that keeps running; resolves at its first output. */
   start(command: string): Promise<void>;
-  /** Types commands, and waits for their end. @returns what they showed, and the last one's exit status */
+  /** Runs commands to their end. @returns their output, and the last exit status */
   run(commands: string): Promise<{ readonly shown: string; readonly status: number }>;
-  /** Ctrl-C: resolves when what ran has ended. */
+  /** Sends Ctrl-C; resolves when the running programs have ended. */
   interrupt(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export const terminal = (cwd: string): Terminal => {
   let [shown, runs] = ['', 0];
   let started: ChildProcess | undefined;
   let shell: ChildProcess | undefined;
-  /** In a group of its own, as a terminal's job is: Ctrl-C reaches all of it. */
+  /** In its own process group, like a terminal's job, so that Ctrl-C reaches all of it. */
   const open = (args: readonly string[]): ChildProcess => {
     const child = spawn('bash', args, { cwd, detached: true });
     for (const stream of [child.stdout, child.stderr])
@@ -50,7 +50,7 @@ export const terminal = (cwd: string): Terminal => {
       const before = shown.length;
       runs += 1;
       const mark = new RegExp(`\\n--${runs} ended with (\\d+)\\n`);
-      // Its lines are read one by one, as they are typed: an alias holds from the next line on.
+      // The shell reads line by line, so that an alias holds from the next line on.
       shell ??= open(['-O', 'expand_aliases']);
       shell.stdin?.write(`${commands}\nprintf '\\n--${runs} ended with %s\\n' $?\n`);
       await shows(shell, () => mark.test(shown.slice(before)));

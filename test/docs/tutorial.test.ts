@@ -1,4 +1,4 @@
-/** The tutorial, followed to the letter: its files are saved, its commands are typed, and what it shows is shown. */
+/** The tutorial, followed exactly: its files are saved, its commands run, and their output must match the page. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,10 +12,10 @@ import { type Block, blocksOf } from './blocks.ts';
 import { type Terminal, terminal } from './terminal.ts';
 
 const PAGE = 'docs/tutorials/first-batches.md';
-/** Where commands are typed that end; in the others something goes on. */
+/** The terminal for commands that end; other terminals run programs. */
 const YOU = 'terminal 3';
 
-/** A clone, as far as anybody can tell: its folder is its own, what is in it is this repository. */
+/** A folder like a clone of this repository, made of links to its files. */
 const clone = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'groupage-tutorial-'));
   const own = ['package.json', 'scripts'];
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the page shows, whatever the ids and times are; and whether a batch is full in time is up to the machine. */
+/** The output on the page with any ids and times. Whether a batch is full in time depends on the machine. */
 const patternOf = (line: string): RegExp =>
   new RegExp(
     line
@@ -52,14 +52,14 @@ const patternOf = (line: string): RegExp =>
       .replace(/\s+/g, '\\s+'),
   );
 
-/** Commands that only look may be typed again until they show it, each for a second or so. */
+/** Commands that only read may be repeated until their output matches, each for about a second. */
 const ONLY_LOOK = /^groupage (batches|operations|failures|targets|status \S+)$/;
 const TRIES = 100;
 
-/** The one thing on the page that it does not bring itself. */
+/** The only tool that the page needs and the repository lacks. */
 const hasAws = spawnSync('aws', ['--version']).status === 0;
 let carrierPort = '';
-/** With ports that are free here. */
+/** With ports that are free on this machine. */
 const here = (text: string): string =>
   text
     .replaceAll('9200', carrierPort)
@@ -88,7 +88,7 @@ const type = async ({ title = '', text }: Block, shows: Block | undefined): Prom
   }
 };
 
-it('does what it says', async () => {
+it('the tutorial shows the output of its commands', async () => {
   carrierPort = String(await freePort());
   const blocks = blocksOf(PAGE).filter(({ text }) => hasAws || !/\baws sqs\b/.test(text));
   const local = blocks.slice(
@@ -109,7 +109,7 @@ it('does what it says', async () => {
       .shown()
       .matchAll(/one call, parcels: (\d+)/g),
   ].map(([, n]) => Number(n));
-  // One, 300, that of the AWS CLI, four, and the heavy one, which came twice.
+  // 1 + 300 + 1 (AWS CLI) + 4, and 2 for the heavy one.
   expect(calls.reduce((sum, n) => sum + n, 0)).toBe(307 + (hasAws ? 1 : 0));
   expect(calls.length).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-/** TypeScript on the pages compiles, against the package's entries as somebody who installed it has them. */
+/** The TypeScript on the pages compiles against the package's entries. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { NODE, ROOT } from '../cli/groupage.ts';
 import { type Block, blocksOf, pages } from './blocks.ts';
 
-/** Within the repository, so that its packages are found; not under version control. */
+/** Within the repository, so that packages are found; ignored by Git. */
 const FOLDER = join(ROOT, '.cache', `docs-typescript-${process.pid}`);
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
@@ -18,7 +18,7 @@ const ENTRIES = {
   'groupage/testing': 'src/testing/index.ts',
 };
 
-/** A page has a folder of its own, which stands for the repository's: `./src/…` is found from there. */
+/** Each page has its own folder, which stands for the repository's root: `./src/…` is found from there. */
 const folderOf = (page: string): string => join(FOLDER, page.replaceAll(/[/.]/g, '-'));
 
 const write = (page: string, { title, text, given, at }: Block): void => {
@@ -39,7 +39,7 @@ const tsconfig = (all: readonly string[]) => ({
   exclude: [],
 });
 
-it('every block of TypeScript compiles', async () => {
+it('every TypeScript block on the pages compiles', async () => {
   const blocks = pages().flatMap((page) =>
     blocksOf(page).flatMap((block) => (block.language === 'ts' ? [{ page, block }] : [])),
   );

@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => resources.stop());
 
-/** What the engine charges for writing a row. */
+/** The write units that the engine charges for a row. */
 const charged = async (row: Item): Promise<number> => {
   const put = new PutCommand({ TableName: resources.tables.task, Item: row, ReturnConsumedCapacity: 'TOTAL' });
   return (await resources.clients.dynamodb.send(put)).ConsumedCapacity?.CapacityUnits ?? 0;
 };
 
-it('rows cost what the engine charges for them', async () => {
+it("the simulation charges the engine's units for a row", async () => {
   const value = fc.oneof(
     fc.string({ maxLength: 700, unit: 'grapheme' }),
     fc.array(fc.string({ maxLength: 40 }), { maxLength: 30 }),
@@ -36,7 +36,7 @@ it('rows cost what the engine charges for them', async () => {
   );
 });
 
-it('a batch of a hundred tasks, which is where it matters', async () => {
+it("the simulation charges the engine's units for a batch of up to 100 tasks", async () => {
   for (const size of [1, 25, 30, 50, 99, 100]) {
     const batch = newBatchRow({
       id: batchId('ship/depot=MUC#1#1'),

@@ -19,7 +19,7 @@ const loadOf = (text: string): Load => {
 const all = (text: string, operation = byRoute, seed = 1) => [...arrivalsOf(loadOf(text), operation, seed)];
 
 describe('a described load', () => {
-  it('comes at its rate, in order, within its time, and the same for the same seed', () => {
+  it('has its rate and duration, is in order, and is the same for the same seed', () => {
     const arrivals = all('rate=100/s targets=5 duration=60s');
     // Poisson: 6,000 with a deviation of 77.
     expect(Math.abs(arrivals.length - 6_000)).toBeLessThan(400);
@@ -30,7 +30,7 @@ describe('a described load', () => {
     expect(all('rate=100/s targets=5 duration=60s', byRoute, 2)).not.toEqual(arrivals);
   });
 
-  it('fills every grouping field, nested ones too, and has payloads of so many bytes', () => {
+  it('fills every grouping field, nested ones too, and has the payload size', () => {
     const [first] = all('rate=100/s targets=5 payload=300 duration=1s');
     const payload = JSON.parse(first?.payload ?? '') as Record<string, unknown>;
     expect(payload.carrier).toMatch(/^t[1-5]$/);
@@ -47,7 +47,7 @@ describe('a described load', () => {
     for (const [index, share] of shares.entries()) expect(share).toBeCloseTo(1 / (index + 1) / sum, 1);
   });
 
-  it('comes in bursts, each within a fifth of a second, and in order where they overlap', () => {
+  it('has bursts, each within 0.2 s, in order even if they overlap', () => {
     const moments = all('bursts=50x/100ms duration=10s').map(({ at }) => at);
     expect(moments).toEqual(moments.toSorted((a, b) => a - b));
     expect(Math.abs(moments.length - 5_000)).toBeLessThan(2_500);
@@ -65,13 +65,13 @@ describe('a described load', () => {
     ['rate=100/s skew=-1', 'skew takes a number from 0 to 5'],
     ['bursts=0x/1s', 'bursts takes a number of tasks'],
     ['rate=1/s duration=0s', 'duration must be above 0'],
-  ])('says what is wrong with %j', (text, message) => {
+  ])('reports the fault in %j', (text, message) => {
     const parsed = loadFrom(text);
     const said = parsed.ok ? [] : parsed.problems.map(({ path, reason }) => `${path} ${reason}`);
     expect(said.join()).toContain(message);
   });
 
-  it('is refused where an operation cannot have it', () => {
+  it('is refused if its operation cannot have it', () => {
     expect(loadProblems(loadOf('rate=1/s targets=2'), operationOf({ target: [] }))).toHaveLength(1);
     expect(loadProblems(loadOf('rate=1/s'), operationOf({ target: [] }))).toEqual([]);
     expect(loadProblems(loadOf('rate=1/s'), operationOf({ merge: { keys: 'inputs[].id' } }))).toHaveLength(1);
@@ -79,7 +79,7 @@ describe('a described load', () => {
 });
 
 describe('a described downstream', () => {
-  it('is quick where nothing is said', () => {
+  it('is quick by default', () => {
     expect(downstreamFrom('')).toEqual({ ok: true, value: QUICK });
     const [down, spent] = [
       { from: 3_600_000, until: 25_200_000 },

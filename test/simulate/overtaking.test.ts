@@ -1,4 +1,7 @@
-/** What it does to a sustained load that guards overtake the writes that hand their locks over (rule G7), in virtual time. */
+/**
+ * The effect of guards that arrive before the lock's hand-over is written (rule G7) on a sustained load, in virtual
+ * time.
+ */
 import { describe, expect, it } from 'vitest';
 import { sustained } from '../../bench/agreement/traces.ts';
 import { loadsAt, MAX_SIZE, MAX_WAIT } from '../../bench/sustained/loads.ts';
@@ -8,7 +11,7 @@ import { type SimulateOptions, simulate } from '../../tools/simulate/simulate.ts
 import { earlyGuardDelayed } from '../../verification/known-bugs/leading.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
 
-/** A machine that has other work: messages arrive as soon as ever, while one request in some hundred takes long. */
+/** A busy machine: messages arrive at once, while about one request in a hundred takes long. */
 const BUSY: Platform = { ...LOCAL, request: { p50: 10, p99: 80 }, delivery: { p50: 3, p99: 30 } };
 
 const config = configFrom({
@@ -23,15 +26,15 @@ const run = (steps: SimulateOptions['steps'] = {}): Promise<Outcome> =>
   simulate({ config, arrivals: skewed ? sustained(skewed).arrivals : [], surroundings: BUSY, steps });
 const longest = ({ operations }: Outcome): number | undefined => operations[0]?.waits.max;
 
-describe('a sustained load whose guards are early now and then', () => {
-  it('has no hole: each looks again shortly', async () => {
+describe('a sustained load with early guards', () => {
+  it('has no gap, since early guards retry shortly after (G7)', async () => {
     const outcome = await run();
     expect(outcome.operations[0]?.succeeded).toBe(skewed?.sends.length);
     expect(outcome.earlyGuards).toBeGreaterThan(0);
     expect(longest(outcome)).toBeLessThan(MAX_WAIT + 1_000);
   });
 
-  it('has one of half a lease where early guards are sent away for so long', async () => {
+  it('has a gap of half a lease if an early guard sleeps until the lease ends', async () => {
     expect(longest(await run(earlyGuardDelayed))).toBeGreaterThan(20_000);
   });
 });

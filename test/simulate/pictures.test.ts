@@ -51,7 +51,7 @@ const triedWith = (maxWait: number, callsPerHour: number): Tried => ({
 const TRIED = [triedWith(0, 5_000), triedWith(1_000, 500), triedWith(60_000, 100), triedWith(60_000, 120)];
 const VARIED: Varied = { tried: TRIED, refused: [], front: TRIED.slice(0, 3), knee: TRIED[1] };
 
-/** Every element is closed, in the order in which they were opened; text has no bare < or &. */
+/** Checks that every element is closed in order, and that text has no bare < or &. */
 const unclosed = (svg: string): string[] => {
   const open: string[] = [];
   for (const [, end, name = '', self] of svg.matchAll(/<(\/?)([a-zA-Z]+)(?:\s+[a-zA-Z-]+="[^"<]*")*\s*(\/?)>/g))
@@ -74,14 +74,14 @@ describe('a picture', () => {
         triedWith(0, 5),
       ),
     ],
-  ])('%s is well-formed, of numbers that are some, and says what it shows', (_, svg) => {
+  ])('%s is well-formed, without invalid numbers, and has a description', (_, svg) => {
     expect(unclosed(svg)).toEqual([]);
     expect(svg).not.toMatch(/NaN|Infinity|undefined/);
     expect(svg).toMatch(/<title>.+<\/title><desc>.*<\/desc>/);
     expect(svg).not.toMatch(/<script|href=/);
   });
 
-  it('marks the knee and the policy as it is', () => {
+  it('marks the knee and the present policy', () => {
     const svg = tradeOffPicture(VARIED, triedWith(2_000, 400));
     expect(svg.match(/class="knee"/g)).toHaveLength(3);
     expect(svg.match(/class="now"/g)).toHaveLength(3);
@@ -89,7 +89,7 @@ describe('a picture', () => {
     expect(tradeOffPicture({ ...VARIED, knee: undefined }, triedWith(2_000, 400))).not.toContain('class="knee"');
   });
 
-  it('is in a page that loads nothing, and is dark where its reader is', () => {
+  it('is in a page that loads nothing, and that has a dark mode', () => {
     const page = pageOf('Title <1>', [timelinePicture(OUTCOME)], 'a < b');
     expect(page).toContain("default-src 'none'");
     expect(page).toContain('prefers-color-scheme: dark');
@@ -99,7 +99,7 @@ describe('a picture', () => {
 });
 
 describe('an axis', () => {
-  it('begins at nothing and ends at a round number, or is in times that clocks have', () => {
+  it('begins at zero and ends at a round number, or uses round times', () => {
     expect(linear(87, 0, 100).ticks).toEqual([0, 25, 50, 75, 100]);
     expect(linear(0, 0, 100).ticks.length).toBeGreaterThan(1);
     expect(logInTime([100, 60_000], 0, 100).ticks).toEqual([100, 500, 2_000, 10_000, 60_000]);
@@ -107,7 +107,7 @@ describe('an axis', () => {
 });
 
 describe('figures', () => {
-  it('have as many digits as anyone reads', () => {
+  it('have three significant digits', () => {
     expect([0, 0.1234, 7, 99.96, 1_234.5, 1_234_567].map(count)).toEqual([
       '0',
       '0.123',

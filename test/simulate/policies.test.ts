@@ -53,7 +53,7 @@ describe('an aim', () => {
     ['cost < $3', 'is not a valid aim. Valid: cost < an amount in dollars'],
     ['fill > 2', 'is not a valid aim. Valid: fill > a share'],
     ['', 'is not a valid aim'],
-  ])('is refused with what it could be: %j', (text, message) => {
+  ])('is refused with the possible aims: %j', (text, message) => {
     const parsed = aimFrom(text);
     expect(parsed.ok ? '' : parsed.problems[0]?.reason).toContain(message);
   });
@@ -71,24 +71,24 @@ describe('a trade-off', () => {
     expect(kneeOf(hyperbola.toReversed())?.wait).toBe(10);
   });
 
-  it('has none where it is straight, or no curve', () => {
+  it('has no knee on a straight line or without a curve', () => {
     expect(kneeOf(Array.from({ length: 11 }, (_, n) => at(n, 10 - n)))).toBeUndefined();
     expect(kneeOf([at(1, 5)])).toBeUndefined();
     expect(kneeOf([at(1, 5), at(2, 5)])).toBeUndefined();
     expect(kneeOf([])).toBeUndefined();
   });
 
-  it('is not moved by what others beat', () => {
+  it('is not changed by dominated policies', () => {
     const elbow = [at(0, 100), at(1, 20), at(10, 10)];
     expect(kneeOf([...elbow, at(1, 90), at(9, 80)])).toBe(elbow[1]);
     expect(frontOf([...elbow, at(1, 90), at(9, 80)])).toEqual(elbow);
-    // Of two that are equal neither beats the other.
+    // Of two equal policies neither dominates the other.
     expect(frontOf([at(1, 1), at(1, 1)])).toHaveLength(2);
   });
 });
 
-describe('what is varied', () => {
-  it('is a list, or a range in equal factors with both its ends', () => {
+describe('a varied setting', () => {
+  it('is a list, or a range in equal factors with both ends', () => {
     expect(axesFrom('maxSize=10,50,100')).toEqual({ ok: true, value: { maxSize: [10, 50, 100] } });
     expect(stepsOf(10, 1_000, 3)).toEqual([10, 100, 1_000]);
     const zero = stepsOf(0, 60_000, 5);
@@ -131,7 +131,7 @@ describe('policies over one load', () => {
     seed: 1,
   } as const;
 
-  it('trade waiting for calls, and those that the configuration refuses are told', async () => {
+  it('trade waits for calls, and refused ones are reported', async () => {
     const varied = await vary(subject, setting, { maxWait: [200, 1_000, 5_000], quietPeriod: [0, 300] });
     expect(varied.refused).toEqual([
       {
@@ -148,18 +148,18 @@ describe('policies over one load', () => {
     expect(varied.front.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('are found for aims: cheaper than those that wait for nothing', async () => {
+  it('are found for an aim, and cost less than policies without waits', async () => {
     const found = await recommend(subject, operation, setting, [aim('p99 wait < 3s')], {
       tasks: 300,
       onDone: () => {},
     });
     expect(found.proposed?.wait.p99).toBeLessThan(3_000);
     const { tried } = await vary(subject, setting, { maxWait: [0, 500, 1_000] });
-    // Of those that cost the same within 1% it is the one whose tasks wait less.
+    // Among policies whose cost differs by less than 1%, the search takes the one with the shorter wait.
     for (const { perDay } of tried) expect((found.proposed?.perDay ?? Infinity) * 0.99).toBeLessThan(perDay);
   });
 
-  it('are not found for aims that contradict each other, and these are named', async () => {
+  it('are not found for contradicting aims, which are named', async () => {
     const [wait, calls, fill, cost] = [
       aim('p99 wait < 1s'),
       aim('calls < 2000/h'),
@@ -186,7 +186,7 @@ describe('the cost of a trace', () => {
     lambdaMillis: 1e6,
   };
 
-  it('is at list prices, by the day and by a million tasks', () => {
+  it('uses list prices, per day and per million tasks', () => {
     const cost = costOf({ usage, operations: [], sentOver: 43_200_000 }, { memory: 0.5 });
     expect(cost.dynamodb).toBeCloseTo(PRICES.dynamodb.perMillionWriteUnits + 2 * PRICES.dynamodb.perMillionReadUnits);
     expect(cost.sqs).toBeCloseTo(PRICES.sqs.perMillionRequests);

@@ -9,7 +9,7 @@ import { configFrom, type Fields, operationAt } from '../end-to-end/operations.t
 const configOf = (fields: Fields = {}) =>
   configFrom({ operations: { ship: operationAt('http://127.0.0.1:1/batch', fields) } });
 
-/** Tasks at a steady pace, over depots in turn. */
+/** Tasks at a steady rate, with depots in rotation. */
 function* steady(count: number, perSecond: number, depots = 1): Generator<Arrival> {
   for (let n = 0; n < count; n += 1)
     yield {
@@ -27,28 +27,28 @@ const only = ({ operations }: Outcome): OperationOutcome => {
   return operations[0] as OperationOutcome;
 };
 
-describe('a trace through the real steps', () => {
-  it('ends every task once, in full batches where enough of them come', async () => {
+describe('a simulated trace', () => {
+  it('ends every task once, in full batches if enough tasks arrive', async () => {
     const outcome = await run({}, { batch: { maxSize: 50, maxWait: '10s' } });
     expect(only(outcome)).toMatchObject({ tasks: 1_000, succeeded: 1_000, failed: 0, calls: 20, fill: 1 });
     expect(only(outcome).sealedBy).toEqual({ full: 20 });
     expect(only(outcome).waits.count).toBe(1_000);
   });
 
-  it('seals what has waited, and nobody waits for longer than the policy says but for the platform', async () => {
+  it('seals batches at maxWait, with a small delay by the platform', async () => {
     const { batches, sealedBy, waits, late } = only(await run({}, { batch: { maxSize: 100, maxWait: '500ms' } }));
     expect(sealedBy).toEqual({ waited: batches });
     expect(waits.max).toBeGreaterThan(500);
-    // Requests of some six milliseconds, some of them of twenty: virtual time, which is the same on every machine.
-    // A guard that overtakes the hand-over naps for another 100 ms.
+    // Requests take about 6 ms, some of them 20 ms: virtual time, which is the same on every machine. A guard that
+    // arrives before the hand-over waits for another 100 ms.
     expect(late.max).toBeLessThan(300);
   });
 
-  it('is the same every time', async () => {
+  it('is the same in each run', async () => {
     expect(await run()).toEqual(await run());
   });
 
-  it('costs what the engines count: five write units a task and a bit in full batches', async () => {
+  it("costs the engines' figure: slightly over five write units a task in full batches", async () => {
     const { usage } = await run({ arrivals: steady(5_000, 1_000) }, { batch: { maxSize: 100, maxWait: '10s' } });
     expect(usage.writeUnits / 5_000).toBeGreaterThan(5.1);
     expect(usage.writeUnits / 5_000).toBeLessThan(5.3);
@@ -65,18 +65,18 @@ describe('a trace through the real steps', () => {
     });
     const small = await run({ arrivals: steady(100, 1_000) });
     const { usage } = await run({ arrivals: Array.from({ length: 100 }, (_, n) => large(n)) });
-    // Its row is written twice: stored, and let go.
+    // The row is written twice: stored, and released.
     expect(usage.writeUnits - small.usage.writeUnits).toBeGreaterThan(100 * 2 * 9);
   });
 
-  it('goes on when the downstream is up again, and loses nobody', async () => {
+  it('continues after an outage of the downstream, and loses no task', async () => {
     const downstream = { ...QUICK, down: { from: 0, until: 120_000 } };
     const { succeeded, failed, unanswered } = only(await run({ downstream }));
     expect(unanswered).toBeGreaterThan(0);
     expect(succeeded + failed).toBe(1_000);
   });
 
-  it('counts the calls that were too many, of which no task fails', async () => {
+  it('counts throttled calls, whose tasks do not fail', async () => {
     const downstream = { ...QUICK, callsPerSecond: 1 };
     const arrivals = steady(200, 100, 20);
     const { throttled, calls, succeeded, failed } = only(
@@ -87,7 +87,7 @@ describe('a trace through the real steps', () => {
     expect([succeeded, failed]).toEqual([200, 0]);
   });
 
-  it('tells why messages were refused, and goes on with the others', async () => {
+  it('reports why messages were refused, and continues with the others', async () => {
     const arrivals = [...steady(10, 10), { at: 5_000, operation: 'unknown', payload: '{}' }];
     const outcome = await run({ arrivals });
     expect(outcome.rejected).toBe(1);
@@ -95,7 +95,7 @@ describe('a trace through the real steps', () => {
     expect(only(outcome).succeeded).toBe(10);
   });
 
-  it('tells no more calls an hour than the rate allows, however much faster tasks come', async () => {
+  it('has at most as many calls an hour as the rate limit allows', async () => {
     const outcome = await run({ arrivals: steady(60, 6, 20) }, { rateLimit: 0.1 });
     const { calls, succeeded } = only(outcome);
     expect([calls, succeeded]).toEqual([60, 60]);
@@ -104,22 +104,22 @@ describe('a trace through the real steps', () => {
     expect(perHour).toBeLessThan(400);
   });
 
-  it('tells as many calls an hour as tasks bring where calls keep pace', async () => {
+  it('has as many calls an hour as the tasks need, without a rate limit', async () => {
     const outcome = await run({}, { batch: { maxSize: 50, maxWait: '10s' } });
     expect(callsPerHour(only(outcome), outcome.sentOver)).toBe((20 * 3_600_000) / outcome.sentOver);
   });
 
-  it('refuses a trace that goes back in time', async () => {
+  it('is refused if its times go backwards', async () => {
     const arrivals = [...steady(2, 1), { at: 10, operation: 'ship', payload: '{"depot":"D"}' }];
     await expect(run({ arrivals })).rejects.toThrow(TraceDisorder);
   });
 
-  it('refuses a trace in which nothing happens for years', async () => {
+  it('is refused if it has a gap of years', async () => {
     const arrivals = [...steady(2, 1), { at: 1e12, operation: 'ship', payload: '{"depot":"D"}' }];
     await expect(run({ arrivals })).rejects.toThrow('days between two tasks');
   });
 
-  it('takes its tasks one after the other from whoever makes them', async () => {
+  it('takes its tasks one by one from an async generator', async () => {
     async function* slowly(): AsyncGenerator<Arrival> {
       for (const each of steady(30, 10)) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -129,7 +129,7 @@ describe('a trace through the real steps', () => {
     expect(await run({ arrivals: slowly() })).toEqual(await run({ arrivals: steady(30, 10) }));
   });
 
-  it('makes whoever spends more than there is wait', async () => {
+  it('delays spenders beyond the capacity', async () => {
     const waits: number[] = [];
     const capacity: SimulateOptions['capacity'] = (spent) => {
       waits.push(spent.length);
@@ -141,12 +141,12 @@ describe('a trace through the real steps', () => {
   });
 });
 
-it('a long trace needs no more memory than a short one: what has ended is forgotten', async () => {
+it('the simulation of a long trace forgets ended tasks, so memory stays constant', async () => {
   const { SimulatedStack } = await import('../../tools/simulate/simulated-stack.ts');
   const { AWS } = await import('../../tools/simulate/platform.ts');
   const stack = new SimulatedStack({ config: configOf(), downstream: QUICK, surroundings: AWS, seed: 1 });
   let most = 0;
-  // A quarter of an hour, ten tasks a second.
+  // 15 minutes, ten tasks a second.
   for (const arrival of steady(9_000, 10, 3)) {
     const at = stack.start + arrival.at;
     while (stack.scheduler.next !== undefined && stack.scheduler.next < at) await stack.step();
@@ -154,6 +154,6 @@ it('a long trace needs no more memory than a short one: what has ended is forgot
     stack.send(arrival);
     most = Math.max(most, stack.held);
   }
-  // What came within a minute and some seconds, and its batches.
+  // The tasks of about 80 s, and their batches.
   expect(most).toBeLessThan(10 * 80 * 2);
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Spreading } from '../../tools/simulate/spread.ts';
 import { Timeline } from '../../tools/simulate/timeline.ts';
 
-it('quantiles are within 1% of those of all values', () => {
+it('quantiles are within 1% of the exact ones', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1, maxLength: 300 }), (values) => {
       const spreading = new Spreading();
@@ -23,11 +23,11 @@ it('quantiles are within 1% of those of all values', () => {
   );
 });
 
-it('nothing is spread as zeros', () => {
+it('the spread of no values is zero', () => {
   expect(new Spreading().spread).toEqual({ count: 0, mean: 0, p50: 0, p95: 0, p99: 0, max: 0 });
 });
 
-it('a timeline keeps every count, in some hundred stretches however long it is', () => {
+it('a timeline keeps every count in at most 400 stretches, however long it is', () => {
   const timeline = new Timeline();
   for (let hour = 0; hour < 1_000; hour += 1) {
     timeline.wait(hour * 3_600_000, 1);

@@ -19,7 +19,7 @@ const read = async (text: string, config = ONE): Promise<Arrival[]> => {
 };
 
 describe('a trace', () => {
-  it('is JSON lines, with payloads as they were written and times from the first one', async () => {
+  it('can be JSON lines, with payloads as written and times from the first one', async () => {
     const text = [
       '\ufeff{"time": 5.5, "payload": {"n": 12345678901234567890}, "id": "any"}',
       '',
@@ -31,7 +31,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('is CSV, whose quoted fields have commas, quotes and ends of lines, in any order of columns', async () => {
+  it('can be CSV with quoted fields, in any order of columns', async () => {
     const text =
       'operation,more,payload,time\r\nother,,"{""depot"": ""A,B"",\n ""n"": 1}",2026-03-01T08:00:00Z\r\nship,x,{},2026-03-01 09:00:00.250+01:00\r\n';
     expect(await read(text, TWO)).toEqual([
@@ -62,11 +62,11 @@ describe('a trace', () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
-  it('names the operation where several are configured', async () => {
+  it('names the operation of each task if several are configured', async () => {
     await expect(read('{"time": 1, "payload": {}}', TWO)).rejects.toThrow('t:1: operation is missing; configured:');
   });
 
-  it('is refused where it is no text', async () => {
+  it('is refused if it is not UTF-8', async () => {
     const bytes = async function* () {
       yield Buffer.from([0x7b, 0xff, 0x7d]);
     };
@@ -75,7 +75,7 @@ describe('a trace', () => {
 });
 
 describe('the time of a task', () => {
-  it('is a moment, seconds, or milliseconds since 1970 where it is too large for seconds', () => {
+  it('is a date, seconds, or milliseconds since 1970 if too large for seconds', () => {
     expect(momentOf('2026-03-01T08:00:00.250Z')).toBe(Date.UTC(2026, 2, 1, 8, 0, 0, 250));
     expect(momentOf('2026-03-01T08:00')).toBe(Date.UTC(2026, 2, 1, 8));
     expect(momentOf('2026-03-01 08:00:00+0130')).toBe(Date.UTC(2026, 2, 1, 6, 30));
@@ -87,11 +87,11 @@ describe('the time of a task', () => {
   });
 });
 
-describe('a record of CSV', () => {
+describe('a CSV record', () => {
   const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`;
   const field = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é') });
 
-  it('has the fields that were written, quoted where they have to be', () => {
+  it('has the written fields, quoted if necessary', () => {
     fc.assert(
       fc.property(fc.array(field, { minLength: 1 }), fc.boolean(), (fields, all) => {
         const record = fields.map((each) => (all || /[",\n]/.test(each) ? quoted(each) : each)).join(',');
@@ -101,7 +101,7 @@ describe('a record of CSV', () => {
     );
   });
 
-  it('goes on after each end of a line within quotes', () => {
+  it('continues after a line end within quotes', () => {
     fc.assert(
       fc.property(fc.array(field, { minLength: 1, maxLength: 5 }), (fields) => {
         const lines = fields.map(quoted).join(',').split('\n');

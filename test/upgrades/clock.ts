@@ -1,6 +1,7 @@
 /**
- * Sets the clock of a process: what a fixture holds has deadlines, leases and ages, and is to be found as a deployment a
- * minute later finds it. Loaded by `--import clock.ts?ahead=MS`, before anything else; rows and messages stay as they are.
+ * Sets the clock of a process. A fixture holds deadlines, leases and ages, and the upgraded release must find them as
+ * a deployment a minute later would. Loaded by `--import clock.ts?ahead=MS` before other modules. Rows and messages
+ * stay unchanged.
  */
 
 const ahead = Number(new URL(import.meta.url).searchParams.get('ahead'));

@@ -1,7 +1,7 @@
-/** The configuration under which fixtures are written, and with which the releases that come after go on. */
+/** The configuration with which fixtures are written, and which later releases use on them. */
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 
-/** What each operation leaves for the next release, by its name. */
+/** The operations by name. Each leaves work in one state for the next release. */
 export type UpgradeOperation =
   | 'waiting'
   | 'retried'
@@ -19,10 +19,10 @@ export type UpgradeOperation =
 type OperationInput = ConfigInput['operations'][string];
 
 export const TOLD = 'groupage-upgrade-told';
-/** Somebody deletes this queue before the upgrade: what is for it waits. */
+/** A destination queue that is deleted before the upgrade, so that its events stay undelivered. */
 export const DELETED = 'groupage-upgrade-deleted';
 
-/** @param url of the downstream, which knows operations by their names. */
+/** @param url of the downstream, which tells operations apart by their names. */
 export const upgradeConfig = (url: string): ConfigInput => {
   const operation = (name: UpgradeOperation, fields: Partial<OperationInput> = {}): OperationInput => ({
     target: ['depot'],

@@ -1,10 +1,10 @@
-/** The downstream that the operations of `config.ts` call: while a fixture is written, and afterwards. */
+/** The downstream of the operations in `config.ts`, while a fixture is written and afterwards. */
 import type { Behaviour } from '../factories/downstream.ts';
 
-/** Never answered: its process is killed meanwhile. */
+/** Never answered: the test kills the process during the call. */
 const HANGS = new Promise<undefined>(() => {});
 
-/** Each operation gets what leaves its batch where the fixture wants it. */
+/** Answers each operation so that its batch stays in the state that the fixture needs. */
 export const behaveAsBefore: Behaviour = ({ operation, items }) => {
   switch (operation) {
     case 'retried':

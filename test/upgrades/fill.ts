@@ -1,4 +1,4 @@
-/** Puts something of everything into a release that runs, and notes what the next one has to make of it. */
+/** Fills a running release with work in every state, and records what the next release must find. */
 import { GetQueueUrlCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { createClient } from '../../src/client/client.ts';
 import { eventually } from '../end-to-end/flow.ts';
@@ -15,7 +15,7 @@ const task = (operation: UpgradeOperation, id: string, fields: object = {}, payl
   ...fields,
 });
 
-/** What no special call is made for. */
+/** Tasks that need no special request. */
 const TASKS = [
   task('waiting', 'w-plain'),
   task('waiting', 'w-urgent', { priority: 9 }),
@@ -81,7 +81,7 @@ export const statusOf = async ({ call }: Running, id: string): Promise<Record<st
 const hasStatus = async (running: Running, id: string, status: string): Promise<boolean> =>
   (await statusOf(running, id)).status === status;
 
-/** The batch of a task, once it has one that is as wanted. */
+/** The batch of a task, once the batch fulfils the condition. */
 const batchOf = async (
   running: Running,
   id: string,
@@ -93,7 +93,7 @@ const batchOf = async (
   return isWanted(batch) ? batch : undefined;
 };
 
-/** Of 600 items 300 are done, 5 of them failed; a task is to do one of the others. And one that is complete. */
+/** A fan-out of 600 items: 300 are acked, 5 of them as failed, and a task has another item. Also a complete fan-out. */
 const halfAcked = async ({ ask }: Running): Promise<Filled['fanOut']> => {
   const { id } = await ask<{ id: string }>('/fan-outs', { id: 'half', userKey: 'catalog' });
   const groups = await ask<{ groups: { id: number; count: number }[] }>(`/fan-outs/${id}/items`, {
@@ -111,7 +111,7 @@ const halfAcked = async ({ ask }: Running): Promise<Filled['fanOut']> => {
   return { id, groups: groups.groups, acked: 300, failed: 5, itemOfTask: String(items.at(-1)) };
 };
 
-/** Of 40 jobs some are available, leased, done, given back, and started as tasks. */
+/** A list of 40 jobs: some are available, leased, done, released, or started as tasks. */
 const halfClaimed = async ({ ask }: Running): Promise<Filled['list']> => {
   const { id } = await ask<{ id: string }>('/lists', { id: 'deferred', operation: 'waiting', name: 'nightly' });
   const jobs = Array.from({ length: 40 }, (_, n) => ({ payload: { depot: 'LIST', n } }));
@@ -132,7 +132,7 @@ const halfClaimed = async ({ ask }: Running): Promise<Filled['list']> => {
   return { id, claim: kept.claimId, left: kept.jobs.slice(3).map(({ token }) => token) };
 };
 
-/** A worker takes all partitions, writes a checkpoint of each, and goes. */
+/** A worker takes all partitions, writes a checkpoint of each, and ends. */
 const fleetOf = async (
   { ask, call, file }: Running,
   release: string,
@@ -159,7 +159,7 @@ const fleetOf = async (
   };
 };
 
-/** Messages that were refused, and a task that became a dead letter before it was registered. */
+/** Refused messages, and a register message that became a dead letter. */
 const rejectedAndDead = async ({ clients: { sqs }, file }: Running): Promise<void> => {
   const send = (QueueUrl: string, MessageBody: string) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
   await send(file.queues.register, JSON.stringify({ operation: 'unheard-of', payload: {} }));

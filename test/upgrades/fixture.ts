@@ -1,4 +1,4 @@
-/** Fixtures: the data folders that releases left, packed, and what was in them. */
+/** Fixtures: the packed data folders that releases left, with their expected content. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,7 +25,7 @@ interface Group {
   readonly count: number;
 }
 
-/** What the next release has to go on with, beside what has fixed names. */
+/** The work that the next release must continue, besides the work with fixed names. */
 export interface Filled {
   readonly retried: { readonly id: string; readonly attempt: number };
   readonly job: { readonly id: string };
@@ -33,27 +33,27 @@ export interface Filled {
   readonly fanOut: {
     readonly id: string;
     readonly groups: readonly Group[];
-    /** So many of the first. */
+    /** The count of acked items, from the first on. */
     readonly acked: number;
     readonly failed: number;
     readonly itemOfTask: string;
   };
-  /** `left` are the jobs of the claim that are not done. */
+  /** `left` are the claim's jobs that are not done. */
   readonly list: { readonly id: string; readonly claim: string; readonly left: readonly number[] };
   readonly fleets: readonly FleetSeen[];
 }
 
 export interface Expected extends Filled {
   readonly release: string;
-  /** When it was killed, in ms of the epoch. */
+  /** The time of the kill, in milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
-/** The items of a fan-out, in their order. */
+/** The items of a fan-out, in order. */
 export const itemsOf = (fanOut: string, groups: readonly Group[]): readonly string[] =>
   groups.flatMap(({ id, count }) => Array.from({ length: count }, (_, n) => `${fanOut}:${id}:${n}`));
 
-/** The releases that there is a fixture of. */
+/** The releases with a fixture. */
 export const releases = (): readonly string[] => readdirSync(FIXTURES).sort();
 
 /** Makes a fixture of a folder in which a release was killed. */
@@ -67,7 +67,7 @@ export const pack = (folder: string, expected: Expected): void => {
   writeFileSync(join(to, 'expected.json'), `${JSON.stringify(expected, null, 2)}\n`);
 };
 
-/** Puts a fixture into a folder, to be started there. */
+/** Unpacks a fixture into a folder, to start a release there. */
 export const unpack = (release: string, folder: string): Expected => {
   const [from, to] = [join(FIXTURES, release), join(folder, LOCAL_FOLDER)];
   mkdirSync(to, { recursive: true });
@@ -76,7 +76,7 @@ export const unpack = (release: string, folder: string): Expected => {
   return JSON.parse(readFileSync(join(from, 'expected.json'), 'utf8')) as Expected;
 };
 
-/** How many messages are in each queue of a folder in which nothing runs. */
+/** The count of messages in each queue of a folder in which no stack runs. */
 export const messagesIn = (folder: string): Record<string, number> => {
   const db = new DatabaseSync(join(folder, LOCAL_FOLDER, QUEUES), { readOnly: true });
   try {

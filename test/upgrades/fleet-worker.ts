@@ -1,4 +1,4 @@
-/** A worker of a fleet, with the code of the release in the first argument: notes in each checkpoint that it was there. */
+/** A fleet worker with the code of the release in the first argument. It appends its name to each checkpoint. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-/** Keeps a release busy, and kills it amid that. */
+/** Keeps a release busy, and kills it meanwhile. */
 import { DeleteQueueCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { createClient } from '../../src/client/client.ts';
 import { eventually } from '../end-to-end/flow.ts';
@@ -15,10 +15,10 @@ const BURST = Array.from({ length: TASKS }, (_, n) => ({
   payload: { depot: `D${n % 7}`, n },
 }));
 
-/** Tasks that are on their way when it is killed, anywhere between their producer and their end. */
+/** Tasks under way at the kill, anywhere between their producer and their end. */
 export const FLOOD: readonly string[] = [...HANGING, ...BURST].map(({ id }) => id);
 
-/** @returns when it was killed. */
+/** @returns the time of the kill */
 export const floodAndKill = async (running: Running, downstream: TestDownstream): Promise<number> => {
   const client = createClient({ queueUrl: running.file.queues.register, sqs: running.clients.sqs });
   await deleteQueue(running, DELETED);

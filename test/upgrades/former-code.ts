@@ -1,4 +1,4 @@
-/** The functions of a former release, packed by write-code.ts. */
+/** The functions of an earlier release, packed by write-code.ts. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ export const packCode = (release: string, code: string): void => {
   writeFileSync(packedAt(release), brotliCompressSync(code));
 };
 
-/** Loads it from a folder within this repository, where it finds the SDK. */
+/** Loads the code from a folder within this repository, so that it finds the AWS SDK. */
 export const formerCode = async (release: string): Promise<FormerCode> => {
   const folder = join(import.meta.dirname, '../../.cache/former-code');
   mkdirSync(folder, { recursive: true });

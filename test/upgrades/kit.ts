@@ -1,4 +1,4 @@
-/** Today's release on a copy of what a former one left, a minute after that was killed, as a deployment may be. */
+/** This release on a copy of the data that an earlier release left, a minute after its kill. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,24 +15,24 @@ const MINUTE = 60_000;
 export interface Upgraded {
   readonly left: Expected;
   readonly folder: string;
-  /** What the downstream was called with since. */
+  /** The downstream's calls since then. */
   readonly calls: readonly ReceivedCall[];
   readonly running: Running;
-  /** What the clock of the release shows. */
+  /** The time on the release's clock. */
   now(): number;
-  /** Starts it on what it left, with all operations. */
+  /** Starts the release on its data, with all operations. */
   start(): Promise<void>;
   stop(): Promise<void>;
   task(id: string): Promise<Record<string, unknown>>;
-  /** Waits until all tasks ended so. @returns what the API then says of each */
+  /** Waits until all tasks ended with the status. @returns the API's answer for each */
   ended(ids: readonly string[], status?: 'succeeded' | 'failed'): Promise<readonly Record<string, unknown>[]>;
-  /** The batches that a task was called about in. */
+  /** The batches of the calls that included a task. */
   batchesWith(id: string): readonly string[];
   flush(target: string): Promise<unknown>;
   setVersion(table: string, key: Record<string, string>, version: number): Promise<unknown>;
 }
 
-/** @param without an operation that is not configured at first. */
+/** @param without an operation that is left out of the configuration at first. */
 export const upgrade = async (release: string, without: UpgradeOperation): Promise<Upgraded> => {
   const folder = mkdtempSync(join(tmpdir(), 'groupage-upgrade-'));
   const { url, calls, ...downstream } = await startTestDownstream(({ operation }) =>

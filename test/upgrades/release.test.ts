@@ -10,7 +10,7 @@ import { stepKit } from '../steps/step-kit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-it('the command, the API and the package are of one version', async () => {
+it('the command, the API and the package have the same version', async () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(RELEASE).toBe(version);
   expect(await groupage(ROOT, ['--version'])).toMatchObject({ code: 0, out: `${version}\n` });
@@ -18,11 +18,11 @@ it('the command, the API and the package are of one version', async () => {
   expect(await answer.json()).toEqual({ version });
 });
 
-it('the change log tells of this version', () => {
+it('the change log has a section for this version', () => {
   expect(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')).toContain(`\n## [${RELEASE}]`);
 });
 
-it('the API says which row a later release wrote, and what to do, and keeps its log for surprises', async () => {
+it('the API answers 409 to a row of a later release, and does not log an error', async () => {
   const kit = stepKit(memoryStores());
   const newer = new NewerRow({ kind: 'task', name: 'a-1', version: 2, reads: 1, release: RELEASE });
   const logged: unknown[] = [];

@@ -1,4 +1,7 @@
-/** A release of Groupage that runs from a checkout, in a folder: the former one to write a fixture, today's to read it. */
+/**
+ * A release of Groupage that runs from a checkout, in a folder: an earlier release writes a fixture, this one reads
+ * it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,27 +16,27 @@ const WORKER = join(import.meta.dirname, 'fleet-worker.ts');
 export interface Running {
   readonly file: LocalFile;
   readonly clients: ReturnType<typeof localClients>;
-  /** What it wrote to its standard output and error. */
+  /** Its standard output and error. */
   readonly output: () => string;
-  /** The answer to a request, which has to be as expected. @throws Error with what it says instead */
+  /** The answer to a request, if its status is 2xx. @throws Error with the answer otherwise */
   ask<Answer = Record<string, unknown>>(path: string, body?: object, method?: string): Promise<Answer>;
   /** The answer to any request. */
   call(path: string, init?: RequestInit): Promise<Response>;
-  /** Ends when the process and its engines are gone. */
+  /** Resolves when the process and its engines have ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 export interface At {
   /** The checkout. */
   readonly release: string;
-  /** Its data, and its configuration. */
+  /** The folder of its data and its configuration. */
   readonly folder: string;
   readonly config: ConfigInput;
-  /** What its clock shows at the start, in ms of the epoch. @default - that of this machine */
+  /** The time on its clock at the start, in milliseconds since the epoch. @default - this machine's time */
   readonly now?: number;
 }
 
-/** What a release runs on `npm start`: where that is differs. */
+/** The program that a release runs on `npm start`; its path differs between releases. */
 const programOf = (release: string): string => {
   const { scripts } = JSON.parse(readFileSync(join(release, 'package.json'), 'utf8')) as { scripts: { start: string } };
   return join(release, scripts.start.split(' ').at(-1) ?? '');
@@ -74,7 +77,7 @@ export const startRelease = async ({ release, folder, config, now }: At): Promis
   };
 };
 
-/** A worker of a release's fleet. Resolves when it has ended. */
+/** A worker of a release's fleet. `end` resolves when it has ended. */
 export interface Worker {
   readonly output: () => string;
   readonly pid: number | undefined;

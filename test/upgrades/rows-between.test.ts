@@ -1,6 +1,6 @@
 /**
- * The release between: it reads a new version of rows and still writes the old one, beside the next, which writes the new one
- * (docs/how-to/upgrade.md).
+ * A release that reads a new version of rows but still writes the old one, beside the next release, which writes the
+ * new one (docs/how-to/upgrade.md).
  */
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -35,7 +35,7 @@ const ship = operationName('between-ship');
 const fleet = 'between' as FleetName;
 const lease = { partition: 'p' as PartitionId, fence: 1 };
 
-/** Writes that no read comes before, or that change a part of the row only. @param target of locks */
+/** Writes without a read before, or of a part of the row only. @param target of locks */
 const WRITES = (target: ReturnType<typeof fresh>['target']): Record<string, () => Promise<unknown>> => ({
   pause: () => stores.locks.pause(target, pause),
   resume: () => stores.locks.resume(target, pause.id, NOW),
@@ -63,7 +63,7 @@ const versionsIn = async (table: keyof Resources['tables'], key: Item): Promise<
   );
 };
 
-it('leaves a row in the newer version that it has, whichever part it writes', async () => {
+it("a write to a part of a row keeps the row's newer version", async () => {
   const { target } = fresh();
   const keys = [
     ['batchLock', lockKey(target)],
@@ -80,7 +80,7 @@ it('leaves a row in the newer version that it has, whichever part it writes', as
   }
 });
 
-it('writes its own version where there is no row, or all of it is new', async () => {
+it("a write of a whole row, or of a new one, sets the writer's version", async () => {
   const { target } = fresh();
   await stores.locks.pause(target, pause);
   expect(await versionsIn('batchLock', lockKey(target))).toEqual([1]);

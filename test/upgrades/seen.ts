@@ -1,19 +1,19 @@
-/** What can be seen of a release from outside: its queues. */
+/** Reads the queues of a release from outside. */
 import { DeleteMessageCommand, GetQueueUrlCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { eventually } from '../end-to-end/flow.ts';
 import type { Running } from './release.ts';
 
-/** Whether there is a build of the engine that fixtures were written with. */
+/** Whether this platform has a build of the engine that wrote the fixtures. */
 export const hasDynoxide = (): boolean => {
   try {
     return import.meta.resolve(`@dynoxide/${process.platform}-${process.arch}/package.json`) !== '';
   } catch {
-    // No such package: there is no build for this platform.
+    // The package is missing: there is no build for this platform.
     return false;
   }
 };
 
-/** The bodies of all messages of a queue, which are gone then. */
+/** Takes all messages from a queue. @returns their bodies */
 export const takeAll = async ({ clients: { sqs } }: Running, QueueUrl: string): Promise<readonly string[]> => {
   const bodies: string[] = [];
   for (;;) {
@@ -32,7 +32,7 @@ interface Event {
   readonly data: { readonly id: string };
 }
 
-/** The events that come to a queue, until they are enough. */
+/** Receives events from a queue until the condition holds. */
 export const eventsIn = async (
   running: Running,
   QueueName: string,

@@ -1,4 +1,7 @@
-/** Functions of the former release beside today's, on the same queues and tables, as a deployment leaves them for some minutes. */
+/**
+ * Functions of an earlier release beside this one's, on the same queues and tables, as for some minutes of a
+ * deployment.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeded } from '../../src/virtual/random.ts';
@@ -21,7 +24,7 @@ const FORMER = '0.2.0';
 const TASKS = 30;
 const TARGETS = 6;
 const OPERATIONS = ['ship', 'capped', 'single', 'rated', 'reporting', 'merging'] as const;
-/** What is in a function's name, and which code it runs. */
+/** Part of a function's name → the code that it runs. */
 const HANDLER_IN: Readonly<Record<string, FormerHandler>> = {
   Register: 'register',
   Elect: 'elect-leader',
@@ -34,9 +37,9 @@ let flow: Flow;
 let stack: RunningStack;
 let formerPollers: Polling;
 let former: ReadonlyMap<string, LocalFunction>;
-/** Whether today's code has taken the place of the former everywhere. */
+/** Whether this release's code has replaced the earlier code in every function. */
 let isDeployed = false;
-/** Functions that were invoked, by release. */
+/** The invoked functions, by release. */
 const invoked = { former: new Set<string>(), today: new Set<string>() };
 const caps = new Map<string, AtOnce>(OPERATIONS.map((name) => [name, countAtOnce()]));
 
@@ -74,7 +77,7 @@ afterAll(async () => {
   await flow?.stop();
 });
 
-/** The former release's functions, with the environment of today's. */
+/** The earlier release's functions, with the environment of this one's. */
 const formerFunctions = async (
   { functions }: RunningStack,
   host: Parameters<Awaited<ReturnType<typeof formerCode>>['sweep']>[1],
@@ -91,7 +94,7 @@ const formerFunctions = async (
   );
 };
 
-/** Refuses one call of seven for now, and one item of eleven; takes jobs over and reports them by the API. */
+/** Refuses one call of seven and one item of eleven for now. Answers `pending` to jobs, and reports them by the API. */
 const answering = (): Behaviour => {
   const random = seeded(23);
   const reported = (call: ReceivedCall): void =>
@@ -110,7 +113,7 @@ const answering = (): Behaviour => {
   };
   return (call, response) => (caps.get(call.operation) as AtOnce).count(answer)(call, response);
 };
-/** The tasks that calls succeeded for, one entry for each time. */
+/** The ids of tasks for which calls succeeded, once for each success. */
 const done: string[] = [];
 
 /** Tasks of all operations and Targets, some sent twice. @returns their ids */
@@ -135,7 +138,7 @@ const batchesWith = (id: string): ReadonlySet<string> =>
     flow.downstream.calls.filter(({ items }) => items.some((item) => item.id === id)).map(({ batchId }) => batchId),
   );
 
-it('each task ends in one batch, within every cap; and once the former release is gone, nothing of it holds up a Target', async () => {
+it('two releases side by side run each task in one batch, within every cap', async () => {
   const sweeping = setInterval(() => {
     for (const [name, fn] of [...former, ...stack.functions])
       if (name.includes('Sweep')) void fn.invoke({ source: 'aws.events' });
@@ -160,6 +163,6 @@ it('each task ends in one batch, within every cap; and once the former release i
       const { batches = [], waitingTargets = 0 } = await flow.get(`/operations/${operation}`);
       return (batches as string[]).length === 0 && waitingTargets === 0;
     });
-  // On a busy machine a function may have no time left: its message comes back.
+  // On a busy machine a function may run out of time; its message comes back.
   expect(flow.backend.errors().filter((error) => !error.includes('OutOfTime'))).toEqual([]);
 });

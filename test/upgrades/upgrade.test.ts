@@ -1,4 +1,4 @@
-/** Today's release goes on with the data folder that a former one left when it was killed (docs/how-to/upgrade.md). */
+/** This release continues on the data folder of a killed earlier release (docs/how-to/upgrade.md). */
 import { setTimeout } from 'node:timers/promises';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,10 +12,10 @@ import { TODAY, type Upgraded, upgrade } from './kit.ts';
 import { startWorker } from './release.ts';
 import { eventsIn, hasDynoxide, takeAll } from './seen.ts';
 
-/** The version of a row that no release has. */
+/** A row version that no release has. */
 const LATER = 99;
 
-// The tables' file is dynoxide's, which runs on Linux alone.
+// The fixture's tables need dynoxide, which runs on Linux only.
 describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a data folder of %s', (release) => {
   let kit: Upgraded;
   beforeAll(async () => {
@@ -23,14 +23,14 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
   });
   afterAll(() => kit?.stop());
 
-  it('what was on its way, as a message or in a batch, is done once', async () => {
+  it('has its messages and batches under way done once', async () => {
     await kit.ended(FLOOD);
     for (const id of FLOOD) expect(new Set(kit.batchesWith(id)).size, id).toBeLessThanOrEqual(1);
     expect((await kit.task('h-1')).batchId).toBe('hanging/depot=MUC#1#1');
     expect(kit.batchesWith('h-1')).toEqual(['hanging/depot=MUC#1#1']);
   });
 
-  it('what waits goes on waiting, and is done once when it is its turn', async () => {
+  it('keeps waiting tasks, and they are done once when they are due', async () => {
     expect(await kit.task('w-plain')).toMatchObject({ status: 'created', waitsFor: { reason: 'batch-to-fill' } });
     await kit.flush('waiting/depot=MUC');
     const ids = ['w-plain', 'w-urgent', 'w-newer', 'w-heavy', 'w-large', 'w-told', 'w-item'];
@@ -45,7 +45,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(await kit.task('w-cancelled')).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
   });
 
-  it('a batch that is being retried keeps its id and counts its attempts on', async () => {
+  it('keeps the id and attempts of a batch under retry', async () => {
     await kit.ended(['r-1', 'r-2']);
     const [call] = kit.calls.filter(({ operation }) => operation === 'retried');
     expect(call?.batchId).toBe(kit.left.retried.id);
@@ -54,14 +54,14 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(call?.items.find(({ id }) => id === 'r-2')?.payload.text).toBe('x'.repeat(60_000));
   });
 
-  it('a job reports what it was asked before, and is not asked again', async () => {
+  it('lets a job report its earlier batch, without a second call', async () => {
     expect(await kit.task('j-1')).toMatchObject({ status: 'in-progress', waitsFor: { reason: 'job' } });
     await kit.running.ask(`/batches/${encodeURIComponent(kit.left.job.id)}/complete`, {});
     await kit.ended(['j-1', 'j-2']);
     expect(kit.calls.filter(({ operation }) => operation === 'job')).toEqual([]);
   });
 
-  it('a cap holds, and Targets that wait for room get it one by one', async () => {
+  it('keeps a cap, and waiting Targets get the slot one by one', async () => {
     expect(await kit.running.ask('/operations/capped')).toMatchObject({
       waitingTargets: 2,
       batches: [kit.left.holding.id],
@@ -82,7 +82,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await kit.ended(['cap-A', 'cap-B', 'cap-C']);
   });
 
-  it('what is paused stays paused until somebody resumes it', async () => {
+  it('keeps an operation paused until an operator resumes it', async () => {
     const paused = { by: 'person', reason: 'before the upgrade' };
     expect(await kit.running.ask('/operations/paused')).toMatchObject({ paused });
     expect(await kit.task('p-1')).toMatchObject({ status: 'created', waitsFor: { reason: 'operation-paused' } });
@@ -90,13 +90,13 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await kit.ended(['p-1', 'p-2']);
   });
 
-  it('an open circuit stays open until somebody resumes it', async () => {
+  it('keeps a circuit open until an operator resumes it', async () => {
     expect(await kit.running.ask('/operations/circuit')).toMatchObject({ circuit: 'open' });
     await kit.running.ask('/operations/circuit/resume', {});
     await eventually(async () => (await kit.running.ask('/operations/circuit')).circuit !== 'open');
   });
 
-  it('what failed is found, and redriven with its payload', async () => {
+  it('has its failed tasks, which are redriven with their payloads', async () => {
     const ids = ['f-1', 'f-2', 'f-3'];
     for (const found of await kit.ended(ids, 'failed'))
       expect(found).toMatchObject({ error: { code: 'broken' }, run: 1 });
@@ -106,7 +106,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(large.map(({ payload }) => payload.text)).toEqual(['x'.repeat(60_000)]);
   });
 
-  it('what is done stays done: a message that comes again, and keys that were merged', async () => {
+  it('does no task or merged key again', async () => {
     const again = { operation: 'done', id: 'd-1', payload: { depot: 'MUC' } };
     const merged = { operation: 'merging', id: 'm-2', payload: { depot: 'MUC', inputs: [{ id: 'b' }, { id: 'a' }] } };
     const more = { operation: 'merging', id: 'm-3', payload: { depot: 'MUC', inputs: [{ id: 'c' }] } };
@@ -121,12 +121,12 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(kit.calls.filter(({ items }) => items.some(({ id }) => id === 'd-1'))).toEqual([]);
   });
 
-  it('a fan-out of which half was acked is complete once, with the right counts', async () => {
+  it('completes a half-acked fan-out once, with the right counts', async () => {
     const { id, groups, acked, failed, itemOfTask } = kit.left.fanOut;
     const items = itemsOf(id, groups);
     const open = items.slice(acked).filter((item) => item !== itemOfTask);
     const half = items.slice(0, acked);
-    // An ack that comes again changes nothing, whatever it says.
+    // A repeated ack changes nothing, whatever its outcome.
     expect(await kit.running.ask('/fan-outs/acks', { items: half })).toMatchObject({ unknown: [] });
     expect(await kit.running.ask('/fan-outs/acks', { items: open })).toMatchObject({
       fanOuts: [{ id, complete: true }],
@@ -138,7 +138,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     });
   });
 
-  it('claims of a list go on with their tokens, and each job ends once', async () => {
+  it('keeps the claims of a list with their tokens, and each job ends once', async () => {
     const { id, claim, left: jobs } = kit.left.list;
     const path = `/lists/${id}`;
     expect(await kit.running.ask(path)).toMatchObject({ total: 40, leased: 7, started: 4, done: 3, available: 26 });
@@ -171,7 +171,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(await kit.running.ask(path)).toMatchObject(end);
   });
 
-  it('partitions of fleets keep owner, fence and checkpoint, and today’s workers go on from there', async () => {
+  it('keeps partitions of fleets, and new workers continue from their checkpoints', async () => {
     const isSo = async ({ fleet, partitions }: FleetSeen): Promise<void> => {
       for (const each of partitions)
         expect(await kit.running.ask(`/fleets/${fleet}/partitions/${each.id}`)).toMatchObject(each);
@@ -189,7 +189,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
         return found.every((each) => each.checkpoint === checkpoint);
       });
     await worked('old-worker;new-worker;');
-    // As it was, until no worker of the release before is to come back.
+    // Checkpoints stay in the leases until no worker of the earlier release will return.
     expect(await kit.running.ask('/fleets/left')).not.toHaveProperty('checkpointsApart');
     await isSo({ fleet: 'left', partitions: names.map((id) => ({ id, fence: 2 })) });
     await kit.running.ask('/fleets/left/separate-checkpoints', undefined, 'POST');
@@ -200,7 +200,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await next.end('SIGTERM');
   });
 
-  it('dead letters and refused messages are there, and a task among them is registered', async () => {
+  it('has its dead letters and refused messages, and a redriven one is registered', async () => {
     await eventually(async () => {
       await kit.running.ask('/dead-letters/register/redrive', {});
       return (await kit.running.call('/tasks/d-dead')).ok;
@@ -210,7 +210,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(refused.map((body) => JSON.parse(body).errors[0].path)).toEqual(['operation']);
   });
 
-  it('a batch that meets a task of a later release waits until somebody can read that', async () => {
+  it('holds back a batch with a task of a later release', async () => {
     const { task: table } = kit.running.file.tables;
     const tasks = ['y-1', 'y-2'].map((id) => ({ operation: 'waiting', id, payload: { depot: 'LATER' } }));
     await kit.running.ask('/tasks', { tasks });
@@ -220,12 +220,12 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await eventually(() => kit.running.output().includes('has version 99'));
     expect((await kit.running.call('/tasks/y-1')).status).toBe(409);
     expect(kit.batchesWith('y-2')).toEqual([]);
-    // Its message is still there: whoever starts next goes on with it.
+    // The message of the batch stays in the queue, and the next start continues with it.
     await kit.setVersion(table, { Id: 'y-1' }, 1);
     expect(await kit.task('y-1')).toMatchObject({ status: 'created' });
   });
 
-  it('a task whose operation was removed says so and waits, and is done when it is back', async () => {
+  it('keeps a task of a removed operation until the operation returns', async () => {
     expect(await kit.task('x-1')).toMatchObject({ status: 'created', waitsFor: { reason: 'operation-unknown' } });
     expect(kit.running.output()).toContain('! 1 Target of removed has tasks, but the operation is not configured');
     await kit.running.end('SIGTERM');
@@ -234,21 +234,21 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await kit.ended(['x-1']);
   });
 
-  it('and then all of that batch is done, in one', async () => {
+  it('has the held-back batch done once its task is readable', async () => {
     await kit.ended(['y-1', 'y-2']);
     expect([kit.batchesWith('y-1'), kit.batchesWith('y-2')]).toEqual(
       Array.from({ length: 2 }, () => ['waiting/depot=LATER#1#1']),
     );
   });
 
-  it('the batch that an open circuit held is done', async () => {
+  it('has the batch done that an open circuit held back', async () => {
     const { batchId } = await kit.task('c-1');
     await kit.ended(['c-1']);
     expect(kit.batchesWith('c-1')).toEqual([batchId]);
     expect(await kit.running.ask('/operations/circuit')).toMatchObject({ circuit: 'closed' });
   });
 
-  it('events that were not delivered are, and each end is told with one id', async () => {
+  it('has its undelivered events delivered, each end under one id', async () => {
     const told = await eventsIn(kit.running, TOLD, (events) =>
       events.some(({ type }) => type === 'groupage.list.completed'),
     );
@@ -263,10 +263,10 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(late).toContainEqual(expect.objectContaining({ type: 'groupage.task.failed' }));
   });
 
-  it('in the end nothing is stuck', async () => {
+  it('has no stuck work in the end', async () => {
     let said = '';
     for (let looks = 0; looks < 20; looks += 1) {
-      // With this machine's clock: that is what Node's HTTP servers tell.
+      // With this machine's clock, which Node's HTTP servers put into the Date header.
       const { code, out } = await groupage(kit.folder, ['doctor', '--deep']);
       said = out;
       if (code === 0) break;
@@ -276,7 +276,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(kit.running.output()).not.toMatch(/✗/);
   });
 
-  it('every row says of which version it is, but those of operations that nothing has touched since', async () => {
+  it('has a version in every row except untouched rows of operations', async () => {
     const without: string[] = [];
     for (const table of Object.values(kit.running.file.tables))
       for await (const { Items = [] } of paginateScan({ client: kit.running.clients.dynamodb }, { TableName: table }))
@@ -285,7 +285,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(without).not.toContain('op:capped');
   });
 
-  it('and a row of a later release is named by the API, and by a start that meets it', async () => {
+  it('with a row of a later release gets an error from the API and at start', async () => {
     const { file } = kit.running;
     await kit.setVersion(file.tables.task, { Id: 'd-1' }, LATER);
     await kit.setVersion(file.tables.batchLock, { Target: 'done/depot=MUC', Entry: 'lock' }, LATER);

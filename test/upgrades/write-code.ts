@@ -1,6 +1,6 @@
 /**
- * Writes the functions of a release as one module, which side-by-side.test.ts runs beside today's, as a deployment does for some minutes.
- * Run it against a checkout of the release:
+ * Writes the functions of a release as one module. side-by-side.test.ts runs it beside this release's functions. Run
+ * against a checkout of the release:
  *
  *     node scripts/run.mjs test/upgrades/write-code.ts ../groupage-0.2.0 0.2.0
  */
@@ -28,7 +28,7 @@ const {
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  // Its clients are given by whoever runs it.
+  // The code that loads the module provides the clients.
   external: ['@aws-sdk/*'],
   banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
 });

@@ -1,6 +1,6 @@
 /**
- * Writes what a release leaves behind for the next one: its data folder, with something of everything in it, killed while
- * it was busy. Run against a checkout of the release, when that is tagged:
+ * Writes a fixture: the data folder of a release with work in every state, killed while it is busy. Run against a
+ * checkout of the release once the release is tagged:
  *
  *     git worktree add ../groupage-0.1.0 TAG && (cd ../groupage-0.1.0 && npm ci)
  *     node scripts/run.mjs test/upgrades/write-fixture.ts ../groupage-0.1.0 0.1.0
@@ -25,7 +25,7 @@ try {
   const first = await startRelease(at);
   const filled = await fill(first, at.release);
   await first.end('SIGTERM');
-  // Killed after a stop: what follows is cut off amid its work, and the rest was drained before.
+  // The second run is killed, so that its work is cut off. The first run was stopped, so that its work was drained.
   const second = await startRelease(at);
   const expected: Expected = { release: version, writtenAt: await floodAndKill(second, downstream), ...filled };
   const messages = messagesIn(folder);
