@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Runs a tool of this repository; its output if it complains. */
+/** Runs a tool of this repository; returns its output if it fails. */
 const complaint = async (tool: string, ...args: string[]): Promise<string> => {
   try {
     await promisify(execFile)(join(ROOT, 'node_modules/.bin', tool), args, {
@@ -21,9 +21,9 @@ const complaint = async (tool: string, ...args: string[]): Promise<string> => {
 
 describe('the repository', () => {
   it('type-checks', async () => expect(await complaint('tsc', '-p', '.')).toBe(''));
-  it('type-checks the page, which a browser runs', async () =>
+  it("type-checks the console's page, which a browser runs", async () =>
     expect(await complaint('tsc', '-p', 'tools/console/page')).toBe(''));
   it('is formatted and linted', async () =>
     expect(await complaint('biome', 'check', '--error-on-warnings', '.')).toBe(''));
-  it('has nothing that nobody uses', async () => expect(await complaint('knip')).toBe(''));
+  it('has no unused code, files or dependencies', async () => expect(await complaint('knip')).toBe(''));
 });

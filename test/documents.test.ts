@@ -6,7 +6,7 @@ import { anchorsOf, linksOf, pagesOfRepository } from './factories/markdown.ts';
 const ROOT = join(import.meta.dirname, '..');
 const everyPage = (): string[] => pagesOfRepository().map((page) => join(ROOT, page));
 
-it('every link of a document leads to a file and to a heading that there are', () => {
+it('every link of a document leads to an existing file and heading', () => {
   const all = everyPage();
   expect(all.length).toBeGreaterThan(20);
   const wrong = all.flatMap((page) =>
@@ -22,7 +22,7 @@ it('every link of a document leads to a file and to a heading that there are', (
   expect(wrong).toEqual([]);
 });
 
-it('every picture is there, and says in words what it shows', () => {
+it('every picture exists, and has a text alternative', () => {
   const shown = everyPage().flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/!\[([^\]]*)\]\(([^()\s]+)\)/g)].map(([, words = '', file = '']) => ({
       page: relative(ROOT, page),
@@ -35,7 +35,7 @@ it('every picture is there, and says in words what it shows', () => {
   const drawn = readdirSync(join(ROOT, 'docs/images')).map((file) => join(ROOT, 'docs/images', file));
   expect(drawn.filter((file) => !shown.some(({ path }) => path === file))).toEqual([]);
   const drawings = drawn.filter((file) => file.endsWith('.svg'));
-  // On a card of their own, so that they can be read on a dark page; and in words for whoever does not see them.
+  // With a white card, so that they are readable on a dark page, and with a text for readers who cannot see them.
   expect(
     drawings.filter(
       (file) =>
@@ -44,7 +44,7 @@ it('every picture is there, and says in words what it shows', () => {
   ).toEqual([]);
 });
 
-it('every address is a whole one, over TLS unless it is of this machine', () => {
+it('every address in a document is complete, and uses TLS outside of this machine', () => {
   const wrong = everyPage().flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\(([a-z]+:[^()\s]*)\)/g)]
       .map(([, address = '']) => address)
@@ -57,7 +57,7 @@ it('every address is a whole one, over TLS unless it is of this machine', () => 
   expect(wrong).toEqual([]);
 });
 
-it('anchors are those that GitHub makes', () => {
+it('anchors are computed as on GitHub', () => {
   const text = '# A b: c, `d`!\n## Is it?\n## Is it?\n```sh\n# no heading\n```\n### x_y-z (1)\n';
   expect([...anchorsOf(text)]).toEqual(['a-b-c-d', 'is-it', 'is-it-1', 'x_y-z-1']);
 });

@@ -4,31 +4,31 @@ import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What every room may use: it asks nothing of the world and decides nothing. */
+/** Importable everywhere: pure code without I/O. */
 const DOMAIN = ['src/util', 'src/domain'];
 const STEPS = [...DOMAIN, 'src/ports', 'src/steps'];
-/** The virtual machine: its clock and chances, the stores in memory, and the functions as processes on it. */
+/** The virtual machine: its clock and random numbers, the stores in memory, and the functions as processes on it. */
 const VIRTUAL = ['src/virtual', 'src/memory', 'src/processes'];
-/** What runs in the user's account, and what users import. */
+/** Code that runs in the user's account, and code that users import. */
 const PRODUCT = ['src/', 'lib', 'lambdas'];
 
-/** What the HTTP API answers. */
+/** The answers of the HTTP API. */
 const ANSWERS = [
   ...['batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
     (resource) => `src/api/${resource}/responses`,
   ),
   'src/api/shared/answer-schemas',
 ];
-/** What the page is told, and how it is to be shown. */
+/** What the console's page receives, and how to show it. */
 const TOLD_TO_PAGE = [...ANSWERS, 'tools/task-options', 'tools/console/server/shapes', 'src/domain/events/metrics'];
 const PAGE = 'tools/console/page/src';
 
 /**
- * Which folders a folder's files may import beside their own, the most particular first. A folder stands for all that is in it.
- * Of the package, only `bin` and `tools` import tools. Only benchmarks and tests import verification.
+ * The folders from which a folder's files may import beside their own, the most specific first. A folder includes its
+ * subfolders. In the package, only `bin` and `tools` import tools. Only benchmarks and tests import verification.
  */
 const RULES: Readonly<Record<string, readonly string[]>> = {
-  // What runs in the user's account.
+  // Code that runs in the user's account.
   'src/util': [],
   'src/domain': ['src/util'],
   'src/ports': DOMAIN,
@@ -40,7 +40,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'src/api': STEPS,
   lambdas: [...STEPS, 'src/aws', 'src/downstreams', 'src/destinations', 'src/api'],
   lib: DOMAIN,
-  // What users import.
+  // Code that users import.
   'src/config': DOMAIN,
   'src/client': [...DOMAIN, 'src/aws'],
   'src/fleet': [...DOMAIN, 'src/ports', 'src/aws'],
@@ -48,14 +48,14 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'src/memory': [...DOMAIN, 'src/ports', 'src/virtual'],
   'src/processes': [...STEPS, 'src/rows', 'src/virtual', 'src/memory'],
   'src/testing': [...STEPS, ...VIRTUAL, 'src/api', 'src/client'],
-  // What a person runs.
+  // Code that a person runs.
   [`${PAGE}/model`]: [`${PAGE}/base/format`, `${PAGE}/base/router`, ...TOLD_TO_PAGE],
   'tools/console/page': [...TOLD_TO_PAGE, 'src/util/json-text'],
   'tools/simulate': [...STEPS, ...VIRTUAL, 'src/rows'],
   'tools/contract': ['src/', 'tools/'],
   tools: [...PRODUCT, 'tools/', 'examples'],
   bin: [...PRODUCT, 'tools/'],
-  // What verifies.
+  // Code for verification.
   verification: [...STEPS, ...VIRTUAL, 'src/fleet'],
   bench: [...PRODUCT, 'tools/', 'verification', 'examples', 'test/factories'],
   examples: [...PRODUCT, 'tools/', 'bench'],
@@ -70,7 +70,7 @@ const sources = (): string[] =>
   );
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-/** The files of this repository that a file imports: static or not, by name or for what they do alone. */
+/** The files of this repository that a file imports, statically or dynamically, with or without names. */
 const importsOf = (
   file: string,
   pattern = /(?:from|import)\s*\(?\s*['"`](\.{1,2}\/[^'"`]+)['"`]|URL\(\s*['"`](\.{1,2}\/[^'"`]+\.[cm]?[jt]s)['"`]/g,
@@ -78,12 +78,12 @@ const importsOf = (
   [...textOf(file).matchAll(pattern)].map(([, path, ofUrl]) =>
     relative(ROOT, resolve(ROOT, dirname(file), path ?? ofUrl ?? '')),
   );
-/** Those of which more is imported than types. */
+/** Imports of more than types. */
 const loadedBy = (file: string): string[] => [
   ...importsOf(file, /^(?:import|export) (?!type )[^;'=]*'(\.{1,2}\/[^']+)'/gm),
   ...importsOf(file, /import\(\s*'(\.{1,2}\/[^']+)'/g),
 ];
-/** The packages of which a file imports more than types. */
+/** The packages from which a file imports more than types. */
 const packagesOf = (file: string): string[] =>
   [...textOf(file).matchAll(/^(?:import|export) (?!type )[^;'=]*\bfrom '([a-z@][^']*)'/gm)].map(
     ([, name = '']) => name,
@@ -92,7 +92,7 @@ const packagesOf = (file: string): string[] =>
 const isIn = (file: string, name: string): boolean =>
   file.startsWith(name.endsWith('/') ? name : `${name}/`) || file === `${name}.ts`;
 
-it('a folder imports from the folders that its rule names, and from no other', () => {
+it('a folder imports only from the folders that its rule names', () => {
   const wrong = sources().flatMap((file) => {
     const [folder, may] = Object.entries(RULES).find(([name]) => isIn(file, name)) ?? [];
     if (!folder || !may) return [`${file}: no rule says what it may import`];
@@ -103,7 +103,7 @@ it('a folder imports from the folders that its rule names, and from no other', (
   expect(wrong).toEqual([]);
 });
 
-it('what the API answers is known to its functions, and to the page, by its types alone', () => {
+it("the functions and the page import the API's answers as types only", () => {
   const isOfAnswers = (file: string): boolean => /^src\/api\/(?:[\w-]+\/responses|shared\/described)\.ts$/.test(file);
   const wrong = sources()
     .filter((file) => (isIn(file, PAGE) || isIn(file, 'src')) && !isOfAnswers(file))
@@ -112,7 +112,7 @@ it('what the API answers is known to its functions, and to the page, by its type
   expect(loadedBy('tools/cli/shared/answers.ts').filter(isOfAnswers)).toHaveLength(9);
 });
 
-it('the domain asks nothing of the world: no package but those that only compute, no clock, no chance, no environment', () => {
+it('the domain is pure: no clock, randomness, environment, or package with I/O', () => {
   const files = sources().filter((file) => isIn(file, 'src/domain') || isIn(file, 'src/util'));
   expect(files.length).toBeGreaterThan(80);
   const allowed = ['zod', 'zod/mini', 'node:crypto', 'p-limit'];
@@ -129,7 +129,7 @@ it('the domain asks nothing of the world: no package but those that only compute
   expect(wrong).toEqual([]);
 });
 
-it('what test kits and workers load has no SDK in it that they could do without', () => {
+it('test kits and workers load no AWS SDK without need', () => {
   const reached = (file: string, seen = new Set<string>([file])): Set<string> => {
     for (const next of loadedBy(file)) if (!seen.has(next)) reached(next, seen.add(next));
     return seen;
@@ -140,11 +140,11 @@ it('what test kits and workers load has no SDK in it that they could do without'
   expect(packages('src/client/client.ts')).not.toEqual([]);
 });
 
-/** What runs in the user's account, on a person's machine, or verifies: examples and benchmarks use it as others do. */
+/** Code of the product and of verification; examples and benchmarks import it like other users. */
 const isOurs = (file: string): boolean => !/^(?:bench|examples|scripts)\//.test(file);
 const isWithin = (folder: string, outer: string): boolean => `${folder}/`.startsWith(`${outer}/`);
 
-it('no folder reaches itself through another, but for a folder and its own subfolder', () => {
+it('no folder imports itself through another, except a folder and its subfolder', () => {
   const imports = new Map<string, Set<string>>();
   for (const file of sources().filter(isOurs))
     for (const imported of importsOf(file).filter(isOurs))
@@ -159,7 +159,7 @@ it('no folder reaches itself through another, but for a folder and its own subfo
   expect(circles).toEqual([]);
 });
 
-it('the rules see the imports that there are', () => {
+it('the import rules see existing imports', () => {
   expect(importsOf('src/steps/lead/group.ts')).toContain('src/domain/batches/lock.ts');
   expect(importsOf('tools/local/main.ts')).toContain('examples/flights/downstream.ts');
   expect(sources().length).toBeGreaterThan(80);

@@ -1,4 +1,4 @@
-/** The page of the metrics is what the list of them says: `npm test -- test/metrics-page.test.ts -u` writes it anew. */
+/** The metrics page is computed from the list: `npm test -- test/metrics-page.test.ts -u` rewrites it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const rows = Object.entries(METRICS).map(([name, { unit, by, meaning }]) => {
 });
 const table = ['| metric | unit | by | what | from the log line |', '|---|---|---|---|---|', ...rows, ''].join('\n');
 
-it('the page has every metric, with its unit, its dimensions, its meaning and where it comes from', async () => {
+it('the metrics page has every metric with unit, dimensions, meaning and source', async () => {
   const page = readFileSync(PAGE, 'utf8');
   expect(page).toMatch(TABLE);
   await expect(page.replace(TABLE, `$1${table}$2`)).toMatchFileSnapshot(PAGE);
@@ -36,7 +36,7 @@ it('every metric comes from an event', () => {
     expect([name, eventsOf(name).length > 0]).toEqual([name, true]);
 });
 
-it('the queries of the page name fields that log lines have', () => {
+it('the queries of the metrics page use existing fields of log lines', () => {
   const logged: Record<string, unknown>[] = [];
   const log = (message: string, fields: Record<string, unknown>) => logged.push({ message, level: '', ...fields });
   const report = reportTo({ info: log, warn: log, error: log });
@@ -59,7 +59,7 @@ it('the queries of the page name fields that log lines have', () => {
   expect([...new Set(named)].filter((field) => !field.startsWith('@') && !known.has(field))).toEqual([]);
 });
 
-it('the page counts what an operation and a stage have', () => {
+it('the metrics page counts the metrics of an operation and a stage', () => {
   const all = Object.values(METRICS);
   const of = (dimension?: string) => all.filter(({ by }) => (by as readonly string[])[0] === dimension).length;
   const page = readFileSync(PAGE, 'utf8').replaceAll('\n', ' ');

@@ -5,7 +5,7 @@ import { MUTANTS } from '../bench/mutants/list.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-it('what each mutant changes is there, once, and so are the tests that have to notice it', () => {
+it("each mutant's code exists once, and its tests exist", () => {
   const lost = MUTANTS.flatMap(({ file, find, put, noticedBy }) => [
     ...(readFileSync(join(ROOT, file), 'utf8').split(find).length === 2 ? [] : [`${file}: ${find}`]),
     ...(find === put ? [`${file}: ${find} stays as it is`] : []),

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../lib/temporary-folder.ts';
 const ROOT = join(import.meta.dirname, '..');
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, string> };
 
-/** What a module exports, by the names in its source. */
+/** The exported names of a module, from its source. */
 const exportedBy = (file: string): string[] => {
   const source = readFileSync(join(ROOT, file), 'utf8');
   const lists = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
@@ -24,9 +24,9 @@ const exportedBy = (file: string): string[] => {
   );
 };
 
-it('the reference has a page for each entry of the package, with all that it exports, and every docstring can be read', async () => {
+it('the API reference documents every export of each package entry', async () => {
   const made = join(temporaryFolder('reference'), 'reference');
-  // Ends with an error where a link leads nowhere, or something is named that is not exported.
+  // Fails if a link is broken, or a docstring names something that is not exported.
   await promisify(execFile)(process.execPath, ['scripts/reference.ts', made], { cwd: ROOT });
   const pages = readdirSync(made, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
   const entries = Object.entries(exports).filter(([, file]) => file.endsWith('.ts'));

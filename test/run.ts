@@ -1,13 +1,13 @@
 /**
- * Runs the suite on a backend that a machine may not have: `npm run test:containers`, `npm run test:deploy`. Where it is
- * missing that is said, and is a failure only where nothing may be missing.
+ * Runs the suite on a backend that a machine may lack: `npm run test:containers`, `npm run test:deploy`. If the
+ * backend is missing, a message says so; that is a failure only if nothing may be missing.
  *
- *   node scripts/run.mjs test/run.ts BACKEND [ARGUMENT OF VITEST…]
+ * node scripts/run.mjs test/run.ts BACKEND [ARGUMENT OF VITEST…]
  */
 import { javaProblem } from '../tools/local/dynamodb-local.ts';
 import { NOTHING_MAY_BE_MISSING } from './backends/missing.ts';
 
-/** Why a backend cannot run here, in words. */
+/** The reason why a backend cannot run here. */
 const PROBLEMS: Readonly<Record<string, () => Promise<string | undefined>>> = {
   'local-processes': async () => {
     const { localStackProblem } = await import('./backends/engines/localstack.ts');
@@ -28,7 +28,7 @@ if (problem) {
   console.error(`The suite on ${backend} was ${NOTHING_MAY_BE_MISSING ? 'not run' : 'skipped'}: ${problem}`);
   process.exit(NOTHING_MAY_BE_MISSING ? 1 : 0);
 }
-// From here on this process is Vitest's own, which reads its arguments and ends it.
+// From here on this process is Vitest's, which reads its arguments and ends it.
 process.env.GROUPAGE_BACKEND = backend;
 process.argv = [process.execPath, 'vitest', 'run', ...args];
 await import(new URL('../node_modules/vitest/vitest.mjs', import.meta.url).href);

@@ -13,7 +13,7 @@ const file = (status: string, assertionResults: readonly object[]) => ({ name: '
 
 type Run = readonly [report: unknown, status: number];
 
-/** What is said of these runs, and the exit status. */
+/** The output for these runs, and the exit status. */
 const sayingsOf = async (...runs: readonly Run[]) => {
   const args = runs.map(([report, status], index) => {
     const path = join(folder, `${index}.json`);
@@ -26,7 +26,7 @@ const sayingsOf = async (...runs: readonly Run[]) => {
   );
   return { lines: ended.stdout.trim().split('\n'), code: ended.code };
 };
-/** The last line of that, and the exit status. */
+/** The last line of the output, and the exit status. */
 const summaryOf = async (...runs: readonly Run[]) => {
   const { lines, code } = await sayingsOf(...runs);
   return [lines.at(-1), code];
@@ -48,9 +48,9 @@ describe('the last line of a CI run', () => {
   });
 
   it.each([
-    ['a report that is missing', undefined],
-    ['a report that was cut off', '{"testResu'],
-    ['a report that says nothing', {}],
+    ['a missing report', undefined],
+    ['a truncated report', '{"testResu'],
+    ['an empty report', {}],
     ['a file without its tests', { testResults: [{ name: 'a.test.ts', status: 'passed' }] }],
     ['a report without a test', { testResults: [] }],
     ['a file that could not be run', { testResults: [file('failed', [])] }],
@@ -60,7 +60,7 @@ describe('the last line of a CI run', () => {
     expect(code).toBe(1);
   });
 
-  it('follows what went wrong with each test that failed, without the way there', async () => {
+  it('follows the error of each failed test, without its stack', async () => {
     const failureMessages = ['Error: 1 is not 2\n\n- 1\n+ 2\n    at over (here.ts:1:1)\n    at there.ts:2:2'];
     const report = { testResults: [file('failed', [passed, { ...passed, status: 'failed', failureMessages }])] };
     const { lines } = await sayingsOf([report, 1]);

@@ -13,7 +13,7 @@ describe('the body of a call', () => {
     attempt: 2,
   };
 
-  it('is the envelope of the contract around the payloads as they were sent', () => {
+  it("is the contract's envelope around the payloads as they were sent", () => {
     const items = [
       { id: id('a'), payload: '{ "n": 12345678901234567890 }' },
       { id: id('b"'), payload: '{}' },
@@ -24,13 +24,13 @@ describe('the body of a call', () => {
     );
     const empty = printCall({ ...call, items: [] });
     const added = items.reduce((sum, item) => sum + itemBytes(item.id, item.payload), 0);
-    // What a batch's bytes are counted by is what its items really add, but for the last comma.
+    // The counted bytes of a batch are those that its items add, except for the last comma.
     expect(Buffer.byteLength(body) - Buffer.byteLength(empty)).toBe(added - 1);
   });
 });
 
 describe('the count of revivals on a message', () => {
-  it('is a count, whatever somebody else wrote there: delays are made from it', () => {
+  it('is a number, whatever the attribute contains', () => {
     expect(['0', '3', '20'].map(revivalsOf)).toEqual([0, 3, 20]);
     for (const odd of [undefined, '', 'NaN', '-1', '0.5', '1e300', 'Infinity', ' 3', '9'.repeat(400)])
       expect(revivalsOf(odd), odd).toBe(0);
@@ -59,7 +59,7 @@ describe('a rejection', () => {
     expect(JSON.parse(text)).toMatchObject({ errorsInAll: 15_000, errors: many.slice(0, 20) });
   });
 
-  it('is read back, and told from anything else', () => {
+  it('is read back, and distinguished from other texts', () => {
     expect(parseRejection(printed('{"a":1}'))).toEqual({
       messageId: 'm-1',
       body: '{"a":1}',
@@ -75,7 +75,7 @@ describe('a rejection', () => {
       expect(parseRejection(junk), junk).toBeUndefined();
   });
 
-  it('fits into a message, whatever it has to hold', () => {
+  it('fits into a message, whatever it contains', () => {
     for (const body of ['x'.repeat(1_048_576), '\u0001'.repeat(1_048_576), 'ü'.repeat(524_288), '"'.repeat(700_000)]) {
       const text = printed(body);
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_048_576);

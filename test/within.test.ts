@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TimeIsUp, within } from '../src/ports/machine.ts';
 
-it('answers what the work comes to, within its time', async () => {
+it('within() gives the result of work that ends in time', async () => {
   await expect(within(60_000, async () => 7)).resolves.toBe(7);
   await expect(
     within(60_000, async () => {
@@ -10,7 +10,7 @@ it('answers what the work comes to, within its time', async () => {
   ).rejects.toThrow(RangeError);
 });
 
-it('gives up on work that takes too long, and hears nothing of what becomes of it', async () => {
+it('within() gives up on slow work, and ignores its later outcome', async () => {
   const work = Promise.withResolvers<void>();
   await expect(within(5, () => work.promise)).rejects.toThrow(TimeIsUp);
   await expect(within(-5, () => new Promise(() => {}))).rejects.toThrow('no answer within -5 ms');

@@ -12,7 +12,7 @@ const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   theirs: { TABLE: 'theirs' },
 };
 
-/** A client that answers by the names of commands. */
+/** A client whose answers depend on the name of the command. */
 const answering = <Client extends object>(
   client: Client,
   answers: Readonly<Record<string, (input: Record<string, string>) => object>>,
@@ -47,7 +47,7 @@ const clients: DeployedClients = {
 it.each([
   ['Shop', 'first'],
   ['Shop/Returns', 'second'],
-])('of several instances in a stack the functions and tables of one are looked at: %s', async (service, name) => {
+])('the doctor reads only the functions and tables of one instance in a stack: %s', async (service, name) => {
   expect(await readDeployed(clients, 'Shop', service)).toEqual({
     queues: [],
     functions: [`${name}-register`],

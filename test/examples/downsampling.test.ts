@@ -1,4 +1,4 @@
-/** The example does what its README says: run as a person runs it. */
+/** The example does what its README says, run as a user runs it. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,8 @@ import { burst, scattered, WINDOW, windows } from '../../examples/downsampling/r
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
 
-it('71 requests of a window are one job, and need none when they are asked once more', async () => {
-  // Windows of 15 seconds: a machine with other work to do takes some to send and register all of them.
+it('the downsampling example runs 71 requests of a window as one job, and none again', async () => {
+  // Windows of 15 seconds: a busy machine takes some of them to send and register all requests.
   const { stdout } = await promisify(execFile)(NODE, ['examples/downsampling/run.ts', '--scale', '20'], { cwd: ROOT });
   const row = (name: string): string[] =>
     stdout
@@ -22,14 +22,14 @@ it('71 requests of a window are one job, and need none when they are asked once 
   expect(row('jobs started')).toEqual(['71', '1']);
   expect(row('inputs done')).toEqual(['6,311', '160']);
   expect(Number(row('most jobs at once')[0])).toBeLessThanOrEqual(25);
-  // Measured, so by what the machine was late; not less than 71 starts of three minutes, and one.
+  // Measured, so it includes delays; at least 71 starts of three minutes, and one.
   const [alone, together] = row('minutes of start-ups').map(Number) as [number, number];
   expect(alone).toBeGreaterThanOrEqual(71 * 3);
   expect(together).toBeGreaterThanOrEqual(3);
   expect(stdout).toContain('Asked again, 9 requests: 0 jobs started, ');
 });
 
-it('requests are the same at every run, each within its window', () => {
+it('the downsampling requests are the same in each run, each within its window', () => {
   for (const [requests, count, products] of [
     [burst, 71, 1],
     [scattered, 6, 3],

@@ -1,4 +1,4 @@
-/** The example does what its README says: run as a person runs it, with fewer flights. */
+/** The example does what its README says, run as a user runs it, with fewer flights. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
 
-it('each flight is counted once, although one worker joins, one is killed and one is restarted', async () => {
+it('the fleet example counts each flight once though workers join, die and restart', async () => {
   const out = temporaryFolder('fleet-example');
   const args = ['examples/fleet/run.ts', '--flights', '3000', '--seconds', '18', '--out', out];
   const { stdout } = await promisify(execFile)(NODE, args, { cwd: ROOT });
@@ -22,12 +22,12 @@ it('each flight is counted once, although one worker joins, one is killed and on
   expect(stdout.match(/^ *\d+ s {2}.*$/gm)?.map((line) => line.replace(/^ *\d+ s {2}/, ''))).toEqual(names);
   const picture = readFileSync(join(out, 'owners.svg'), 'utf8');
   for (const name of names) expect(picture).toContain(`>${name}</text>`);
-  // Those that nothing was done to have been there all the time. A legend's colours are lower than a partition's.
+  // Untouched workers are there all the time. A legend's bars are lower than a partition's.
   for (const worker of [0, 3]) expect(picture).toContain(`height="15" class="w${worker}"`);
   expect(picture.match(/class="l y">/g)).toHaveLength(PARTITIONS);
 });
 
-it('the stream is in order, and all flights of an origin are in one partition', () => {
+it('the flight stream is in order, with all flights of an origin in one partition', () => {
   const flights = readFlights(20_000);
   expect(flights.map(({ after }) => after)).toEqual(flights.map(({ after }) => after).sort((a, b) => a - b));
   expect([flights[0]?.after, flights.at(-1)?.after]).toEqual([0, 1]);
@@ -43,7 +43,7 @@ it('the stream is in order, and all flights of an origin are in one partition', 
   expect(counts.reduce((sum, origins) => sum + origins)).toBe(Object.keys(whole).length);
 });
 
-it('what a worker owned ends with it, told or not', () => {
+it("a worker's partitions end with it in the picture, reported or not", () => {
   const owners = new Owners();
   const event = (name: 'acquired' | 'handed-over', partition: string) =>
     ({ event: name, partition, fence: 1, fleet: 'f', node: 'n' }) as FleetEvent;

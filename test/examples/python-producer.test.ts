@@ -1,4 +1,4 @@
-/** The producer in Python, as a process of its own, on a local stack. */
+/** The Python producer as its own process, on a local stack. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'examples/producers/python');
 const SCHEMA = ['--schema', join(ROOT, 'contract/register-message.schema.json')];
 
-describe('the producer in Python', () => {
+describe('the Python producer', () => {
   let flow: LocalFlow;
   let environment = '';
   let missing = '';
@@ -37,7 +37,7 @@ describe('the producer in Python', () => {
   });
   afterAll(() => flow?.stop());
 
-  /** Runs it until it ends. @param endpoint of SQS */
+  /** Runs the producer to its end. @param endpoint of SQS */
   const run = async (messages: readonly object[], options: readonly string[] = [], endpoint = sqsOf(flow)) => {
     const program = join(environment, 'bin', 'python');
     const child = spawn(program, ['send.py', '--queue-url', flow.queue('registerQueue'), ...options], {
@@ -56,7 +56,7 @@ describe('the producer in Python', () => {
   };
   const task = (n: number, more: object = {}) => ({ operation: 'ship', payload: { depot: 'PY', n }, ...more });
 
-  it('sends tasks under ids that it makes up, and all of them end', async () => {
+  it('sends tasks under generated ids, and all of them end', async () => {
     const { status, ids, said } = await run([task(0), task(1, { priority: 9, correlationId: 'née' })], SCHEMA);
     expect([status, said, new Set(ids).size]).toEqual([0, '', 2]);
     const ended = await flow.ended(ids);
@@ -67,14 +67,14 @@ describe('the producer in Python', () => {
     expect(ended[1]).toMatchObject({ priority: 9, correlationId: 'née' });
   });
 
-  it('sends again what SQS did not take of a batch; with its own ids that is one task each, also when all is sent again', async () => {
+  it('retries the refused part of a batch, and its ids prevent duplicates', async () => {
     const front = await refusingHalf(flow);
     try {
       const tasks = Array.from({ length: 25 }, (_, n) => ({ ...task(n), id: `python-${n}` }));
       const sent = await run(tasks, [], front.endpoint);
       expect([sent.status, sent.said]).toEqual([0, '']);
       expect(sent.ids).toEqual(tasks.map(({ id }) => id));
-      // Three batches, of which each was sent again without those that had been taken.
+      // Three batches, each retried without the accepted messages.
       expect(front.sizes).toEqual([10, 5, 10, 5, 5, 2]);
       await flow.settled(sent.ids);
       const again = await run(tasks);
@@ -87,7 +87,7 @@ describe('the producer in Python', () => {
     }
   });
 
-  it('says what is wrong with a task before it is sent, where it has the schema', async () => {
+  it('reports an invalid task before sending, if it has the schema', async () => {
     const bad = task(0, { id: 'bad-1', priority: 99, expiresIn: 'soon' });
     const { status, ids, said } = await run([bad], SCHEMA);
     expect([status, ids]).toEqual([1, []]);
@@ -96,7 +96,7 @@ describe('the producer in Python', () => {
     expect(await flow.task('bad-1')).toBeUndefined();
   });
 
-  it('does not notice it without: then Groupage refuses the task, with its reasons', async () => {
+  it('sends an invalid task without the schema, and Groupage refuses it with reasons', async () => {
     const { status, ids } = await run([task(0, { id: 'bad-2', priority: 99 })]);
     expect([status, ids]).toEqual([0, ['bad-2']]);
     const rejection = await eventually(async () => {
@@ -111,7 +111,7 @@ describe('the producer in Python', () => {
 
 const sqsOf = (flow: LocalFlow): string => new URL(flow.queue('registerQueue')).origin;
 
-/** SQS that takes every second message of what it is sent for the first time, and of what is left all of it. */
+/** SQS that refuses every second message the first time, and accepts the rest. */
 const refusingHalf = async (flow: LocalFlow) => {
   const sizes: number[] = [];
   const seen = new Set<string>();

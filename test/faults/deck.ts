@@ -1,7 +1,7 @@
-/** Chance that leaves nothing out: cards in random order, shuffled again when all have been drawn. */
+/** A random choice that leaves nothing out: cards in random order, shuffled again when all have been drawn. */
 import type { Random } from '../../src/virtual/random.ts';
 
-/** @returns what draws the next card. Of so many draws as there are cards, each card is one. */
+/** @returns a function that draws the next card. As many draws as there are cards give each card once. */
 export const shuffled = <Card>(random: Random, cards: readonly Card[]): (() => Card) => {
   let left: Card[] = [];
   return () => {

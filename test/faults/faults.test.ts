@@ -1,6 +1,6 @@
 /**
- * The local runtime killed at random moments, with its engine, under producers that go on and a downstream that
- * misbehaves: docs/how-to/test-groupage.md, "Real faults".
+ * The local runtime killed at random moments, with its engine, while producers send and the downstream misbehaves:
+ * docs/how-to/test-groupage.md, "Real faults".
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DOWNSTREAM_FAULTS } from './faulty-downstream.ts';
@@ -10,7 +10,7 @@ import { type Ending, runFaults } from './run.ts';
 
 const KILLS = Number(process.env.GROUPAGE_FAULT_KILLS ?? 4);
 const SEED = Number(process.env.GROUPAGE_FAULT_SEED ?? Math.floor(Math.random() * 1e6));
-/** Of so many kills some surely meet a start. */
+/** Among this many kills, some surely happen during a start. */
 const MANY = 20;
 
 const counted = <T>(all: readonly T[]): Map<T, number> => {
@@ -19,7 +19,7 @@ const counted = <T>(all: readonly T[]): Map<T, number> => {
   return counts;
 };
 
-/** What a run came to, for people. */
+/** Prints the counts of a run. */
 const printSummary = ({ ledger, faults, lives, done, left }: Ending, seconds: number): void => {
   const counts = [
     ['tasks acknowledged', ledger.acknowledged.size],
@@ -54,24 +54,20 @@ describe(`${KILLS} kills at random (GROUPAGE_FAULT_SEED=${SEED})`, () => {
     expect(ending.faults.doubled, explained()).toEqual([]);
     expect(ending.faults.misplaced, explained()).toEqual([]);
   });
-  it('give every task the result that the downstream gave it, and no other', () =>
-    expect(ending.faults.different, explained()).toEqual([]));
-  it('hand every payload on as it was sent', () => expect(ending.faults.altered, explained()).toEqual([]));
-  it('keep the runtime from no start, and end none but the life that was killed', () =>
-    expect(ending.lives.failures).toEqual([]));
+  it('give every task a result of the downstream', () => expect(ending.faults.different, explained()).toEqual([]));
+  it('pass every payload on unchanged', () => expect(ending.faults.altered, explained()).toEqual([]));
+  it('prevent no start, and end only the killed process', () => expect(ending.lives.failures).toEqual([]));
   if (KILLS >= MANY) it('leave no message behind', () => expect(ending.left).toEqual({}));
 
-  it('really happened', () => {
+  it('happened in every kind', () => {
     const counts = counted(ending.lives.kills.map(({ of }) => of));
     const [starting, working, engine] = KILLED.map((of) => counts.get(of) ?? 0);
     expect((starting ?? 0) + (working ?? 0)).toBe(KILLS);
     expect(Math.min(working ?? 0, engine ?? 0, ending.lives.restarts())).toBeGreaterThan(0);
     if (KILLS >= MANY) expect(starting).toBeGreaterThan(0);
   });
-  it.each(DOWNSTREAM_FAULTS)('come with a downstream that now and then %s', (fault) =>
+  it.each(DOWNSTREAM_FAULTS)('include a downstream that %s', (fault) =>
     expect(ending.done.get(fault)).toBeGreaterThan(0),
   );
-  it.each(PRODUCER_DEEDS)('come with a producer that now and then %s', (deed) =>
-    expect(ending.done.get(deed)).toBeGreaterThan(0),
-  );
+  it.each(PRODUCER_DEEDS)('include a producer that %s', (deed) => expect(ending.done.get(deed)).toBeGreaterThan(0));
 });

@@ -1,4 +1,4 @@
-/** A batch API that misbehaves at random, and remembers what it said about every task. */
+/** A batch API that misbehaves at random, and records its answer for every task. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { add } from '../../bench/meter.ts';
@@ -7,7 +7,7 @@ import { type ReceivedCall, startTestDownstream, type TestDownstream } from '../
 import { cards, shuffled } from './deck.ts';
 import type { Ledger, Outcome } from './ledger.ts';
 
-/** What goes wrong with whole calls. */
+/** Faults of whole calls. */
 const CALL_FAULTS = [
   'hangs',
   'resets the connection before it reads',
@@ -19,13 +19,13 @@ const CALL_FAULTS = [
   'answers 503',
   'answers 429 with Retry-After',
 ] as const;
-/** What it does with single items in calls that it does answer. */
+/** Faults of single items in answered calls. */
 const ITEM_FAULTS = ['fails an item', 'asks to retry an item', 'leaves an item out'] as const;
 export const DOWNSTREAM_FAULTS: readonly string[] = [...CALL_FAULTS, ...ITEM_FAULTS];
 
-/** Calls and items that nothing goes wrong with, to each of the above. */
+/** Calls and items without a fault, for each round of the faults above. */
 const [GOOD_CALLS, GOOD_ITEMS] = [14, 20];
-/** It works for up to this long (ms), so that kills meet calls that are under way. */
+/** Each call takes up to this long (ms), so that kills meet calls under way. */
 const WORK = 200;
 
 type CallFault = (typeof CALL_FAULTS)[number];
@@ -33,9 +33,9 @@ type Items = ReceivedCall['items'];
 
 export interface FaultyDownstream extends TestDownstream {
   readonly given: Ledger['given'];
-  /** What it did, how often. */
+  /** The count of each fault and of good answers. */
   readonly done: ReadonlyMap<string, number>;
-  /** What it did in a call. */
+  /** The fault, or the answer, of a call. */
   answerTo(call: ReceivedCall): string | undefined;
 }
 
@@ -71,7 +71,7 @@ export const startFaultyDownstream = async (random: Random): Promise<FaultyDowns
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** A proper answer in a call that goes wrong: none of these results may ever be shown. */
+/** A valid answer in a failing call: none of these results may ever be shown. */
 const lies = (items: Items, why: string): string =>
   JSON.stringify({ results: items.map(({ id }) => ({ id, status: 'succeeded', result: { never: why } })) });
 
@@ -107,7 +107,7 @@ const misbehave = (fault: CallFault, { items, batchId }: ReceivedCall, response:
   }
 };
 
-/** Proper answers, now and then without a body, mostly item by item. No two answers say the same. */
+/** Valid answers: rarely without a body, mostly with a result for each item. No two results are equal. */
 const answering = (random: Random, done: Map<string, number>) => {
   const given = new Map<string, Outcome[]>();
   const drawItem = shuffled(random, cards(ITEM_FAULTS, GOOD_ITEMS));

@@ -13,7 +13,7 @@ const call = (batchId: string, ...ids: readonly string[]): ReceivedCall => ({
   items: ids.map((id) => ({ id, payload })),
   text: '',
 });
-/** One task that was sent, called about, answered and shown as it should be. */
+/** One task that was sent, called, answered and shown correctly. */
 const aLedger = (fields: Partial<Ledger> = {}): Ledger => ({
   acknowledged: new Map([['a', { payload, target: 'ship/depot=MUC', via: 'SendMessage', at: 0 }]]),
   calls: [call('b1', 'a'), call('b1', 'a')],
@@ -34,29 +34,29 @@ const shownAs = (fields: object): Partial<Ledger> => ({
   shown: new Map([['a', { status: 'succeeded', result: 2, batchId: 'b1', ...fields }]]),
 });
 
-it('finds nothing wrong with a task that was called about twice and shows one of the answers', () => {
+it('the ledger accepts a task that was called twice and shows one of the results', () => {
   expect(faultsIn(aLedger())).toEqual(NONE);
 });
 
 it.each<[string, Partial<Ledger>, Partial<typeof NONE> | object]>([
-  ['a task that was acknowledged and is unknown', { shown: new Map() }, { lost: ['a'] }],
+  ['an acknowledged task that is unknown', { shown: new Map() }, { lost: ['a'] }],
   ['a task that did not end', shownAs({ status: 'in-progress' }), { lost: ['a'] }],
   [
-    'a task that is stored, which nobody was told of, and did not end',
+    'a stored task, not acknowledged, that did not end',
     { shown: new Map([...aLedger().shown, ['b', { status: 'created' }]]) },
     { lost: ['b'] },
   ],
   ['a task in two batches', { calls: [call('b1', 'a'), call('b2', 'a')] }, { doubled: ['a'] }],
   ['a task that shows another batch', shownAs({ batchId: 'b3' }), { misplaced: ['a'] }],
   ['a result that was not given', shownAs({ result: 3 }), { different: ['a'] }],
-  ['a success that was no answer', { given: new Map() }, { different: ['a'] }],
-  ['a failure that was none', shownAs({ status: 'failed', result: undefined, error: {} }), { different: ['a'] }],
+  ['a success without an answer', { given: new Map() }, { different: ['a'] }],
+  ['a failure without an answer', shownAs({ status: 'failed', result: undefined, error: {} }), { different: ['a'] }],
   [
-    'a payload that changed on its way',
+    'a changed payload',
     { calls: [{ ...call('b1', 'a'), items: [{ id: 'a', payload: { depot: 'MUC', n: 2 } }] }] },
     { altered: ['a'] },
   ],
   ['a task under another Target', { calls: [{ ...call('b1', 'a'), target: 'ship/depot=FRA' }] }, { altered: ['a'] }],
-])('finds %s', (_, fields, faults) => {
+])('the ledger finds %s', (_, fields, faults) => {
   expect(faultsIn(aLedger(fields))).toEqual({ ...NONE, ...faults });
 });

@@ -1,17 +1,17 @@
-/** What the producers, the downstream and the stack each know of every task, and whether they agree. Pure. */
+/** Compares what the producers, the downstream and the stack recorded for every task. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ReceivedCall } from '../factories/downstream.ts';
 
-/** A task that a producer was told has been taken. */
+/** A task that was acknowledged to its producer. */
 export interface Sent {
   readonly payload: object;
   readonly target: string;
-  /** How it was sent, and when that was acknowledged (ms since 1970). */
+  /** How the task was sent, and when the acknowledgement came (ms since 1970). */
   readonly via: string;
   readonly at: number;
 }
 
-/** What became of a task: as the downstream answered, or as the stack shows it. */
+/** The end of a task, as the downstream answered it or as the stack shows it. */
 export interface Outcome {
   readonly status: string;
   readonly result?: unknown;
@@ -22,23 +22,23 @@ export interface Ledger {
   readonly acknowledged: ReadonlyMap<string, Sent>;
   /** Every call that reached the downstream. */
   readonly calls: readonly ReceivedCall[];
-  /** What the downstream answered about a task, in calls about that task and to the last byte. */
+  /** The downstream's results for a task, from calls that were answered completely. */
   readonly given: ReadonlyMap<string, readonly Outcome[]>;
-  /** What the stack shows in the end: of the tasks above, and of every other that is stored. */
+  /** The final state of the tasks above, and of every other stored task. */
   readonly shown: ReadonlyMap<string, (Outcome & { readonly batchId?: string }) | undefined>;
 }
 
-/** The tasks that something is wrong with. Each list has to be empty. */
+/** The tasks with a fault. Each list must be empty. */
 export interface Faults {
   /** Acknowledged or stored, and without an end. */
   readonly lost: readonly string[];
-  /** Seen by the downstream in more than one batch. */
+  /** Received by the downstream in more than one batch. */
   readonly doubled: readonly string[];
-  /** Shown in another batch than the one that the downstream saw. */
+  /** Shown in another batch than the downstream received. */
   readonly misplaced: readonly string[];
-  /** With an end that the downstream never gave them. */
+  /** Shown with a result that the downstream did not give. */
   readonly different: readonly string[];
-  /** Handed to the downstream otherwise than they were sent, or under another Target. */
+  /** Received by the downstream with another payload or Target than was sent. */
   readonly altered: readonly string[];
 }
 
@@ -69,7 +69,7 @@ const isSame = (given: Outcome, shown: Outcome | undefined): boolean =>
   shown !== undefined &&
   isDeepStrictEqual([given.status, given.result, given.error], [shown.status, shown.result, shown.error]);
 
-/** Of an id that nobody was told of nothing is known: its message was taken, and the answer lost. */
+/** An id without an acknowledgement is not compared: its message arrived, but the answer was lost. */
 const alteredIn = ({ target, items }: ReceivedCall, acknowledged: Ledger['acknowledged']): string[] =>
   items
     .filter(({ id, payload }) => {

@@ -1,4 +1,4 @@
-/** The lives of the runtime in a run of real faults, each ended by SIGKILL at a random moment. */
+/** The processes of the runtime in a run of real faults, each ended by SIGKILL at a random moment. */
 import { setTimeout } from 'node:timers/promises';
 import type { Random } from '../../src/virtual/random.ts';
 import type { TestDownstream } from '../factories/downstream.ts';
@@ -8,29 +8,29 @@ export const KILLED = ['the runtime while it started', 'the runtime while it wor
 
 export interface Kill {
   readonly of: (typeof KILLED)[number];
-  /** ms since 1970 */
+  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
 export interface Lives {
   readonly kills: readonly Kill[];
-  /** Lives that ended by themselves, in their words. */
+  /** The output of processes that ended by themselves. */
   readonly failures: readonly string[];
-  /** How often the runtime said that its engine runs again. */
+  /** The count of processes that reported a restart of their engine. */
   restarts(): number;
   /**
-   * Lives as many lives as there are kills, and one more, which goes on.
+   * Runs as many processes as there are kills, and one more, which keeps running.
    *
-   * @param onFirstReady begins what goes on all the time, as soon as there is a stack to send to.
+   * @param onFirstReady starts the producers, as soon as a stack accepts messages.
    */
   endBy<Begun>(kills: number, onFirstReady: () => Begun): Promise<Begun>;
-  /** Ends the last life. */
+  /** Ends the last process. */
   stop(): Promise<void>;
 }
 
-/** How long a start takes, as long as none has been seen (ms). */
+/** The assumed time of a start until one was measured (ms). */
 const USUAL_START = 1_000;
-/** How long to wait for calls that may not come (ms). */
+/** The longest wait for calls that may not come (ms). */
 const PATIENCE = 2_000;
 
 interface LivesOptions {
@@ -51,7 +51,7 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
     const wasReady = await life.kill();
     happened(wasReady ? 'the runtime while it worked' : 'the runtime while it started');
   };
-  /** Some calls later, if there are any: a life that never came to its calls has little to lose. */
+  /** Waits for some calls, if any come: a process without calls has little to lose. */
   const someCalls = async (): Promise<void> => {
     const enough = downstream.calls.length + random.int(0, 15);
     for (const until = Date.now() + PATIENCE; downstream.calls.length < enough && Date.now() < until; )
@@ -81,7 +81,7 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
     if (isFirst || random.chance(0.3)) {
       await someCalls();
       if (await life.killEngine()) happened('the engine');
-      // Once for certain; otherwise the runtime may die before its engine is back.
+      // Once for certain; later the runtime may die before its engine has restarted.
       if (isFirst) await runsAgain(life);
     }
     await someCalls();
@@ -110,7 +110,7 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
   };
 };
 
-/** @returns how long it took (ms). @throws Error with what it said, when it ended instead */
+/** @returns the time of the start (ms). @throws Error with the output, if the process ended instead */
 const untilReady = async (life: Life): Promise<number> => {
   const took = await life.ready;
   if (took === undefined) throw new Error(`the runtime ${await life.failed}`);

@@ -1,4 +1,4 @@
-/** Producers that go on through every outage: each repeats what it sends until that is acknowledged. */
+/** Producers that keep sending through every outage: each repeats a request until it is acknowledged. */
 import { setTimeout } from 'node:timers/promises';
 import { SendMessageBatchCommand, SendMessageCommand, SQSServiceException } from '@aws-sdk/client-sqs';
 import { add } from '../../bench/meter.ts';
@@ -9,25 +9,25 @@ import type { StackView } from './stack-view.ts';
 
 export interface Producers {
   readonly acknowledged: ReadonlyMap<string, Sent>;
-  /** What happened to requests, how often. */
+  /** The count of each outcome of requests. */
   readonly done: ReadonlyMap<string, number>;
-  /** Resolves when everything that they have begun to send is acknowledged. */
+  /** Resolves when every task that a producer began to send is acknowledged. */
   stop(): Promise<void>;
 }
 
-/** A task on its way: its message, and what is known of it when it arrives. */
+/** A task to send: its message, and the Target that it will have. */
 interface Task {
   readonly message: { readonly operation: string; readonly payload: object; readonly id?: string };
   readonly target: string;
 }
 
-/** Sends tasks in one request, and answers the ids under which each was acknowledged: undefined for one that was not. */
+/** Sends tasks in one request. Answers the id of each acknowledged task, and undefined for the others. */
 type Send = (stack: StackView, tasks: readonly Task[], signal: AbortSignal) => Promise<readonly (string | undefined)[]>;
 
-/** Nobody waits longer for an answer (ms). */
+/** The longest wait for an answer (ms). */
 const PATIENCE = 5_000;
 
-/** A request that is wrong, and would be for ever. */
+/** A request that is invalid, so that no retry can succeed. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -66,17 +66,17 @@ const WAYS: Readonly<Record<string, { readonly send: Send; readonly most: number
   'POST /v1/tasks, without ids': { send: byApi, most: 10, named: false },
 };
 
-/** What producers do on purpose, beside sending: each must have happened in a run that means anything. */
+/** Faults that producers cause on purpose. Each must occur in a valid run. */
 export const PRODUCER_DEEDS: readonly string[] = [
   'does not wait for the answer, and sends again',
   'gets no answer, and sends again',
   'sends again what was acknowledged',
 ];
 const [HANGS_UP, GETS_NONE, REPEATS] = PRODUCER_DEEDS as [string, string, string];
-/** Requests, and rounds, in which a producer does no such thing, to each in which it does. */
+/** Requests and rounds without such a fault, for each one with it. */
 const USUAL = 9;
 
-/** Starts one producer for each way of sending. @param operations of which tasks are sent */
+/** Starts one producer for each way of sending. @param operations of the tasks */
 export const startProducers = (stack: StackView, operations: readonly string[], seed: number): Producers => {
   const acknowledged = new Map<string, Sent>();
   const done = new Map<string, number>();
@@ -88,7 +88,7 @@ export const startProducers = (stack: StackView, operations: readonly string[], 
   const newTask = (random: Random, named: boolean): Task => {
     count += 1;
     const [operation, depot] = [random.pick(operations), `D${random.int(1, 6)}`];
-    // Some too large for a row of their own.
+    // Some are so large that they get a row of their own.
     const payload = { depot, n: count, text: 'x'.repeat(random.chance(0.1) ? 3_000 : random.int(0, 40)) };
     return {
       message: { operation, payload, ...(named ? { id: `own-${count}` } : {}) },
@@ -98,7 +98,7 @@ export const startProducers = (stack: StackView, operations: readonly string[], 
 
   const produce = async (via: string, random: Random): Promise<void> => {
     const way = WAYS[via] as (typeof WAYS)[string];
-    /** One request. @returns those that were not acknowledged. */
+    /** One request. @returns the tasks that were not acknowledged */
     const request = async (tasks: readonly Task[], patience: number): Promise<readonly Task[]> => {
       const ids = await way.send(stack, tasks, AbortSignal.timeout(patience));
       for (const [n, { message, target }] of tasks.entries()) {

@@ -1,4 +1,4 @@
-/** One run of real faults: what happens in it, and what is found in the end. */
+/** One run of real faults: its course, and the faults found in the end. */
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -14,9 +14,9 @@ import { endsOf, restOf, type StackView, stateOf, storedTasks, viewOf } from './
 
 export interface RunOptions {
   readonly seed: number;
-  /** How often the runtime is killed. */
+  /** The count of kills of the runtime. */
   readonly kills: number;
-  /** Whether to wait until even the last hint has been handled, which takes a minute: one may do what it should not. */
+  /** Whether to wait until the last hint was handled, which takes a minute: a late hint may do harm. */
   readonly toTheLastMessage: boolean;
 }
 
@@ -24,19 +24,19 @@ export interface Ending {
   readonly ledger: Ledger;
   readonly faults: Faults;
   readonly lives: Lives;
-  /** Messages that are left in queues, by queue. */
+  /** Messages left in queues, by queue. */
   readonly left: Readonly<Record<string, number>>;
-  /** What the downstream and the producers did, how often. */
+  /** The count of each fault of the downstream and of the producers. */
   readonly done: ReadonlyMap<string, number>;
-  /** Of some of the tasks that something is wrong with: what happened to them, and where they are. */
+  /** The history and the place of some of the tasks with a fault. */
   readonly histories: readonly string[];
 }
 
-/** How long everything may take to come to rest: not what it should take (ms). */
+/** The longest wait for everything to come to rest (ms); far more than necessary. */
 const PATIENCE = 600_000;
-/** Of how many tasks the history is told. */
+/** The count of tasks whose history is reported. */
 const HISTORIES = 5;
-/** Quick to give up: many calls hang. */
+/** Short, since many calls hang. */
 const timeout = '1s';
 const OPERATIONS: Readonly<Record<string, Fields>> = {
   ship: { timeout, batch: { maxSize: 20, maxWait: '300ms' }, retry: { maxAttempts: 50 } },
@@ -56,7 +56,8 @@ export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): 
       return { view, producers: startProducers(view, Object.keys(OPERATIONS), anotherSeed()) };
     });
     const done = (): Map<string, number> => new Map([...downstream.done, ...producers.done]);
-    // However little came to pass on a slow machine. What did not happen in the end is found by who asks for it.
+    // On a slow machine some faults may not have occurred yet. The test that expects them reports those that never
+    // occur.
     const all = [...DOWNSTREAM_FAULTS, ...PRODUCER_DEEDS];
     const until = Date.now() + PATIENCE;
     while (!all.every((each) => done().has(each)) && Date.now() < until) await setTimeout(50);
@@ -78,7 +79,7 @@ export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): 
   }
 };
 
-/** Waits until every task has ended, those included that are stored and nobody was told of. */
+/** Waits until every task has ended, including stored tasks without an acknowledgement. */
 const comeToRest = async (
   view: StackView,
   { acknowledged }: Producers,
@@ -101,7 +102,7 @@ const folderFor = (url: string): string => {
   return folder;
 };
 
-/** What is known of a task, in the order in which it happened. */
+/** The recorded events of a task, in order. */
 const historyOf = (id: string, ledger: Ledger, downstream: FaultyDownstream, kills: readonly Kill[]): string[] => {
   const sent = ledger.acknowledged.get(id);
   const calls = ledger.calls.filter(({ items }) => items.some((item) => item.id === id));

@@ -1,4 +1,4 @@
-/** The local runtime as a process of its own, to be killed. */
+/** The local runtime as its own process, to be killed. */
 import { join } from 'node:path';
 import { spawnWatched } from '../../tools/local/child.ts';
 import { killEngine } from '../local/kill-engine.ts';
@@ -7,25 +7,25 @@ const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
 const MAIN = join(ROOT, 'tools/local/main.ts');
 
-/** One life of the runtime, from its start to its end. */
+/** One process of the runtime, from its start to its end. */
 export interface Life {
-  /** Resolves when it is ready, to how long that took (ms); to undefined when it ended before. */
+  /** Resolves to the time of the start (ms), or to undefined if the process ended before it was ready. */
   readonly ready: Promise<number | undefined>;
-  /** Resolves to why, when it ended without having been killed. */
+  /** Resolves to the reason if the process ended without a kill. */
   readonly failed: Promise<string>;
   readonly said: () => string;
   /** Ends the runtime by SIGKILL. @returns whether it had become ready */
   kill(): Promise<boolean>;
   /** Ends its DynamoDB by SIGKILL. @returns whether there was one */
   killEngine(): Promise<boolean>;
-  /** Asks it to stop, and waits until it has. @returns its exit status */
+  /** Sends SIGTERM, and waits for the end. @returns the exit status */
   stop(): Promise<number | null>;
 }
 
-/** Starts the runtime in a folder with a configuration. @param port of its API; the next two are its engines' */
+/** Starts the runtime in a folder with a configuration. @param port of its API; its engines take the next two */
 export const startRuntime = (folder: string, port: number): Life => {
   const from = performance.now();
-  // Watched: a test run that is broken off leaves none behind.
+  // Watched, so that an aborted test run leaves no process.
   const child = spawnWatched(NODE, [MAIN, '--port', String(port), '--quiet'], { cwd: folder });
   let [said, isReady, isExpected] = ['', false, false];
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

@@ -1,4 +1,4 @@
-/** What the stack shows from outside: tasks by its API, and what is left in tables and queues. */
+/** The stack from outside: tasks through its API, and the content of tables and queues. */
 import { setTimeout } from 'node:timers/promises';
 import { GetQueueAttributesCommand, ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
@@ -8,30 +8,30 @@ import { localClients } from '../../tools/local/clients.ts';
 import { type LocalFile, readLocalFile } from '../../tools/local/local-folder.ts';
 import { hasEnded, type Ledger } from './ledger.ts';
 
-/** A stack as its `.groupage/local.json` says where it is: it is there again after every start. */
+/** A stack with the addresses of its `.groupage/local.json`, which stay the same after every start. */
 export interface StackView {
   readonly addresses: LocalFile;
   readonly clients: AwsClients;
 }
 
-/** @throws Error when no stack runs in the folder. */
+/** @throws Error if no stack runs in the folder. */
 export const viewOf = (folder: string): StackView => {
   const addresses = readLocalFile(folder);
   if (!addresses) throw new Error(`no stack runs in ${folder}`);
   return { addresses, clients: localClients(addresses) };
 };
 
-/** Every task that is stored, whoever was told of it. */
+/** Every stored task, acknowledged or not. */
 export const storedTasks = async ({ addresses, clients }: StackView): Promise<string[]> => {
   const ids: string[] = [];
   const request = { TableName: addresses.tables.task, ConsistentRead: true };
-  // A large payload has a row of its own beside its task's.
+  // A large payload has its own row beside the task's.
   for await (const { Items = [] } of paginateScan({ client: clients.dynamodb }, request))
     ids.push(...Items.filter(({ Status }) => Status !== undefined).map(({ Id }) => String(Id)));
   return ids;
 };
 
-/** Waits until all of these tasks have ended. @param patience how long at most (ms) @returns what is shown of each */
+/** Waits until all of these tasks have ended. @param patience the longest wait (ms) @returns the state of each */
 export const endsOf = async (
   { addresses: { api } }: StackView,
   ids: readonly string[],
@@ -50,12 +50,12 @@ export const endsOf = async (
   }
 };
 
-/** Waits until no queue has a message. @returns how many messages are left, by queue */
+/** Waits until no queue has a message. @returns the messages left, by queue */
 export const restOf = async ({ clients: { sqs } }: StackView, patience: number): Promise<Record<string, number>> => {
   const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
   const count = async (QueueUrl: string): Promise<[string, number]> => {
     const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
-    // Those that can be received, those that were, and those that are delayed.
+    // Visible messages, those in flight, and delayed ones.
     const counts = Object.entries(Attributes).filter(([name]) => name.startsWith('ApproximateNumberOfMessages'));
     return [QueueUrl.split('/').at(-1) ?? QueueUrl, counts.reduce((sum, [, value]) => sum + Number(value), 0)];
   };
@@ -65,7 +65,7 @@ export const restOf = async ({ clients: { sqs } }: StackView, patience: number):
   }
 };
 
-/** What the stack says of a task, its batch and its Target, as text. */
+/** The API's answers for a task, its batch and its Target, as text. */
 export const stateOf = async ({ addresses: { api } }: StackView, id: string): Promise<string[]> => {
   const get = async (path: string): Promise<string> => (await fetch(`${api}${path}`)).text();
   const task = await get(`/tasks/${encodeURIComponent(id)}`);

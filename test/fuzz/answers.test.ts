@@ -48,7 +48,7 @@ const anyAnswer = fc.record({
   retryAfter: fc.option(fc.nat(), { nil: undefined }),
 });
 
-it('an answer gives each item a result or leaves it open with a reason, and nothing else a result', () =>
+it('an answer gives each item a result or leaves it open with a reason', () =>
   fuzz(
     fc.oneof(
       { weight: 12, arbitrary: anyAnswer },
@@ -69,7 +69,7 @@ it('an answer gives each item a result or leaves it open with a reason, and noth
     },
   ));
 
-/** What goes onto a task: JSON as it was written, or an error of bounded length. */
+/** A task gets JSON as written, or an error of bounded length. */
 const expectStorable = (outcome: Exclude<ItemAnswer, { status: 'retry' }>): void => {
   if (outcome.status === 'succeeded') {
     if (outcome.result !== undefined) JSON.parse(outcome.result);
@@ -86,12 +86,12 @@ const expectStorable = (outcome: Exclude<ItemAnswer, { status: 'retry' }>): void
   ]).toEqual([true, true, true, true, true, 'boolean']);
 };
 
-/** What people read: short, and text. */
+/** People read reasons: they are short and valid text. */
 const expectSayable = (reason: string): void => {
   if (!reason.isWellFormed() || reason.length > 1_500) throw new Error(`the reason is ${JSON.stringify(reason)}`);
 };
 
-/** Few enough to be told something of all of them. */
+/** Few items, so that most answers mention each of them. */
 const FEW = ['a', 'constructor'];
 const few = FEW.map((name) => ({ id: id(name), payload: '{}' }));
 
@@ -101,13 +101,13 @@ interface Told {
   readonly text: string;
 }
 
-/** What it is told of an item decides first to last: the first result stands, and until there is one, it is open. */
+/** The first result of an item stands; without a result the item is open. */
 const expectedOf = (told: readonly Told[], item: string): string | undefined => {
   const first = told.find((each) => each.item === item && (each.status === 'succeeded' || each.status === 'failed'));
   return first && (first.status === 'succeeded' ? `succeeded ${first.text}` : 'failed');
 };
 
-it('what an answer tells of its items is what they get, to the letter', () =>
+it('an item gets exactly the result that the answer gives', () =>
   fuzz(
     fc.tuple(
       fc.array(
@@ -160,7 +160,7 @@ const header = fc.oneof(
   fc.constantFrom('9'.repeat(400), '-1', '1.5', 'Mon, ', 'Sun, 99 Foo 99999 99:99:99 GMT', ' 7 ', '0x10', '1e9'),
 );
 
-it('a pause that is asked for is one that can be waited, or none', () =>
+it('a retry-after is a valid wait, or is ignored', () =>
   fuzz(header, ['kept', 'ignored'], (text) => {
     const pause = parseRetryAfter(text, NOW);
     const policy = aRetry();
@@ -176,7 +176,7 @@ const retries = fc.record({
   random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
 });
 
-it('a delay before the next attempt is one that can be waited, however many there were', () =>
+it('a retry delay is a valid wait after any number of attempts', () =>
   fuzz(retries, ['none', 'some'], ({ minDelay, longer, attempt, random }) => {
     const maxDelay = minDelay + longer;
     const delay = retryDelay(aRetry({ minDelay, maxDelay }), attempt, random);

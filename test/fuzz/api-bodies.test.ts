@@ -21,7 +21,7 @@ const tasks = fc
   .map(([all, gap]) => `[${gap}${all.join(`,${gap}`)}${gap}]`);
 const text = asSent(fc.oneof({ weight: 2, arbitrary: task }, { weight: 3, arbitrary: nearly({ tasks }, 30) }));
 
-/** As bytes: whole, with one of them changed, behind a byte order mark, in another encoding, or no text at all. */
+/** As bytes: whole, with one byte changed, with a byte order mark, in another encoding, or random. */
 const bytes = fc.oneof(
   { weight: 12, arbitrary: text.map((each) => Buffer.from(each)) },
   {
@@ -44,7 +44,7 @@ const contentType = fc.constantFrom(
   '',
 );
 
-it('a body of tasks is taken whole and as it was sent, or refused in words', () =>
+it('a body of tasks is accepted whole and unchanged, or refused with a reason', () =>
   fuzz(fc.tuple(bytes, contentType), ['taken', 'refused'], async ([body, type]) => {
     await startWith();
     const answer = await send('/v1/tasks', {
@@ -60,11 +60,11 @@ it('a body of tasks is taken whole and as it was sent, or refused in words', () 
     const { ids } = JSON.parse(answer.text) as { ids: string[] };
     const parsed = sent.map((each) => parseRegisterMessage(config, { messageId: 'unused', body: each }));
     expect(parsed.map((each) => each.ok && each.value.id)).toEqual(ids);
-    // Throws where it is no text: with characters replaced it would be another one than was sent.
+    // Throws if it is not UTF-8: a body with replaced characters would not be the one that was sent.
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(body);
     for (const each of parsed)
       if (!each.ok || !decoded.includes(each.value.payload)) throw new Error(`sent ${JSON.stringify(each)}`);
-    // What it then shows is JSON, and has the payload's own text in it.
+    // The API's answer is JSON, and contains the payload's own text.
     await startWith(...sent);
     const [first] = parsed;
     if (first?.ok) {
@@ -80,7 +80,7 @@ const flush = asSent(
   nearly({ target: fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: stringText }) }, 30),
 );
 
-it('a body that names a Target flushes it, or is refused in words', () =>
+it('a body that names a Target flushes it, or is refused with a reason', () =>
   fuzz(
     fc.oneof(
       { weight: 4, arbitrary: flush },
@@ -127,7 +127,7 @@ const aboutFanOuts = fc.oneof(
   { weight: 1, arbitrary: about('/f/seal', fc.constantFrom('', '{}', '{"a":1}', '[]')) },
 );
 
-it('a body about fan-outs does what it says, or is refused in words and does nothing', () =>
+it('a body on fan-outs is carried out, or is refused without effect', () =>
   fuzz(fc.tuple(aboutFanOuts, fc.boolean()), ['200', '201', '400', '409'], async ([[path, body], isSealed]) => {
     await startWith();
     const post = (where: string, what: string) => send(`/v1/fan-outs${where}`, { method: 'POST', body: what });

@@ -14,7 +14,7 @@ const jobs = (payload: fc.Arbitrary<string>) =>
     .map((all) => `[${all.join(' , ')}]`);
 const adding = (payload: fc.Arbitrary<string>) => nearly({ jobs: jobs(payload), token: stringText }, 30);
 
-it('jobs are taken and shown as they were sent, or refused in words and none is added', () =>
+it('jobs are stored and shown as sent, or refused with a reason and none is added', () =>
   fuzz(asSent(adding(anObject)), ['200', '400'], async (written) => {
     // As it arrives: half a surrogate pair has no bytes.
     const body = written.toWellFormed();
@@ -30,7 +30,7 @@ it('jobs are taken and shown as they were sent, or refused in words and none is 
     }
     const sent = JSON.parse(body.replace(/^\ufeff/, '')).jobs as { payload: unknown }[];
     expect(shown.map(({ payload }) => payload)).toEqual(sent.map(({ payload }) => payload));
-    // A worker that claims them gets the very text.
+    // A worker that claims the jobs gets the same text.
     const claimed = (await post('/f/claims', '{"count":1000,"leaseSeconds":1}')).text;
     const texts = (text: string) =>
       [...text.matchAll(/"payload":(.*?)(?=\},\{"token"|\}\](?:,|\}))/gs)].map(([, raw]) => raw);
@@ -78,9 +78,9 @@ const aboutLists = fc.oneof(
   about('/f', nothing, 'DELETE'),
 );
 
-it('a body about lists does what it says, or is refused in words and does nothing', () =>
+it('a body on lists is carried out, or is refused without effect', () =>
   fuzz(
-    // An open list allows nearly everything.
+    // Few requests are refused on an open list, so the other states are more frequent.
     fc.tuple(aboutLists, fc.constantFrom('open', 'seal', 'cancel', 'seal', 'cancel')),
     ['200', '201', '400', '409'],
     async ([[path, body, method], state]) => {

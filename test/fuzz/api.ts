@@ -1,4 +1,4 @@
-/** The HTTP API for fuzzing: a real one, on stores in memory; whatever it answers is held to what every answer has to be. */
+/** The HTTP API for fuzzing, on stores in memory. Every answer is checked against the rules for all answers. */
 import { monotonicFactory } from 'ulid';
 import { expect } from 'vitest';
 import { api } from '../../src/api/app.ts';
@@ -11,14 +11,14 @@ import { asDescribed } from '../published/documented-api.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
 export const config = aConfig({}, { operation: operationName('plain'), keys: [] });
-/** The API on stores in memory, which are emptied for each input: making them anew takes longer than a request. */
+/** The stores are emptied for each input: making them anew takes longer than a request. */
 const tables = emptyTables();
 export const kit = stepKit(memoryStores(tables), config);
 const failures: unknown[] = [];
 const newId = monotonicFactory();
 const app = api({ ...kit, newId, onError: (cause) => void failures.push(cause) });
 
-/** @param bodies of tasks that are there already. */
+/** @param bodies of tasks that are registered before. */
 export const startWith = async (...bodies: readonly string[]): Promise<void> => {
   for (const table of [
     tables.tasks,
@@ -45,7 +45,7 @@ export const startWith = async (...bodies: readonly string[]): Promise<void> => 
   );
 };
 
-/** What every refusal has to be (RFC 9457). */
+/** The form of every refusal (RFC 9457). */
 const expectProblem = (status: number, type: string | null, text: string): void => {
   const problem = parseJson(text);
   if (type !== 'application/problem+json' || !problem.ok || !isObject(problem.value))
@@ -56,7 +56,7 @@ const expectProblem = (status: number, type: string | null, text: string): void 
   for (const { path, reason } of errors) expect([typeof path, typeof reason]).toEqual(['string', 'string']);
 };
 
-/** Sends a request; answers its status. Any 5xx, and whatever reaches `onError`, is a crash. */
+/** Sends a request, and returns its status. A 5xx status or a call of `onError` is a crash. */
 export const send = async (path: string, init?: RequestInit) => {
   const response = await app.request(`http://127.0.0.1${path}`, init);
   const text = await response.text();
@@ -64,7 +64,7 @@ export const send = async (path: string, init?: RequestInit) => {
     throw new Error(`${response.status}: ${failures.map(String).join()}`);
   if (response.status >= 400 && init?.method?.toUpperCase() !== 'HEAD')
     expectProblem(response.status, response.headers.get('content-type'), text);
-  // Where a path names a route in more than one way (a `%72edrive`), it is the router's to say which is meant.
+  // If an encoded path matches a route in more than one way (a `%72edrive`), the router decides.
   if (!path.includes('%') && init?.method?.toUpperCase() !== 'HEAD')
     asDescribed({
       method: init?.method ?? 'GET',

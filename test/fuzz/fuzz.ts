@@ -1,8 +1,8 @@
 /**
- * Holds parsers to what they promise, for inputs that nobody thought of. Each run has inputs of its own; one that fails
- * prints its seed and path, with which fast-check finds it again.
+ * Tests parsers with random inputs. Each run has new inputs; a failure prints its seed and path, with which fast-check
+ * repeats it.
  *
- * `GROUPAGE_FUZZ` is how many inputs each parser gets, as in `GROUPAGE_FUZZ=100000 npm run test:fuzz`.
+ * `GROUPAGE_FUZZ` is the count of inputs for each parser, as in `GROUPAGE_FUZZ=100000 npm run test:fuzz`.
  */
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
@@ -10,22 +10,25 @@ import { expect, vi } from 'vitest';
 const FOR_EACH_PARSER = Number(process.env.GROUPAGE_FUZZ || 6_000);
 if (!Number.isSafeInteger(FOR_EACH_PARSER) || FOR_EACH_PARSER < 6_000)
   throw new Error(`GROUPAGE_FUZZ takes a number from 6000, not ${process.env.GROUPAGE_FUZZ}`);
-/** Each has three tests, which share them. */
+/** Each parser has three tests, which share the inputs. */
 const INPUTS = Math.ceil(FOR_EACH_PARSER / 3);
 
-// As many as are asked for take as long as they take.
+// The time depends on the requested count.
 vi.setConfig({ testTimeout: 3_600_000 });
 
-/** A parser that only ever refuses, or accepts, was not tried: each of its ways has to be gone by this share of the inputs. */
+/**
+ * Each outcome must occur in at least this share of the inputs: a parser that always refuses, or always accepts, is
+ * not tested.
+ */
 const SHARE = 0.03;
 
 const POLLUTED = Object.getOwnPropertyNames(Object.prototype).length;
 
 /**
- * Tries inputs.
+ * Tests inputs.
  *
- * @param check holds an input to what is promised, and answers which way the parser went.
- * @param ways those that it has to go often.
+ * @param check checks an input, and answers the outcome of the parser.
+ * @param ways the outcomes that must occur often.
  */
 export const fuzz = async <Input, Way extends string>(
   inputs: fc.Arbitrary<Input>,

@@ -36,12 +36,12 @@ const token = mostly(
 );
 const batch = mostly(fc.oneof(fc.constantFrom('ship/depot=MUC#1#1', ''), long).map((text) => JSON.stringify(text)));
 
-/** Reads a body: undefined where it is nothing that this Groupage sends. Anything else that is thrown is a crash. */
+/** Reads a body; undefined if Groupage does not send such a body. Any other error is a crash. */
 const read = <Message>(parse: (body: string) => Message, body: string): Message | undefined => {
   try {
     return parse(body);
   } catch (cause) {
-    // A member "v" says so, by chance too.
+    // A random member "v" may look like a newer version.
     if (cause instanceof NewerMessage) return undefined;
     if (!(cause instanceof UnreadableMessage)) throw cause;
     expect(cause.message).toMatch(
@@ -79,10 +79,10 @@ it.each(['elect', 'group', 'batch'] as const)(
     return fuzz(asSent(body), ['read', 'unreadable'], (text) => {
       const message = read(parse, text);
       if (message === undefined) return 'unreadable';
-      // What was read can be written on, means the same, and is nothing that a row could not hold.
+      // A message that was read can be printed, has the same meaning, and fits into a row.
       expect(print(parse(print(message as never)) as never)).toBe(print(message as never));
       for (const [name, value] of Object.entries(message)) {
-        // What a job reports is JSON as sent, of any length: who reads it takes out of it what a row can hold.
+        // A job's report is JSON as sent, of any length: its reader takes from it only what fits into a row.
         if (typeof value === 'string' && (name === 'results' || name === 'inputs')) continue;
         if (typeof value === 'string')
           expect([value.isWellFormed(), value !== '', Buffer.byteLength(value) <= 2_048]).toEqual([true, true, true]);

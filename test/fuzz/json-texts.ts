@@ -1,9 +1,13 @@
-/** JSON as others may write it: right, nearly right, and broken; as text, since what is lost in parsing is what matters. */
+/**
+ * JSON as other senders may write it: valid, nearly valid, and broken. As text, since parsing loses details that
+ * matter.
+ */
 import fc from 'fast-check';
 
 /**
- * Names that mean something here, to JavaScript, or to nobody. None has a backslash: V8 13.6 takes an escaped name for one
- * that began with it and stood in the same place before (docs/explanation/security.md), and our tests would fail by that.
+ * Names with a meaning for Groupage or JavaScript, or without one. None has a backslash: V8 13.6 confuses an escaped
+ * name with one that began with it at the same place before (docs/explanation/security.md), and these tests would fail
+ * by that.
  */
 const NAMES = [
   ...'id operation payload correlationId callback priority weight coalesceKey expiresIn fanOutItem'.split(' '),
@@ -18,7 +22,7 @@ const NUMBERS = [
   ...['9007199254740991', '9007199254740993', '12345678901234567890.123', '7'.repeat(400)],
 ];
 
-/** How a string is written: short, or with every unit escaped. */
+/** Writes a string, short or with every code unit escaped. */
 const written = (text: string, isEscaped: boolean): string =>
   isEscaped
     ? `"${text
@@ -83,7 +87,7 @@ export const valueText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie
   ),
 })).value;
 
-/** Any JSON object, now and then a deep one. */
+/** Any JSON object, rarely a deep one. */
 export const anObject = fc.oneof(
   {
     weight: 12,
@@ -97,10 +101,10 @@ export const anObject = fc.oneof(
 const odd = fc.oneof({ weight: 9, arbitrary: valueText }, { weight: 1, arbitrary: deep });
 
 /**
- * An object with these members: mostly as given, in any order; now and then one is left out, is something else, comes
- * twice (the last one counts), or another one comes too.
+ * An object with these members: mostly as given, in any order. Rarely one is missing, has another value, comes twice
+ * (the last one counts), or an unknown one is added.
  *
- * @param care how rarely something is wrong with a member.
+ * @param care how rarely a member is wrong.
  */
 export const nearly = (members: Readonly<Record<string, fc.Arbitrary<string>>>, care = 20): fc.Arbitrary<string> => {
   const each = Object.entries(members).map(([name, right]) =>
@@ -154,7 +158,7 @@ const PIECES = [
 
 interface Accident {
   readonly kind: 'cut' | 'drop' | 'twice' | 'insert' | 'flip';
-  /** Where, and how far: shares of the text. */
+  /** The start and the length, as shares of the text. */
   readonly at: number;
   readonly far: number;
   readonly piece: string;
@@ -186,13 +190,13 @@ const happened = (text: string, { kind, at, far, piece, bit }: Accident): string
   }
 };
 
-/** Text to which something happened on its way. */
+/** Text with random damage. */
 const broken = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(text, fc.array(accident, { minLength: 1, maxLength: 2 }))
     .map(([whole, accidents]) => accidents.reduce(happened, whole));
 
-/** Mostly as given; broken; anything else. */
+/** Mostly as given, rarely broken or random. */
 export const asSent = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: text },

@@ -49,7 +49,7 @@ const wished = {
   callback: seldomOdd(fc.constant('"ops"'), stringText),
   fanOutItem: seldomOdd(fc.constantFrom('"f:0:17"', '"\\u0066:1:0"'), stringText),
 };
-/** Messages of an operation: with all fields, and with as few as there must be. */
+/** Messages of an operation: with all fields, and with the required ones only. */
 const messages = Object.entries(payloads).flatMap(([name, payload]) => {
   const operation = fc.constantFrom(
     JSON.stringify(name),
@@ -65,7 +65,7 @@ const messages = Object.entries(payloads).flatMap(([name, payload]) => {
 });
 const body = asSent(fc.oneof(...messages));
 
-/** What was wished for, where that is more than nothing. */
+/** The options of a message that differ from the defaults. */
 const wishesOf = (fields: Partial<Record<string, unknown>>): Record<string, unknown> => {
   const own = (name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined);
   const expiresIn = own('expiresIn');
@@ -83,7 +83,7 @@ const isNamed = ({ path, reason }: Problem): boolean =>
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
 const ownId = (value: unknown): unknown => (isObject(value) && Object.hasOwn(value, 'id') ? value.id : MESSAGE_ID);
 
-it('a register message is a task as it was sent, or is refused in words', () =>
+it('a register message becomes a task as sent, or is refused with a reason', () =>
   fuzz(body, ['accepted', 'refused', 'no JSON'], (text) => {
     const parsed = parse(text);
     if (!parsed.ok) {
@@ -95,7 +95,7 @@ it('a register message is a task as it was sent, or is refused in words', () =>
     }
     const { value: task } = parsed;
     const sent = JSON.parse(text) as { id?: string; operation: string; payload: object; correlationId?: string };
-    // The last of several, as JSON.parse takes it; and the very text of it.
+    // Of several equal names the last one counts, as in JSON.parse, with its exact text.
     expect([task.operation, task.id, task.correlationId]).toEqual([
       sent.operation,
       ownId(sent),
@@ -115,7 +115,7 @@ it('a register message is a task as it was sent, or is refused in words', () =>
   }));
 
 const validate = validator(committed('register-message.schema.json'));
-/** What only the configuration, or a count of bytes or code units, can tell: the schema says so in words. */
+/** Only the configuration, or a count of bytes or code units, can decide these; the schema's description says so. */
 const isBeyondSchema = ({ path, reason }: Problem, message: unknown): boolean =>
   ['operation', 'callback', 'expiresIn'].includes(path) ||
   /^payload\b/.test(path) ||
@@ -124,7 +124,7 @@ const isBeyondSchema = ({ path, reason }: Problem, message: unknown): boolean =>
 const isPlainText = (text: unknown): boolean =>
   typeof text === 'string' && text.isWellFormed() && [...text].length === text.length;
 
-it('what is taken fits the published schema, and what fits it is refused for what no schema can say', () =>
+it('an accepted message fits the schema, and one that fits is refused for other reasons', () =>
   fuzz(body, ['fits and is taken', 'does not fit and is refused', 'fits and is refused', 'no JSON'], (text) => {
     const parsed = parse(text);
     const json = parseJson(text);
@@ -154,7 +154,7 @@ it('a payload arrives byte for byte, whatever surrounds it', () =>
         ['"p\\u0061yload"', sent],
       ];
       const parsed = parse(`${around}${objectText(fields, around)}${around}`);
-      // Refused is what is larger than a batch of its operation.
+      // A payload larger than a batch of its operation is refused.
       if (!parsed.ok)
         expect(parsed.problems).toMatchObject([{ path: 'payload', reason: expect.stringContaining('batch.maxBytes') }]);
       else expect(parsed.value.payload).toBe(sent);
@@ -162,7 +162,7 @@ it('a payload arrives byte for byte, whatever surrounds it', () =>
     },
   ));
 
-it('a message that gets its id from its first delivery keeps everything else', () =>
+it('a message that gets its id at the first delivery keeps everything else', () =>
   fuzz(body, ['named', 'left'], (text) => {
     const named = withId(text, MESSAGE_ID);
     if (named === text) {
@@ -177,7 +177,7 @@ it('a message that gets its id from its first delivery keeps everything else', (
     if (!isDeepStrictEqual(others, Object.fromEntries(Object.entries(JSON.parse(text)))))
       throw new Error(`became ${named}`);
     expect(withId(named, 'another')).toBe(named);
-    // To register it is the same task, or refused for the same reasons.
+    // A later registration gives the same task, or the same refusal.
     expect(parse(named, 'another')).toEqual(parse(text));
     return 'named';
   }));

@@ -20,14 +20,17 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-/** A client that waits for the answer to a try for so long. @param requestTimeout in ms: longer than what has to end the request before */
+/**
+ * A client with a timeout for each try. @param requestTimeout in milliseconds; longer than the time after which the
+ * test expects the end
+ */
 const client = (requestTimeout = 2_000) =>
   new SQSClient({ ...service.options, ...TRIES, requestHandler: { ...TRIES.requestHandler, requestTimeout } });
 const MESSAGE = new SendMessageCommand({ QueueUrl: 'http://127.0.0.1/0/queue', MessageBody: 'a' });
 const withLeft = (timeLeft: number) => ({ timeLeft: () => timeLeft });
 const answered = { body: { MessageId: 'm', MD5OfMessageBody: '0cc175b9c0f1b6a831c399e269772661' } };
 
-it('a request that gets no answer ends before its function does, is not repeated then, and says what it waited for', async () => {
+it('a request without an answer ends before its function, without a retry, and says why', async () => {
   let closed = 0;
   service.behave((_, response) => {
     response.on('close', () => {
@@ -37,37 +40,37 @@ it('a request that gets no answer ends before its function does, is not repeated
   });
   const sending = inInvocation(withLeft(TO_REPORT + 500), () => timed(client()).send(MESSAGE));
   await expect(sending).rejects.toThrow(new TimeIsUp(500, 'SQS'));
-  // The service hears of it: nothing goes on while the function handles its next event.
+  // The service sees the end: no request continues while the function handles its next event.
   await vi.waitFor(() => expect(closed).toBe(service.requests.length), { timeout: 20_000 });
-  // None where this machine was too busy to send it in time.
+  // No request, if this machine was too busy to send it in time.
   expect(closed).toBeLessThan(2);
 });
 
-it('a request that gets no answer is tried again, and succeeds, while there is time', async () => {
+it('a request without an answer is retried while there is time', async () => {
   service.behave(() => (service.requests.length > 1 ? answered : undefined));
   const sending = inInvocation(withLeft(200_000), () => timed(client(50)).send(MESSAGE));
   await expect(sending).resolves.toMatchObject({ MessageId: 'm' });
   expect(service.requests).toHaveLength(2);
 });
 
-it('a request takes no longer than it may, however much time is left', async () => {
+it('a request takes no longer than its limit, however much time is left', async () => {
   const sending = inInvocation(withLeft(200_000), () => timed(client(), 50).send(MESSAGE));
   await expect(sending).rejects.toThrow(new TimeIsUp(50, 'SQS'));
 });
 
-it('no request begins when there is no time for one', async () => {
+it('no request begins without time for it', async () => {
   const sending = inInvocation(withLeft(TO_REPORT), () => timed(client()).send(MESSAGE));
   await expect(sending).rejects.toThrow(TimeIsUp);
   expect(service.requests).toEqual([]);
 });
 
-it("its caller's own signal ends a request, too, in an invocation and outside of one", async () => {
+it("the caller's own signal also ends a request, within an invocation and outside", async () => {
   const send = () => timed(client()).send(MESSAGE, { abortSignal: AbortSignal.timeout(50) });
   await expect(inInvocation(withLeft(200_000), send)).rejects.toMatchObject({ name: 'AbortError' });
   await expect(send()).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('invocations in one process have each their own time; outside of them there is no end', async () => {
+it('invocations in one process have separate deadlines, and code outside has none', async () => {
   const left = (time: number) => inInvocation(withLeft(time), async () => callTime());
   expect(await Promise.all([left(1_000), left(60_000)])).toEqual([1_000 - TO_REPORT, AWS_CALL]);
   expect(callTime()).toBe(Number.POSITIVE_INFINITY);
@@ -82,13 +85,13 @@ it('a handler runs within its invocation', async () => {
   vi.unstubAllEnvs();
 });
 
-it('no pause before another round is longer than the time that is left', async () => {
+it('no pause before a retry exceeds the time left', async () => {
   const never = () => inRounds(['a'], async () => [{ each: 'a', cause: new Error('throttled') }]);
   await expect(inInvocation(withLeft(TO_REPORT), never)).rejects.toThrow(GaveUp);
   await expect(inInvocation(withLeft(TO_REPORT), never)).rejects.toThrow('1 of 1 not done after 1 rounds: throttled');
 });
 
-it('a function that leads has time for as many requests without an answer as its steps may meet', () => {
+it("a leader's function has time for the unanswered requests of its steps", () => {
   // All messages of an event, then some of them, then each on its own.
   expect(3 * AWS_CALL + TO_REPORT).toBeLessThan(LEADER_TIMEOUT);
   expect(AWS_CALL + TO_REPORT).toBeLessThan(HANDOVER_MARGIN);
@@ -106,7 +109,7 @@ it('every client of the functions is timed', () => {
       ].map(([line]) => `${file}: ${line.trim()}`),
     ),
   );
-  // These two are wrapped, the one as a client of documents, where they are returned.
+  // These are wrapped at a later place, where they are returned.
   const elsewhere = [
     'clients.ts: const dynamodbClient =',
     'clients.ts: const sqsClient =',

@@ -9,14 +9,14 @@ const given = (key: string | undefined, secret: string | undefined, token: strin
   vi.stubEnv('AWS_SESSION_TOKEN', token);
 };
 
-it("a function's keys are those of its environment, with the token of its role", async () => {
+it("a function's credentials come from its environment, with the token of its role", async () => {
   given('key', 'secret', 'token');
   expect(await defaultProvider()()).toEqual({ accessKeyId: 'key', secretAccessKey: 'secret', sessionToken: 'token' });
   given('key', 'secret', undefined);
   expect(await defaultProvider()()).toEqual({ accessKeyId: 'key', secretAccessKey: 'secret' });
 });
 
-it('without them it says which are missing, and nothing of those that are there', async () => {
+it('without credentials the error names the missing ones, and no value', async () => {
   given('key', undefined, 'token');
   vi.stubEnv('AWS_PROFILE', 'somebody');
   const refused = await defaultProvider()().catch((cause: unknown) => cause);

@@ -15,7 +15,7 @@ const record = {
   messageAttributes: {},
 };
 
-/** Bodies say how long they take and whether they fail: `50-fail`. */
+/** Bodies give the time that a message takes, and whether it fails: `50-fail`. */
 const setUp = () => {
   const logged: string[] = [];
   const log = {
@@ -30,7 +30,7 @@ const setUp = () => {
   return { handler, logged };
 };
 
-it('a message that fails comes back alone, and its cause is logged', async () => {
+it('a failed message comes back alone, and its cause is logged', async () => {
   const { handler, logged } = setUp();
   expect(await handler(event('1-a', '1-fail', '1-b'), context)).toEqual({
     batchItemFailures: [{ itemIdentifier: '1-fail' }],
@@ -38,7 +38,7 @@ it('a message that fails comes back alone, and its cause is logged', async () =>
   expect(logged).toEqual([JSON.stringify({ queue: 'Elect', messageId: '1-fail', cause: 'Error: no luck' })]);
 });
 
-it('a step learns how often its message was delivered, also before it was a dead letter', async () => {
+it('a step gets the count of deliveries, including those before a redrive', async () => {
   const seen: number[] = [];
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const handler = eachRecord(log, async (_, { deliveries }) => void seen.push(deliveries));
@@ -52,12 +52,12 @@ it('a step learns how often its message was delivered, also before it was a dead
   expect(seen).toEqual([1, 3, 3]);
 });
 
-it('that all fail all come back', async () => {
+it('messages that all fail all come back', async () => {
   const { batchItemFailures } = await setUp().handler(event('1-fail', '2-fail'), context);
   expect(batchItemFailures).toHaveLength(2);
 });
 
-it('events that overlap keep their failures apart', async () => {
+it('overlapping events keep their failures apart', async () => {
   const { handler } = setUp();
   const slow = handler(event('1-fail', '120-a'), context);
   await setTimeout(40);

@@ -1,4 +1,4 @@
-/** Requests without an answer: an engine accepts them, and says nothing. */
+/** Requests without an answer: an engine accepts them, and sends nothing. */
 import { setTimeout } from 'node:timers/promises';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
@@ -18,7 +18,7 @@ import { aConfig, aPolicy, operationName } from '../factories/factories.ts';
 import { startHanging } from '../factories/hanging-engine.ts';
 
 const config = aConfig({ operation: operationName('ship'), keys: ['depot'], batch: aPolicy({ maxWait: 0 }) });
-/** Ten depots of a test's own, and the one whose requests hang. */
+/** Ten depots for each test, and the one whose requests hang. */
 const depotsOf = (test: string) => ({
   depots: Array.from({ length: 10 }, (_, n) => `${test}${n}`),
   stuck: `${test}7`,
@@ -64,13 +64,13 @@ interface Asked {
   readonly module: object;
   readonly bodies: readonly string[];
   readonly stuck: string;
-  /** Of the function, in ms. */
+  /** The function's timeout, in milliseconds. */
   readonly timeout: number;
-  /** How long a request that hangs may take. @default - as long as any */
+  /** The time for a hanging request, in milliseconds. @default - the usual one */
   readonly call?: number;
 }
 
-/** Requests about one depot are made as if the function had little time left. */
+/** Requests on one depot run as if the function had little time left. */
 const hurried = (client: AwsClients['dynamodb'], stuck: string, call: number): AwsClients['dynamodb'] => {
   const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
   const timeLeft = (): number => call + TO_REPORT;
@@ -80,7 +80,7 @@ const hurried = (client: AwsClients['dynamodb'], stuck: string, call: number): A
   });
 };
 
-/** Invokes a function whose requests about one depot hang, until it answers or its platform ends it. */
+/** Invokes a function whose requests on one depot hang, until it answers or its timeout ends it. */
 const invoke = async ({ part, module, bodies, stuck, timeout, call }: Asked) => {
   const hanging = await startHanging(engines.dynamodb.endpoint, (body) => body.includes(target(stuck)));
   const causes: string[] = [];
@@ -96,7 +96,7 @@ const invoke = async ({ part, module, bodies, stuck, timeout, call }: Asked) => 
   return { answer, causes, asked: hanging.left.length };
 };
 
-/** Only the message about that depot comes back. */
+/** Only the message of that depot comes back. */
 const expectOne = ({ answer, causes, asked }: Awaited<ReturnType<typeof invoke>>, index: number): void => {
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: `m${index}` }] });
   expect(causes).toEqual([expect.stringContaining('TimeIsUp: no answer from DynamoDB within')]);
@@ -121,7 +121,7 @@ const leaders = (depots: readonly string[]) =>
     depots.map(async (depot) => (await rowOf('batchLockTable', { Target: target(depot), Entry: 'lock' }))?.LockHolder),
   );
 
-it.concurrent('of ten Targets nine get a leader before the function ends, and the one whose requests hang comes back', async () => {
+it.concurrent('the elect function leads nine Targets if the tenth hangs, whose message comes back', async () => {
   const { depots, stuck } = depotsOf('elect');
   await named('RegisterHandler').invoke(eventOf(depots.map(taskOf)));
   const module = await import('../../lambdas/elect-leader.ts');
@@ -129,7 +129,7 @@ it.concurrent('of ten Targets nine get a leader before the function ends, and th
   expect((await leaders(depots)).map((holder) => holder !== undefined)).toEqual(depots.map((each) => each !== stuck));
 });
 
-/** What the elect function sent to the group queue. */
+/** The messages that the elect function sent to the group queue. */
 const guardsOf = async (depots: readonly string[]): Promise<string[]> => {
   await named('RegisterHandler').invoke(eventOf(depots.map(taskOf)));
   await named('ElectHandler').invoke(eventOf(depots.map(electOf)));
@@ -143,7 +143,7 @@ const guardsOf = async (depots: readonly string[]): Promise<string[]> => {
   return depots.map((depot) => guards.get(depot) as string);
 };
 
-it.concurrent('of ten guards nine seal their batches, and the one whose request hangs comes back', async () => {
+it.concurrent('the group function seals nine batches if the tenth hangs, whose guard comes back', async () => {
   const { depots, stuck } = depotsOf('group');
   const bodies = await guardsOf(depots);
   const module = await import('../../lambdas/group.ts');
@@ -151,7 +151,7 @@ it.concurrent('of ten guards nine seal their batches, and the one whose request 
   expect(await statuses(depots)).toEqual(depots.map((depot) => (depot === stuck ? 'created' : 'batched')));
 });
 
-it.concurrent('of ten messages that are registered together nine become waiting tasks, and the one whose request hangs comes back', async () => {
+it.concurrent('the register function stores nine tasks if the tenth hangs, whose message comes back', async () => {
   const { depots, stuck } = depotsOf('register');
   const module = await import('../../lambdas/register.ts');
   const bodies = depots.map(taskOf);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { once } from '../../lambdas/lazy.ts';
 
-it('is loaded when it is first asked for, and once, however many ask at a time', async () => {
+it('once() loads at the first call, and once for calls at the same time', async () => {
   let loads = 0;
   const load = once(async () => {
     loads += 1;
@@ -14,7 +14,7 @@ it('is loaded when it is first asked for, and once, however many ask at a time',
   expect(await load()).toBe(one);
 });
 
-it('is loaded again where that failed', async () => {
+it('once() loads again after a failure', async () => {
   const outcomes = [() => Promise.reject(new Error('no more files')), () => Promise.resolve('loaded')];
   const load = once(() => outcomes.shift()?.() ?? Promise.reject(new Error('loaded too often')));
   await expect(load()).rejects.toThrow('no more files');

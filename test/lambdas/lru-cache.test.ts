@@ -1,16 +1,16 @@
-/** What stands for mnemonist's cache in the bundles. */
+/** The replacement of mnemonist's cache in the bundles. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import LRUCache from '../../lambdas/lru-cache.ts';
 
-it('has each method that the cache of endpoints calls', () => {
+it("the LRU cache has each method that the SDK's endpoint cache calls", () => {
   const source = readFileSync('node_modules/@aws-sdk/endpoint-cache/dist-es/EndpointCache.js', 'utf8');
   const called = new Set([...source.matchAll(/this\.cache\.(\w+)/g)].map(([, name]) => name as string));
   expect([...called].sort()).toEqual(['clear', 'get', 'has', 'peek', 'set']);
   for (const name of called) expect(LRUCache.prototype).toHaveProperty(name);
 });
 
-it('keeps what it is given', () => {
+it('the LRU cache keeps its values', () => {
   const cache = new LRUCache<string, number>(1_000);
   expect(cache.size).toBe(0);
   cache.set('a', 1);

@@ -1,4 +1,4 @@
-/** The deployed bundles on tables and queues where nobody else works, and the metrics that they print. */
+/** The deployed bundles on their own tables and queues, and the metrics that they print. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { CloudAssembly } from '../../tools/local/template.ts';
 import type { Template } from '../infrastructure/rules/template.ts';
 
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
-/** As the template has it: what the dashboard and the alarms look for. */
+/** As in the template; the dashboard and the alarms use this name. */
 const STACK = stackNames('local').flow;
 /** Runs a handler of a bundle once. */
 const RUN = `
@@ -36,7 +36,7 @@ const answer = await handler(JSON.parse(event), context);
 if (answer?.statusCode >= 400 || answer?.batchItemFailures?.length > 0) throw new Error(JSON.stringify(answer));
 `;
 
-/** Which function works off which queue. */
+/** The function of each queue. */
 const FUNCTIONS = {
   registerQueue: 'RegisterHandler',
   electQueue: 'ElectHandler',
@@ -56,10 +56,10 @@ interface Line extends Record<string, unknown> {
   };
 }
 
-/** A metric, its dimensions in order, its value; `ms` for how long something took. */
+/** A metric, its dimensions in order, and its value; `ms` for a duration. */
 export type Measurement = readonly [name: string, dimensions: string, value: unknown];
 
-/** Its name as CloudWatch knows it: with the unit, and the names of its dimensions. */
+/** Checks a metric's name, unit and dimensions against the list. */
 const isAsListed = (name: string, unit: string, dimensions: readonly string[]): void => {
   expect(Object.keys(METRICS)).toContain(name);
   const { unit: listed, by } = METRICS[name as MetricName];
@@ -82,7 +82,7 @@ const measurements = (lines: readonly Line[]): Measurement[] =>
     }),
   );
 
-/** What it printed, also where it failed: then its messages come back. */
+/** Its output, also if it failed and its messages come back. */
 const run = async (args: readonly string[], env: Record<string, string>): Promise<{ stdout: string; ok: boolean }> => {
   try {
     return { stdout: (await promisify(execFile)(NODE, args, { env })).stdout, ok: true };
@@ -93,11 +93,11 @@ const run = async (args: readonly string[], env: Record<string, string>): Promis
   }
 };
 
-/** What a metric has beside the stack, `operation=ship`. */
+/** The dimensions of a metric, with the stack: `operation=ship`. */
 export const of = (...dimensions: readonly string[]): string =>
   [`${STACK_DIMENSION}=${STACK}`, ...dimensions].join(' ');
 
-/** A message as an event source gives it. */
+/** A message as an event source delivers it. */
 export const recordOf = (body: string, messageId = 'm') => ({
   messageId,
   body,
@@ -107,7 +107,7 @@ export const recordOf = (body: string, messageId = 'm') => ({
   eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
 });
 
-/** @param config what the functions are deployed with @param environment more variables of theirs */
+/** @param config of the functions @param environment further variables of the functions */
 export const deployedBundles = async (config: Config, environment: Readonly<Record<string, string>> = {}) => {
   const engines = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
   const on = { dynamodb: engines.dynamodb.endpoint, sqs: engines.sqs.endpoint };
@@ -121,10 +121,10 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
   const emitted = new Map<string, Set<string>>();
 
   /**
-   * Invokes a function as Lambda does, in a process of its own.
+   * Invokes a function as Lambda does, in its own process.
    *
-   * @param deployed with another configuration than the rest
-   * @param timeLeft of the function's time, in ms, at every moment
+   * @param deployed a configuration that differs from the other functions'
+   * @param timeLeft of the function's time, in milliseconds, at every moment
    */
   const invoke = async (part: string, event: object, deployed?: Config, timeLeft = 50_000) => {
     const fn = functions.find(({ name }) => name.includes(part));
@@ -148,7 +148,7 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
     for (const [name, dimensions] of found) emitted.set(name, (emitted.get(name) ?? new Set()).add(dimensions));
     return { found: found.toSorted(([a, at], [b, bt]) => a.localeCompare(b) || at.localeCompare(bt)), ok };
   };
-  /** @returns the metrics that it printed, by their names */
+  /** @returns the printed metrics, by name */
   const measured = async (
     part: string,
     event: object,
@@ -156,7 +156,7 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
     timeLeft?: number,
   ): Promise<readonly Measurement[]> => (await invoke(part, event, deployed, timeLeft)).found;
 
-  /** Lets a queue's function take what lies in it, as its event source would: once there is something. */
+  /** Waits for messages in a queue, and invokes its function with them as the event source would. */
   const handle = async (queue: keyof typeof FUNCTIONS): Promise<readonly Measurement[]> => {
     const QueueUrl = setting(settings, queue);
     const receive = new ReceiveMessageCommand({
@@ -179,7 +179,7 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
   return {
     clients,
     settings,
-    /** The dimensions in which each metric was printed, so far. */
+    /** The printed dimensions of each metric, so far. */
     emitted: emitted as ReadonlyMap<string, ReadonlySet<string>>,
     /** The stack with the dashboard and the alarms. */
     ops: JSON.parse(readFileSync(join(folder, `${stackNames('local').ops}.template.json`), 'utf8')) as Template,
@@ -187,7 +187,7 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
     handle,
     send: (queue: Setting, MessageBody: string) =>
       clients.sqs.send(new SendMessageCommand({ QueueUrl: setting(settings, queue), MessageBody })),
-    /** @returns the metrics that a call of the API made */
+    /** @returns the metrics of a call of the API */
     ask: (method: string, path: string, { query = '', body }: { query?: string; body?: object } = {}) =>
       measured('ApiHandler', {
         version: '2.0',

@@ -1,4 +1,4 @@
-/** Every metric, read from what the deployed bundles print while they do what it counts. */
+/** Every metric, read from the output of the deployed bundles while they do the counted work. */
 import { setTimeout } from 'node:timers/promises';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,9 +40,9 @@ describe('the metrics', () => {
   let bundles: DeployedBundles;
   let downstream: TestDownstream;
   let parameters: AwsService;
-  /** What the downstream answers. */
+  /** The status that the downstream answers. */
   let status = 200;
-  /** Its operations and destinations are those of the tests below. */
+  /** The operations and destinations of the tests below. */
   const configured = () => {
     const reached = { downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) };
     const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
@@ -89,7 +89,7 @@ describe('the metrics', () => {
     return printBatch({ kind: 'due', batchId: batch });
   };
 
-  it('follow tasks from their registration to their results', async () => {
+  it('count tasks from their registration to their results', async () => {
     const task = (fields: object) => JSON.stringify({ operation: 'ship', payload: { depot: 'HAM' }, ...fields });
     for (const fields of [{ coalesceKey: 'k' }, { coalesceKey: 'k' }, { expiresIn: '1s' }, { payload: {} }])
       await bundles.send('registerQueue', task(fields));
@@ -116,7 +116,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell what the sweep repaired: dead letters by their queue, locks by their operation', async () => {
+  it("count the sweep's repairs: dead letters by queue, locks by operation", async () => {
     const { locks, waiting } = stores();
     for (const n of [1, 2])
       await bundles.send('electDeadLetters', printElect({ kind: 'elect', target: target(`ship/depot=${n}`) }));
@@ -144,7 +144,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell of a batch that is put off, and of one that fails for good', async () => {
+  it('count a retried batch, and one that fails for good', async () => {
     const where = target('ship/depot=BRE');
     const put = await sealed(where, 1, [aTask({ id: id('put-off'), target: where })]);
     const refused = await sealed(where, 2, [aTask({ id: id('refused'), target: where })]);
@@ -167,7 +167,7 @@ describe('the metrics', () => {
     status = 200;
   });
 
-  it('tell of a leader that takes over from one whose lease has ended', async () => {
+  it('count a leader that takes over after a lease ended', async () => {
     const { locks, waiting } = stores();
     const where = target('ship/depot=taken-over');
     await waiting.put([{ id: id('taken-over'), run: 1, createdAt: NOW, bytes: 10, target: where }]);
@@ -180,15 +180,15 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell how fan-outs end, who was not told of it, and which items nobody knows', async () => {
+  it('count ended fan-outs, unsent events and unknown items', async () => {
     const { fanOuts } = stores();
     const [left, gone] = [fanOutId('left') as FanOutId, fanOutId('gone') as FanOutId];
     for (const each of [left, gone]) await fanOuts.open({ id: each, createdAt: NOW, callback: 'ops' }, NOW);
     await fanOuts.seal(left, NOW);
-    // Destinations were taken out of the configuration since.
+    // The destinations were removed from the configuration since.
     const nobody = { ...configured(), destinations: {} };
     const swept = await bundles.measured('SweepHandler', { source: 'aws.events' }, nobody);
-    // Those of the test before are repaired once more: nobody has taken their messages.
+    // The repairs of the earlier test repeat, since no function took their messages.
     expect(swept.filter(([name, dimensions]) => dimensions === of() && name !== 'Repairs')).toEqual([
       ['EventsUntold', of(), 1],
       ['EventsUntold', of(), 1],
@@ -206,7 +206,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell what was repaired when somebody asked for it, and of a look nothing', async () => {
+  it('count repairs by the API, and nothing for a GET', async () => {
     const { batches } = stores();
     const where = target('ship/depot=overdue');
     const forming = {
@@ -228,7 +228,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell how many tasks were redriven, once each', async () => {
+  it('count redriven tasks once each', async () => {
     const { tasks } = stores();
     const ids = [id('failed-1'), id('failed-2')];
     await tasks.insert(ids.map((each) => aTask({ id: each })));
@@ -250,7 +250,7 @@ describe('the metrics', () => {
     expect(await bundles.measured('RegisterHandler', { Records })).toEqual([]);
   });
 
-  it('tell how many requests were merged, into how many jobs, and what was left out of them', async () => {
+  it('count merged requests, jobs, and skipped inputs', async () => {
     const where = target('merge/depot=MUC');
     const calls = downstream.calls.length;
     const handled = async (round: number, requests: readonly string[][]) => {
@@ -285,7 +285,7 @@ describe('the metrics', () => {
     expect(downstream.calls.length - calls).toBe(1);
   });
 
-  it('tell when a circuit opens, and when a downstream takes calls again', async () => {
+  it('count a circuit that opens, and one that closes', async () => {
     const where = target('fragile/depot=MUC');
     const handled = async (n: number) => {
       const task = aTask({ id: id(`fragile-${n}`), operation: operationName('fragile'), target: where });
@@ -296,7 +296,7 @@ describe('the metrics', () => {
     expect(await handled(1)).toEqual([
       ['BatchesRetried', ofFragile, 1],
       ['CircuitOpened', ofFragile, 1],
-      // At once, and a second time.
+      // Two calls: at once, and the immediate retry.
       ['DownstreamCalls', ofFragile, 1],
       ['DownstreamCalls', ofFragile, 1],
       ['DownstreamErrors', ofFragile, 1],
@@ -315,7 +315,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell of events that came to their destination, and of those that did not', async () => {
+  it('count delivered and failed events by destination', async () => {
     await bundles.clients.sqs.send(new CreateQueueCommand({ QueueName: 'ops' }));
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW } as const;
     const event = eventOf(aStored(ended), ended);
@@ -336,7 +336,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('tell of Targets that nobody would have told of room, and of places that nobody would have given back', async () => {
+  it('count repairs of forgotten Targets and of stuck slots', async () => {
     const { locks } = stores();
     const mine = { fence: 1, token: token('gone') };
     for (const depot of ['forgotten', 'stuck']) {
@@ -358,15 +358,15 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('report each part of a sweep that had work and no time left', async () => {
+  it('count each part of a sweep that had no time left', async () => {
     const cut = await bundles.measured('SweepHandler', { source: 'aws.events' }, undefined, 4_000);
     expect(cut).toEqual(Array.from({ length: 2 }, () => ['SweepsCut', of(), 1]));
   });
 
-  it('are all that there are', () =>
+  it('are all that exist', () =>
     expect([...bundles.emitted.keys()].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
 
-  it('are what the dashboard and the alarms look for: by the same names, in the same dimensions', () => {
+  it('are those of the dashboard and the alarms, with the same dimensions', () => {
     const named = [...metricsOfDashboards(bundles.ops), ...metricsOfAlarms(bundles.ops)].filter(
       ({ namespace }) => namespace === NAMESPACE,
     );
@@ -379,7 +379,7 @@ describe('the metrics', () => {
       expect(Object.keys(dimensions).toSorted(), `${name} of ${where}`).toEqual(emitted[0]?.toSorted());
       expect(unit ?? METRICS[name as MetricName].unit).toBe(METRICS[name as MetricName].unit);
     }
-    // Of this stack, and of these operations: by the very values.
+    // Of this stack and of these operations, with the same values.
     const all = new Set([...bundles.emitted].flatMap(([name, sets]) => [...sets].map((each) => `${name} ${each}`)));
     const asEmitted = ({ name, dimensions }: NamedMetric) =>
       `${name} ${of(...METRICS[name as MetricName].by.map((each) => `${each}=${dimensions[each]}`))}`;
@@ -388,7 +388,7 @@ describe('the metrics', () => {
     for (const { dimensions } of named) expect(dimensions[STACK_DIMENSION]).toBe(stackNames('local').flow);
   });
 
-  it('are of no Target', () => {
+  it('never have a Target as dimension', () => {
     for (const sets of bundles.emitted.values())
       for (const dimensions of sets) expect(dimensions).not.toMatch(/depot|ship\//);
   });

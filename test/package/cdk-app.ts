@@ -1,4 +1,4 @@
-/** An app as `cdk init` makes it, with Groupage in it as the documentation says. */
+/** An app made by `cdk init`, with Groupage in it as documented. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksOf } from '../docs/blocks.ts';
@@ -8,17 +8,17 @@ const TUTORIAL = 'docs/tutorials/first-batches.md';
 
 const CDK = join(import.meta.dirname, '../../node_modules/aws-cdk/bin/cdk');
 
-/** What `cdk init` asks for and a test of the app itself would want. */
+/** Packages of `cdk init` that only the app's own tests would need. */
 const NOT_WANTED = ['jest', '@types/jest', '@swc/core', '@swc/jest', 'aws-cdk'];
 
-/** A file that the tutorial says to write. */
+/** A file that the tutorial gives. */
 const fileOf = (name: string): string => {
   const block = blocksOf(TUTORIAL).find(({ title }) => title === name);
   if (!block) throw new Error(`the tutorial has no ${name}`);
   return block.text;
 };
 
-/** Makes the app in an empty folder, which has to be called `app`: its stack is `AppStack` then. Installs all that it needs. */
+/** Makes the app in an empty folder named `app`, so that its stack is `AppStack`, and installs its packages. */
 export const makeApp = async (folder: string, tarball: Tarball): Promise<void> => {
   await run(folder, process.execPath, [CDK, 'init', 'app', '--language', 'typescript', '--generate-only']);
   const path = join(folder, 'package.json');
@@ -26,7 +26,7 @@ export const makeApp = async (folder: string, tarball: Tarball): Promise<void> =
   for (const name of NOT_WANTED) delete manifest.devDependencies[name];
   writeFileSync(path, JSON.stringify(manifest));
   const options = readFileSync(join(folder, 'tsconfig.json'), 'utf8').replace(/"jest",\s*/, '');
-  // Ours too must be right.
+  // The package's own types must be valid too.
   writeFileSync(join(folder, 'tsconfig.json'), options.replace('"skipLibCheck": true', '"skipLibCheck": false'));
   rmSync(join(folder, 'test'), { recursive: true });
   writeFileSync(join(folder, 'lib/app-stack.ts'), fileOf('lib/app-stack.ts'));

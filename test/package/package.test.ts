@@ -14,7 +14,7 @@ import { install, MACHINES_NODE, pack, run, type Tarball } from './tarball.ts';
 
 const MIB = 1_024 * 1_024;
 
-/** The files of a folder and of those in it, by their paths. */
+/** The files of a folder and its subfolders, by path. */
 const textsIn = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -30,23 +30,24 @@ describe('the package', () => {
   });
   const manifest = () =>
     JSON.parse(readFileSync(join(tarball.folder, 'package.json'), 'utf8')) as Record<string, object>;
-  /** A folder of somebody's. */
+  /** An empty folder of a user. */
   const folderOf = (name: string): string => {
     const folder = join(temporaryFolder('adopts'), name);
     mkdirSync(folder);
     return folder;
   };
 
-  it('is as publint wants it', async () => {
+  it('passes publint', async () => {
     const { messages } = await publint({ pkgDir: tarball.folder, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, manifest()))).toEqual([]);
   });
 
-  it('has types that fit what runs, for all ways that lead to ES modules', async () => {
+  it('has types that fit its code, for every way that leads to ES modules', async () => {
     const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball.file)));
     if (!checked.types) throw new Error('it has no types');
     const wrong = checked.problems.filter(
-      // `exports` alone leads here, and to ES modules alone: what Node.js 10 looked for, and `require` before 20.19, does not.
+      // `exports` is the only way in, and leads to ES modules only. Node.js 10's lookup, and `require` before 20.19, do
+      // not work.
       (problem) =>
         problem.kind !== 'CJSResolvesToESM' && !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
     );
@@ -54,7 +55,7 @@ describe('the package', () => {
     expect(Object.keys(checked.entrypoints).length).toBeGreaterThan(4);
   });
 
-  it('runs nothing when it is installed, and is as large as the documentation says', () => {
+  it('runs no script when it is installed, and has the documented size', () => {
     expect(manifest().scripts).toBeUndefined();
     expect(tarball.size).toBeLessThan(4 * MIB);
     expect(tarball.unpackedSize).toBeLessThan(16 * MIB);
@@ -72,7 +73,7 @@ describe('the package', () => {
       return run(folder, MACHINES_NODE, ['program.js', ...args]);
     };
 
-    it('gives those who only send tasks, or work in a fleet, what they need and no more', async () => {
+    it('installs only what clients and fleet workers need', async () => {
       const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
         packages: Record<string, { hasInstallScript?: boolean }>;
       };
@@ -89,7 +90,7 @@ describe('the package', () => {
       expect(said.trim()).toBe('true');
     });
 
-    it('works on partitions, and beats in a thread of its own meanwhile', async () => {
+    it('works on partitions, with heartbeats in a thread of its own', async () => {
       const engine = await startDynamoDB({ port: 0 });
       try {
         const at = await makeFleetTable(engine.endpoint, 'Fleet');
@@ -108,21 +109,21 @@ describe('the package', () => {
     });
   });
 
-  describe('in an app of the CDK', () => {
+  describe('in a CDK app', () => {
     let folder: string;
     beforeAll(async () => {
       folder = folderOf('app');
       await makeApp(folder, tarball);
     });
     const bin = (name: string): string => join(folder, 'node_modules/.bin', name);
-    /** By the machine's own Node.js. */
+    /** With the machine's own Node.js. */
     const onPath = { PATH: `${dirname(MACHINES_NODE)}:${process.env.PATH}` };
 
-    it('has its types checked with everything else', async () => {
+    it('type-checks together with the app', async () => {
       await run(folder, bin('tsc'), [], onPath);
     });
 
-    it('is synthesised, with functions that are those of this repository to the byte', async () => {
+    it("synthesises functions that equal this repository's byte for byte", async () => {
       const out = join(folder, 'cdk.out');
       await run(folder, bin('tsx'), ['bin/app.ts'], { ...onPath, CDK_OUTDIR: out });
       const assets = JSON.parse(readFileSync(join(out, 'AppStack.assets.json'), 'utf8')) as {
@@ -137,7 +138,7 @@ describe('the package', () => {
         },
       });
       if (!config.ok) throw new Error('the configuration is wrong');
-      // The second has clients that are loaded when they are needed.
+      // The second one has clients that are loaded lazily.
       for (const [handler, name] of [
         ['GroupHandler', 'group'],
         ['BatchHandler', 'batch-handler'],
@@ -148,7 +149,7 @@ describe('the package', () => {
       }
     });
 
-    it('has the command, which says what is wrong and what to do', async () => {
+    it('has the command, which reports errors and what to do', async () => {
       expect(
         await run(folder, bin('groupage'), ['check', '--json', 'groupage.config.json'], onPath).catch(String),
       ).toContain('there is no such file');

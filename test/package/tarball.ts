@@ -1,4 +1,4 @@
-/** The package as it would be published, and folders in which somebody installs it. */
+/** The package as it would be published, and folders in which a user installs it. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,16 +6,16 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Node.js as the machine has it, which ran npm: not that of this repository. */
+/** The machine's Node.js, which ran npm, not this repository's. */
 export const MACHINES_NODE = process.env.npm_node_execpath ?? process.execPath;
 
-/** What npm itself sets for its children would make theirs work on this repository. */
+/** Without npm's own variables, which would make a child npm work on this repository. */
 const environment = (): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || name === 'npm_config_registry'),
   );
 
-/** Runs a command as somebody would in a folder of their own. @returns its output. @throws Error with its output */
+/** Runs a command as a user would in a folder. @returns its output. @throws Error with its output */
 export const run = async (
   folder: string,
   command: string,
@@ -35,7 +35,7 @@ export interface Tarball {
   /** The unpacked package. */
   readonly folder: string;
   readonly file: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
   readonly unpackedSize: number;
 }
@@ -54,7 +54,7 @@ export const pack = async (): Promise<Tarball> => {
   return { folder, file: join(place, packed.filename), size: packed.size, unpackedSize: packed.unpackedSize };
 };
 
-/** Installs the package, and what else is named, without running any script of theirs. */
+/** Installs the package and further ones, without install scripts. */
 export const install = async (folder: string, { file }: Tarball, ...others: string[]): Promise<void> => {
   const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   await run(folder, 'npm', ['install', ...quietly, file, ...others]);

@@ -1,16 +1,16 @@
-/** What functions use, against what their roles grant. */
+/** Compares what functions use with what their roles grant. */
 import type { Use } from './use.ts';
 
 export interface FunctionUse extends Use {
   readonly functionName: string;
 }
 
-/** What a role's statement says; actions and resources may end in `*`. */
+/** A right of a role's statement; action and resource may end in `*`. */
 export interface Grant extends Use {
   readonly functionName: string;
 }
 
-/** As lists show it: `Flow-ApiHandler-Function dynamodb:GetItem Tables-Task`. */
+/** In the form of the lists: `Flow-ApiHandler-Function dynamodb:GetItem Tables-Task`. */
 export const printed = ({ functionName, action, resource }: FunctionUse): string =>
   `${functionName} ${action} ${resource}`;
 
@@ -20,10 +20,10 @@ const covers = (pattern: string, text: string): boolean =>
 const isFor = (grant: Grant, use: FunctionUse): boolean =>
   grant.functionName === use.functionName && covers(grant.action, use.action) && covers(grant.resource, use.resource);
 
-/** What AWS would refuse. */
+/** Uses that AWS would refuse. */
 export const missingGrants = (grants: readonly Grant[], uses: readonly FunctionUse[]): FunctionUse[] =>
   uses.filter((use) => !grants.some((grant) => isFor(grant, use)));
 
-/** What nothing needed. */
+/** Grants without a use. */
 export const unusedGrants = (grants: readonly Grant[], uses: readonly FunctionUse[]): Grant[] =>
   grants.filter((grant) => !uses.some((use) => isFor(grant, use)));

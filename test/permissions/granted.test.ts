@@ -5,13 +5,13 @@ import { aConfig } from '../factories/factories.ts';
 import { type Grant, missingGrants, printed, unusedGrants } from './compare.ts';
 import { grantsOf, usedByLambda } from './granted.ts';
 
-describe('what the template grants', () => {
+describe("the template's grants", () => {
   let assembly: CloudAssembly;
   beforeAll(() => {
     assembly = new CloudAssembly(synthesise(aConfig()), { sqs: 'http://127.0.0.1:4501' });
   });
 
-  it('is read function by function, under the names of the local stack', () => {
+  it('are read for each function, under the names of the local stack', () => {
     const grants = grantsOf(assembly);
     expect(grants.filter(({ functionName }) => functionName === 'Flow-ElectHandler-Function').map(printed)).toEqual(
       [
@@ -33,11 +33,11 @@ describe('what the template grants', () => {
       expect(grants.map(printed)).toContain(
         `Flow-ApiHandler-Function dynamodb:${action} Tables-Task/index/FailedByTarget`,
       );
-    // Nothing reads a whole table.
+    // No function scans a whole table.
     expect(grants.filter(({ action }) => action === 'dynamodb:Scan')).toHaveLength(1);
   });
 
-  it("tells what Lambda itself uses: polling a function's own queue, writing its own logs", () => {
+  it('include those that Lambda itself uses: polling the queue, and writing logs', () => {
     const isLambdas = usedByLambda(assembly);
     const grants = grantsOf(assembly);
     // Three for each of four queues, two for each of six log groups.
@@ -49,10 +49,10 @@ describe('what the template grants', () => {
   });
 });
 
-describe('uses held against grants', () => {
+describe('a comparison of uses and grants', () => {
   const grant = (action: string, resource: string, functionName = 'F'): Grant => ({ functionName, action, resource });
 
-  it('nothing is missing or unused where they are the same', () => {
+  it('finds nothing missing or unused if they are equal', () => {
     const same = [grant('dynamodb:Query', 'T'), grant('dynamodb:Query', 'T/index/I')];
     expect(missingGrants(same, same)).toEqual([]);
     expect(unusedGrants(same, same)).toEqual([]);
@@ -61,15 +61,15 @@ describe('uses held against grants', () => {
   it.each([
     ['another action', grant('dynamodb:GetItem', 'T')],
     ['another table', grant('dynamodb:Query', 'T2')],
-    ['an index, which the table does not cover', grant('dynamodb:Query', 'T/index/I')],
+    ['an index', grant('dynamodb:Query', 'T/index/I')],
     ['another function', grant('dynamodb:Query', 'T', 'G')],
-  ])('%s is missing, and what is granted is unused', (_, use) => {
+  ])('finds %s missing, and the grant unused', (_, use) => {
     const granted = [grant('dynamodb:Query', 'T')];
     expect(missingGrants(granted, [use])).toEqual([use]);
     expect(unusedGrants(granted, [use])).toEqual(granted);
   });
 
-  it('a wildcard covers what it says', () => {
+  it('lets a wildcard cover what matches it', () => {
     const granted = [grant('dynamodb:*', 'T/index/*')];
     const [index, table] = [grant('dynamodb:Query', 'T/index/I'), grant('dynamodb:Query', 'T')];
     expect(missingGrants(granted, [index, table])).toEqual([table]);

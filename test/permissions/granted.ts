@@ -1,4 +1,4 @@
-/** What the synthesised template lets each function do, under the names that the local stack uses too. */
+/** The rights of each function in the synthesised template, under the names of the local stack. */
 import { type CloudAssembly, type Found, nameInArn } from '../../tools/local/template.ts';
 import type { Grant } from './compare.ts';
 
@@ -15,7 +15,7 @@ interface PolicyProperties {
 
 const propertiesOf = ({ properties }: Found): PolicyProperties => properties as unknown as PolicyProperties;
 
-/** Every action on every resource, function by function. */
+/** Every action on every resource, by function. */
 export const grantsOf = (assembly: CloudAssembly): Grant[] => {
   const policies = assembly.all('AWS::IAM::Policy').map(propertiesOf);
   return assembly.all('AWS::Lambda::Function').flatMap(({ name: functionName, properties }) => {
@@ -34,11 +34,11 @@ export const grantsOf = (assembly: CloudAssembly): Grant[] => {
   });
 };
 
-/** What an event source does with its queue in the function's name, as AWS's own policy for it says. */
+/** An event source's actions on its queue in the function's name, as in AWS's own policy for it. */
 const POLLING = new Set(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
 const LOGGING = new Set(['logs:CreateLogStream', 'logs:PutLogEvents']);
 
-/** Tells the grants that Lambda itself uses: polling a function's own queue, and writing into its own log group. */
+/** Whether Lambda itself uses a grant: to poll a function's own queue, or to write into its log group. */
 export const usedByLambda = (assembly: CloudAssembly): ((grant: Grant) => boolean) => {
   const polled = new Set(
     assembly

@@ -1,4 +1,4 @@
-/** Holds what the functions used in this run of the tests against what the template lets them do: neither more nor less. */
+/** Compares what the functions used in this test run with what the template grants: neither more nor less. */
 import { describe, expect, it } from 'vitest';
 import { synthesise } from '../../tools/local/assembly.ts';
 import { CloudAssembly } from '../../tools/local/template.ts';
@@ -8,30 +8,30 @@ import { missingGrants, printed, unusedGrants } from './compare.ts';
 import { grantsOf, usedByLambda } from './granted.ts';
 import { usesIn } from './record.ts';
 
-/** Grants that no test uses, each with what would use it. Better than a line here is a test that goes there. */
+/** Grants that no test uses, each with its use. Prefer a test that uses the grant. */
 const EXPLAINED: Readonly<Record<string, string>> = {};
 
-/** What the suite's operations need between them, wherever their downstream is. */
+/** The rights that the suite's operations need, wherever their downstream is. */
 const ALL = suiteConfig('http://127.0.0.1/batch');
 
 const folder = process.env.GROUPAGE_PERMISSIONS;
 const uses = folder ? usesIn(folder) : [];
 
-describe('the permissions of the functions', () => {
+describe('the rights of the functions', () => {
   if (uses.length === 0 && !NOTHING_MAY_BE_MISSING)
-    return it.skip('cannot be told: no test of this run recorded what functions use (GROUPAGE_PERMISSIONS)', () => {});
+    return it.skip('cannot be checked: no test of this run recorded uses (GROUPAGE_PERMISSIONS)', () => {});
 
   const assembly = new CloudAssembly(synthesise(ALL), { sqs: '' });
   const grants = grantsOf(assembly);
 
-  it('were looked at: this run kept a record of every function', () => {
+  it('are checked with a record of every function', () => {
     const functions = assembly.all('AWS::Lambda::Function').map(({ name }) => name);
     expect([...new Set(uses.map(({ functionName }) => functionName))].toSorted()).toEqual(functions.toSorted());
   });
 
-  it('cover everything that they did', () => expect(missingGrants(grants, uses).map(printed).join('\n')).toBe(''));
+  it('cover every use', () => expect(missingGrants(grants, uses).map(printed).join('\n')).toBe(''));
 
-  it('cover nothing else, but what Lambda uses itself and what is explained', () => {
+  it("cover nothing else but Lambda's own uses and explained ones", () => {
     const isLambdas = usedByLambda(assembly);
     const unused = unusedGrants(grants, uses).filter((grant) => !isLambdas(grant));
     // As one text, so that a report names them.

@@ -28,8 +28,8 @@ afterEach(() => {
 
 const QueueUrl = 'http://127.0.0.1:1/000000000000/Q';
 
-describe('clients that note what they use', () => {
-  it('see the commands of both SDK clients, whatever becomes of them', async () => {
+describe('clients that record their uses', () => {
+  it('record the commands of both SDK clients, whatever their outcome', async () => {
     const uses: string[] = [];
     const { dynamodb, sqs } = recording(closedClients(), ({ action, resource }) => uses.push(`${action} ${resource}`));
     const sent = [
@@ -49,7 +49,7 @@ describe('clients that note what they use', () => {
     ]);
   });
 
-  it('refuse a command whose permissions nobody has said', async () => {
+  it('refuse a command without known permissions', async () => {
     const { dynamodb } = recording(closedClients(), () => {});
     await expect(dynamodb.send(new DeleteTableCommand({ TableName: 'T' }) as never)).rejects.toThrow(
       /is known for Delete/,
@@ -69,5 +69,5 @@ describe('the record', () => {
     );
   });
 
-  it('is empty where none was kept', () => expect(usesIn('/nowhere')).toEqual([]));
+  it('is empty if none was kept', () => expect(usesIn('/nowhere')).toEqual([]));
 });

@@ -1,6 +1,6 @@
 /**
- * The record of a test run: what each function used, from all test processes, for a later one to hold against what the
- * template grants. It is kept in the folder that `GROUPAGE_PERMISSIONS` names; without that nothing is recorded.
+ * The record of a test run: what each function used in all test processes. A later test compares it with the
+ * template's grants. The folder is in `GROUPAGE_PERMISSIONS`; without it nothing is recorded.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +9,18 @@ import { EVENT_SOURCES } from '../../tools/local/stack.ts';
 import type { FunctionUse } from './compare.ts';
 import { recording } from './recorder.ts';
 
-/** What this process has written: each use once, however often it happens. */
+/** The uses that this process has written, each once. */
 const written = new Set<string>();
-/** One file a process, so that no two write into one. */
+/** One file for each process, so that no two write to the same file. */
 const FILE = `${process.pid}-${crypto.randomUUID()}.jsonl`;
 
-/** Records what a function's clients use, if this run keeps a record. */
+/** Records the uses of a function's clients, if this run keeps a record. */
 export const recorded = (
   clients: AwsClients,
   functionName: string,
   folder = process.env.GROUPAGE_PERMISSIONS,
 ): AwsClients => {
-  // What polls queues in Lambda's place is no function, and its permissions are Lambda's.
+  // The pollers stand for Lambda's event sources, whose permissions are Lambda's.
   if (!folder || functionName === EVENT_SOURCES) return clients;
   mkdirSync(folder, { recursive: true });
   return recording(clients, ({ action, resource }) => {
@@ -32,7 +32,7 @@ export const recorded = (
   });
 };
 
-/** Everything that was recorded in a folder, each use once. */
+/** All recorded uses in a folder, each once. */
 export const usesIn = (folder: string): FunctionUse[] => {
   if (!existsSync(folder)) return [];
   const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));

@@ -1,9 +1,12 @@
-/** Clients that note what they use, as IAM would see it. */
+/** Clients that record their uses in IAM's terms. */
 import type { AwsClients } from '../../src/aws/clients.ts';
 import type { Use } from './use.ts';
 import { usesOf } from './uses.ts';
 
-/** Adds to the clients themselves: give each function its own. Noted before it is sent, since IAM decides before too. */
+/**
+ * Changes the clients themselves, so give each function its own. A use is recorded before the request, since IAM
+ * decides then too.
+ */
 export const recording = (clients: AwsClients, note: (use: Use) => void): AwsClients => {
   const noting =
     <Args extends { readonly input: object }, Answer>(

@@ -1,4 +1,4 @@
-/** PartiQL statements need permissions of their own, whatever request carries them. */
+/** PartiQL statements have permissions of their own, in any kind of request. */
 import { UnknownCommand, type Use } from './use.ts';
 
 const NAME = '"?([\\w.-]+)"?';
@@ -7,7 +7,7 @@ const FORMS: readonly (readonly [form: RegExp, action: string])[] = [
   [new RegExp(`^\\s*UPDATE\\s+${NAME}\\s`, 'i'), 'PartiQLUpdate'],
   [new RegExp(`^\\s*DELETE\\s+FROM\\s+${NAME}\\s`, 'i'), 'PartiQLDelete'],
 ];
-/** `EXISTS(SELECT …)` is how a transaction states a condition. */
+/** A transaction states a condition as `EXISTS(SELECT …)`. */
 const SELECT = /^\s*(?:EXISTS\s*\(\s*)?SELECT\s.*?\sFROM\s+"?([\w-]+)"?(?:\."([\w.-]+)")?(?:\s|\)|$)/is;
 
 /** @throws UnknownCommand */

@@ -1,4 +1,4 @@
-/** One thing that IAM decides about. */
+/** One decision of IAM. */
 
 /** A resource as at the end of its ARN: a table, `<table>/index/<index>`, a queue. */
 export interface Use {
@@ -6,7 +6,7 @@ export interface Use {
   readonly resource: string;
 }
 
-/** A command that nobody has said the permissions of. */
+/** A command whose permissions are not listed here. */
 export class UnknownCommand extends Error {
   override readonly name = 'UnknownCommand';
   constructor(what: string) {

@@ -6,7 +6,7 @@ const printed = (commandName: string, input: object): string[] =>
 
 const QueueUrl = 'http://127.0.0.1:4501/000000000000/Flow-Group-Queue';
 
-describe('what a command uses', () => {
+describe('a command uses', () => {
   it.each<[string, object, string[]]>([
     ['GetItemCommand', { TableName: 'T' }, ['dynamodb:GetItem T']],
     ['GetCommand', { TableName: 'arn:aws:dynamodb:eu-west-1:1:table/T' }, ['dynamodb:GetItem T']],
@@ -42,7 +42,7 @@ describe('what a command uses', () => {
   ])('%s', (commandName, input, expected) => expect(printed(commandName, input)).toEqual(expected));
 });
 
-describe('what a statement uses', () => {
+describe('a statement uses', () => {
   it.each([
     [`INSERT INTO "T-1" VALUE {'Id': ?}`, 'dynamodb:PartiQLInsert T-1'],
     [`UPDATE "T-1" SET "Status"='batched' WHERE "Id"=?`, 'dynamodb:PartiQLUpdate T-1'],
@@ -59,7 +59,7 @@ describe('what a statement uses', () => {
   });
 });
 
-describe('what is not known', () => {
+describe('an unknown use', () => {
   it.each<[string, object, RegExp]>([
     ['PurgeQueueCommand', { QueueUrl }, /no permission is known for PurgeQueueCommand: say in test\/permissions/],
     ['undefined', {}, /known for undefined/],
@@ -68,7 +68,7 @@ describe('what is not known', () => {
     ['GetItemCommand', {}, /GetItemCommand that names no table or queue/],
     ['SendMessageCommand', {}, /SendMessageCommand that names no table or queue/],
     ['BatchGetItemCommand', { RequestItems: {} }, /BatchGetItemCommand that names no table or queue/],
-  ])('stops in words: %s', (commandName, input, complaint) =>
+  ])('stops with a message: %s', (commandName, input, complaint) =>
     expect(() => usesOf(commandName, input)).toThrow(complaint),
   );
 });

@@ -1,8 +1,8 @@
-/** What IAM asks of whoever sends a command: the actions, and the tables, indexes and queues that they are on. */
+/** The rights that IAM requires of a command's sender: actions, with the tables, indexes and queues. */
 import { statementUses } from './statements.ts';
 import { UnknownCommand, type Use } from './use.ts';
 
-/** The parts of all commands' inputs that name something. */
+/** The fields of all commands' inputs that name a resource. */
 interface Input {
   readonly TableName?: string;
   readonly IndexName?: string;
@@ -22,7 +22,7 @@ const tableIn = ({ TableName }: Pick<Input, 'TableName'>): string => TableName?.
 const onTable =
   (action: string): Uses =>
   (input) => [{ action: `dynamodb:${action}`, resource: tableIn(input) }];
-/** An index is a resource of its own: a grant on the table does not cover it. */
+/** An index is its own resource: a grant on the table does not cover it. */
 const onTableOrIndex =
   (action: string): Uses =>
   (input) => {
@@ -37,7 +37,7 @@ const onQueue =
   (action: string): Uses =>
   ({ QueueUrl = '' }) => [{ action: `sqs:${action}`, resource: QueueUrl.split('/').at(-1) ?? '' }];
 
-/** A transaction has no permission of its own: each part needs its single command's. */
+/** A transaction has no permission of its own: each part needs that of its single command. */
 const TRANSACTED = { Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem', ConditionCheck: 'ConditionCheckItem' };
 const inTransaction =
   (actions: Readonly<Record<string, string>>): Uses =>
@@ -88,10 +88,10 @@ const DOCUMENT_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a command uses, each thing once.
+ * The uses of a command, each once.
  *
- * @param commandName as the SDK calls it, e.g. `GetItemCommand`, or `GetCommand` of the document client.
- * @throws UnknownCommand for a command, or a part of one, that is not known here: nothing slips by.
+ * @param commandName as in the SDK, e.g. `GetItemCommand`, or `GetCommand` of the document client.
+ * @throws UnknownCommand for an unknown command or part of one, so that no use is missed.
  */
 export const usesOf = (commandName: string, input: object): Use[] => {
   const name = commandName.replace(/Command$/, '');

@@ -1,4 +1,4 @@
-/** Nothing that a message says is an address: where functions send requests, the configuration says alone. */
+/** No text in a message is used as an address: functions send requests only to addresses of the configuration. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const METADATA = 'http://169.254.169.254/latest/meta-data/';
 
 describe('a register message', () => {
-  it('names a destination as its callback, and is refused with an address, which is not repeated', () => {
+  it('with an address as callback is refused, without repeating the address', () => {
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
       const body = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' }, callback });
       const parsed = parseRegisterMessage(aConfig(), { messageId: 'm', body });
@@ -24,7 +24,7 @@ describe('a register message', () => {
     }
   });
 
-  it('that names a place is refused by the name of the field', () => {
+  it('with an address in any other field is refused by the name of the field', () => {
     const fields = [
       'callbackUrl',
       'callbacks',
@@ -52,7 +52,7 @@ describe('a register message', () => {
       }
   });
 
-  it('keeps a place that its payload names as text', () => {
+  it('keeps an address in its payload as text', () => {
     const payload = JSON.stringify({ depot: METADATA, callback: METADATA, downstream: { url: METADATA } });
     const parsed = parseRegisterMessage(aConfig(), {
       messageId: 'm',
@@ -68,8 +68,8 @@ describe('a register message', () => {
 describe.each([
   { what: 'a fan-out', path: '/v1/fan-outs' },
   { what: 'a deferred list', path: '/v1/lists' },
-])('whoever opens $what', ({ path }) => {
-  it('names a destination that is told of its end, and is refused with an address, which is not repeated', async () => {
+])('a request to open $what', ({ path }) => {
+  it('with an address as callback is refused, without repeating the address', async () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
       const answer = await app.request(path, { method: 'POST', body: JSON.stringify({ callback }) });
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe('the configuration', () => {
-  it('leads to nothing but http and https, and holds no password', () => {
+  it('accepts http and https URLs only, without a password', () => {
     for (const url of [
       'file:///etc/passwd',
       'ftp://host/',
@@ -101,7 +101,7 @@ describe('the configuration', () => {
   });
 });
 
-describe('what runs in a function', () => {
+describe('a Lambda function', () => {
   /** The folders whose files are bundled into functions. */
   const IN_FUNCTIONS = [
     'lambdas',
@@ -112,11 +112,11 @@ describe('what runs in a function', () => {
     'src/downstreams',
     'src/steps',
   ];
-  /** Whatever could open a connection by an address, or start a program that does. */
+  /** Calls and modules that could open a connection to an address, or start a program. */
   const BY_ADDRESS =
     /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;
 
-  it('sends requests to the services of AWS, and to the downstreams and destinations of the configuration', () => {
+  it('sends requests only to AWS and to configured downstreams and destinations', () => {
     const files = IN_FUNCTIONS.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))

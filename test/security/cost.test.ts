@@ -1,4 +1,4 @@
-/** What one message can make Groupage write. Nobody who may send one message should be able to make it a thousand. */
+/** The writes that one message causes. One message must not cause a thousand writes. */
 import { describe, expect, it } from 'vitest';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
@@ -22,7 +22,7 @@ const READS = new Set([
   'operations.waiting',
 ]);
 
-/** A kit that counts rows written, by the port's method. */
+/** A kit that counts written rows by the port's method. */
 const counting = () => {
   const written: Record<string, number> = {};
   const gate: Gate = async (call, effects) => {
@@ -51,7 +51,7 @@ const NOTHING = {
 };
 
 describe('one register message', () => {
-  it('writes a task, its turn, and one message; a new Target one row more, a large payload another', async () => {
+  it('writes a bounded number of rows, and one message', async () => {
     const small = counting();
     await register(small.kit, [message({})]);
     expect([small.written, small.sent()]).toEqual([
@@ -67,7 +67,7 @@ describe('one register message', () => {
     ]);
   });
 
-  it('that is refused writes one message, with twenty reasons at the most, however much is wrong with it', async () => {
+  it('that is refused writes one message with at most twenty reasons', async () => {
     const { kit, written, sent } = counting();
     const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`field-${n}`, n]));
     await register(kit, [message(fields)]);
@@ -79,7 +79,7 @@ describe('one register message', () => {
     expect(JSON.stringify(event).length).toBeLessThan(2_000);
   });
 
-  it('makes no second task by coming a thousand times', async () => {
+  it('makes one task, even if it arrives a thousand times', async () => {
     const { kit, written, sent } = counting();
     const same = Array.from({ length: 1_000 }, () => message({ id: 'same' }));
     await register(kit, same);
@@ -91,7 +91,7 @@ describe('one register message', () => {
 });
 
 describe('one message on an inner queue', () => {
-  it('about a Target that there is not reads, and writes one row at the most', async () => {
+  it('for an unknown Target writes at most one row', async () => {
     const { kit, written, sent } = counting();
     await electLeader(kit, { kind: 'elect', target: target('ship/depot=nowhere') });
     expect([written, sent()]).toEqual([{}, NOTHING]);

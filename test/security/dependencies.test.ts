@@ -6,7 +6,7 @@ interface Locked {
   readonly version?: string;
   readonly integrity?: string;
   readonly resolved?: string;
-  /** Comes inside of another package, whose hash covers it. */
+  /** Part of another package, whose hash covers it. */
   readonly inBundle?: boolean;
   readonly hasInstallScript?: boolean;
 }
@@ -15,13 +15,13 @@ const read = (file: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8')) as Record<string, Record<string, unknown>>;
 const { dependencies, devDependencies, optionalDependencies, allowScripts = {} } = read('package.json');
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
-/** What is made here: folders of this repository, and the links to them. */
+/** This repository's own folders, and the links to them. */
 const { workspaces = [] } = read('package.json') as unknown as { workspaces?: string[] };
 const isOurs = (path: string): boolean => path === '' || workspaces.includes(packages[path]?.resolved ?? path);
 const locked = Object.entries(packages).filter(([path]) => !isOurs(path));
 
 describe('dependencies', () => {
-  it('come in exact versions, with their hashes', () => {
+  it('have exact versions and hashes', () => {
     const theirs = workspaces.map((folder) => read(`${folder}/package.json`).devDependencies);
     const asked = [dependencies, devDependencies, optionalDependencies, ...theirs].flatMap((each) =>
       Object.entries(each ?? {}),
@@ -29,12 +29,12 @@ describe('dependencies', () => {
     expect(theirs).not.toContain(undefined);
     expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
     expect(locked.filter(([, { integrity, inBundle }]) => !inBundle && !/^sha512-/.test(integrity ?? ''))).toEqual([]);
-    // Without it npm takes each from the registry that it is told to use; a URL could be any.
+    // Without a URL, npm takes each package from the configured registry; a URL could name any host.
     expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
     expect(locked.length).toBeGreaterThan(300);
   });
 
-  it('run nothing when they are installed but what is named', () => {
+  it('run no install script except the allowed ones', () => {
     const scripts = locked
       .filter(([, { hasInstallScript }]) => hasInstallScript)
       .map(([path]) => path.replace(/^.*node_modules\//, ''));

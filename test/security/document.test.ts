@@ -7,7 +7,7 @@ import { THREATS } from './threats.ts';
 const DOCUMENT = 'docs/explanation/security.md';
 const ROOT = join(import.meta.dirname, '../..');
 const rows = tableUnder('| threat | protection |', DOCUMENT);
-/** Without the lines that only head a group. */
+/** Without the rows that only head a group. */
 const threats = rows.filter(([threat = '']) => !threat.startsWith('**'));
 
 interface Named {
@@ -15,7 +15,7 @@ interface Named {
   readonly test: string;
 }
 
-/** Whether a file has a test of this name, or a promise about templates: the first argument of a call. */
+/** Whether a file has a test, or a promise on templates, of this name: the first argument of a call. */
 const has = ({ file, test }: Named): boolean =>
   existsSync(file) &&
   ["'", '"', '`'].some((quote) => {
@@ -28,7 +28,7 @@ const has = ({ file, test }: Named): boolean =>
   });
 
 describe('the list of threats', () => {
-  it('names tests that there are, in every line', () => {
+  it('names existing tests in every row', () => {
     expect(threats.length).toBeGreaterThan(40);
     expect(threats.map(([threat]) => threat)).toEqual(Object.keys(THREATS));
     for (const [threat = '', protection = ''] of threats) {
@@ -38,11 +38,11 @@ describe('the list of threats', () => {
     }
   });
 
-  it('would notice a test that is gone, or is no test', () => {
+  it('would find a missing test', () => {
     const file = join(ROOT, 'test/security/document.test.ts');
-    expect(has({ file, test: 'names tests that there are, in every line' })).toBe(true);
-    expect(has({ file, test: 'names tests that there are' })).toBe(false);
+    expect(has({ file, test: 'names existing tests in every row' })).toBe(true);
+    expect(has({ file, test: 'names existing tests' })).toBe(false);
     expect(has({ file, test: 'the list of threats' })).toBe(false);
-    expect(has({ file: `${file}x`, test: 'names tests that there are, in every line' })).toBe(false);
+    expect(has({ file: `${file}x`, test: 'names existing tests in every row' })).toBe(false);
   });
 });

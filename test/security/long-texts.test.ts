@@ -1,6 +1,6 @@
 /**
- * What looks at text from outside has to be done with it in a time that grows like the text. Nothing here measures that:
- * with a million characters, whatever tries every place again from every place would not end within the test's time.
+ * Code that reads text from outside must take time proportional to the text. No test measures this: for a million
+ * characters, quadratic code exceeds the test's timeout.
  */
 import { expect, it } from 'vitest';
 import { stageProblem } from '../../lib/stage.ts';
@@ -18,7 +18,7 @@ import { printable, printJson } from '../../tools/terminal.ts';
 import { id, NOW } from '../factories/factories.ts';
 
 const MANY = 1_000_000;
-/** Begin like something that is looked for, go on for long, and end like something else. */
+/** Texts that begin like a match, continue for long, and end differently. */
 const LONG_WINDED = [
   'a',
   ' ',
@@ -43,7 +43,7 @@ const LONG_WINDED = [
   `Mon, ${part.repeat(MANY / part.length)}x`,
 ]);
 
-it('names, headers, cursors and whatever else is matched by a pattern', () => {
+it('patterns for names, headers and cursors take linear time', () => {
   for (const text of LONG_WINDED) {
     expect([fanOutId(text), parseItemId(text), parseItemId(`f:${text}`)]).toEqual([undefined, undefined, undefined]);
     expect([listId(text), claimId(text)]).toEqual([undefined, undefined]);
@@ -64,7 +64,7 @@ it('names, headers, cursors and whatever else is matched by a pattern', () => {
   }
 });
 
-it('JSON and its parts, and answers, broken or not', () => {
+it('JSON parsers and answers take linear time on any text', () => {
   const items = [{ id: id('a'), payload: '{}' }];
   for (const part of LONG_WINDED) {
     const texts = [

@@ -1,4 +1,4 @@
-/** What must not be read by whoever may read settings or logs: payloads, results, answers, tokens, credentials, keys in addresses. */
+/** Readers of settings or logs must not see payloads, results, answers, tokens, credentials, or keys in addresses. */
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { Logger } from '@aws-lambda-powertools/logger';
@@ -19,7 +19,7 @@ describe('the template', () => {
   const url = 'https://parcels.example/batch?key=s3cret';
   const template = ours('prod', aConfig({ downstream: aDownstream({ url }) }));
 
-  it('tells functions the names of tables and queues by reference, and nothing else', () => {
+  it('gives functions the names of tables and queues by reference, and nothing else', () => {
     for (const [id, { Environment }] of functionsOf(template)) {
       const { NODE_OPTIONS, ...others } = (Environment as { Variables: Record<string, unknown> }).Variables;
       expect([id, NODE_OPTIONS]).toEqual([id, '--enable-source-maps']);
@@ -28,7 +28,7 @@ describe('the template', () => {
     }
   });
 
-  it('has nothing of the configuration in it but the names of operations, in what is watched of them', () => {
+  it('contains operation names in alarms and dashboards only, and no other setting', () => {
     const text = JSON.stringify(template);
     for (const part of ['s3cret', 'parcels.example', 'depot']) expect(text).not.toContain(part);
     for (const [id, resource] of Object.entries(template.Resources))
@@ -36,27 +36,27 @@ describe('the template', () => {
   });
 });
 
-/** Powertools' logger as the functions have it, its lines kept. */
+/** Powertools' logger as in the functions, with its lines kept. */
 class KeptLogger extends Logger {
   readonly written: string[] = [];
   constructor() {
     super({ serviceName: 'groupage' });
     const kept = new Writable({ write: (chunk, _, done) => done(void this.written.push(String(chunk))) });
-    // Its own, which nobody is meant to replace.
+    // A private field, which has no setter.
     Object.assign(this, { console: new Console(kept) });
   }
 }
 
-/** In payloads, results, answers, broken messages and addresses; nowhere else. */
+/** Part of payloads, results, answers, broken messages and addresses. */
 const SECRET = 'hunter2';
 const FORGED = 'x","level":"ERROR","message":"forged"}\n{"level":"ERROR","message":"forged"}\n';
 
-describe('the log of everything that can go wrong', () => {
+describe('the log of every kind of failure', () => {
   let flow: Flow;
   const logger = new KeptLogger();
   const tokens = new Set<string>();
 
-  /** Uses credentials that are a secret too, and keeps every token that is written, whose holder may act as a leader. */
+  /** Uses secret credentials, and keeps every written token, whose holder could act as a leader. */
   const watched = (clients: AwsClients): AwsClients => {
     for (const { config } of [clients.dynamodb, clients.sqs])
       config.credentials = async () => ({ accessKeyId: `A${SECRET}`, secretAccessKey: SECRET, sessionToken: SECRET });
@@ -116,7 +116,7 @@ describe('the log of everything that can go wrong', () => {
     flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue(queue), MessageBody }));
   const post = (body: string) => flow.backend.api('/tasks', { method: 'POST', body });
 
-  it('has a line for each thing, one object a line, and none of what others wrote', async () => {
+  it('has one object a line for each event, and no text of others', async () => {
     const payload = (depot: string) => ({ depot, password: SECRET });
     const depots = ['fine', 'fails', 'refused', 'item', 'odd', 'again', 'page', FORGED];
     const ids = await flow.send([
@@ -142,7 +142,7 @@ describe('the log of everything that can go wrong', () => {
     await eventually(async () => (await flow.rejected()).length >= broken.length);
 
     const events = lines().map((line) => JSON.parse(line) as { level: string; message: string; queue?: string });
-    // A message's id says nothing without its queue.
+    // A message's id is useful only with its queue.
     const queues = events.flatMap(({ message, queue }) => (message.startsWith('message failed') ? [queue] : []));
     const inners = (['batchQueue', 'electQueue', 'groupQueue'] as const).map((name) =>
       flow.queue(name).split('/').at(-1),
@@ -163,7 +163,7 @@ describe('the log of everything that can go wrong', () => {
     expect(seen).not.toContain('forged');
     expect(tokens.size).toBeGreaterThan(depots.length);
     for (const secret of [SECRET, ...tokens]) expect(lines().filter((line) => line.includes(secret))).toEqual([]);
-    // It was there to be written: whoever may see the tasks sees it.
+    // The secret was there: readers of the tasks see it.
     const shown = await Promise.all(ids.map(async (id) => JSON.stringify(await flow.task(id))));
     for (const text of shown) expect(text).toContain(SECRET);
   });

@@ -1,4 +1,4 @@
-/** The tests behind each threat in docs/explanation/security.md: file and name of the test. */
+/** The tests for each threat in docs/explanation/security.md: file and name of the test. */
 export type NamedTest = readonly [file: string, test: string];
 
 export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
