@@ -28,9 +28,9 @@ const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes =
 /** A unit of work with the checkpoint after it. Work under way at the end does not count. */
 const A_UNIT = 1_000;
 
-describe('the published algorithm for partitions', () => {
+describe('the published fleet', () => {
   it.each<Formula>(['parentheses', 'sentence'])(
-    'without faults works on every partition, in one node at a time: %s',
+    'without faults works on each partition in one node: %s',
     async (maximum) => {
       const outcome = await published('steady', maximum);
       expect(outcome).toMatchObject({ moved: 0, optimum: 0, doubleWorked: 0, wrongCheckpoints: 0, violations: [] });
@@ -39,7 +39,7 @@ describe('the published algorithm for partitions', () => {
     },
   );
 
-  it('is even if the formula gives each host the same, and cannot be otherwise', async () => {
+  it('is even only if the formula gives each host the same', async () => {
     expect((await published('steady', 'parentheses')).balancedAfter).toBe(0);
     expect((await published('steady', 'sentence')).balancedAfter).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe('the published algorithm for partitions', () => {
     expect(outcome.wrongCheckpoints).toBeGreaterThan(0);
   });
 
-  it('gives the same run for the same seed, and another for another', async () => {
+  it('has the same run for the same seed, and another for another', async () => {
     const [once, again, other] = await Promise.all(
       [1, 1, 2].map((seed) => published('one crashes', 'sentence', 4, seed)),
     );
@@ -197,7 +197,7 @@ describe("the fleet benchmark's page", () => {
     aRun({ contender }, { moved: 10 * index, balancedAfter: undefined }),
   );
 
-  it('has a row for each run, and a column of moves for each number of nodes', () => {
+  it('has a row for each run, and a column of moves for each node count', () => {
     expect(tableOf(runs).split('\n')).toHaveLength(2 + CONTENDERS.length);
     expect(tableOf(runs)).toContain('| never |');
     expect(movesTable(runs)).toContain('| steady | 0 / 10 / 20 (0) |');
@@ -218,7 +218,7 @@ describe('npm run bench:fleet', () => {
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../bench/fleet.ts'), ...args]);
 
-  it('runs every contender in the same scenarios, and Groupage keeps its promises', async () => {
+  it('runs all contenders in the same scenarios, and Groupage is right', async () => {
     const runs = JSON.parse((await run('--quick', '--json')).stdout) as Run[];
     expect(new Set(runs.map(({ contender }) => contender))).toEqual(new Set(CONTENDERS));
     const ours = runs.filter(({ contender }) => contender === OURS);

@@ -47,7 +47,7 @@ describe('a small burst by every way', () => {
 
   it('is sent to the downstream once by Groupage', () => expect(by('Groupage').twice).toBe(0));
 
-  it('takes the fewest calls by Groupage, and one per task if the way says so', () => {
+  it('takes the fewest calls by Groupage', () => {
     expect(by('one call per task').calls).toBe(TASKS);
     // Not `published`: its leaders wait from their election on, on a busy machine longer than they should.
     for (const name of ['one call per task', 'batch window', 'FIFO queue'])

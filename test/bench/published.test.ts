@@ -31,7 +31,7 @@ const published = (change: Partial<Reading>, scenario: Partial<Scenario> = {}): 
   total((each) => runPublished(each, { ...PUBLISHED, ...change }), scenario);
 const NOTHING_GOES_WRONG = { faults: NO_FAULTS };
 
-describe('the model of the published algorithm', () => {
+describe('the published model', () => {
   it('works without faults and without index lag', async () => {
     const outcome = await published({ lag: NO_LAG }, NOTHING_GOES_WRONG);
     const { tasks } = outcome;
@@ -40,14 +40,14 @@ describe('the model of the published algorithm', () => {
     expect(outcome.calledInTwoBatches).toBe(0);
   });
 
-  it('strands tasks if its index lags, until their Target gets another task', async () => {
+  it('strands tasks if its index lags, until another task comes', async () => {
     const { stranded, strandedStill, schedulesStranded } = await published({}, NOTHING_GOES_WRONG);
     console.log(`without faults: ${stranded} tasks stranded, in ${schedulesStranded} of ${RUNS} schedules`);
     expect(stranded).toBeGreaterThan(0);
     expect(strandedStill).toBe(0);
   });
 
-  it('puts tasks into two batches if its index lags, unless claims are conditional', async () => {
+  it('with index lag puts tasks into two batches if claims are unconditional', async () => {
     const [asRead, conditional] = [
       await published({}, NOTHING_GOES_WRONG),
       await published({ claims: 'conditional' }, NOTHING_GOES_WRONG),
@@ -58,7 +58,7 @@ describe('the model of the published algorithm', () => {
     expect(conditional.stranded).toBeGreaterThan(0);
   });
 
-  it('strands more tasks under faults, some for good without restarts of leaders', async () => {
+  it('under faults strands tasks for good unless leaders restart', async () => {
     const [faulty, calm] = [await published({}), await published({}, NOTHING_GOES_WRONG)];
     const restarted = await published({ claims: 'conditional', restarts: true });
     console.log(`under faults: ${faulty.stranded} stranded, in ${faulty.schedulesStranded} of ${RUNS} schedules`);
@@ -81,7 +81,7 @@ describe('the model of the published algorithm', () => {
   });
 
   it.each<Partial<FaultRates>>([{ pause: 0.03 }, { skew: 30_000 }])(
-    'puts tasks into two batches after %o alone, as only locks part leaders',
+    'puts tasks into two batches after %o alone',
     async (faults) => {
       const { stranded, inTwoBatches } = await alone(faults);
       expect(stranded).toBe(0);
@@ -170,7 +170,7 @@ describe('the index by Target and Status', () => {
     createdAt,
   });
 
-  it('shows each write after its own delay, so that writes overtake each other', async () => {
+  it('shows each write after its own delay', async () => {
     const scheduler = new Scheduler(0);
     const lags = [3_000, 10];
     const index = new TargetIndex(scheduler, () => lags.shift() ?? 0);

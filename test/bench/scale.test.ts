@@ -52,10 +52,10 @@ describe('a million Targets', () => {
   });
 });
 
-describe('a downstream that was down for half an hour', () => {
+describe('a downstream after a long outage', () => {
   const OUTAGE = { hours: 0.5, after: 0.2 };
 
-  it('gets the backlog in full batches at the configured rate, and no task fails', async () => {
+  it('gets its backlog in full batches at the rate limit', async () => {
     const tried = await tryOutage('both', OUTAGE);
     const { succeeded, failed, tasks } = only(tried);
     expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
@@ -64,7 +64,7 @@ describe('a downstream that was down for half an hour', () => {
     expect(tried.drained).toBeLessThan(2 * tried.backlog.calls * 1_000);
   });
 
-  it('gets the backlog without a failed task, though it throttles most calls', async () => {
+  it('gets its backlog without a failed task despite throttling', async () => {
     const tried = await tryOutage('untold', OUTAGE);
     const { succeeded, tasks, throttled, failed } = only(tried);
     expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
@@ -73,14 +73,14 @@ describe('a downstream that was down for half an hour', () => {
     expect(tried.drained).toBeLessThan(10 * tried.backlog.calls * 1_000);
   });
 
-  it('is not called by the open circuit while its quota is used up', async () => {
+  it('is not called while its quota is used up (open circuit)', async () => {
     const { succeeded, tasks, throttled } = only(await tryOutage('spent', OUTAGE));
     expect(succeeded).toBe(tasks);
     // Two calls a minute and Target until the circuit opens, then one or a few for each pause.
     expect(throttled).toBeLessThan(500);
   });
 
-  it('without a circuit gets no task of the outage: those have failed', async () => {
+  it('without a circuit gets no task of the outage', async () => {
     const { failed, succeeded, tasks } = only(await tryOutage('bare', OUTAGE));
     expect(failed + succeeded).toBe(tasks);
     expect(failed).toBeGreaterThan(0.9 * 2 * 1_800);
@@ -94,8 +94,8 @@ it('messages delivered ten times cost more, and no task is in two calls', async 
   expect(tenTimes.usage.writeUnits).toBeGreaterThan(1.5 * once.usage.writeUnits);
 });
 
-describe('twenty thousand Targets waiting for the end of a pause', () => {
-  it("are called within two minutes, and their operation's key has few writes", async () => {
+describe('20,000 Targets after a pause', () => {
+  it('are called within two minutes, with few writes to one key', async () => {
     const { took, partitions, operations } = await tryResume(20_000);
     expect(operations.map(({ succeeded }) => succeeded)).toEqual([20_000]);
     expect(took).toBeLessThan(120_000);

@@ -116,7 +116,7 @@ describe('a plan to destroy', () => {
       });
   });
 
-  it('takes an empty stack if its owner is this stage, or is unknown and --yes is given', () => {
+  it('takes an empty stack of this stage, or of an unknown one with --yes', () => {
     const waiting = (stage: string, changeSets: string[] = []): Seen[] => [
       { ...aStack('Groupage-dev-Data', 'REVIEW_IN_PROGRESS', stage), changeSets },
     ];
@@ -199,7 +199,7 @@ describe('after a failed deployment', () => {
     });
   });
 
-  it('the clean-up keeps stacks of another deployment, and what they use', () => {
+  it('the clean-up keeps another deployment's stacks and what they use', () => {
     const theirs = expect.stringMatching(/was created by another deployment/);
     for (const status of ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE', 'ROLLBACK_COMPLETE', 'REVIEW_IN_PROGRESS'])
       for (const changeSets of [['groupage-2'], [OURS, 'groupage-2'], []])

@@ -14,7 +14,7 @@ describe('the cause of a failure', () => {
   const failed = (LogicalResourceId: string, reason: string, ResourceStatus = 'CREATE_FAILED'): Happened =>
     event({ LogicalResourceId, ResourceType: 'AWS::SQS::Queue', ResourceStatus, ResourceStatusReason: reason });
 
-  it("is the first failure, not later cancellations or the stack's own event", () => {
+  it("is the first failure, not a later cancellation or the stack's event", () => {
     expect(
       causesOf([
         event({ ...STACK, ResourceStatus: 'CREATE_IN_PROGRESS' }),
@@ -37,7 +37,7 @@ describe('the cause of a failure', () => {
     ).toEqual(['Now (AWS::SQS::Queue): too many']);
   });
 
-  it("is the stack's own reason, or a failed removal, if there is nothing better", () => {
+  it("is otherwise the stack's own reason, or a failed removal", () => {
     expect(causesOf([event({ ...STACK, ResourceStatus: 'CREATE_FAILED', ResourceStatusReason: 'why' })])).toEqual([
       'Flow (AWS::CloudFormation::Stack): why',
     ]);

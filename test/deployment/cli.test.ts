@@ -28,7 +28,7 @@ describe('the command line with --stack', () => {
     return output;
   };
 
-  it('registers a task in a deployed stack and follows it to its end', async () => {
+  it('registers a task in a deployed stack, and waits for its end', async () => {
     const id = (await groupage('send', 'ship', '{"depot":"from the command line"}')).trim();
     const told = JSON.parse(await groupage('status', id, '--wait', '--json')) as object;
     expect(told).toMatchObject({ id, status: 'succeeded', target: flow.target('from the command line') });
@@ -47,7 +47,7 @@ describe('the command line with --stack', () => {
     for (const queue of ['register', 'elect', 'group', 'batch']) expect(dry).toContain(`${queue}: `);
   });
 
-  it('checks the settings of queues, functions and tables, throttles and the clock', async () => {
+  it('checks settings, throttles and the clock', async () => {
     const look = async () => {
       const { settings } = JSON.parse((await run('doctor', '--json')).output) as { settings: SettingsLook };
       // The emulator ignores a template's time to live; the doctor finds that, correctly.

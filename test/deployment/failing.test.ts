@@ -66,7 +66,7 @@ describe('npm run deploy', () => {
     }
   });
 
-  it('prints what CloudFormation could not create, and removes the rest, also twice at once', async () => {
+  it('prints what CloudFormation could not create, and removes the rest', async () => {
     const CDK_APP = `node ${join(ROOT, 'test/deployment/broken-app.ts')}`;
     const stages = ['broken', 'broken2'].map((name) => `${name}${cloud.suffix}`);
     for (const { code, output } of await Promise.all(stages.map((stage) => deploy(stage, good(), { CDK_APP }))))

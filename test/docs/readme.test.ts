@@ -62,7 +62,7 @@ describe("the README's adapter", () => {
     expect(requests).toEqual([batch.items.map(({ payload }) => payload)]);
   });
 
-  it('throws if Expo refuses the request, so that Groupage retries the batch', async () => {
+  it('throws if Expo refuses the request, so that it is retried', async () => {
     status = 429;
     await expect(adapter(batch)).rejects.toThrow('Expo answered 429');
   });

@@ -52,7 +52,7 @@ describe('the cost of a task', () => {
     );
   });
 
-  it('is the measured one for batches of one and of a hundred, and falls with size', () => {
+  it('is the measured one for batches of 1 and 100', () => {
     expect(unitsPerTask(1)).toEqual({ write: 16, read: 13.5 });
     expect(unitsPerTask(100).write).toBeCloseTo(5.19);
     expect(unitsPerTask(100).read).toBeCloseTo(1.72);

@@ -54,9 +54,9 @@ describe(`${KILLS} kills at random (GROUPAGE_FAULT_SEED=${SEED})`, () => {
     expect(ending.faults.doubled, explained()).toEqual([]);
     expect(ending.faults.misplaced, explained()).toEqual([]);
   });
-  it('give every task a result of the downstream', () => expect(ending.faults.different, explained()).toEqual([]));
+  it('give every task a given result', () => expect(ending.faults.different, explained()).toEqual([]));
   it('pass every payload on unchanged', () => expect(ending.faults.altered, explained()).toEqual([]));
-  it('prevent no start, and end only the killed process', () => expect(ending.lives.failures).toEqual([]));
+  it('prevent no start of the runtime', () => expect(ending.lives.failures).toEqual([]));
   if (KILLS >= MANY) it('leave no message behind', () => expect(ending.left).toEqual({}));
 
   it('happened in every kind', () => {

@@ -15,7 +15,7 @@ describe('the construct Groupage', () => {
     expect(tablesOutliveTheirStack(false)(Template.fromStack(stack).toJSON() as never)).toEqual([]);
   });
 
-  it('grants a producer the right to send register messages, and no other right', () => {
+  it('lets a producer send register messages, and nothing else', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const producer = new Role(stack, 'Producer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
@@ -29,7 +29,7 @@ describe('the construct Groupage', () => {
     ]);
   });
 
-  it('grants a job the right to report how its batch ended, and no other right', () => {
+  it('lets a job report how its batch ended, and nothing else', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const job = new Role(stack, 'Job', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
@@ -42,7 +42,7 @@ describe('the construct Groupage', () => {
     ]);
   });
 
-  it('grants a service the right to call the API through its URL, and no other right', () => {
+  it('lets a service call the API by its URL, and nothing else', () => {
     const stack = new Stack(new App(), 'TheirStack');
     const service = new Role(stack, 'Service', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });

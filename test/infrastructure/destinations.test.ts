@@ -77,7 +77,7 @@ describe('the callback function', () => {
     expect(settingOf(templateWith(hook()), /CallbackHandler/, 'topics')).toBeUndefined();
   });
 
-  it('has time for its slowest destination, and failed events return soon after', () => {
+  it('has time for its slowest destination, and a short visibility', () => {
     const template = templateWith(hook({}, 1_000), hook({}, 45_000), { kind: 'queue', name: 'ops' });
     expect(function_(template, /CallbackHandler/)?.[1].Timeout).toBe(55);
     const [queue] = mayOn(template, function_(template, /BatchHandler/)?.[0] ?? '', 'sqs:SendMessage').filter((id) =>
@@ -101,7 +101,7 @@ describe('functions that report outcomes', () => {
       expect(idOf(settingOf(template, new RegExp(name), 'callbackQueue'))).toMatch(/^FlowCallbackQueue/);
   });
 
-  it('have no right for callbacks if the configuration has no destinations', () => {
+  it('have no callback rights without destinations', () => {
     const text = JSON.stringify(templateWith());
     expect(text).not.toMatch(/Callback/);
     expect(text).not.toContain(ENVIRONMENT.callbackQueue);

@@ -95,7 +95,7 @@ describe('producers of other accounts', () => {
     );
   });
 
-  it('are refused if the id of the account or organization is invalid', () => {
+  it('are refused if the account or organization is invalid', () => {
     const groupage = groupageIn(theirStack());
     expect(() => groupage.grantRegisterFromAccounts('1111')).toThrow(
       /the id of an account must be twelve digits, not "1111"/,
@@ -107,7 +107,7 @@ describe('producers of other accounts', () => {
     );
   });
 
-  it('need a statement in the policy of an imported key, and a warning says so', () => {
+  it('get a warning if they need a statement in an imported key', () => {
     const stack = theirStack({ env: { account: '111122223333', region: 'eu-west-1' } });
     const key = Key.fromKeyArn(
       stack,
@@ -242,7 +242,7 @@ describe('a destination made in the app', () => {
     expect(() => groupage.grantCallbacks(name, make(stack))).toThrow(words);
   });
 
-  it('is refused if it is given twice, or if there are no destinations', () => {
+  it('is refused if it is given twice, or without destinations', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     groupage.grantCallbacks('ops', new Queue(stack, 'One'));

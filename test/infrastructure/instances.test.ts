@@ -45,7 +45,7 @@ describe('two instances in one stack', () => {
   new Ops(stack, 'OrdersOps', second);
   const template = templateOf(stack);
 
-  it('are named by the stack, and by the stack and the id of the second', () => {
+  it('are named by the stack, and by the stack and an id', () => {
     expect([first.service, second.service]).toEqual(['TheirStack', 'TheirStack/Orders']);
     expect(toldTo(template, 'Groupage')).toEqual(['{"Ref":"AWS::StackName"}']);
     expect(toldTo(template, 'Orders')).toEqual(['"TheirStack/Orders"']);
@@ -70,7 +70,7 @@ describe('two instances in one stack', () => {
     expect(names).toEqual(['TheirStack-', 'TheirStack_Orders-']);
   });
 
-  it('name executions differently, and each receives events of its own', () => {
+  it('name executions differently, and receive their own events', () => {
     const prefixes = ofType(template, 'AWS::Events::Rule').flatMap(([id, { EventPattern }]) =>
       EventPattern ? [[id, at(EventPattern as object, 'detail.name') as { prefix: string }[]] as const] : [],
     );
@@ -85,7 +85,7 @@ describe('two instances in one stack', () => {
     expect(others[0]?.prefix.startsWith(own[0]?.prefix ?? '')).toBe(false);
   });
 
-  it('are found by the command line under the names that their functions use', () => {
+  it('are found by the command line under their own names', () => {
     const found = deployed('TheirStack', template);
     expect(instancesOf(found).toSorted()).toEqual(['TheirStack', 'TheirStack/Orders']);
     for (const [typed, handler, service] of [
@@ -124,7 +124,7 @@ describe('the name of an instance', () => {
     expect(executionPrefix(long, '12345678').length).toBeLessThanOrEqual(33);
   });
 
-  it('is refused if another instance has it, since their metrics would mix', () => {
+  it('is refused if another has it, since metrics would mix', () => {
     const stack = theirStack();
     groupageIn(stack, { service: 'shop' });
     expect(() => groupageIn(stack, { prefix: 'shop' }, 'Orders')).toThrow(

@@ -112,24 +112,24 @@ describe('the construct with all options', () => {
     expect(everythingIsEncryptedWith(key)(template)).toEqual([]);
   });
 
-  it('grants each function the key through tables and queues, as needed', () => {
+  it('lets each function use the key as it needs', () => {
     expect(rolesUseTheKeyForWhatTheyDo(key)(template)).toEqual([]);
   });
 
-  it('runs every function in the private subnets, behind one security group', () => {
+  it('runs functions in private subnets in one security group', () => {
     const [group, ...others] = ofType(template, 'AWS::EC2::SecurityGroup');
     expect(others).toEqual([]);
     expect(functionsAreIn(SUBNETS, [{ 'Fn::GetAtt': [group?.[0], 'GroupId'] }])(template)).toEqual([]);
     expect(group?.[1].SecurityGroupIngress).toBeUndefined();
   });
 
-  it('tags every resource that takes tags, and sets the boundary on every role', () => {
+  it('tags all resources, and gives roles the boundary', () => {
     expect(everythingIsTagged('team', 'logistics')(template)).toEqual([]);
     expect(ofType(template, 'AWS::IAM::Role').length).toBeGreaterThan(0);
     expect(rolesHaveTheBoundary(boundary)(template)).toEqual([]);
   });
 
-  it('starts each name of a table, queue or function with the prefix', () => {
+  it('begins names with the prefix', () => {
     for (const names of Object.values(namesIn(template))) {
       expect(names.length).toBeGreaterThan(0);
       expect(new Set(names).size).toBe(names.length);
@@ -146,7 +146,7 @@ describe('the construct with all options', () => {
       expect([Architectures, MemorySize]).toEqual([['x86_64'], id.includes('ApiHandler') ? 1_024 : 512]);
   });
 
-  it('opens the key to Logs, EventBridge and other accounts, besides its own', () => {
+  it('opens the key to Logs, EventBridge and other accounts', () => {
     const [own, ...others] = keyStatements(template);
     expect(JSON.stringify(own)).toContain('"kms:*"');
     expect(others.map((each) => JSON.stringify(at(each, 'Principal')))).toEqual([
@@ -160,7 +160,7 @@ describe('the construct with all options', () => {
     }
   });
 
-  it("passes cdk-nag's AwsSolutions pack without suppressions by the user", () => {
+  it("passes cdk-nag's AwsSolutions pack as it is", () => {
     const app = new App();
     everythingIn(app);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

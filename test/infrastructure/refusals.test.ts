@@ -113,7 +113,7 @@ describe('an instance is refused with', () => {
       'operations.ship.downstream.headers.X-Tenant',
     ],
     ['a topic for alarms', (token) => ({ operations: OPERATIONS, alarms: { topic: token } }), 'alarms.topic'],
-  ])('%s that is a deploy-time token, since the configuration is a file', (_, config, path) => {
+  ])('%s as a deploy-time token in its configuration', (_, config, path) => {
     const stack = theirStack();
     const token = new CfnParameter(stack, 'Name').valueAsString;
     expect(() => groupageIn(stack, { config: config(token) as GroupageProps['config'] })).toThrow(

@@ -99,31 +99,25 @@ describe('a start whose data file', () => {
     );
   });
 
-  it.each(Object.entries(FILES))(
-    'of %s is locked by another program names it, and does not advise to remove it',
-    async (_, name) => {
-      const folder = copy();
-      const other = new DatabaseSync(join(folder, name));
-      other.exec('BEGIN IMMEDIATE');
-      const message = await failureOf(folder);
-      other.close();
-      expect(message).toContain(join(folder, name));
-      expect(message).toMatch(/another program|other programs that use the file/);
-      expect(message).not.toContain('remove');
-      await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
-    },
-  );
+  it.each(Object.entries(FILES))('of %s is locked names it, and advises no removal', async (_, name) => {
+    const folder = copy();
+    const other = new DatabaseSync(join(folder, name));
+    other.exec('BEGIN IMMEDIATE');
+    const message = await failureOf(folder);
+    other.close();
+    expect(message).toContain(join(folder, name));
+    expect(message).toMatch(/another program|other programs that use the file/);
+    expect(message).not.toContain('remove');
+    await (await startEngines({ folder, ports: PORTS, engine: 'dynoxide' })).stop();
+  });
 
   // Root may read every file, so the test cannot run as root.
   if (process.getuid?.() !== 0)
-    it.each(Object.entries(FILES))(
-      'of %s cannot be read names it, and does not advise to remove it',
-      async (_, name) => {
-        const folder = copy();
-        chmodSync(join(folder, name), 0o000);
-        const message = await failureOf(folder);
-        expect(message).toContain(`${join(folder, name)} cannot be written`);
-        expect(message).not.toContain('remove');
-      },
-    );
+    it.each(Object.entries(FILES))('of %s cannot be read names it, and advises no removal', async (_, name) => {
+      const folder = copy();
+      chmodSync(join(folder, name), 0o000);
+      const message = await failureOf(folder);
+      expect(message).toContain(`${join(folder, name)} cannot be written`);
+      expect(message).not.toContain('remove');
+    });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => flow.stop());
 
-it('a batch of 100 tasks acks its fan-out items of one group with one write unit, without reads', async () => {
+it('a batch of 100 tasks acks its fan-out items of one group with one write unit', async () => {
   const { clients, settings } = flow.backend;
   const fanOuts = dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable'));
   await fanOuts.open({ id: FAN_OUT, createdAt: Date.now() }, Date.now() + 600_000);

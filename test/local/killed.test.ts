@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dirname, '../../tools/local/main.ts');
 const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const TASKS = 600;
 
-describe('the local stack, killed with SIGKILL and started again', () => {
+describe('a killed and restarted local stack', () => {
   let folder: string;
   let downstream: TestDownstream;
   let child: ChildProcess | undefined;

@@ -37,7 +37,7 @@ describe("the file with the local stack's address", () => {
     }
   });
 
-  it('is ignored if it belongs to another user, who may write a folder above', async () => {
+  it('is ignored if it belongs to another user', async () => {
     const { folder, below } = folderWith({ api: 'http://127.0.0.1:4500/v1' });
     const own = process.getuid?.() ?? 0;
     const other = vi.spyOn(process, 'getuid').mockReturnValue(own + 1);

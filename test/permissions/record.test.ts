@@ -29,7 +29,7 @@ afterEach(() => {
 const QueueUrl = 'http://127.0.0.1:1/000000000000/Q';
 
 describe('clients that record their uses', () => {
-  it('record the commands of both SDK clients, whatever their outcome', async () => {
+  it('see all commands of both SDK clients', async () => {
     const uses: string[] = [];
     const { dynamodb, sqs } = recording(closedClients(), ({ action, resource }) => uses.push(`${action} ${resource}`));
     const sent = [

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const METADATA = 'http://169.254.169.254/latest/meta-data/';
 
 describe('a register message', () => {
-  it('with an address as callback is refused, without repeating the address', () => {
+  it('with an address as callback is refused without naming it', () => {
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
       const body = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' }, callback });
       const parsed = parseRegisterMessage(aConfig(), { messageId: 'm', body });
@@ -69,7 +69,7 @@ describe.each([
   { what: 'a fan-out', path: '/v1/fan-outs' },
   { what: 'a deferred list', path: '/v1/lists' },
 ])('a request to open $what', ({ path }) => {
-  it('with an address as callback is refused, without repeating the address', async () => {
+  it('with an address as callback is refused without naming it', async () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     for (const callback of [METADATA, { url: METADATA }, [METADATA], 'arn:aws:sqs:eu-central-1:111111111111:theirs']) {
       const answer = await app.request(path, { method: 'POST', body: JSON.stringify({ callback }) });
@@ -116,7 +116,7 @@ describe('a Lambda function', () => {
   const BY_ADDRESS =
     /\bfetch\(|\bnew (?:WebSocket|EventSource)\b|'node:(?:https?2?|net|tls|dgram|dns|child_process)[/']|'undici'/;
 
-  it('sends requests only to AWS and to configured downstreams and destinations', () => {
+  it('sends requests only to AWS and to configured addresses', () => {
     const files = IN_FUNCTIONS.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))

@@ -116,7 +116,7 @@ describe('the log of every kind of failure', () => {
     flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl: flow.queue(queue), MessageBody }));
   const post = (body: string) => flow.backend.api('/tasks', { method: 'POST', body });
 
-  it('has one object a line for each event, and no text of others', async () => {
+  it('has one JSON object a line, and no text of others', async () => {
     const payload = (depot: string) => ({ depot, password: SECRET });
     const depots = ['fine', 'fails', 'refused', 'item', 'odd', 'again', 'page', FORGED];
     const ids = await flow.send([

@@ -48,7 +48,7 @@ describe('a simulated trace', () => {
     expect(await run()).toEqual(await run());
   });
 
-  it("costs the engines' figure: slightly over five write units a task in full batches", async () => {
+  it('costs slightly over five write units a task in full batches', async () => {
     const { usage } = await run({ arrivals: steady(5_000, 1_000) }, { batch: { maxSize: 100, maxWait: '10s' } });
     expect(usage.writeUnits / 5_000).toBeGreaterThan(5.1);
     expect(usage.writeUnits / 5_000).toBeLessThan(5.3);

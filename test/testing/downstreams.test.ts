@@ -24,7 +24,7 @@ const answeredBy = async (ship: Downstream, downstream?: Target) => {
   return { bed, task: bed.task('p0'), answers: bed.calls.map(({ answer }) => answer) };
 };
 
-describe("a testbed's HTTP downstream", () => {
+describe("a testbed's HTTP API", () => {
   it.each<[string, Downstream, string]>([
     ['nothing', () => {}, 'all-succeeded'],
     ['null', () => null, 'all-succeeded'],
@@ -83,7 +83,7 @@ describe("a testbed's HTTP downstream", () => {
     expect(answers[0]).toBe('answered 200 with JSON that is not an object (expected {"results":[…]}): 5');
   });
 
-  it('is called with half the tasks after a refusal until the bad one is alone', async () => {
+  it('gets half the tasks after a refusal until the bad one is alone', async () => {
     const ship: Downstream = ({ items }) =>
       items.some(({ payload }) => payload.n === 3) ? { status: 400 } : undefined;
     const bed = parcelBed({ downstreams: { ship } });
@@ -93,7 +93,7 @@ describe("a testbed's HTTP downstream", () => {
     expect(bed.task('p3')?.error).toMatchObject({ code: 'refused' });
   });
 
-  it('is called with half the tasks after an answer over 6 MB, as in production', async () => {
+  it('gets half the tasks after an answer over 6 MB', async () => {
     const result = 'x'.repeat(1_000_000);
     const ship: Downstream = ({ items }) => ({
       results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result })),
@@ -183,7 +183,7 @@ describe("a testbed's HTTP downstream", () => {
   });
 });
 
-describe('other kinds of downstream', () => {
+describe('in a testbed', () => {
   it('a function answers by its return value or by its error', async () => {
     const lambda = { kind: 'lambda', function: 'parcels' } as const;
     const done = await answeredBy(() => ({ results: [{ id: 'p0', status: 'succeeded', result: 7 }] }), lambda);
@@ -261,7 +261,7 @@ describe('other kinds of downstream', () => {
   it.each([
     [150_000, 150_000],
     [0, 260_000],
-  ])('an execution with input %i and output %i, too large for its event, fails the test', async (input, output) => {
+  ])('an execution too large for its event (%i in, %i out) fails the test', async (input, output) => {
     const result = 'x'.repeat(output);
     const bed = parcelBed(
       {
@@ -275,7 +275,7 @@ describe('other kinds of downstream', () => {
     await expect(bed.settle()).rejects.toThrow('is too large to be in its event');
   });
 
-  it('an execution that returns over 256 KiB fails, and is not started again', async () => {
+  it('an execution over 256 KiB fails, and is not repeated', async () => {
     const ship: Downstream = ({ items }) => ({
       results: items.map(({ id }) => ({ id, status: 'succeeded' as const, result: 'x'.repeat(270_000) })),
     });

@@ -125,7 +125,7 @@ describe('a mishap', () => {
     expect(statuses(bed)).toEqual(Array(3).fill('succeeded'));
   });
 
-  it("that crashes a message's function five times makes a dead letter, which is redriven", async () => {
+  it('that crashes a function five times makes a dead letter to redrive', async () => {
     const bed = parcelBed();
     bed.inject({ crash: 'register', times: 5 });
     await bed.sendAll(shipments(1));

@@ -9,15 +9,15 @@ import { atLeast, seed } from './of-this-run.ts';
 
 const RUNS = atLeast(6);
 
-describe('deliveries under faults, to failing destinations', () => {
-  it(`keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
+describe('deliveries', () => {
+  it(`under faults keep every promise in ${RUNS} schedules from seed ${seed}`, async () => {
     console.log(`deliveries from seed ${seed}; replay one with: npm run simulate:deliveries -- --trace --seed N`);
     const { violations, events } = await runSchedules(DELIVERIES, seed, RUNS);
     expect(violations).toEqual([]);
     expect(events).toBeGreaterThan(RUNS);
   }, 120_000);
 
-  it('replay identically from the seed, and from the script of faults', async () => {
+  it('replay identically from the seed, and from the faults', async () => {
     const once = await runDeliveries(deliveryScenarioOf(seed), true);
     const again = await runDeliveries({ ...deliveryScenarioOf(seed), script: once.happened }, true);
     expect(again.trace).toEqual(once.trace);

@@ -28,7 +28,7 @@ describe('fan-outs under faults', () => {
     for (const [because, count] of Object.entries(ends)) expect(count, because).toBeGreaterThan(0);
   }, 120_000);
 
-  it('replay identically from the seed, and from the script of faults', async () => {
+  it('replay identically from the seed, and from the faults', async () => {
     const [once, again] = [
       await runFanOuts(fanOutScenarioOf(seed), true),
       await runFanOuts(fanOutScenarioOf(seed), true),

@@ -19,7 +19,7 @@ const world = (rates: Partial<FaultRates>, seed = 1) => {
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed);
 
 describe('an abandoned request', () => {
-  it("takes effect after its caller saw a failure, or after the client's retry", async () => {
+  it("takes effect after the caller's failure or the client's retry", async () => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {
       const { gate, run } = world({ afterwards: 1 }, seed);

@@ -26,7 +26,7 @@ describe('a partition with little capacity', () => {
     expect(seen.refusals).toBeGreaterThan(0);
   });
 
-  it("may use up a function's time, so that its attempt has fewer calls", async () => {
+  it('may use up the time of a function for calls', async () => {
     expect((await runSchedule(scenarioOf(1_303_042_211))).violation).toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ describe('deferred lists under faults', () => {
     for (const [end, count] of Object.entries(ends)) expect(count, end).toBeGreaterThan(0);
   }, 120_000);
 
-  it('replay identically from the seed, and from the script of faults', async () => {
+  it('replay identically from the seed, and from the faults', async () => {
     const [once, again] = [await runLists(listScenarioOf(seed), true), await runLists(listScenarioOf(seed), true)];
     expect(again.trace).toEqual(once.trace);
     expect(once.trace.length).toBeGreaterThan(10);

@@ -32,7 +32,7 @@ describe('a partition key', () => {
     expect(spend([{ table: 'task', write: 5_000 }], 0)).toBe(0);
   });
 
-  it('fails a request throttled in every round, which used the units free until then', () => {
+  it('fails a request that is throttled in every round', () => {
     const partitions = new Partitions();
     expect(() => partitions.spend(writes(10_000), 0)).toThrow(InjectedFault);
     expect(partitions.gaveUp).toBe(1);

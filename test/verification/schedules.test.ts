@@ -25,7 +25,7 @@ describe('the core under all faults', () => {
     for (const [kind, count] of Object.entries(ofTheFlow)) expect(count, kind).toBeGreaterThan(0);
   }, 600_000);
 
-  it('replays identically from the seed, and from the script of faults', async () => {
+  it('replays identically from the seed, and from the faults', async () => {
     for (const each of [seed, 4_542]) {
       const [once, again] = [await runSchedule(scenarioOf(each), true), await runSchedule(scenarioOf(each), true)];
       expect(again.trace).toEqual(once.trace);
@@ -42,7 +42,7 @@ describe('schedules on several threads', () => {
     expect(parallel).toEqual(await runSchedules(BATCHES, seed, 23));
   });
 
-  it('begin as on one thread: the first event settles before the second', async () => {
+  it('begin as on one thread', async () => {
     for (const each of [290_639_923, 290_639_933, 290_639_982, seed])
       expect(await runInParallel(BATCHES, each, { runs: 1 }, () => {}), `${each}`).toEqual(
         await runSchedules(BATCHES, each, 1),
@@ -50,7 +50,7 @@ describe('schedules on several threads', () => {
   });
 });
 
-describe('the cost without faults, with tasks that arrive at once', () => {
+describe('the cost without faults', () => {
   /** Claims per candidate. Each claim is a write that costs, whether it succeeds or not. */
   const claimsEach = async (steps: Partial<Steps>, from: number): Promise<number> => {
     let [claims, candidates] = [0, 0];
