@@ -197,7 +197,7 @@ describe("the fleet benchmark's page", () => {
     aRun({ contender }, { moved: 10 * index, balancedAfter: undefined }),
   );
 
-  it('has a row for each run, and a column of moves for each node count', () => {
+  it('has a row for each run, and a column for each node count', () => {
     expect(tableOf(runs).split('\n')).toHaveLength(2 + CONTENDERS.length);
     expect(tableOf(runs)).toContain('| never |');
     expect(movesTable(runs)).toContain('| steady | 0 / 10 / 20 (0) |');

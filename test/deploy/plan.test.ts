@@ -199,7 +199,7 @@ describe('after a failed deployment', () => {
     });
   });
 
-  it('the clean-up keeps another deployment's stacks and what they use', () => {
+  it("the clean-up keeps another deployment's stacks and what they use", () => {
     const theirs = expect.stringMatching(/was created by another deployment/);
     for (const status of ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE', 'ROLLBACK_COMPLETE', 'REVIEW_IN_PROGRESS'])
       for (const changeSets of [['groupage-2'], [OURS, 'groupage-2'], []])

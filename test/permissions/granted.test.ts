@@ -37,7 +37,7 @@ describe("the template's grants", () => {
     expect(grants.filter(({ action }) => action === 'dynamodb:Scan')).toHaveLength(1);
   });
 
-  it('include Lambda's own: polling the queue, and writing logs', () => {
+  it("include Lambda's own: polling the queue, and writing logs", () => {
     const isLambdas = usedByLambda(assembly);
     const grants = grantsOf(assembly);
     // Three for each of four queues, two for each of six log groups.

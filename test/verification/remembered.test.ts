@@ -29,7 +29,7 @@ describe('a table with a memory', () => {
 });
 
 describe('an eventually consistent read', () => {
-  it('shows an earlier state, a strongly consistent one the present', async () => {
+  it('shows an earlier state than a strongly consistent one', async () => {
     let now = 10_000;
     const tables = emptyTables(() => new Remembered(() => now));
     const lag = () => 1_000;

@@ -51,7 +51,7 @@ promise('every scheduled function has alarms for missing runs and for errors', s
 ]);
 
 promise('every alarm says what to do, and links to an existing section', alarmsLinkToTheRunbook, [
-  ['a missing description', set(ALARM, 'AlarmDescription', undefined), /does not say/],
+  ['a missing description', set(ALARM, 'AlarmDescription', undefined), /does not say what happened/],
   [
     'a missing section',
     set(ALARM, 'AlarmDescription', 'Something is the matter with it: do something. docs/how-to/operate.md#nowhere'),

@@ -63,7 +63,7 @@ promise(
     ['a disabled schedule', set('AWS::Events::Rule', 'State', 'DISABLED'), /State is "DISABLED"/],
     ['another rate', set('AWS::Events::Rule', 'ScheduleExpression', 'rate(5 minutes)'), /ScheduleExpression is/],
     ['a timeout of a whole minute', set(FUNCTION, 'Timeout', 60, /SweepHandler/), /may still run/],
-    ['retries', remove('AWS::Lambda::EventInvokeConfig'), /is repeated at once/],
+    ['retries', remove('AWS::Lambda::EventInvokeConfig'), /is retried at once/],
   ],
 );
 

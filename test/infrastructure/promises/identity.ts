@@ -111,26 +111,26 @@ promise(
   'an update never replaces a table, a queue, logs or the URL of the API',
   identitiesArePinned(PINNED),
   [
-    ['a table under another id', renamed(TABLE), /TablesTask.*: is gone.*\n.*Renamed: is new/],
-    ['a queue under another id', renamed(QUEUE), /FlowRegisterDeadLetters.*: is gone.*\n.*Renamed: is new/],
-    ['a table with another key', set(TABLE, 'KeySchema', key('Id', 'Run')), /TablesTask.*would be another/],
+    ['a table under another id', renamed(TABLE), /TablesTask.*: is missing.*\n.*Renamed: is new/],
+    ['a queue under another id', renamed(QUEUE), /FlowRegisterDeadLetters.*: is missing.*\n.*Renamed: is new/],
+    ['a table with another key', set(TABLE, 'KeySchema', key('Id', 'Run')), /TablesTask.*would be replaced/],
     [
       'a key of another type',
       set(TABLE, 'AttributeDefinitions', attributes({ Id: 'N' })),
-      /TablesTask.*would be another.*"AttributeType":"N"/,
+      /TablesTask.*would be replaced.*"AttributeType":"N"/,
     ],
     [
       'an index that projects more',
       set(TABLE, 'GlobalSecondaryIndexes.0.Projection.ProjectionType', 'ALL'),
-      /TablesTask.*would be another.*"ProjectionType":"ALL"/,
+      /TablesTask.*would be replaced.*"ProjectionType":"ALL"/,
     ],
-    ['a table with a name', set(TABLE, 'TableName', 'tasks'), /would be another.*"TableName":"tasks"/],
-    ['a queue with a name', set(QUEUE, 'QueueName', 'tasks'), /would be another.*"QueueName":"tasks"/],
-    ['a FIFO queue', set(QUEUE, 'FifoQueue', true), /would be another.*"FifoQueue":true/],
+    ['a table with a name', set(TABLE, 'TableName', 'tasks'), /would be replaced.*"TableName":"tasks"/],
+    ['a queue with a name', set(QUEUE, 'QueueName', 'tasks'), /would be replaced.*"QueueName":"tasks"/],
+    ['a FIFO queue', set(QUEUE, 'FifoQueue', true), /would be replaced.*"FifoQueue":true/],
     [
       'another function behind the URL',
       set('AWS::Lambda::Url', 'TargetFunctionArn', { Ref: 'X' }),
-      /Url.*would be another/,
+      /Url.*would be replaced/,
     ],
   ],
   OURS,
@@ -139,6 +139,6 @@ promise(
 promise(
   "an update of the construct in a user's stack replaces nothing either",
   identitiesArePinned(THEIR_PINNED),
-  [['a table under another id', renamed(TABLE), /GroupageTablesTask.*: is gone/]],
+  [['a table under another id', renamed(TABLE), /GroupageTablesTask.*: is missing/]],
   [THEIRS],
 );

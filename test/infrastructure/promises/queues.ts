@@ -38,7 +38,7 @@ promise('only a queue with a reader has a dead-letter queue, of its own', workin
         template,
       );
     },
-    /NewQueue: a function works it off/,
+    /NewQueue: a function reads it/,
   ],
   [
     'a shared dead-letter queue',
@@ -64,7 +64,7 @@ promise('only a queue with a reader has a dead-letter queue, of its own', workin
       const [, { Properties }] = find(template, QUEUE, WORKING);
       set(QUEUE, 'RedrivePolicy', Properties.RedrivePolicy, /RejectedQueue/)(template);
     },
-    /RejectedQueue.*no function works it off, yet it has dead letters/,
+    /RejectedQueue.*no function reads it, yet it has a dead-letter queue/,
   ],
 ]);
 
@@ -115,7 +115,7 @@ promise('every queue denies access without TLS by its own policy', queuesTakeTls
       Action: 'sqs:SendMessage',
       Resource: '*',
     }),
-    /lets somebody in/,
+    /lets another principal in/,
   ],
   [
     'a rule of another account',
@@ -126,12 +126,12 @@ promise('every queue denies access without TLS by its own policy', queuesTakeTls
       Resource: '*',
       Condition: { ArnEquals: { 'aws:SourceArn': ['arn:aws:events:eu-west-1:1:rule/theirs'] } },
     }),
-    /lets somebody in/,
+    /lets another principal in/,
   ],
   [
     'a permission for everyone',
     set(POLICY, 'PolicyDocument.Statement.1', { Effect: 'Allow', Principal: '*', Action: 'sqs:*', Resource: '*' }),
-    /lets somebody in/,
+    /lets another principal in/,
   ],
 ]);
 

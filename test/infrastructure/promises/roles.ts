@@ -27,9 +27,9 @@ promise('every function has a role of its own, and every role a function', roles
   [
     'two functions with one role',
     copy('AWS::Lambda::Function', /ElectHandler/, 'NewFunction'),
-    /is not the role of one λ/,
+    /is not the role of one function/,
   ],
-  ['a role without a function', copy(ROLE, /ElectHandler/, 'NewRole'), /NewRole: is not the role of one λ/],
+  ['a role without a function', copy(ROLE, /ElectHandler/, 'NewRole'), /NewRole: is not the role of one function/],
   ['a role of another stack', set('AWS::Lambda::Function', 'Role', 'arn:elsewhere'), /role is not in the template/],
   ['a shared policy', set(POLICY, 'Roles', [{ Ref: 'A' }, { Ref: 'B' }]), /is not the policy of one role/],
 ]);
@@ -95,12 +95,12 @@ promise('every function writes its own logs, and no others', functionsWriteTheir
   [
     'a right beyond writing',
     allow('logs:DeleteLogGroup', { 'Fn::GetAtt': ['Own', 'Arn'] }),
-    /may do .*logs:DeleteLogGroup/,
+    /has the rights .*logs:DeleteLogGroup/,
   ],
   [
     'a role without the right to write logs',
     set(POLICY, 'PolicyDocument', { Statement: [] }),
-    /may do nothing with logs/,
+    /has the rights none on logs/,
   ],
 ]);
 
@@ -110,7 +110,7 @@ promise('every function depends on the policies of its role', functionsWaitForTh
     (template) => {
       Object.assign(find(template, 'AWS::Lambda::Function', /ElectHandler/)[1], { DependsOn: [] });
     },
-    /ElectHandlerFunction.*may be there before FlowElectHandlerRoleDefaultPolicy/,
+    /ElectHandlerFunction.*may exist before FlowElectHandlerRoleDefaultPolicy/,
   ],
 ]);
 

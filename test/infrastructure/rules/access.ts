@@ -1,4 +1,4 @@
-/** Who may invoke a function from outside. */
+/** Rules on callers that may invoke a function from outside. */
 import { functionsOf } from './flow.ts';
 import { differing, idOf, ofType, type Rule, type Template } from './template.ts';
 

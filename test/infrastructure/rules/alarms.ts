@@ -88,9 +88,9 @@ export const alarmsLinkToTheRunbook: Rule = (template) => {
   const anchors = anchorsOf(RUNBOOK);
   return alarmsOf(template).flatMap(({ id, description }) => {
     const [, says = '', anchor = ''] = /^(.{20,}: .{10,})\. \S+operate\.md#([\w-]+)$/.exec(description) ?? [];
-    if (says === '') return [`${id} does not say what is the matter, what to do, and where more is: ${description}`];
-    if (description.length > 1_024) return [`${id} says too much`];
-    return anchors.has(anchor) ? [] : [`${id} links to #${anchor}, which docs/how-to/operate.md has not`];
+    if (says === '') return [`${id} does not say what happened, what to do, and where the runbook is: ${description}`];
+    if (description.length > 1_024) return [`${id} is too long`];
+    return anchors.has(anchor) ? [] : [`${id} links to #${anchor}, which docs/how-to/operate.md lacks`];
   });
 };
 

@@ -32,7 +32,7 @@ export const messagesArriveAtOnceAndAll: Rule = (template) =>
       ...differing(id, { FilterCriteria }, { FilterCriteria: undefined }),
       ...(window && !isRegister ? [`${id}: waits to fill a batch`] : []),
       ...(Enabled === false ? [`${id}: is switched off`] : []),
-      ...(isKnown || isGathered ? [] : [`${id}: BatchSize is ${String(BatchSize)}, which the timings do not know`]),
+      ...(isKnown || isGathered ? [] : [`${id}: BatchSize is ${String(BatchSize)}, which the timings do not consider`]),
     ];
   });
 
@@ -62,7 +62,7 @@ export const queuesHaveOneReader: Rule = (template) => {
     ...(functions.has(fn) && template.Resources[queue]?.Type === 'AWS::SQS::Queue'
       ? []
       : [
-          `${id}: joins ${queue || 'something'} to ${fn || 'something'}, which are not a queue and a λ of this template`,
+          `${id}: joins ${queue || 'something'} to ${fn || 'something'}, which are not a queue and a function of this template`,
         ]),
   ]);
 };

@@ -87,7 +87,7 @@ export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
         ...(Number(template.Resources[fn]?.Properties.Timeout) < Number(minutes) * 60
           ? []
           : [`${fn}: may still run when ${id} invokes it again`]),
-        ...(repeats.get(fn) === 0 ? [] : [`${fn}: is repeated at once when it fails`]),
+        ...(repeats.get(fn) === 0 ? [] : [`${fn}: is retried at once when it fails`]),
       ]),
     ];
   });

@@ -42,13 +42,13 @@ export const identitiesArePinned =
   (template) => {
     const found = identitiesOf(template);
     return [
-      ...Object.keys(pinned).flatMap((id) => (id in found ? [] : [`${id}: is gone, with what was in it`])),
+      ...Object.keys(pinned).flatMap((id) => (id in found ? [] : [`${id}: is missing, and its data would be lost`])),
       ...Object.entries(found).flatMap(([id, identity]) => {
         const before = pinned[id];
         if (!before) return [`${id}: is new; pin it`];
         return JSON.stringify(before) === JSON.stringify(identity)
           ? []
-          : [`${id}: would be another: ${JSON.stringify(before)} becomes ${JSON.stringify(identity)}`];
+          : [`${id}: would be replaced: ${JSON.stringify(before)} becomes ${JSON.stringify(identity)}`];
       }),
     ];
   };

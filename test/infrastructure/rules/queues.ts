@@ -34,9 +34,9 @@ export const workingQueuesHaveDeadLetterQueues: Rule = (template) => {
   const deadLetters = deadLetterQueuesOf(template);
   return queuesOf(template).flatMap(([id, properties]) => {
     if (!working.has(id))
-      return deadLetters.has(id) ? [`${id}: no function works it off, yet it has dead letters`] : [];
+      return deadLetters.has(id) ? [`${id}: no function reads it, yet it has a dead-letter queue`] : [];
     const own = deadLetters.get(id);
-    if (!own) return [`${id}: a function works it off, and it has no dead-letter queue`];
+    if (!own) return [`${id}: a function reads it, and it has no dead-letter queue`];
     const sharers = [...deadLetters].filter(([, queue]) => queue === own).map(([queue]) => queue);
     return [
       ...(sharers.length > 1 ? [`${own}: takes the dead letters of ${sharers.join(' and ')}`] : []),
@@ -108,7 +108,7 @@ export const queuesTakeTlsOnly: Rule = (template) => {
     ...queuesOf(template).flatMap(([id]) => (isDenied(id) ? [] : [`${id}: may be used without TLS`])),
     ...policies.flatMap(({ id, statements }) =>
       statements.some((statement) => statement.Effect !== 'Deny' && !isForOurRules(template, statement))
-        ? [`${id}: lets somebody in by the queue's own policy`]
+        ? [`${id}: lets another principal in by the queue's own policy`]
         : [],
     ),
   ];

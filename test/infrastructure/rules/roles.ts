@@ -14,7 +14,7 @@ const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {
       'ec2:UnassignPrivateIpAddresses',
     ],
     '*',
-  ])]: 'Lambda makes the network interfaces of a VPC, and describes all; for nobody else, see networkInterfaces()',
+  ])]: 'Lambda manages the network interfaces of a VPC; the function itself has no right, see options.test.ts',
 };
 
 const rolesOf = (template: Template) => ofType(template, 'AWS::IAM::Role');
@@ -22,7 +22,9 @@ const rolesOf = (template: Template) => ofType(template, 'AWS::IAM::Role');
 export const rolesBelongToOneFunction: Rule = (template) => {
   const users = Map.groupBy(functionsOf(template), ([, { Role }]) => idOf(Role));
   return [
-    ...rolesOf(template).flatMap(([id]) => (users.get(id)?.length === 1 ? [] : [`${id}: is not the role of one λ`])),
+    ...rolesOf(template).flatMap(([id]) =>
+      users.get(id)?.length === 1 ? [] : [`${id}: is not the role of one function`],
+    ),
     ...[...users].flatMap(([role, functions]) =>
       role in template.Resources ? [] : [`${functions.map(([id]) => id).join(', ')}: role is not in the template`],
     ),
@@ -73,7 +75,7 @@ export const functionsWriteTheirOwnLogsAlone: Rule = (template) =>
       ...(groups.every((group) => group === own) ? [] : [`${id}: may write logs into ${groups.join(', ')}`]),
       ...(actions.join() === 'logs:CreateLogStream,logs:PutLogEvents'
         ? []
-        : [`${id}: may do ${actions.join() || 'nothing'} with logs`]),
+        : [`${id}: has the rights ${actions.join() || 'none'} on logs`]),
     ];
   });
 
@@ -86,5 +88,5 @@ export const functionsWaitForTheirPolicies: Rule = (template) =>
     const waitsFor = listOf(template.Resources[id]?.DependsOn);
     return ofType(template, 'AWS::IAM::Policy')
       .filter(([, { Roles }]) => listOf(Roles).map(idOf).includes(idOf(Role)))
-      .flatMap(([policy]) => (waitsFor.includes(policy) ? [] : [`${id}: may be there before ${policy}`]));
+      .flatMap(([policy]) => (waitsFor.includes(policy) ? [] : [`${id}: may exist before ${policy}`]));
   });

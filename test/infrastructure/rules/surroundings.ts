@@ -27,7 +27,7 @@ export const everythingIsEncryptedWith =
       ...queuesOf(template).flatMap(([id, properties]) => [
         ...differing(id, properties, { KmsMasterKeyId: arn, SqsManagedSseEnabled: undefined }),
         // Each KMS request is paid for: SQS's default of five minutes costs twelve times as much as an hour.
-        ...(Number(properties.KmsDataKeyReusePeriodSeconds) >= 3_600 ? [] : [`${id}: asks KMS too often`]),
+        ...(Number(properties.KmsDataKeyReusePeriodSeconds) >= 3_600 ? [] : [`${id}: calls KMS too often`]),
       ]),
       ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) =>
         differing(id, properties, { KmsKeyId: arn }),
