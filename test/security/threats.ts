@@ -3,11 +3,8 @@ export type NamedTest = readonly [file: string, test: string];
 
 export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   'SSRF: a message contains an address to which Groupage sends requests': [
-    ['test/security/addresses.test.ts', 'that names a place is refused by the name of the field'],
-    [
-      'test/security/addresses.test.ts',
-      'sends requests to the services of AWS, and to the downstreams and destinations of the configuration',
-    ],
+    ['test/security/addresses.test.ts', 'with an address in any other field is refused by the name of the field'],
+    ['test/security/addresses.test.ts', 'sends requests only to AWS and to configured addresses'],
   ],
   'a producer, or a message in the callback queue, redirects events or forges them': [
     ['test/callbacks/deliver.test.ts', '%s go to the rejected queue with the reason'],
@@ -22,10 +19,10 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/callbacks/http.test.ts', 'that never ends its answer has accepted the event, without delay'],
   ],
   'a function reaches more than the configured destinations': [
-    ['test/infrastructure/destinations.test.ts', 'may reach %s, and nobody else may'],
+    ['test/infrastructure/destinations.test.ts', 'may reach %s, and no other function may'],
   ],
   'an address in a payload or grouping value is followed': [
-    ['test/security/addresses.test.ts', 'keeps a place that its payload names as text'],
+    ['test/security/addresses.test.ts', 'keeps an address in its payload as text'],
   ],
   'prototype pollution by names such as `__proto__` and `constructor`': [
     ['test/domain/register-message.test.ts', 'is refused with every reason at once'],
@@ -53,41 +50,32 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/api/bodies.test.ts', 'a body that is not UTF-8 is refused, and nothing is stored'],
     ['test/cli/lines.test.ts', 'a line that is not UTF-8 is refused, and the others are sent'],
     ['test/fuzz/register-message.test.ts', 'a payload arrives byte for byte, whatever surrounds it'],
-    ['test/fuzz/api-bodies.test.ts', 'a body of tasks is taken whole and as it was sent, or refused in words'],
+    ['test/fuzz/api-bodies.test.ts', 'a body of tasks is accepted whole and unchanged, or refused with a reason'],
   ],
   'unexpected input that crashes a parser': [
-    ['test/fuzz/register-message.test.ts', 'a register message is a task as it was sent, or is refused in words'],
+    ['test/fuzz/register-message.test.ts', 'a register message becomes a task as sent, or is refused with a reason'],
     ['test/fuzz/inner-messages.test.ts', 'a message of the %s queue is read as one that Groupage sends, or not at all'],
-    ['test/fuzz/api-bodies.test.ts', 'a body that names a Target flushes it, or is refused in words'],
-    [
-      'test/fuzz/answers.test.ts',
-      'an answer gives each item a result or leaves it open with a reason, and nothing else a result',
-    ],
+    ['test/fuzz/api-bodies.test.ts', 'a body that names a Target flushes it, or is refused with a reason'],
+    ['test/fuzz/answers.test.ts', 'an answer gives each item a result or leaves it open with a reason'],
   ],
   'ReDoS: text on which a pattern backtracks': [
-    ['test/security/long-texts.test.ts', 'names, headers, cursors and whatever else is matched by a pattern'],
-    ['test/security/long-texts.test.ts', 'JSON and its parts, and answers, broken or not'],
+    ['test/security/long-texts.test.ts', 'patterns for names, headers and cursors take linear time'],
+    ['test/security/long-texts.test.ts', 'JSON parsers and answers take linear time on any text'],
   ],
   'a message that causes many writes or log lines': [
     ['test/domain/register-message.test.ts', 'is refused with more inputs than one message may write rows for'],
-    [
-      'test/security/cost.test.ts',
-      'writes a task, its turn, and one message; a new Target one row more, a large payload another',
-    ],
-    [
-      'test/security/cost.test.ts',
-      'that is refused writes one message, with twenty reasons at the most, however much is wrong with it',
-    ],
+    ['test/security/cost.test.ts', 'writes a bounded number of rows, and one message'],
+    ['test/security/cost.test.ts', 'that is refused writes one message with at most twenty reasons'],
   ],
   'injection into statements, expressions or keys (PartiQL)': [
     ['test/end-to-end/bad-input.test.ts', 'are ordinary ids, values, payloads and results'],
   ],
   'line breaks in values of headers (`Idempotency-Key` contains the batch id)': [
-    ['test/fuzz/register-message.test.ts', 'a register message is a task as it was sent, or is refused in words'],
+    ['test/fuzz/register-message.test.ts', 'a register message becomes a task as sent, or is refused with a reason'],
   ],
   'repeated messages': [
-    ['test/security/cost.test.ts', 'makes no second task by coming a thousand times'],
-    ['test/end-to-end/bad-input.test.ts', 'add no batch and no call'],
+    ['test/security/cost.test.ts', 'makes one task, even if it arrives a thousand times'],
+    ['test/end-to-end/bad-input.test.ts', 'are harmless: one task, one batch, one call'],
   ],
   "another producer's id with another payload": [
     ['test/end-to-end/bad-input.test.ts', 'with an id taken by another task are refused; the first task is unchanged'],
@@ -98,10 +86,10 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   "a claim of another list, jobs of another claim, two results for a job, a list's internal tracker used as a fan-out":
     [
-      ['test/api/list-claims.test.ts', 'is addressed by its handle, in its own list'],
-      ['test/api/list-claims.test.ts', 'stays unchanged if it is completed with an invalid body'],
-      ['test/api/lists.test.ts', 'a list cannot be read or acked as a fan-out'],
-      ['test/fuzz/api-lists.test.ts', 'a body about lists does what it says, or is refused in words and does nothing'],
+      ['test/api/list-claims.test.ts', 'is named by what claiming answered, in its own list'],
+      ['test/api/list-claims.test.ts', 'that is done with something wrong has done nothing'],
+      ['test/api/lists.test.ts', 'a list is none to those who ask for fan-outs'],
+      ['test/fuzz/api-lists.test.ts', 'a body on lists is carried out, or is refused without effect'],
     ],
   'a producer ends or loses jobs of a list, or gets jobs that are for workers': [
     ['test/steps/triggered.test.ts', 'are ended by their own tasks only'],
@@ -110,14 +98,15 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   'a trigger or list of 100,000 jobs delays other lists': [
     ['test/steps/triggered.test.ts', 'of a large trigger do not delay those of a small trigger'],
   ],
-  'message attributes that only Groupage sets': [
-    ['test/wire.test.ts', 'is a count, whatever somebody else wrote there: delays are made from it'],
-  ],
+  'message attributes that only Groupage sets': [['test/wire.test.ts', 'is a number, whatever the attribute contains']],
   'an elect, group or batch message with a made-up Target, batch, token or fence': [
-    ['test/end-to-end/bad-input.test.ts', 'start no leader and no batch'],
-    ['test/steps/group.test.ts', 'leaves a Target alone about which it gets a message that no leader wrote'],
-    ['test/domain/small-parts.test.ts', 'name nothing that no row could hold, or that would make its row dear'],
-    ['test/security/cost.test.ts', 'about a Target that there is not reads, and writes one row at the most'],
+    [
+      'test/end-to-end/bad-input.test.ts',
+      'lead nowhere: a Target is led from its first fence on, and its tasks are called about once',
+    ],
+    ['test/steps/group.test.ts', 'ignores a message that no leader of the Target sent'],
+    ['test/domain/small-parts.test.ts', 'is refused if a row could not hold its names, or only at a high cost'],
+    ['test/security/cost.test.ts', 'for an unknown Target writes at most one row'],
   ],
   'messages that are rejected each time they are redriven': [
     ['test/steps/refused-messages.test.ts', 'lists messages that are rejected again because of stored data'],
@@ -143,12 +132,10 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/downstream/http.test.ts', 'that answers slowly is cut off at the timeout'],
   ],
   'results for other tasks, several results for one task, half an answer': [
-    ['test/downstream/http-answer.test.ts', 'with results for unknown items changes nothing'],
-    ['test/fuzz/answers.test.ts', 'what an answer tells of its items is what they get, to the letter'],
+    ['test/downstream/http-answer.test.ts', 'about items that nobody asked about changes nothing'],
+    ['test/fuzz/answers.test.ts', 'an item gets exactly the result that the answer gives'],
   ],
-  'an endless pause (`Retry-After`)': [
-    ['test/fuzz/answers.test.ts', 'a pause that is asked for is one that can be waited, or none'],
-  ],
+  'an endless pause (`Retry-After`)': [['test/fuzz/answers.test.ts', 'a retry-after is a valid wait, or is ignored']],
   'forged, changed or repeated calls of a downstream': [
     ['test/downstream/signature.test.ts', 'is invalid for %s'],
     ['test/downstream/signature.test.ts', 'is valid while the clocks differ by at most the tolerance'],
@@ -159,14 +146,14 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/downstream/http-headers.test.ts', 'whose secret %s is not made, and names the secret'],
   ],
   "a local start calls AWS with a user's credentials": [
-    ['test/local/services.test.ts', 'calls an emulator on this machine, and none elsewhere'],
+    ['test/local/services.test.ts', 'calls an emulator only if its address is on this machine'],
   ],
   "callers without credentials, and web pages that use a user's": [
-    ['test/infrastructure/promises/functions.ts', 'every function URL asks for credentials, and is for no web page'],
+    ['test/infrastructure/promises/functions.ts', 'every function URL requires IAM credentials, and allows no CORS'],
   ],
   'paths that leave the API, invalid methods and bodies': [
     ['test/fuzz/api-paths.test.ts', 'every path, with every method and query, is answered'],
-    ['test/local/function-url.test.ts', "answers what is hardly a request as the caller's fault"],
+    ['test/local/function-url.test.ts', 'the function URL answers malformed requests with a 4xx status'],
   ],
   'forged cursors': [
     ['test/end-to-end/api.test.ts', 'answers 400 if the cursor was not made by the API'],
@@ -179,13 +166,13 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/end-to-end/api.test.ts', 'lists the first 1,000 errors and counts the rest'],
   ],
   'cross-site requests of a web page to the API, SQS or DynamoDB': [
-    ['test/local/loopback.test.ts', 'answers no page of another origin (cross-site requests)'],
-    ['test/local/loopback.test.ts', 'tells no browser that another page may ask'],
-    ['test/local/loopback.test.ts', 'the local queues take no form from a web page'],
+    ['test/local/loopback.test.ts', 'refuses pages of another origin (cross-site requests)'],
+    ['test/local/loopback.test.ts', 'refuses the preflight of another origin'],
+    ['test/local/loopback.test.ts', 'the local SQS refuses a form of a web page'],
   ],
   'DNS rebinding: a foreign name resolves to 127.0.0.1': [
-    ['test/local/loopback.test.ts', 'answers no name that was made to lead here (DNS rebinding)'],
-    ['test/local/loopback.test.ts', 'the engine of the local DynamoDB is where no page would look'],
+    ['test/local/loopback.test.ts', 'refuses a foreign host name that resolves to this machine (DNS rebinding)'],
+    ['test/local/loopback.test.ts', 'the engine of the local DynamoDB listens on an unusual loopback address'],
   ],
   'a web page or foreign name uses the console': [
     ['test/console/server.test.ts', 'answers no page of another origin, and no name that was made to lead here'],
@@ -203,10 +190,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
       'test/console/interval.test.ts',
       'cost no more in any hour than is stated and the one that came upon it, whatever they cost and however many are urgent',
     ],
-    [
-      'test/local/console.test.ts',
-      'costs an open page no more than it states, as the engine counts, however much it asks for',
-    ],
+    ['test/local/console.test.ts', 'keeps an open page within the stated read units, whatever it requests'],
     ['test/console/outbox.test.ts', 'is the latest about each thing, in the order in which they first came'],
   ],
   'credentials in the page or terminal of `groupage console`': [
@@ -214,8 +198,8 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'other machines in the network': [['test/local/sqs-engine.test.ts', 'listens on the loopback address alone']],
   'a `.groupage/local.json` in a folder above yours redirects your tasks': [
-    ['test/local/local-file.test.ts', 'leads nowhere but to this machine'],
-    ['test/local/local-file.test.ts', "counts for nothing when it is another user's, who may write a folder above"],
+    ['test/local/local-file.test.ts', 'is ignored if its address is not on this machine'],
+    ['test/local/local-file.test.ts', 'is ignored if it belongs to another user'],
   ],
   'escape sequences in payloads, results, errors and names, shown in a terminal': [
     ['test/cli/output.test.ts', 'is printed without terminal codes'],
@@ -229,87 +213,69 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/cli/stack.test.ts', 'follows no redirect to another host, so that no credentials leak'],
   ],
   'values that forge log lines': [
-    ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
+    ['test/security/secrets.test.ts', 'has one JSON object a line, and no text of others'],
   ],
   'payloads, results, answers, tokens or credentials in logs': [
-    ['test/security/secrets.test.ts', 'has a line for each thing, one object a line, and none of what others wrote'],
-    ['test/downstream/http-answer.test.ts', 'is quoted separately from the reason, which is logged'],
-    ['test/domain/json-text.test.ts', 'is refused without being quoted: reasons are logged, and it may be a payload'],
+    ['test/security/secrets.test.ts', 'has one JSON object a line, and no text of others'],
+    [
+      'test/downstream/http-answer.test.ts',
+      'is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload',
+    ],
+    ['test/domain/json-text.test.ts', 'is refused without a quotation, as reasons are logged'],
   ],
   "secrets in the functions' environment, or in templates": [
-    ['test/security/secrets.test.ts', 'tells functions the names of tables and queues by reference, and nothing else'],
-    [
-      'test/security/secrets.test.ts',
-      'has nothing of the configuration in it but the names of operations, in what is watched of them',
-    ],
+    ['test/security/secrets.test.ts', 'gives functions the names of tables and queues by reference, and nothing else'],
+    ['test/security/secrets.test.ts', 'contains operation names in alarms and dashboards only, and no other setting'],
     ['test/infrastructure/promises/functions.ts', 'every setting of a function is a reference'],
   ],
   'passwords and keys in printed addresses': [
-    ['test/config/endpoints.test.ts', 'no problem of a configuration contains a secret'],
-    ['test/local/start.test.ts', 'prints where tasks go, without what may be a key'],
+    ['test/config/endpoints.test.ts', 'no secret that stands in a wrong place of a configuration is shown'],
+    ['test/local/start.test.ts', "prints the downstream's address without its query, which may contain a key"],
     ['test/cli/cli.test.ts', 'checks a configuration'],
   ],
   'wildcards and unneeded permissions': [
     ['test/infrastructure/promises/roles.ts', 'every statement names what it allows'],
-    ['test/infrastructure/options.test.ts', "are Lambda's to make, and not the function's own code's"],
-    ['test/permissions/permissions.test.ts', 'cover nothing else, but what Lambda uses itself and what is explained'],
-    [
-      'test/infrastructure/fleet-table.test.ts',
-      'lets %s do what the store does for it, and no more, on that table alone',
-    ],
+    ['test/infrastructure/options.test.ts', "can be made by Lambda, but not by the function's code"],
+    ['test/permissions/permissions.test.ts', "cover nothing else but Lambda's own uses and explained ones"],
+    ['test/infrastructure/fleet-table.test.ts', 'grants %s exactly the actions that the store needs, on this table'],
   ],
   'functions, state machines, queues and secrets that are not configured': [
-    [
-      'test/infrastructure/downstreams.test.ts',
-      'may call %s, read the secrets that are named, and nothing else outside of the stack',
-    ],
+    ['test/infrastructure/downstreams.test.ts', 'may call %s and read the named secrets, and nothing else'],
   ],
   'foreign events in the batch queue': [
     [
       'test/infrastructure/downstreams.test.ts',
-      'tells the batch queue how executions ended that an operation started, of exactly its state machine',
+      'sends ended executions of configured state machines to the batch queue',
     ],
   ],
   'roles that others can assume, or that functions share': [
     ['test/infrastructure/promises/roles.ts', 'every role trusts Lambda alone'],
-    ['test/infrastructure/promises/roles.ts', 'every function has a role of its own, every role a function'],
+    ['test/infrastructure/promises/roles.ts', 'every function has a role of its own, and every role a function'],
   ],
   'functions that others invoke': [
-    [
-      'test/infrastructure/promises/functions.ts',
-      'only an AWS service that works for this stack may invoke a function',
-    ],
+    ['test/infrastructure/promises/functions.ts', 'only AWS services on behalf of this stack may invoke a function'],
   ],
   'queues that others can access, or without TLS': [
-    ['test/infrastructure/promises/queues.ts', 'every queue takes TLS only, by a statement about that very queue'],
-    ['test/infrastructure/grants.test.ts', 'are those accounts, and may send to the register queue'],
-    ['test/infrastructure/grants.test.ts', 'of an organization are anybody there, and nobody without it'],
+    ['test/infrastructure/promises/queues.ts', 'every queue denies access without TLS by its own policy'],
+    ['test/infrastructure/grants.test.ts', 'may send to the register queue if their account is named'],
+    ['test/infrastructure/grants.test.ts', 'may send if they belong to a named organization'],
   ],
   'unencrypted data at rest': [
-    ['test/infrastructure/promises/queues.ts', 'every queue is encrypted, and keeps messages for fourteen days'],
-    ['test/infrastructure/promises/tables.ts', 'every table is encrypted with the key that AWS owns, at no cost'],
+    ['test/infrastructure/promises/queues.ts', 'every queue is encrypted, and keeps messages for 14 days'],
+    ['test/infrastructure/promises/tables.ts', 'every table is encrypted with the free key that AWS owns'],
     ['test/infrastructure/options.test.ts', 'encrypts tables, queues, dead letters and logs with the key'],
-    [
-      'test/infrastructure/options.test.ts',
-      'lets each function use the key through tables and queues, for what it does there',
-    ],
+    ['test/infrastructure/options.test.ts', 'lets each function use the key as it needs'],
   ],
   'a stack deleted by mistake': [
-    [
-      'test/infrastructure/promises/tables.ts',
-      'every table of production, and of the construct, outlives its stack and its own replacement',
-    ],
-    [
-      'test/infrastructure/promises/queues.ts',
-      'a queue whose messages may be all that there is of a task outlives its stack in production, and in the construct',
-    ],
-    ['test/infrastructure/promises/tables.ts', 'every table can be restored to a point in time'],
+    ['test/infrastructure/promises/tables.ts', 'every table of a kept stack outlives the stack and a replacement'],
+    ['test/infrastructure/promises/queues.ts', 'queues that hold tasks outlive a kept stack'],
+    ['test/infrastructure/promises/tables.ts', 'every table has point-in-time recovery'],
   ],
   'endless message loops': [
     ['test/infrastructure/promises/event-sources.ts', 'concurrency is limited at every event source'],
   ],
   'dependencies that differ from the reviewed ones': [
-    ['test/security/dependencies.test.ts', 'come in exact versions, with their hashes'],
-    ['test/security/dependencies.test.ts', 'run nothing when they are installed but what is named'],
+    ['test/security/dependencies.test.ts', 'have exact versions and hashes'],
+    ['test/security/dependencies.test.ts', 'run no install script except the allowed ones'],
   ],
 };
