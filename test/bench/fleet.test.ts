@@ -28,7 +28,7 @@ const published = (name: ScenarioName, maximum: Formula = 'parentheses', nodes =
 /** A unit of work with the checkpoint after it. Work under way at the end does not count. */
 const A_UNIT = 1_000;
 
-describe('the published fleet', () => {
+describe('the published algorithm', () => {
   it.each<Formula>(['parentheses', 'sentence'])(
     'without faults works on each partition in one node: %s',
     async (maximum) => {

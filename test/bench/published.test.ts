@@ -31,7 +31,7 @@ const published = (change: Partial<Reading>, scenario: Partial<Scenario> = {}): 
   total((each) => runPublished(each, { ...PUBLISHED, ...change }), scenario);
 const NOTHING_GOES_WRONG = { faults: NO_FAULTS };
 
-describe('the published model', () => {
+describe('the published algorithm', () => {
   it('works without faults and without index lag', async () => {
     const outcome = await published({ lag: NO_LAG }, NOTHING_GOES_WRONG);
     const { tasks } = outcome;
@@ -47,7 +47,7 @@ describe('the published model', () => {
     expect(strandedStill).toBe(0);
   });
 
-  it('with index lag puts tasks into two batches if claims are unconditional', async () => {
+  it('with index lag batches tasks twice unless claims are conditional', async () => {
     const [asRead, conditional] = [
       await published({}, NOTHING_GOES_WRONG),
       await published({ claims: 'conditional' }, NOTHING_GOES_WRONG),

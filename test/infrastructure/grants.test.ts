@@ -107,7 +107,7 @@ describe('producers of other accounts', () => {
     );
   });
 
-  it('get a warning if they need a statement in an imported key', () => {
+  it('cause a warning if an imported key must name them', () => {
     const stack = theirStack({ env: { account: '111122223333', region: 'eu-west-1' } });
     const key = Key.fromKeyArn(
       stack,

@@ -47,19 +47,19 @@ vi.mock('../../src/domain/batches/policy.ts', async (original) => {
   return { ...policy, waitingRow };
 });
 
-describe('the judge computes itself', () => {
+describe('the judge', () => {
   it.each([
     ['status', /status matches its counts/],
     ['bytes', /at most maxBytes/],
     ['verdict', /result is the downstream's answer/],
     ['wait', /when its oldest task began to wait|longer than maxWait/],
-  ])("a batch's or task's %s", async (about, promise) => {
+  ])('finds a wrong %s of a batch or task', async (about, promise) => {
     wrong.about = about;
     const { violations } = await runSchedules(BATCHES, 1, 300, undefined, ({ violation }) => !violation);
     expect(violations[0]?.message).toMatch(promise);
   });
 
-  it('and finds nothing in correct code', async () => {
+  it('finds nothing in correct code', async () => {
     wrong.about = '';
     expect((await runSchedules(BATCHES, 1, 30)).violations).toEqual([]);
   });
