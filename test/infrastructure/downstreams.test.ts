@@ -61,7 +61,7 @@ describe('the batch handler', () => {
       [`lambda:InvokeFunction arn:{AWS::Partition}:lambda:${HERE}:function:parcels`],
     ],
     [
-      "another region's alias",
+      'an alias elsewhere',
       { kind: 'lambda', function: 'arn:aws:lambda:eu-west-1:111122223333:function:parcels:live', ...TIMES },
       ['lambda:InvokeFunction arn:aws:lambda:eu-west-1:111122223333:function:parcels:live'],
     ],
@@ -75,7 +75,7 @@ describe('the batch handler', () => {
       { kind: 'queue', name: 'parcels', ...TIMES },
       ['GetQueueUrl', 'SendMessage'].map((action) => `sqs:${action} arn:{AWS::Partition}:sqs:${HERE}:parcels`),
     ],
-  ])('may call %s and read the named secrets, and nothing else', (_, downstream, expected) => {
+  ])('may call %s and read named secrets, and nothing else', (_, downstream, expected) => {
     const template = templateWith(downstream, downstream);
     expect(outside(template, /BatchHandler/).toSorted()).toEqual(expected.toSorted());
     expect(outside(template, /^(?!.*BatchHandler)/)).toEqual([]);

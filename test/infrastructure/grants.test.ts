@@ -167,7 +167,7 @@ describe('a destination made in the app', () => {
       'secretsmanager',
       ['kms:Decrypt'],
     ],
-  ])('is reached by its generated name, and with its key: %s', (_, name, make, actions, service, uses) => {
+  ])('is reached by its generated name, with its key: %s', (_, name, make, actions, service, uses) => {
     const stack = theirStack();
     const key = new Key(stack, 'Key');
     const target = make(stack, key);

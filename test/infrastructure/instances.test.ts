@@ -164,7 +164,7 @@ describe("an instance's name", () => {
     ['Shop/a/b', undefined],
     ['/Orders', undefined],
     ['', undefined],
-  ])('is parsed from the command line: %s', (text, named) => expect(parseInstance(text)).toEqual(named));
+  ])('is parsed: %s', (text, named) => expect(parseInstance(text)).toEqual(named));
 
   it('is not taken from an output that only ends like one', () => {
     expect(

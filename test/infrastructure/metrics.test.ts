@@ -87,7 +87,7 @@ describe('a metric of an instance', () => {
       (each) => each.metric('BatchesSealed', { operation, reason: 'bored' }),
       /there are full, bytes, weight, waited/,
     ],
-  ])('is refused with the known values if the configuration lacks %s', (_, make, words) => {
+  ])('is refused if the configuration lacks %s', (_, make, words) => {
     expect(() => make(groupage)).toThrow(words);
   });
 

@@ -47,7 +47,7 @@ describe('an instance is refused with', () => {
       /encryptionKey is in us-east-1, but the stack is in eu-west-1: use a key in eu-west-1/,
     ],
     [
-      'an alias as key, since policies cannot grant rights by an alias',
+      'an alias instead of the key itself',
       (stack) => ({ encryptionKey: Alias.fromAliasName(stack, 'Alias', 'alias/shop') }),
       /encryptionKey is an alias.*: pass the key itself/,
     ],
@@ -56,8 +56,8 @@ describe('an instance is refused with', () => {
       () => ({ prefix: 'p'.repeat(41) }),
       /prefix must be a letter followed by up to 39 letters.* not "p{41}"/,
     ],
-    ['a prefix that ends its own way', () => ({ prefix: 'shop-' }), /not "shop-"/],
-    ['a prefix with a dot, which no queue has', () => ({ prefix: 'shop.eu' }), /not "shop.eu"/],
+    ['a prefix with a hyphen at its end', () => ({ prefix: 'shop-' }), /not "shop-"/],
+    ['a prefix with a dot, which queues cannot have', () => ({ prefix: 'shop.eu' }), /not "shop.eu"/],
     [
       'a prefix that is a deploy-time token',
       (stack) => ({ prefix: new CfnParameter(stack, 'Prefix').valueAsString }),
@@ -157,7 +157,7 @@ describe('an instance accepts', () => {
     ['the longest prefix', () => ({ prefix: `p${'x'.repeat(39)}` })],
     ['a prefix of one letter', () => ({ prefix: 'p' })],
     [
-      'a runbook that is a deploy-time token, since only alarms contain it',
+      'a runbook as a deploy-time token, since only alarms use it',
       (stack) => ({
         config: {
           operations: OPERATIONS,

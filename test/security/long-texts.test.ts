@@ -60,7 +60,7 @@ it('patterns for names, headers and cursors take linear time', () => {
     causeOf(text, [text]);
     printable(text);
     printJson(text);
-    expect(() => parseCursor(text, { Id: 'string' }, {})).toThrow('the cursor is not one');
+    expect(() => parseCursor(text, { Id: 'string' }, {})).toThrow('the cursor does not come from a page');
   }
 });
 

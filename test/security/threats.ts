@@ -149,7 +149,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/services.test.ts', 'calls an emulator only if its address is on this machine'],
   ],
   "callers without credentials, and web pages that use a user's": [
-    ['test/infrastructure/promises/functions.ts', 'every function URL requires IAM credentials, and allows no CORS'],
+    ['test/infrastructure/promises/functions.ts', 'function URLs require IAM, and allow no CORS'],
   ],
   'paths that leave the API, invalid methods and bodies': [
     ['test/fuzz/api-paths.test.ts', 'every path, with every method and query, is answered'],
@@ -240,7 +240,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/infrastructure/fleet-table.test.ts', 'grants %s exactly the actions that the store needs, on this table'],
   ],
   'functions, state machines, queues and secrets that are not configured': [
-    ['test/infrastructure/downstreams.test.ts', 'may call %s and read the named secrets, and nothing else'],
+    ['test/infrastructure/downstreams.test.ts', 'may call %s and read named secrets, and nothing else'],
   ],
   'foreign events in the batch queue': [
     [
@@ -250,24 +250,24 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'roles that others can assume, or that functions share': [
     ['test/infrastructure/promises/roles.ts', 'every role trusts Lambda alone'],
-    ['test/infrastructure/promises/roles.ts', 'every function has a role of its own, and every role a function'],
+    ['test/infrastructure/promises/roles.ts', 'each role belongs to one function'],
   ],
   'functions that others invoke': [
-    ['test/infrastructure/promises/functions.ts', 'only AWS services on behalf of this stack may invoke a function'],
+    ['test/infrastructure/promises/functions.ts', 'functions are invoked on behalf of this stack only'],
   ],
   'queues that others can access, or without TLS': [
-    ['test/infrastructure/promises/queues.ts', 'every queue denies access without TLS by its own policy'],
+    ['test/infrastructure/promises/queues.ts', 'queues deny access without TLS'],
     ['test/infrastructure/grants.test.ts', 'may send to the register queue if their account is named'],
     ['test/infrastructure/grants.test.ts', 'may send if they belong to a named organization'],
   ],
   'unencrypted data at rest': [
-    ['test/infrastructure/promises/queues.ts', 'every queue is encrypted, and keeps messages for 14 days'],
+    ['test/infrastructure/promises/queues.ts', 'queues are encrypted and keep messages for 14 days'],
     ['test/infrastructure/promises/tables.ts', 'every table is encrypted with the free key that AWS owns'],
     ['test/infrastructure/options.test.ts', 'encrypts tables, queues, dead letters and logs with the key'],
     ['test/infrastructure/options.test.ts', 'lets each function use the key as it needs'],
   ],
   'a stack deleted by mistake': [
-    ['test/infrastructure/promises/tables.ts', 'every table of a kept stack outlives the stack and a replacement'],
+    ['test/infrastructure/promises/tables.ts', 'tables of a kept stack outlive it'],
     ['test/infrastructure/promises/queues.ts', 'queues that hold tasks outlive a kept stack'],
     ['test/infrastructure/promises/tables.ts', 'every table has point-in-time recovery'],
   ],

@@ -17,7 +17,7 @@ import { everyKind, OURS, ours, SUBJECTS, TOPIC } from '../templates.ts';
 
 const ALARM = 'AWS::CloudWatch::Alarm';
 
-promise('every dead-letter queue and the rejected queue has an alarm', lyingMessagesAreWatched, [
+promise('dead-letter and rejected queues have an alarm', lyingMessagesAreWatched, [
   ['a missing alarm', remove(ALARM, /DeadLettersgroup/), /FlowGroupDeadLetters\w+ has no alarm/],
   [
     'another queue without an alarm',
@@ -31,26 +31,26 @@ promise('every dead-letter queue and the rejected queue has an alarm', lyingMess
   ],
 ]);
 
-promise('messages that lie for a week in a queue without a reader have an alarm', vanishingMessagesAreWatched, [
+promise('messages that lie for a week raise an alarm', vanishingMessagesAreWatched, [
   ['a missing alarm', remove(ALARM, /Vanishinggroup/), /DeadLetters\w+ has no alarm/],
   [
-    'a period longer than SQS keeps messages',
+    'a period beyond the retention',
     set(ALARM, 'EvaluationPeriods', 15, /Vanishingrejected/),
     /RejectedQueue\w+ has no/,
   ],
   ['another statistic', set(ALARM, 'Statistic', 'Minimum', /Vanishingrejected/), /RejectedQueue\w+ has no/],
 ]);
 
-promise('every function and every table has alarms for throttles', throttlesAreWatched, [
+promise('functions and tables have alarms for throttles', throttlesAreWatched, [
   ['a missing alarm', remove(ALARM, /ReadThrottledlist/), /TablesList\w+ has no alarm of its ReadThrottle/],
   ['a new function without an alarm', add('Other', 'AWS::Lambda::Function'), /Other has no alarm of its Throttles/],
 ]);
 
-promise('every scheduled function has alarms for missing runs and for errors', scheduledFunctionsAreWatched, [
+promise('scheduled functions have alarms for missed runs', scheduledFunctionsAreWatched, [
   ['a missing alarm', remove(ALARM, /SweepRuns/), /FlowSweepHandler\w+ has no alarm of its Invocations/],
 ]);
 
-promise('every alarm says what to do, and links to an existing section', alarmsLinkToTheRunbook, [
+promise('alarms say what to do, and link to the runbook', alarmsLinkToTheRunbook, [
   ['a missing description', set(ALARM, 'AlarmDescription', undefined), /does not say what happened/],
   [
     'a missing section',
@@ -71,7 +71,7 @@ promise(
 );
 
 promise(
-  'every alarm notifies the topic when it starts and when it ends',
+  'alarms notify the topic at their start and end',
   alarmsTell(TOPIC),
   [
     ['a missing OK action', set(ALARM, 'OKActions', undefined), /tells/],

@@ -14,7 +14,7 @@ import { ours, SUBJECTS } from '../templates.ts';
 
 const SOURCE = 'AWS::Lambda::EventSourceMapping';
 
-promise('every event source reports failures by message', failuresAreReportedByMessage, [
+promise('event sources report failures by message', failuresAreReportedByMessage, [
   [
     'a source that brings back the whole batch',
     set(SOURCE, 'FunctionResponseTypes', undefined),
@@ -22,7 +22,7 @@ promise('every event source reports failures by message', failuresAreReportedByM
   ],
 ]);
 
-promise('every message reaches its function at once', messagesArriveAtOnceAndAll, [
+promise('messages reach their function at once', messagesArriveAtOnceAndAll, [
   ['a batching window', set(SOURCE, 'MaximumBatchingWindowInSeconds', 1, /Elect/), /waits to fill a batch/],
   ['a filter', set(SOURCE, 'FilterCriteria', { Filters: [] }), /FilterCriteria is/],
   ['a disabled source', set(SOURCE, 'Enabled', false), /is switched off/],
@@ -56,19 +56,19 @@ promise('every working queue has one reader', queuesHaveOneReader, [
   ['a function outside of the template', set(SOURCE, 'FunctionName', { Ref: 'Elsewhere' }), /to Elsewhere, which/],
 ]);
 
-promise('every function with a queue allows recursive messages, and no other does', messagesMayComeBack, [
+promise('functions with a queue allow recursive messages', messagesMayComeBack, [
   [
     'a leader that Lambda would stop',
     set('AWS::Lambda::Function', 'RecursiveLoop', undefined, /GroupHandler/),
     /GroupHandler.*RecursiveLoop is undefined, not "Allow" \(its messages come back to it\)/,
   ],
   [
-    'a function whose follow-ups Lambda would stop',
+    'stopped follow-ups',
     set('AWS::Lambda::Function', 'RecursiveLoop', 'Terminate', /RegisterHandler/),
     /RegisterHandler.*RecursiveLoop is "Terminate"/,
   ],
   [
-    'a function without a queue that allows them',
+    'a function without a queue',
     set('AWS::Lambda::Function', 'RecursiveLoop', 'Allow', /ApiHandler/),
     /ApiHandler.*RecursiveLoop is "Allow", not undefined/,
   ],

@@ -16,7 +16,7 @@ import { OURS, SUBJECTS } from '../templates.ts';
 const FUNCTION = 'AWS::Lambda::Function';
 
 describe('the functions', () => {
-  it.each(SUBJECTS)('are six, and a callback function if there are destinations, in $name', ({ template, tells }) =>
+  it.each(SUBJECTS)('are six, plus a callback function for destinations, in $name', ({ template, tells }) =>
     expect(
       functionsOf(template).map(([id]) => /(\w+)HandlerFunction/.exec(id)?.[1]?.replace(/^(Groupage)?Flow/, '')),
     ).toEqual(['Register', 'Elect', 'Group', 'Batch', ...(tells ? ['Callback'] : []), 'Sweep', 'Api']),
@@ -29,7 +29,7 @@ describe('the functions', () => {
   );
 });
 
-promise('every function runs on arm64 and the tested Node.js version', functionsRunWhereTested, [
+promise('functions run on arm64 and the tested Node.js', functionsRunWhereTested, [
   ['another architecture', set(FUNCTION, 'Architectures', ['x86_64']), /Architectures is \["x86_64"\]/],
   ['another Node.js version', set(FUNCTION, 'Runtime', 'nodejs22.x'), /Runtime is "nodejs22.x"/],
   ['a new function that sets neither', add('NewFunction', FUNCTION), /NewFunction: Architectures is undefined/],
@@ -49,31 +49,27 @@ promise('no function reserves concurrency', functionsReserveNothing, [
   ],
 ]);
 
-promise('every function keeps JSON logs for a month in a log group of its own', functionsKeepLogsOfTheirOwn, [
+promise('functions keep own JSON logs for a month', functionsKeepLogsOfTheirOwn, [
   ['the text format', set(FUNCTION, 'LoggingConfig.LogFormat', 'Text'), /LogFormat is "Text"/],
-  ["Lambda's own group, which keeps logs for ever", set(FUNCTION, 'LoggingConfig', undefined), /has no log group/],
+  ["Lambda's own log group", set(FUNCTION, 'LoggingConfig', undefined), /has no log group/],
   ['a shared log group', copy(FUNCTION, /ElectHandler/, 'NewFunction'), /NewFunction: shares .*ElectHandlerLogs/],
   ['logs without an expiry', set('AWS::Logs::LogGroup', 'RetentionInDays', undefined), /RetentionInDays is undefined/],
 ]);
 
-promise(
-  'the sweep runs each minute, ends before its next run, and is not retried',
-  scheduledFunctionsEndBeforeTheNext,
-  [
-    ['a disabled schedule', set('AWS::Events::Rule', 'State', 'DISABLED'), /State is "DISABLED"/],
-    ['another rate', set('AWS::Events::Rule', 'ScheduleExpression', 'rate(5 minutes)'), /ScheduleExpression is/],
-    ['a timeout of a whole minute', set(FUNCTION, 'Timeout', 60, /SweepHandler/), /may still run/],
-    ['retries', remove('AWS::Lambda::EventInvokeConfig'), /is retried at once/],
-  ],
-);
+promise('the sweep runs each minute without overlap or retry', scheduledFunctionsEndBeforeTheNext, [
+  ['a disabled schedule', set('AWS::Events::Rule', 'State', 'DISABLED'), /State is "DISABLED"/],
+  ['another rate', set('AWS::Events::Rule', 'ScheduleExpression', 'rate(5 minutes)'), /ScheduleExpression is/],
+  ['a timeout of a whole minute', set(FUNCTION, 'Timeout', 60, /SweepHandler/), /may still run/],
+  ['retries', remove('AWS::Lambda::EventInvokeConfig'), /is retried at once/],
+]);
 
-promise('every function URL requires IAM credentials, and allows no CORS', urlsAskForCredentials, [
+promise('function URLs require IAM, and allow no CORS', urlsAskForCredentials, [
   ['a URL without credentials', set('AWS::Lambda::Url', 'AuthType', 'NONE'), /AuthType is "NONE"/],
   ['a URL with CORS', set('AWS::Lambda::Url', 'Cors', { AllowOrigins: ['*'] }), /Cors is/],
 ]);
 
 const PERMISSION = 'AWS::Lambda::Permission';
-promise('only AWS services on behalf of this stack may invoke a function', onlyKnownServicesMayInvoke, [
+promise('functions are invoked on behalf of this stack only', onlyKnownServicesMayInvoke, [
   ['a permission for everyone', set(PERMISSION, 'Principal', '*'), /lets "\*" invoke/],
   ['a service without a source', set(PERMISSION, 'SourceArn', undefined), /does not say on whose behalf/],
   [

@@ -108,7 +108,7 @@ const renamed = (type: string) => (template: Template) => {
 };
 
 promise(
-  'an update never replaces a table, a queue, logs or the URL of the API',
+  'an update replaces no table, queue, log or URL',
   identitiesArePinned(PINNED),
   [
     ['a table under another id', renamed(TABLE), /TablesTask.*: is missing.*\n.*Renamed: is new/],
@@ -137,7 +137,7 @@ promise(
 );
 
 promise(
-  "an update of the construct in a user's stack replaces nothing either",
+  "an update of a user's stack replaces nothing",
   identitiesArePinned(THEIR_PINNED),
   [['a table under another id', renamed(TABLE), /GroupageTablesTask.*: is missing/]],
   [THEIRS],

@@ -24,7 +24,7 @@ describe('the queues', () => {
   });
 });
 
-promise('only a queue with a reader has a dead-letter queue, of its own', workingQueuesHaveDeadLetterQueues, [
+promise('only queues with a reader have dead letters', workingQueuesHaveDeadLetterQueues, [
   [
     'a working queue without one',
     set(QUEUE, 'RedrivePolicy', undefined, WORKING),
@@ -81,14 +81,14 @@ promise('a scheduled function can send each dead letter again', deadLettersAreSe
   ['a missing schedule', remove('AWS::Events::Rule'), /ElectDeadLetters.*no scheduled function/],
 ]);
 
-promise('every queue is encrypted, and keeps messages for 14 days', queuesKeepMessagesEncrypted, [
+promise('queues are encrypted and keep messages for 14 days', queuesKeepMessagesEncrypted, [
   ['a queue without encryption', set(QUEUE, 'SqsManagedSseEnabled', false), /SqsManagedSseEnabled is false/],
   ['a queue without the setting', set(QUEUE, 'SqsManagedSseEnabled', undefined), /SqsManagedSseEnabled is undefined/],
   ['a shorter retention', set(QUEUE, 'MessageRetentionPeriod', 345_600), /MessageRetentionPeriod is 345600/],
   ['a delay', set(QUEUE, 'DelaySeconds', 5), /DelaySeconds is 5/],
 ]);
 
-promise('every queue denies access without TLS by its own policy', queuesTakeTlsOnly, [
+promise('queues deny access without TLS', queuesTakeTlsOnly, [
   ['a new queue without a policy', copy(QUEUE, /RejectedQueue/, 'NewQueue'), /NewQueue: may be used without TLS/],
   [
     'a statement on another queue',
@@ -135,7 +135,7 @@ promise('every queue denies access without TLS by its own policy', queuesTakeTls
   ],
 ]);
 
-promise("messages stay hidden for six timeouts, a leader's past its lease", messagesStayHiddenLongEnough, [
+promise("visibility timeouts fit the functions' timeouts", messagesStayHiddenLongEnough, [
   ['a short visibility of batches', set(QUEUE, 'VisibilityTimeout', 60, /BatchQueue/), /BatchQueue.*is 60, not/],
   ['a long visibility of guards', set(QUEUE, 'VisibilityTimeout', 120, WORKING), /ElectQueue.*is 120, not 60/],
   ["a leader's timeout that differs", set('AWS::Lambda::Function', 'Timeout', 50, /Elect/), /is 60, not 300/],

@@ -23,7 +23,7 @@ const allow =
     (PolicyDocument as { Statement: object[] }).Statement.push({ Effect: 'Allow', Action, Resource });
   };
 
-promise('every function has a role of its own, and every role a function', rolesBelongToOneFunction, [
+promise('each role belongs to one function', rolesBelongToOneFunction, [
   [
     'two functions with one role',
     copy('AWS::Lambda::Function', /ElectHandler/, 'NewFunction'),
@@ -86,7 +86,7 @@ promise('every statement names what it allows', statementsNameWhatTheyAllow, [
   ],
 ]);
 
-promise('every function writes its own logs, and no others', functionsWriteTheirOwnLogsAlone, [
+promise('functions write their own logs only', functionsWriteTheirOwnLogsAlone, [
   [
     "another function's log group",
     allow('logs:PutLogEvents', { 'Fn::GetAtt': ['Other', 'Arn'] }),
@@ -104,7 +104,7 @@ promise('every function writes its own logs, and no others', functionsWriteTheir
   ],
 ]);
 
-promise('every function depends on the policies of its role', functionsWaitForTheirPolicies, [
+promise('functions depend on the policies of their roles', functionsWaitForTheirPolicies, [
   [
     'a function without dependencies',
     (template) => {

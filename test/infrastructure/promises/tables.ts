@@ -58,7 +58,7 @@ describe('the stores', () => {
   });
 });
 
-promise('every table expires rows by the attribute that the stores write', rowsExpireBy('ExpiresAt'), [
+promise('rows expire by the attribute that stores write', rowsExpireBy('ExpiresAt'), [
   ['another attribute', set(TABLE, 'TimeToLiveSpecification.AttributeName', 'Ttl'), /"AttributeName":"Ttl"/],
   ['disabled expiry', set(TABLE, 'TimeToLiveSpecification.Enabled', false), /"Enabled":false/],
   ['a new table without the setting', add('NewTable', TABLE), /NewTable: TimeToLiveSpecification is undefined/],
@@ -67,7 +67,7 @@ promise('every table expires rows by the attribute that the stores write', rowsE
 const [kept, thrownAway] = [SUBJECTS.filter((each) => each.kept), SUBJECTS.filter((each) => !each.kept)];
 
 promise(
-  'every table of a kept stack outlives the stack and a replacement',
+  'tables of a kept stack outlive it',
   tablesOutliveTheirStack(true),
   [
     ['tables deleted with the stack', policy('DeletionPolicy', 'Delete'), /DeletionPolicy is "Delete"/],
