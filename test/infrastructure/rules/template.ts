@@ -20,7 +20,7 @@ interface Exporting extends Template {
 }
 
 /**
- * Joins several stacks into one template. Imports become references, so that rules need not know the stack of a
+ * Joins several stacks into one template. Imports become references, so that rules need not name the stack of a
  * resource.
  */
 export const joined = (templates: readonly Exporting[]): Template => {
