@@ -75,7 +75,7 @@ describe('a plan to deploy', () => {
 });
 
 describe('a plan to destroy', () => {
-  it('takes all stacks of a stage that no operation changes', () => {
+  it('takes all stacks of a stage if none is being changed', () => {
     expect(
       planDestroy(
         'dev',

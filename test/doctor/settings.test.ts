@@ -81,7 +81,7 @@ describe('the settings', () => {
     expect(rules(deployed({ ...batch, visibility: 90_000 }))).toEqual(['visibility-timeout']);
   });
 
-  it('of a table without expiry are found', () => {
+  it('of a table without expiry are a contradiction', () => {
     const found = contradictionsIn(deployed(group(), { tables: [{ name: 'Task', forgets: false }] }));
     expect(found).toMatchObject([{ rule: 'no-expiry', what: expect.stringContaining('the table Task') }]);
   });

@@ -54,12 +54,12 @@ describe(`${KILLS} kills at random (GROUPAGE_FAULT_SEED=${SEED})`, () => {
     expect(ending.faults.doubled, explained()).toEqual([]);
     expect(ending.faults.misplaced, explained()).toEqual([]);
   });
-  it('give every task a given result', () => expect(ending.faults.different, explained()).toEqual([]));
+  it('show only results of the downstream', () => expect(ending.faults.different, explained()).toEqual([]));
   it('pass every payload on unchanged', () => expect(ending.faults.altered, explained()).toEqual([]));
   it('prevent no start of the runtime', () => expect(ending.lives.failures).toEqual([]));
   if (KILLS >= MANY) it('leave no message behind', () => expect(ending.left).toEqual({}));
 
-  it('happened in every kind', () => {
+  it('cover every kind of kill', () => {
     const counts = counted(ending.lives.kills.map(({ of }) => of));
     const [starting, working, engine] = KILLED.map((of) => counts.get(of) ?? 0);
     expect((starting ?? 0) + (working ?? 0)).toBe(KILLS);

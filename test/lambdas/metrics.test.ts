@@ -363,7 +363,7 @@ describe('the metrics', () => {
     expect(cut).toEqual(Array.from({ length: 2 }, () => ['SweepsCut', of(), 1]));
   });
 
-  it('are all that exist', () =>
+  it('are all emitted by these tests', () =>
     expect([...bundles.emitted.keys()].toSorted()).toEqual(Object.keys(METRICS).toSorted()));
 
   it('are those of the dashboard and the alarms, with the same dimensions', () => {

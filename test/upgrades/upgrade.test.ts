@@ -23,7 +23,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
   });
   afterAll(() => kit?.stop());
 
-  it('has its messages and batches under way done once', async () => {
+  it('keeps work under way, and each task is done once', async () => {
     await kit.ended(FLOOD);
     for (const id of FLOOD) expect(new Set(kit.batchesWith(id)).size, id).toBeLessThanOrEqual(1);
     expect((await kit.task('h-1')).batchId).toBe('hanging/depot=MUC#1#1');
@@ -96,7 +96,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await eventually(async () => (await kit.running.ask('/operations/circuit')).circuit !== 'open');
   });
 
-  it('has its failed tasks, which are redriven with their payloads', async () => {
+  it('keeps failed tasks, which are redriven with their payloads', async () => {
     const ids = ['f-1', 'f-2', 'f-3'];
     for (const found of await kit.ended(ids, 'failed'))
       expect(found).toMatchObject({ error: { code: 'broken' }, run: 1 });
@@ -106,7 +106,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     expect(large.map(({ payload }) => payload.text)).toEqual(['x'.repeat(60_000)]);
   });
 
-  it('does no task or merged key again', async () => {
+  it('repeats no ended task or merged key', async () => {
     const again = { operation: 'done', id: 'd-1', payload: { depot: 'MUC' } };
     const merged = { operation: 'merging', id: 'm-2', payload: { depot: 'MUC', inputs: [{ id: 'b' }, { id: 'a' }] } };
     const more = { operation: 'merging', id: 'm-3', payload: { depot: 'MUC', inputs: [{ id: 'c' }] } };
@@ -234,21 +234,21 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await kit.ended(['x-1']);
   });
 
-  it('has the held-back batch done once its task is readable', async () => {
+  it('releases the held-back batch once its task is readable', async () => {
     await kit.ended(['y-1', 'y-2']);
     expect([kit.batchesWith('y-1'), kit.batchesWith('y-2')]).toEqual(
       Array.from({ length: 2 }, () => ['waiting/depot=LATER#1#1']),
     );
   });
 
-  it('has the batch done that an open circuit held back', async () => {
+  it('releases the batch that an open circuit held back', async () => {
     const { batchId } = await kit.task('c-1');
     await kit.ended(['c-1']);
     expect(kit.batchesWith('c-1')).toEqual([batchId]);
     expect(await kit.running.ask('/operations/circuit')).toMatchObject({ circuit: 'closed' });
   });
 
-  it('has its undelivered events delivered, each end under one id', async () => {
+  it('keeps undelivered events, and each end has one id', async () => {
     const told = await eventsIn(kit.running, TOLD, (events) =>
       events.some(({ type }) => type === 'groupage.list.completed'),
     );
