@@ -41,7 +41,7 @@ describe('the last line of a CI run', () => {
   it.each([
     ['a test that failed', { testResults: [file('failed', [passed, { ...passed, status: 'failed' }])] }, 1],
     ['a test that was skipped', { testResults: [file('passed', [passed, { ...passed, status: 'skipped' }])] }, 0],
-    ['an error in tidying up after tests that passed', { testResults: [file('failed', [passed])] }, 1],
+    ['an error in clean-up after passed tests', { testResults: [file('failed', [passed])] }, 1],
     ['a run that failed outside its tests', { testResults: [file('passed', [passed])] }, 1],
   ])('counts %s', async (_, report, status) => {
     expect(await summaryOf([report, status])).toEqual(['1 passed, 1 failed', 1]);

@@ -22,5 +22,5 @@ it('a stage keeps its data if its name begins with prod', () => {
 
 it('an invalid stage name stops the synthesis with a message', () => {
   expect(() => app('a_b')).toThrow(/letters, digits and hyphens/);
-  expect(() => app('PROD')).toThrow(/in small letters/);
+  expect(() => app('PROD')).toThrow(/in lower case/);
 });

@@ -54,11 +54,11 @@ describe('the cause of a failure', () => {
   });
 });
 
-it('a stage name has letters, digits and hyphens, and prod is in small letters', () => {
+it('a stage name has letters, digits and hyphens, and prod is in lower case', () => {
   for (const stage of ['dev', 'prod', 'team-a', 'A1', 'x'.repeat(32)]) expect(stageProblem(stage)).toBeUndefined();
   for (const stage of ['', 'a_b', '-a', 'a-', 'a b', 'ä', 'x'.repeat(33), 'a/b'])
     expect(stageProblem(stage)).toContain('letters, digits and hyphens');
-  expect(stageProblem('Prod')).toContain('in small letters');
+  expect(stageProblem('Prod')).toContain('in lower case');
 });
 
 it('a deployment warns of an unreachable downstream, and of data deleted with its stack', () => {

@@ -61,7 +61,7 @@ describe('the settings', () => {
       group({ deadLetters: { afterReceives: MAX_RECEIVES, retention: WEEKS / 2 } }),
       'letters-expire-first',
     ],
-  ])('with %s: this fault alone is found, with what to do', (_what, queue, rule) => {
+  ])('with %s: only this fault is found', (_what, queue, rule) => {
     const found = contradictionsIn(deployed(queue));
     expect(found.map((each) => each.rule)).toEqual([rule]);
     expect(found[0]?.what).toContain('group');

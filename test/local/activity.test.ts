@@ -51,11 +51,7 @@ describe('npm start', () => {
       { ...repaired, finding: 'stranded' },
       '↻ repaired: tasks of ship/depot=MUC waited without a leader',
     ],
-    [
-      'a dead leader',
-      { ...repaired, finding: 'expired-lock' },
-      '↻ repaired: the leader of ship/depot=MUC was gone',
-    ],
+    ['a dead leader', { ...repaired, finding: 'expired-lock' }, '↻ repaired: the leader of ship/depot=MUC was gone'],
     [
       'an unfinished batch',
       { ...repaired, finding: 'leaderless-batch', batchId: batchId('b#1#1') },
