@@ -58,7 +58,7 @@ describe('a trace', () => {
     ['time,payload\n1,"{}"x', 't:2: has a quote inside an unquoted field'],
     ['time,payload\n1,{}\n2,"{}\n3,{}', 't:3: has an opening quote that is not closed'],
     ['time,payload\n1,{', 't:2: payload is not JSON'],
-  ])('is refused with the line and the reason: %j', async (text, message) => {
+  ])('is refused: %j', async (text, message) => {
     await expect(read(text)).rejects.toThrow(message);
   });
 

@@ -104,7 +104,7 @@ describe('a mishap', () => {
     { delay: 'group', by: '5m' },
     { delay: 'batch', by: 1 },
     { destination: 'ops', times: 7 },
-  ])('leaves every task in one batch with one end: %o', async (mishap) => {
+  ])('does no harm to tasks: %j', async (mishap) => {
     const bed = parcelBed();
     const injected = bed.inject(mishap as Mishap<'ship'>);
     await bed.sendAll(shipments(12));
