@@ -61,7 +61,7 @@ describe('the published algorithm', () => {
   it.each<[ScenarioName, number]>([
     ['one leaves', 2 * A_UNIT],
     ['one crashes', SPANS.lock + SPANS.balance + A_UNIT],
-  ])("lets others take over a missing host's partitions in time: %s", async (name, within) => {
+  ])("lets others take over a host's partitions: %s", async (name, within) => {
     const { moved, optimum, longestOrphaned, wrongCheckpoints } = await published(name);
     expect({ moved, wrongCheckpoints }).toEqual({ moved: optimum, wrongCheckpoints: 0 });
     expect(longestOrphaned).toBeLessThan(within);
@@ -171,8 +171,8 @@ const aRun = (change: Partial<Run>, outcome: Partial<FleetOutcome> = {}): Run =>
   ...change,
 });
 
-describe("Groupage's promises for a fleet", () => {
-  it.each(SCENARIO_NAMES)('hold for an outcome without needless moves: %s', (scenario) => {
+describe('the promises of a fleet', () => {
+  it.each(SCENARIO_NAMES)('hold without needless moves: %s', (scenario) => {
     expect(brokenBy(aRun({ scenario }))).toEqual([]);
   });
 
@@ -186,7 +186,7 @@ describe("Groupage's promises for a fleet", () => {
     ['5% of calls fail', { moved: 1 }],
     ['one slow ×1000', { wrongCheckpoints: 1 }],
     ['deployment, new first', { violations: ['P7'] }],
-  ])('are broken in %s by %o, and the error says so', (scenario, outcome) => {
+  ])('are broken in %s by %o', (scenario, outcome) => {
     expect(brokenBy(aRun({ scenario }, outcome))).toEqual([expect.stringContaining(`${scenario}, 4 nodes, seed 1`)]);
     expect(brokenBy(aRun({ scenario, contender: 'published, ceil(P / N)' }, outcome))).toEqual([]);
   });

@@ -62,7 +62,7 @@ describe.each([
     expect(await tables.read([A])).toEqual([{ ...aRow(A, 1), status: 'batched', batchId: BATCH }]);
   });
 
-  it('give a lock to one holder until it expires or is released', async () => {
+  it('give a lock to one holder until its end or release', async () => {
     const tables = await make();
     now = 1_000;
     const take = (holder: string) => tables.acquire(TARGET, holder, 500);
@@ -77,7 +77,7 @@ describe.each([
     expect(await take('x')).toBe(true);
   });
 
-  it('take a task through its states, and never back from its end', async () => {
+  it('take a task to its end, and never back', async () => {
     const tables = await make();
     await tables.insert(aRow(A, 1));
     await tables.putBatch({ id: BATCH, target: TARGET, members: [A] });

@@ -102,7 +102,7 @@ describe('the comparison', () => {
     expect(outcome.members).toBe(outcome.tasks);
   });
 
-  it.each(CONTENDERS)('gives the same figures for the same seed: $name', async (contender) => {
+  it.each(CONTENDERS)('repeats its figures for a seed: $name', async (contender) => {
     const [once, again] = [await compete(contender, 7, 10), await compete(contender, 7, 10)];
     expect(again).toEqual(once);
     expect(await compete(contender, 8, 10)).not.toEqual(once);
