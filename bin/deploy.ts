@@ -3,7 +3,7 @@ import { run } from '../tools/deploy/program.ts';
 
 // If a configuration file ends the process, the exit status must not be 0.
 const onExit = (): void => {
-  console.error('The command was ended before it was done.');
+  console.error('The process ended before the command had finished.');
   process.exitCode = 1;
 };
 process.once('exit', onExit);
