@@ -16,7 +16,7 @@ const SOURCE = 'AWS::Lambda::EventSourceMapping';
 
 promise('event sources report failures by message', failuresAreReportedByMessage, [
   [
-    'a source that brings back the whole batch',
+    'a source that returns the whole batch',
     set(SOURCE, 'FunctionResponseTypes', undefined),
     /FunctionResponseTypes is undefined/,
   ],
