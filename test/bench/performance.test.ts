@@ -28,7 +28,7 @@ describe('a small burst by every way', () => {
   const runs: Run[] = [];
   const by = (name: string): Measures => {
     const run = runs.find(({ variant }) => variant.name === name);
-    if (!run) throw new Error(`nobody is called ${name}`);
+    if (!run) throw new Error(`no variant has the name ${name}`);
     return run.measures;
   };
 

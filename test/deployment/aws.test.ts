@@ -40,7 +40,7 @@ describe('an AWS account', () => {
       GROUPAGE_AWS_ACCOUNT: cloud.account,
       AWS_ENDPOINT_URL: cloud.endpoint,
     });
-    if (given.functions === 'here') throw new Error('it has to be deployed');
+    if (given.functions === 'here') throw new Error('the backend has no deployed functions');
     const { suffix, tags } = given.cloud;
     const prefix = `Groupage-suite${suffix}-`;
     try {

@@ -29,7 +29,8 @@ export const terminal = (cwd: string): Terminal => {
   };
   const shows = (child: ChildProcess, what: () => boolean): Promise<boolean> =>
     eventually(() => {
-      if (!what() && child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${shown}`);
+      if (!what() && child.exitCode !== null)
+        throw new Error(`the program ended with status ${child.exitCode}: ${shown}`);
       return what();
     });
   const end = async (child: ChildProcess | undefined): Promise<void> => {

@@ -72,7 +72,9 @@ export const runFaults = async ({ seed, kills, toTheLastMessage }: RunOptions): 
     if (concerned.length > 0) cpSync(folder, join('.cache', `faults-${seed}`), { recursive: true });
     return { ledger, faults, left, done: done(), histories, lives };
   } catch (cause) {
-    throw new Error(`seed ${seed}: the run broke off; lives that ended by themselves: ${lives.failures}`, { cause });
+    throw new Error(`seed ${seed}: the run was aborted; processes that ended by themselves: ${lives.failures}`, {
+      cause,
+    });
   } finally {
     await lives.stop();
     await downstream.stop();

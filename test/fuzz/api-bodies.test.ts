@@ -63,7 +63,7 @@ it('a body of tasks is accepted whole and unchanged, or refused with a reason', 
     // Throws if it is not UTF-8: a body with replaced characters would not be the one that was sent.
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(body);
     for (const each of parsed)
-      if (!each.ok || !decoded.includes(each.value.payload)) throw new Error(`sent ${JSON.stringify(each)}`);
+      if (!each.ok || !decoded.includes(each.value.payload)) throw new Error(`the API sent ${JSON.stringify(each)}`);
     // The API's answer is JSON, and contains the payload's own text.
     await startWith(...sent);
     const [first] = parsed;

@@ -88,7 +88,7 @@ it('a register message becomes a task as sent, or is refused with a reason', () 
     const parsed = parse(text);
     if (!parsed.ok) {
       if (parsed.problems.length === 0 || !parsed.problems.every(isNamed))
-        throw new Error(`refused as ${JSON.stringify(parsed)}`);
+        throw new Error(`the message was refused with ${JSON.stringify(parsed)}`);
       const rejection = printRejection({ messageId: MESSAGE_ID, body: text, problems: parsed.problems, at: NOW });
       expect(JSON.parse(rejection)).toMatchObject({ body: text.isWellFormed() ? text : expect.any(String) });
       return parsed.problems[0]?.reason.startsWith('is not JSON') ? 'no JSON' : 'refused';
@@ -102,7 +102,7 @@ it('a register message becomes a task as sent, or is refused with a reason', () 
       Object.hasOwn(sent, 'correlationId') ? sent.correlationId : undefined,
     ]);
     if (!text.includes(task.payload) || !isDeepStrictEqual(JSON.parse(task.payload), sent.payload))
-      throw new Error(`took ${task.payload}`);
+      throw new Error(`the task has the payload ${task.payload}`);
     expect(JSON.parse(printItem(task.id, task.payload)).id).toBe(task.id);
     expect(task.id).toMatch(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
     expect(task.target).toMatch(/^(ship|plain|constructor)[A-Za-z0-9_.!*'()%=/-]{0,512}(~\d)?$/);
@@ -110,7 +110,7 @@ it('a register message becomes a task as sent, or is refused with a reason', () 
     expect(new Headers({ 'idempotency-key': key }).get('idempotency-key')).toBe(key);
     expect(wishesOf(task)).toEqual(wishesOf(JSON.parse(text)));
     expect(task.ahead === undefined).toBe(task.priority === undefined);
-    if (!isPlain(task)) throw new Error('its prototype is another');
+    if (!isPlain(task)) throw new Error('the task has another prototype');
     return 'accepted';
   }));
 
@@ -130,7 +130,8 @@ it('an accepted message fits the schema, and one that fits is refused for other 
     const json = parseJson(text);
     if (!json.ok) return 'no JSON';
     const fits = validate(json.value);
-    if (parsed.ok && !fits) throw new Error(`took what the schema refuses: ${JSON.stringify(validate.errors)}`);
+    if (parsed.ok && !fits)
+      throw new Error(`an accepted message violates the schema: ${JSON.stringify(validate.errors)}`);
     if (!fits) return 'does not fit and is refused';
     if (parsed.ok) return 'fits and is taken';
     expect(parsed.problems.filter((problem) => !isBeyondSchema(problem, json.value))).toEqual([]);
@@ -175,7 +176,7 @@ it('a message that gets its id at the first delivery keeps everything else', () 
     const { id: first, ...others } = Object.fromEntries(Object.entries(members));
     expect(first).toBe(MESSAGE_ID);
     if (!isDeepStrictEqual(others, Object.fromEntries(Object.entries(JSON.parse(text)))))
-      throw new Error(`became ${named}`);
+      throw new Error(`the message became ${named}`);
     expect(withId(named, 'another')).toBe(named);
     // A later registration gives the same task, or the same refusal.
     expect(parse(named, 'another')).toEqual(parse(text));

@@ -95,7 +95,7 @@ const callback = (name: string, to: string, finishedAt = Date.now()) => {
   const error = { code: 'refused', message: 'no', retriable: false };
   const task = aStored({ status: 'failed', error, attempts: 1, finishedAt }, { id: id(name) });
   const message = callbackOf({ callbacks: { failed: to, succeeded: null } }, task);
-  if (!message) throw new Error('nobody is told');
+  if (!message) throw new Error('there is no callback message');
   return message;
 };
 const tell = (...messages: readonly ReturnType<typeof callback>[]): Promise<void> =>

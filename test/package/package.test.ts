@@ -44,7 +44,7 @@ describe('the package', () => {
 
   it('has types that fit its code, for every way that leads to ES modules', async () => {
     const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball.file)));
-    if (!checked.types) throw new Error('it has no types');
+    if (!checked.types) throw new Error('the package has no types');
     const wrong = checked.problems.filter(
       // `exports` is the only way in, and leads to ES modules only. Node.js 10's lookup, and `require` before 20.19, do
       // not work.
@@ -137,7 +137,7 @@ describe('the package', () => {
           },
         },
       });
-      if (!config.ok) throw new Error('the configuration is wrong');
+      if (!config.ok) throw new Error('the configuration is invalid');
       // The second one has clients that are loaded lazily.
       for (const [handler, name] of [
         ['GroupHandler', 'group'],

@@ -10,6 +10,6 @@ export interface Use {
 export class UnknownCommand extends Error {
   override readonly name = 'UnknownCommand';
   constructor(what: string) {
-    super(`no permission is known for ${what}: say in test/permissions which IAM actions it needs`);
+    super(`no permission is known for ${what}: add the IAM actions that it needs to test/permissions`);
   }
 }

@@ -61,7 +61,11 @@ describe('a statement uses', () => {
 
 describe('an unknown use', () => {
   it.each<[string, object, RegExp]>([
-    ['PurgeQueueCommand', { QueueUrl }, /no permission is known for PurgeQueueCommand: say in test\/permissions/],
+    [
+      'PurgeQueueCommand',
+      { QueueUrl },
+      /no permission is known for PurgeQueueCommand: add the IAM actions that it needs to test\/permissions/,
+    ],
     ['undefined', {}, /known for undefined/],
     ['TransactWriteItemsCommand', { TransactItems: [{ Upsert: { TableName: 'T' } }] }, /a transaction's Upsert/],
     ['ExecuteStatementCommand', { Statement: 'MERGE INTO "T"' }, /the statement MERGE INTO/],

@@ -120,7 +120,7 @@ describe('deferred lists', () => {
     const late = await list.claim({ count: 2, leaseSeconds: 60 });
     await bed.advance('10m');
     const claim = await list.claim({ count: 2, leaseSeconds: 60 });
-    if (claim.kind !== 'claimed' || late.kind !== 'claimed') throw new Error('nobody got anything');
+    if (claim.kind !== 'claimed' || late.kind !== 'claimed') throw new Error('a claim has no jobs');
     expect(claim.jobs.map(({ payload }) => payload)).toEqual([{ n: 1 }, { n: 2 }]);
     await expect(late.complete()).rejects.toMatchObject({ status: 409 });
     expect(await claim.complete()).toEqual({ complete: true });

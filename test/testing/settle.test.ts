@@ -4,7 +4,7 @@ import { parcelBed, shipments } from './parcels.ts';
 
 const unsettled = async (settling: Promise<void>): Promise<readonly Unsettled[]> => {
   const cause = await settling.catch((error: unknown) => error);
-  if (!(cause instanceof NotSettled)) throw new Error(`it says ${String(cause)}`);
+  if (!(cause instanceof NotSettled)) throw new Error(`settle() ended with ${String(cause)}`);
   return cause.unsettled;
 };
 

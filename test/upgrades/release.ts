@@ -52,7 +52,7 @@ export const startRelease = async ({ release, folder, config, now }: At): Promis
   );
   const output = outputOf(child);
   const file = await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`it did not start: ${output()}`);
+    if (child.exitCode !== null) throw new Error(`the release did not start: ${output()}`);
     const found = readLocalFile(folder);
     return found?.pid === child.pid ? found : undefined;
   });

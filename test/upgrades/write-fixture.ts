@@ -31,7 +31,8 @@ try {
   const messages = messagesIn(folder);
   console.log(messages);
   for (const queue of ['Register', 'Elect', 'Group', 'Batch', 'Callback', 'Register-Dead', 'Rejected'])
-    if (!Object.keys(messages).some((name) => name.includes(queue))) throw new Error(`no message in ${queue}: again`);
+    if (!Object.keys(messages).some((name) => name.includes(queue)))
+      throw new Error(`no message in ${queue}: run the script again`);
   pack(folder, expected);
 } finally {
   await downstream.stop();
