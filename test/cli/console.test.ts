@@ -140,8 +140,8 @@ describe('groupage console', () => {
     [['--stack', STACK], { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, 1, /no AWS credentials were found/],
     [['--api', 'http://127.0.0.1:59999/v1'], {}, 1, /the API does not answer \(connect ECONNREFUSED/],
     [['--api', 'nonsense'], {}, 2, /--api takes an http or https URL/],
-    [['--port', '70000'], {}, 2, /It takes a number from 0 to 65535/],
-    [[], {}, 1, /no local stack runs in this folder/],
+    [['--port', '70000'], {}, 2, /Give a number from 0 to 65535/],
+    [[], {}, 1, /no local stack of yours runs in this folder/],
   ] as const)('exits with the reason: %j %j', async (args, environment, code, words) => {
     const { ended, said } = start(args, environment);
     expect([await ended, said()]).toEqual([code, expect.stringMatching(words)]);
