@@ -1,12 +1,12 @@
 /** The table of docs/how-to/simulate.md. */
 import { AWS, type Latency, LOCAL, type Platform } from '../../tools/simulate/platform.ts';
 
-const spread = ({ p50, p99 }: Latency): string => `${p50} ms; one in a hundred ${p99} ms or more`;
+const spread = ({ p50, p99 }: Latency): string => `${p50} ms, 1 in 100 ${p99} ms or more`;
 
 const ROWS: readonly (readonly [string, (of: Platform) => string])[] = [
   ['duration of a request to DynamoDB or SQS', ({ request }) => spread(request)],
-  ['statements, rows or messages in concurrent requests, at most', ({ atOnce }) => String(atOnce)],
-  ['from a visible message to a free function', ({ delivery }) => spread(delivery)],
+  ['statements, rows or messages in requests at once', ({ atOnce }) => String(atOnce)],
+  ['delivery of a message to a free function', ({ delivery }) => spread(delivery)],
   ['an invocation, without its requests', ({ overhead }) => `${overhead} ms`],
   ['memory of a function', ({ memory }) => `${memory} GB`],
   [
