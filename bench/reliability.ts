@@ -26,13 +26,10 @@ const each = (amount: number, all: number): string => (amount / all).toFixed(1);
 const COLUMNS: readonly (readonly [string, (outcome: Outcome) => string | number])[] = [
   ['schedules with stranded tasks', (o) => share(o.schedulesStranded, o.schedules)],
   ['stranded tasks', (o) => o.stranded],
-  ['stranded after one more task', (o) => o.strandedStill],
   ['dead letters', (o) => o.deadLettered],
-  ['in two batches', (o) => o.inTwoBatches],
   ['called for two batches', (o) => o.calledInTwoBatches],
   ['10 s late', (o) => share(o.late, o.tasks)],
   ['10 min late', (o) => share(o.veryLate, o.tasks)],
-  ['fill', (o) => share(o.members, o.places)],
   ['write units per task', (o) => each(o.writeUnits, o.tasks)],
   ['read units per task', (o) => each(o.readUnits, o.tasks)],
 ];

@@ -17,23 +17,12 @@ const { values } = parseArgs({
 const tried: ShardsTried[] = [];
 for (const shards of values.shards.split(',').map(Number)) tried.push(await tryShards(shards, Number(values.seconds)));
 
-const [first] = tried;
-const alone = first ? first.taken / first.shards : 0;
 const text = table(
-  [
-    '`shards`',
-    'tasks sent per second',
-    'tasks called per second',
-    'per shard, relative to one',
-    'write units per second, hottest key',
-    'throttled requests',
-  ],
-  tried.map(({ shards, offered, taken, hottest, throttled }) => [
+  ['`shards`', 'tasks sent per second', 'tasks called per second', 'throttled requests'],
+  tried.map(({ shards, offered, taken, throttled }) => [
     String(shards),
     number(offered),
     number(taken),
-    (taken / (shards * alone)).toFixed(2),
-    number(hottest),
     number(throttled),
   ]),
 );

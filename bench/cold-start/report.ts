@@ -8,16 +8,7 @@ const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' |
 
 const middleOf = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
 
-const HEAD = [
-  'function',
-  'at start, KB',
-  'later, KB',
-  'maps, KB',
-  'ms, median',
-  'ms, longest',
-  'CPU ms',
-  'CPU × empty',
-];
+const HEAD = ['function', 'at start, KB', 'later, KB', 'ms, median', 'CPU × empty'];
 
 export const tableOf = (
   sizes: ReadonlyMap<HandlerName, Size>,
@@ -27,14 +18,14 @@ export const tableOf = (
   const base = middleOf(of(EMPTY, 'cpu'));
   const times = (name: Started): string[] => {
     const [ms, cpu] = [of(name, 'ms'), middleOf(of(name, 'cpu'))];
-    return [...[middleOf(ms), Math.max(...ms), cpu].map((each) => each.toFixed(0)), (cpu / base).toFixed(1)];
+    return [middleOf(ms).toFixed(0), (cpu / base).toFixed(1)];
   };
   return [
     row(HEAD),
     `|---|${'--:|'.repeat(HEAD.length - 1)}`,
-    row([EMPTY, 0, 0, 0, ...times(EMPTY)]),
-    ...[...sizes].map(([name, { atStart, later, maps }]) =>
-      row([`\`${name}\``, ...[atStart, later, maps].map(kilobytes), ...times(name)]),
+    row([EMPTY, 0, 0, ...times(EMPTY)]),
+    ...[...sizes].map(([name, { atStart, later }]) =>
+      row([`\`${name}\``, ...[atStart, later].map(kilobytes), ...times(name)]),
     ),
   ].join('\n');
 };

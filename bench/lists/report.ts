@@ -111,7 +111,6 @@ const waysTable = (ways: readonly WayCost[]): string => {
   const columns: readonly (readonly [string, (cost: WayCost) => number])[] = [
     ['write units', ({ writeUnits }) => writeUnits],
     ['read units', ({ readUnits }) => readUnits],
-    ['ms', ({ ms }) => ms],
   ];
   const heads = columns.flatMap(([name]) => WAYS.map((way) => `${name}: ${LABELS[way]}`));
   const lengths = [...new Set(ways.map(({ jobs }) => jobs))];

@@ -76,7 +76,8 @@ const table = (columns: readonly Column[], { runs }: Compared): string => {
 
 /** The columns of the page: those by which readers decide. */
 const OF_THE_PAGE: readonly Column[] = [
-  ...COSTS.filter(([head]) => ['calls', 'fill', 'write units', 'read units'].includes(head)),
+  ['calls', ({ calls }) => named(calls)],
+  ['write units', ({ perTask }) => named(perTask.write)],
   ['price', ({ perMillion }) => dollars(perMillion)],
   ['break-even', (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours)))],
   ['wait p50, s', ({ waits }) => inSeconds(waits.p50)],

@@ -22,7 +22,3 @@ export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): nu
 
 export const dollars = (amount: number): string =>
   `$${amount < 100 ? amount.toFixed(2) : Math.round(amount).toLocaleString('en')}`;
-
-/** Invocations of all functions. */
-export const invocationsOf = ({ usage }: Pick<Tried, 'usage'>): number =>
-  Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);

@@ -1,7 +1,7 @@
 /** SQS delivers every message of every queue several times for ten minutes: cost, and effect on tasks. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { SimulateOptions } from '../../tools/simulate/simulate.ts';
-import { dollars, invocationsOf, perMillion } from './bill.ts';
+import { dollars, perMillion } from './bill.ts';
 import { number, table } from './table.ts';
 import { COLD, only, steady, type Tried, tryOut } from './trial.ts';
 
@@ -46,11 +46,7 @@ export const tellDuplicates = async (): Promise<string> => {
       deliveries === 1 ? 'once' : `${deliveries} times`,
       number(succeeded),
       number(tried.twice),
-      number(only(tried).sizes.mean),
       (usage.writeUnits / tasks).toFixed(2),
-      (usage.readUnits / tasks).toFixed(2),
-      (usage.sqsRequests / tasks).toFixed(2),
-      (invocationsOf(tried) / tasks).toFixed(2),
       number(waits.p99 / 1_000),
       dollars(perMillion(tried)),
     ]);
@@ -60,11 +56,7 @@ export const tellDuplicates = async (): Promise<string> => {
       'each message arrives',
       'finished tasks',
       'in two calls',
-      'tasks per batch',
       'write units per task',
-      'read units',
-      'SQS requests',
-      'invocations',
       'p99 wait, s',
       'price of a million tasks',
     ],

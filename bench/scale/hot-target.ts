@@ -61,7 +61,6 @@ export const tellHotTarget = async (): Promise<string> => {
       span(tried.span - SECONDS * 1_000),
       span(lateOf('hot')?.p99 ?? 0),
       span(lateOf('quiet')?.p99 ?? 0),
-      number(partitions.throttled),
       number(partitions.mostWritten('task')),
       number(partitions.mostWritten('batch-lock')),
     ]);
@@ -73,7 +72,6 @@ export const tellHotTarget = async (): Promise<string> => {
       'time to drain',
       'p99 lateness',
       'p99 lateness, quiet Targets',
-      'throttled requests',
       'peak units per second, Task',
       'peak, BatchLock',
     ],

@@ -67,9 +67,7 @@ const byWait = async (): Promise<string> => {
       span(waits.p50),
       number((calls / tasks) * RATE),
       (usage.writeUnits / tasks).toFixed(1),
-      (usage.readUnits / tasks).toFixed(1),
       dollars(perMillion(tried)),
-      dollars((perMillion(tried) * A_DAY) / 1_000_000),
     ]);
   }
   return table(
@@ -79,9 +77,7 @@ const byWait = async (): Promise<string> => {
       'wait p50',
       'calls per second',
       'write units per task',
-      'read units per task',
       'price of a million tasks',
-      'price per day',
     ],
     rows,
   );
@@ -93,29 +89,23 @@ const shared = async (): Promise<string> => {
   const rows: string[][] = [];
   for (const operations of [1, 2]) {
     const tried = await tryAll(operations, SECONDS);
-    const { partitions, tasks } = tried;
+    const { partitions } = tried;
     const written = partitions.hottest();
     const wasRead = partitions.hottest('wasRead');
     rows.push([
       String(operations),
-      number(tasks),
       span(Math.max(...tried.operations.map(({ late }) => late.p99))),
       number((written.units * 1_000) / tried.span),
       number((wasRead.units * 1_000) / tried.span),
-      number(partitions.mostWritten('task')),
-      number(partitions.mostWritten('batch-lock')),
       number(partitions.throttled),
     ]);
   }
   return table(
     [
       'operations',
-      `tasks in ${SECONDS} s`,
       'p99 lateness',
       'write units per second, Target index',
       'read units per second, operation row',
-      'peak units per second, Task',
-      'peak, BatchLock',
       'throttled requests',
     ],
     rows,

@@ -5,7 +5,6 @@
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
-import type { Outcome } from '../../tools/simulate/outcome.ts';
 import { sentAt } from '../../tools/simulate/simulated-stack.ts';
 import { dollars, perMillion } from './bill.ts';
 import { number, span, table } from './table.ts';
@@ -94,18 +93,11 @@ export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage
   return { ...tried, backlog, drained, later: { mean: later.sum / Math.max(1, later.count), max: later.max } };
 };
 
-/** Calls during the outage. */
-const callsWhileDown = ({ timeline }: Outcome, { hours }: Outage): number =>
-  timeline
-    .filter(({ at }) => at >= 5 * MINUTE && at < 5 * MINUTE + hours * HOUR)
-    .reduce((sum, { calls }) => sum + calls, 0);
-
 const TRIED: readonly (readonly [way: keyof typeof WAYS, outage: Outage])[] = [
   ['usual', LONG],
   ['spent', LONG],
   ['both', LONG],
   ['bare', SHORT],
-  ['both', SHORT],
   ['rate', SHORT],
   ['untold', SHORT],
 ];
@@ -115,31 +107,18 @@ export const tellOutage = async (): Promise<string> => {
   for (const [way, outage] of TRIED) {
     const tried = await tryOutage(way, outage);
     const { failed, throttled } = only(tried);
-    const { backlog, drained, later } = tried;
+    const { drained } = tried;
     rows.push([
       WAYS[way].name,
       `${outage.hours} h`,
       number(failed),
-      number(callsWhileDown(tried, outage)),
       span(drained),
-      number(backlog.tasks / Math.max(1, backlog.calls)),
       number(throttled),
-      `${span(later.mean)}, ${span(later.max)}`,
       dollars(perMillion(tried)),
     ]);
   }
   return table(
-    [
-      'policy and downstream',
-      'outage',
-      'failed tasks',
-      'calls during outage',
-      'time to drain',
-      'tasks per backlog call',
-      '429 answers',
-      'wait of later tasks: mean, max',
-      'price of a million tasks',
-    ],
+    ['policy and downstream', 'outage', 'failed tasks', 'time to drain', '429 answers', 'price of a million tasks'],
     rows,
   );
 };

@@ -42,25 +42,11 @@ export const tellResume = async (): Promise<string> => {
   const rows: string[][] = [];
   for (const targets of TRIED) {
     const { took, calls, partitions } = await tryResume(targets);
-    const { partition, units } = partitions.busiest();
-    rows.push([
-      number(targets),
-      span(took),
-      number(calls),
-      number(units),
-      partition.startsWith('op:') ? 'operation row' : partition,
-      number(partitions.throttled),
-    ]);
+    const { units } = partitions.busiest();
+    rows.push([number(targets), span(took), number(calls), number(units)]);
   }
   return table(
-    [
-      'waiting Targets',
-      'all called after',
-      'peak calls per second',
-      'write units per second, busiest key',
-      'key',
-      'throttled requests',
-    ],
+    ['waiting Targets', 'all called after', 'peak calls per second', 'write units per second, busiest key'],
     rows,
   );
 };

@@ -60,38 +60,38 @@ export const loadsAt = (scale: number): readonly Load[] => {
   const quiet: Limits = { p99: MAX_WAIT + 300, longest: MAX_WAIT + 1_000 };
   const busy: Limits = { gap: MAX_WAIT + 4_000 };
   return [
-    { name: 'one Target', about: `One Target, ${RATE} tasks a second.`, sends: oneTarget, busyLoops: 0, limits: quiet },
+    { name: 'one Target', about: `${RATE} tasks a second.`, sends: oneTarget, busyLoops: 0, limits: quiet },
     {
       name: 'skewed Targets',
-      about: `${SKEWED} Targets by Zipf's law, ${RATE} tasks a second in all.`,
+      about: `${RATE} tasks a second over ${SKEWED} Targets by Zipf's law.`,
       sends: skewedTargets,
       busyLoops: 0,
       limits: quiet,
     },
     {
       name: 'thousand Targets',
-      about: '1,000 Targets, 0.2 tasks a second each.',
+      about: '0.2 tasks a second for each.',
       sends: slowly(0.2, 100 * scale, 1_000),
       busyLoops: 0,
       limits: { p99: MAX_WAIT + 1_000 },
     },
     {
       name: 'one Target + busy',
-      about: 'The first load beside four processes that keep a core busy.',
+      about: 'beside four processes that keep a core busy.',
       sends: oneTarget,
       busyLoops: 4,
       limits: busy,
     },
     {
       name: 'skewed Targets + busy',
-      about: 'The second load beside the same four processes.',
+      about: 'beside the same processes.',
       sends: skewedTargets,
       busyLoops: 4,
       limits: busy,
     },
     {
       name: 'burst',
-      about: `10,000 tasks over ${SKEWED} Targets by Zipf's law, all at once.`,
+      about: `10,000 tasks at once, over the same ${SKEWED} Targets.`,
       sends: skewed(10_000).map((target) => ({ at: 0, target })),
       busyLoops: 0,
       limits: { drained: 12_000 },

@@ -32,43 +32,22 @@ export const failuresOf = (ran: Ran): readonly string[] => [
 const limitsOf = ({ limits }: Load): string =>
   LIMITS.flatMap((limit) => (limits[limit] === undefined ? [] : [`${limit} ≤ ${span(limits[limit])}`])).join(', ');
 
-/** The most concurrent invocations of the group and the batch function. Each has its own poller. */
-const pollersOf = ({ most }: Ran): string =>
-  Object.entries(most)
-    .flatMap(([name, count]) => {
-      const [, handler] = name.match(/(Group|Batch)Handler/) ?? [];
-      return handler ? [`${handler.toLowerCase()} ${count}`] : [];
-    })
-    .join(', ');
-
 export const reportOf = (all: readonly Ran[]): string => {
   const rows = all.map((ran) => [
     ran.load.name,
     number(ran.tasks),
-    number(ran.calls),
     span(ran.waits.p50),
     span(ran.waits.p99),
     span(ran.waits.longest),
     span(ran.gap),
     span(ran.drained),
-    pollersOf(ran),
-    number(ran.machineLoad),
     limitsOf(ran.load),
     failuresOf(ran).length === 0 ? 'yes' : 'no',
   ]);
-  const head = [
-    'load',
-    'tasks',
-    'calls',
-    'p50',
-    'p99',
-    'longest',
-    'gap',
-    'drained',
-    'concurrent functions',
-    "machine's load",
-  ];
+  const head = ['load', 'tasks', 'p50', 'p99', 'longest', 'gap', 'drained', 'limits', 'held'];
   const loads = all.map(({ load }) => `- **${load.name}**: ${load.about}`).join('\n');
-  const made = `Machine: ${availableParallelism()} cores. "Machine's load" is its load average in the minute before each run.`;
-  return [made, loads, table([...head, 'limits', 'held'], rows)].join('\n\n');
+  const before = all.map(({ machineLoad }) => machineLoad);
+  const range = `${number(Math.min(...before))} to ${number(Math.max(...before))}`;
+  const made = `Machine: ${availableParallelism()} cores, load average before each run ${range}.`;
+  return [made, loads, table(head, rows)].join('\n\n');
 };

@@ -7,7 +7,7 @@ import { AWS } from '../../tools/simulate/platform.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
 import { configOf } from '../agreement/compare.ts';
 import { sustained } from '../agreement/traces.ts';
-import { number, span, table } from '../scale/table.ts';
+import { span, table } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 
 /** Pollers per queue. */
@@ -20,9 +20,8 @@ export const inTheSimulator = async (load: Load): Promise<string> => {
   for (const most of POLLERS) {
     const surroundings = { ...AWS, pollers: { ...AWS.pollers, first: most, most } };
     const { operations } = await simulate({ config, arrivals: trace.arrivals, surroundings });
-    for (const { calls, waits } of operations)
-      rows.push([String(most), number(calls), ...[waits.p50, waits.p99, waits.max].map(span)]);
+    for (const { waits } of operations) rows.push([String(most), ...[waits.p50, waits.p99, waits.max].map(span)]);
   }
   const about = `**${load.name}** in the simulator with its AWS latencies, by the number of pollers of each queue:`;
-  return [about, table(['pollers', 'calls', 'p50', 'p99', 'longest'], rows)].join('\n\n');
+  return [about, table(['pollers', 'p50', 'p99', 'longest'], rows)].join('\n\n');
 };

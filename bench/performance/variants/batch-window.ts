@@ -10,7 +10,7 @@ const MESSAGES = 10_000;
 export const batchWindow: Variant = {
   name: 'batch window',
   about:
-    'an SQS event source that gathers up to 10,000 messages or 6 MB, for at most `maxWait`. The function calls once for each Target among them. Each of the five pollers gathers separately, as in Lambda.',
+    'an SQS event source that gathers up to 10,000 messages or 6 MB for `maxWait`. The function calls once for each Target among them. Each of the five pollers gathers separately.',
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks');
     const downstream = downstreamOf(site);

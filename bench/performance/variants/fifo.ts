@@ -10,7 +10,7 @@ const MESSAGES = 10;
 export const fifo: Variant = {
   name: 'FIFO queue',
   about:
-    'an SQS FIFO queue with the Target as message group, and an event source with at most ten messages and no window. The function calls once for each Target among them. FIFO requests cost more, including those of producers.',
+    'an SQS FIFO queue with the Target as message group, and batches of at most ten. The function calls once for each Target among them.',
   fifo: true,
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks.fifo', { FifoQueue: 'true' });

@@ -6,7 +6,7 @@ import type { Variant } from './variant.ts';
 
 export const oneCall: Variant = {
   name: 'one call per task',
-  about: 'an SQS event source with batches of ten. The function calls once per message, with ten calls in parallel.',
+  about: 'an SQS event source with batches of ten, whose messages are called in parallel.',
   start: async (site) => {
     const queueUrl = await createQueue(site, 'tasks');
     const downstream = downstreamOf(site);

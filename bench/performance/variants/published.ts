@@ -18,7 +18,7 @@ import type { Running, Variant } from './variant.ts';
 
 export const published: Variant = {
   name: 'published',
-  about: `the algorithm that Groupage replaces ([model](../../bench/baselines/published.ts)), with its index by Target and Status. Each task sends one election message. The winner is a function that polls until its batch is full or due; one can run per Target. As Step Functions executions, the elections alone would cost $${2 * PRICES.stepFunctions.perMillionTransitions} per million tasks (two transitions each).`,
+  about: `the algorithm that Groupage replaces ([model](../../bench/baselines/published.ts)), with its index by Target and Status. Each task sends one election message. The winner is a function that polls until its batch is full or due. As Step Functions executions, the elections alone would cost $${2 * PRICES.stepFunctions.perMillionTransitions} per million tasks.`,
   start: async (site) => {
     const { clients, prefix } = site;
     const names = { task: `${prefix}Task`, lock: `${prefix}BatchLock`, batch: `${prefix}Batch` };
