@@ -20,8 +20,7 @@ const table = (heads: readonly string[], rows: readonly (readonly (string | numb
 export const documentOf = ({ storm, length, leases, ways }: Figures): string => `# What deferred lists cost
 
 Made by \`npm run bench:lists -- --docs\` on the local engine, with the deployed steps. Units are those that the engine
-reports; a refused write counts the units of its row. Milliseconds are those of one machine with all claimers in one
-process, so only their ratios matter.
+reports; a refused write counts the units of its row.
 
 ## Three ways to hand out a job
 
@@ -30,44 +29,26 @@ process, so only their ratios matter.
 ${waysTable(ways)}
 
 Eight concurrent claimers claim one job of 100 bytes per claim, at five places from the first to the last fifth of each
-list. Milliseconds are the median.
+list.
 
-- **Scan** (\`bench/baselines/lists/scan.ts\`): each job is a row with a status. A claim reads from the first row to the
-  first waiting one, on average half the list. An index of waiting rows would avoid that for two more writes per job.
-- **Pop** (\`pop.ts\`): the list row stores the waiting ids, and a claim removes the first. Each claim writes the whole
-  row, and the list ends at 400 KB: ${named(largest(ways, 'pop'))} ids of 26 characters, or about 31,000 of 12.
+- **Scan** (\`bench/baselines/lists/scan.ts\`): each job is a row with a status. A claim reads half the list on average.
+- **Pop** (\`pop.ts\`): the list row stores the waiting ids, and a claim removes the first. The list ends at 400 KB:
+  ${named(largest(ways, 'pop'))} ids of 26 characters.
 - **Tokens** (\`src/steps/lists\`): jobs are numbered, and the list row stores the next number. A claim writes one row of a
   kilobyte, also for a hundred jobs.
 - With scan and pop, concurrent claims cost ${conflictsOf(ways)} refused writes each. With tokens no write is refused.
-- Only tokens have a lease. With the others, the job of a dead worker is lost unless another scan looks for it. Because of
-  the lease, completion writes the list row.
+- Only tokens have a lease. With the others, the job of a dead worker is lost.
 
-## By the length of the list
+## By the length of the list, and the number of live claims
 
 Claim and completion of one job in sequence, without the tracker's row:
 
 ${table(
-  ['jobs', 'claims', 'write units', 'read units', 'ms, median'],
-  length.lists.map(({ jobs, claims, writeUnits, readUnits, medianMs }) => [
-    jobs,
-    claims,
-    writeUnits,
-    readUnits,
-    medianMs,
-  ]),
+  ['jobs', 'write units', 'read units', 'ms, median'],
+  length.lists.map(({ jobs, writeUnits, readUnits, medianMs }) => [jobs, writeUnits, readUnits, medianMs]),
 )}
 
-The longest list costs ${length.largestToSmallest.writeUnits} times the write units of the shortest, ${length.largestToSmallest.readUnits} times its read units, ${length.largestToSmallest.medianMs} times its
-milliseconds.
-
-## By the number of live claims
-
-The list row holds all live claims, and each of them writes it. Write units of a claim and its completion, without the
-tracker's:
-
-${leasesTable(leases)}
-
-${stepsText(leases)}
+The list row holds all live claims, and each of them writes it. ${stepsText(leases)}
 
 ## ${named(storm.jobs)} jobs, ${storm.claimers} claimers, and faults
 
@@ -78,14 +59,11 @@ ${table(
   ['', 'count'],
   [
     ['results, one per job', storm.results],
-    ['jobs counted by the tracker', storm.total],
     ['jobs with two live leases', storm.hadByTwo],
     ['claims', storm.claims],
     ['workers that died', storm.deaths],
-    ['claims that took over a lease', storm.takeovers],
     ['lost answers', storm.lostReplies],
     ['claims that had to retry because 64 were live', storm.toldToWait],
-    ['refused writes of the list row', storm.conflicts],
     ['write units per job: add', storm.writeUnitsPerJob.adding],
     ['claim and complete', storm.writeUnitsPerJob.claimsAndCompletions],
     ['tracker', storm.writeUnitsPerJob.tracker],
@@ -93,9 +71,6 @@ ${table(
     ['read units per job', storm.readUnitsPerJob],
   ],
 )}
-
-Leases of dead workers keep the list at its limit of 64 live claims. Each write of its row, refused or not, then costs
-three units.
 `;
 
 export const ALT =
@@ -129,24 +104,8 @@ const conflictsOf = (ways: readonly WayCost[]): string => {
   return `${Math.min(...refused)} to ${Math.max(...refused)}`;
 };
 
-const LIVE = [1, 10, 20, 32, 64];
-
-const leasesTable = (leases: readonly LeaseCost[]): string => {
-  const at = (row: LeaseCost['row'], live: number): number => {
-    const cost = leases.find((each) => each.row === row && each.live === live);
-    return cost ? cost.claim + cost.completion : 0;
-  };
-  return table(
-    ['live claims', ...LIVE.map(String)],
-    [
-      ['short id, no name', ...LIVE.map((live) => at('short', live))],
-      ['longest id and name', ...LIVE.map((live) => at('longest', live))],
-    ],
-  );
-};
-
 const stepsText = (leases: readonly LeaseCost[]): string => {
   const of = (row: LeaseCost['row']): string =>
     [...stepsOf(leases.filter((cost) => cost.row === row))].map(([units, live]) => `${units} up to ${live}`).join(', ');
-  return `These are ${of('short')} live claims with a short id, and ${of('longest')} with the longest.`;
+  return `A claim and its completion cost, in write units,\n${of('short')} live claims with a short id, and ${of('longest')} with the longest.`;
 };

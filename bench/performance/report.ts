@@ -77,7 +77,6 @@ const table = (columns: readonly Column[], { runs }: Compared): string => {
 /** The columns of the page: those by which readers decide. */
 const OF_THE_PAGE: readonly Column[] = [
   ['calls', ({ calls }) => named(calls)],
-  ['write units', ({ perTask }) => named(perTask.write)],
   ['price', ({ perMillion }) => dollars(perMillion)],
   ['break-even', (measures, ours) => (measures === ours ? '' : breakEven(whereDearer(measures, ours)))],
   ['wait p50, s', ({ waits }) => inSeconds(waits.p50)],

@@ -54,15 +54,13 @@ export const tellHotTarget = async (): Promise<string> => {
   for (const each of TRIED) {
     const tried = await tryHot({ ...each, rate: RATE, seconds: SECONDS });
     const lateOf = (name: string) => tried.operations.find(({ operation }) => operation === name)?.late;
-    const { partitions, timeline } = tried;
+    const { timeline } = tried;
     rows.push([
       `${each.shards}${each.isCold ? ', from five pollers' : ''}`,
       number(timeline[SECONDS - 1]?.waiting ?? 0),
       span(tried.span - SECONDS * 1_000),
       span(lateOf('hot')?.p99 ?? 0),
       span(lateOf('quiet')?.p99 ?? 0),
-      number(partitions.mostWritten('task')),
-      number(partitions.mostWritten('batch-lock')),
     ]);
   }
   return table(
@@ -72,8 +70,6 @@ export const tellHotTarget = async (): Promise<string> => {
       'time to drain',
       'p99 lateness',
       'p99 lateness, quiet Targets',
-      'peak units per second, Task',
-      'peak, BatchLock',
     ],
     rows,
   );

@@ -35,7 +35,6 @@ const limitsOf = ({ limits }: Load): string =>
 export const reportOf = (all: readonly Ran[]): string => {
   const rows = all.map((ran) => [
     ran.load.name,
-    number(ran.tasks),
     span(ran.waits.p50),
     span(ran.waits.p99),
     span(ran.waits.longest),
@@ -44,7 +43,7 @@ export const reportOf = (all: readonly Ran[]): string => {
     limitsOf(ran.load),
     failuresOf(ran).length === 0 ? 'yes' : 'no',
   ]);
-  const head = ['load', 'tasks', 'p50', 'p99', 'longest', 'gap', 'drained', 'limits', 'held'];
+  const head = ['load', 'p50', 'p99', 'longest', 'gap', 'drained', 'limits', 'held'];
   const loads = all.map(({ load }) => `- **${load.name}**: ${load.about}`).join('\n');
   const before = all.map(({ machineLoad }) => machineLoad);
   const range = `${number(Math.min(...before))} to ${number(Math.max(...before))}`;

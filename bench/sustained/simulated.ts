@@ -7,7 +7,7 @@ import { AWS } from '../../tools/simulate/platform.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
 import { configOf } from '../agreement/compare.ts';
 import { sustained } from '../agreement/traces.ts';
-import { span, table } from '../scale/table.ts';
+import { span } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 
 /** Pollers per queue. */
@@ -16,12 +16,11 @@ const POLLERS = [5, 10, 80];
 export const inTheSimulator = async (load: Load): Promise<string> => {
   const trace = sustained(load);
   const config = configOf('http://127.0.0.1/batch', trace);
-  const rows: string[][] = [];
+  const found: string[] = [];
   for (const most of POLLERS) {
     const surroundings = { ...AWS, pollers: { ...AWS.pollers, first: most, most } };
     const { operations } = await simulate({ config, arrivals: trace.arrivals, surroundings });
-    for (const { waits } of operations) rows.push([String(most), ...[waits.p50, waits.p99, waits.max].map(span)]);
+    for (const { waits } of operations) found.push(`${span(waits.p99)} (${most})`);
   }
-  const about = `**${load.name}** in the simulator with its AWS latencies, by the number of pollers of each queue:`;
-  return [about, table(['pollers', 'p50', 'p99', 'longest'], rows)].join('\n\n');
+  return `**${load.name}** in the simulator with its AWS latencies, p99 by the number of pollers of each queue: ${found.join(', ')}.`;
 };
