@@ -63,7 +63,7 @@ if (docs) {
   );
   writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
   const guide = join(folder, 'explanation', 'fleets.md');
-  writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), runs, altOf(told)));
+  writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), altOf(told)));
 }
 
 /** The runs in the picture. */

@@ -114,17 +114,12 @@ export const TOLD_NODES = 4;
 
 const [BEGIN, END] = ['<!-- made by bench:fleet, from here -->', '<!-- to here -->'];
 
-/** Replaces the generated figures of a page. @param alt of the picture */
-export const withFigures = (page: string, runs: readonly Run[], alt: string): string => {
+/** Replaces the picture of a page. @param alt of the picture */
+export const withFigures = (page: string, alt: string): string => {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
   if (before === undefined || after === undefined) throw new Error(`the page has no markers ${BEGIN} … ${END}`);
-  const figures = [
-    `![${alt}](../images/fleet.svg)`,
-    `All ${runs.length / CONTENDERS.length} runs of each, with ${PARTITIONS} partitions and ${uniqueOf(runs, 'nodes').join(', ')} nodes:`,
-    sumsTable(runs),
-  ];
-  return [`${before}${BEGIN}`, ...figures, `${END}${after}`].join('\n\n');
+  return [`${before}${BEGIN}`, `![${alt}](../images/fleet.svg)`, `${END}${after}`].join('\n\n');
 };
 
 /** The page. @param alt of the picture @param args that gave the runs */
