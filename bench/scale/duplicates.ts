@@ -51,13 +51,7 @@ export const tellDuplicates = async (): Promise<string> => {
     ]);
   }
   return table(
-    [
-      'each message arrives',
-      'in two calls',
-      'write units per task',
-      'p99 wait, s',
-      'price of a million tasks',
-    ],
+    ['each message arrives', 'in two calls', 'write units per task', 'p99 wait, s', 'price of a million tasks'],
     rows,
   );
 };

@@ -64,13 +64,7 @@ export const tellHotTarget = async (): Promise<string> => {
     ]);
   }
   return table(
-    [
-      '`shards`',
-      `waiting after ${SECONDS} s`,
-      'time to drain',
-      'p99 lateness',
-      'p99 lateness, quiet Targets',
-    ],
+    ['`shards`', `waiting after ${SECONDS} s`, 'time to drain', 'p99 lateness', 'p99 lateness, quiet Targets'],
     rows,
   );
 };
