@@ -25,11 +25,11 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/security/addresses.test.ts', 'keeps an address in its payload as text'],
   ],
   'prototype pollution by names such as `__proto__` and `constructor`': [
-    ['test/domain/register-message.test.ts', 'is refused with every reason at once'],
+    ['test/domain/register-message.test.ts', 'is refused with all reasons at once'],
     ['test/end-to-end/bad-input.test.ts', 'are ordinary ids, values, payloads and results'],
   ],
   'nesting so deep that the stack overflows': [
-    ['test/domain/json-text.test.ts', 'walks deep nesting and long strings without recursion'],
+    ['test/domain/json-text.test.ts', 'reads deep nesting and long strings without recursion'],
     ['test/downstream/http-answer.test.ts', 'may be deeply nested, or contain half a surrogate pair'],
   ],
   'JSON that grows a hundredfold in memory': [
@@ -75,7 +75,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'repeated messages': [
     ['test/security/cost.test.ts', 'makes one task, even if it arrives a thousand times'],
-    ['test/end-to-end/bad-input.test.ts', 'are harmless: one task, one batch, one call'],
+    ['test/end-to-end/bad-input.test.ts', 'add no batch and no call'],
   ],
   "another producer's id with another payload": [
     ['test/end-to-end/bad-input.test.ts', 'with an id taken by another task are refused; the first task is unchanged'],
@@ -86,9 +86,9 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   "a claim of another list, jobs of another claim, two results for a job, a list's internal tracker used as a fan-out":
     [
-      ['test/api/list-claims.test.ts', 'is named by what claiming answered, in its own list'],
-      ['test/api/list-claims.test.ts', 'that is done with something wrong has done nothing'],
-      ['test/api/lists.test.ts', 'a list is none to those who ask for fan-outs'],
+      ['test/api/list-claims.test.ts', 'is addressed by its handle, in its own list'],
+      ['test/api/list-claims.test.ts', 'stays unchanged if it is completed with an invalid body'],
+      ['test/api/lists.test.ts', 'a list cannot be read or acked as a fan-out'],
       ['test/fuzz/api-lists.test.ts', 'a body on lists is carried out, or is refused without effect'],
     ],
   'a producer ends or loses jobs of a list, or gets jobs that are for workers': [
@@ -100,10 +100,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'message attributes that only Groupage sets': [['test/wire.test.ts', 'is a number, whatever the attribute contains']],
   'an elect, group or batch message with a made-up Target, batch, token or fence': [
-    [
-      'test/end-to-end/bad-input.test.ts',
-      'lead nowhere: a Target is led from its first fence on, and its tasks are called about once',
-    ],
+    ['test/end-to-end/bad-input.test.ts', 'start no leader and no batch'],
     ['test/steps/group.test.ts', 'ignores a message that no leader of the Target sent'],
     ['test/domain/small-parts.test.ts', 'is refused if a row could not hold its names, or only at a high cost'],
     ['test/security/cost.test.ts', 'for an unknown Target writes at most one row'],
@@ -113,7 +110,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/steps/dead-letters.test.ts', 'skips dead letters that arrived after it began and reaches older ones'],
   ],
   'messages with more errors than an answer can hold': [
-    ['test/steps/refused-messages.test.ts', 'are named with the first twenty of their reasons'],
+    ['test/steps/refused-messages.test.ts', 'lists a message with its first twenty problems'],
     ['test/api/dead-letters.test.ts', 'limits its answer; the cursor continues with the rest'],
   ],
   'a Target that cannot be checked or repaired, or an invalid position, stops the patrol': [
@@ -132,7 +129,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/downstream/http.test.ts', 'that answers slowly is cut off at the timeout'],
   ],
   'results for other tasks, several results for one task, half an answer': [
-    ['test/downstream/http-answer.test.ts', 'about items that nobody asked about changes nothing'],
+    ['test/downstream/http-answer.test.ts', 'with results for unknown items changes nothing'],
     ['test/fuzz/answers.test.ts', 'an item gets exactly the result that the answer gives'],
   ],
   'an endless pause (`Retry-After`)': [['test/fuzz/answers.test.ts', 'a retry-after is a valid wait, or is ignored']],
@@ -175,23 +172,20 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/loopback.test.ts', 'the engine of the local DynamoDB listens on an unusual loopback address'],
   ],
   'a web page or foreign name uses the console': [
-    ['test/console/server.test.ts', 'answers no page of another origin, and no name that was made to lead here'],
+    ['test/console/server.test.ts', 'refuses other origins and other host names'],
   ],
   'a payload or result runs as script in the console, or loads content': [
-    ['test/console/server.test.ts', 'lets the page load what comes from here, and nothing else'],
+    ['test/console/server.test.ts', 'lets the page load resources of its own origin only'],
   ],
   'paths to other files, or console requests to other addresses': [
     ['test/console/server.test.ts', 'serves no file of another folder'],
-    ['test/console/asked-paths.test.ts', 'are refused where they lead elsewhere: %s'],
-    ['test/console/asked-paths.test.ts', 'are so many, and so long, at the most'],
+    ['test/console/asked-paths.test.ts', 'do not lead out of the API: %s'],
+    ['test/console/asked-paths.test.ts', 'are limited in number and length'],
   ],
   'an open page that costs as much as the work, or a slow one that fills the memory': [
-    [
-      'test/console/interval.test.ts',
-      'cost no more in any hour than is stated and the one that came upon it, whatever they cost and however many are urgent',
-    ],
+    ['test/console/interval.test.ts', 'cost at most the limit and one round in any hour, also if many are urgent'],
     ['test/local/console.test.ts', 'keeps an open page within the stated read units, whatever it requests'],
-    ['test/console/outbox.test.ts', 'is the latest about each thing, in the order in which they first came'],
+    ['test/console/outbox.test.ts', 'keeps the latest message about each subject, in their first order'],
   ],
   'credentials in the page or terminal of `groupage console`': [
     ['test/cli/console.test.ts', 'serves the page for a deployed stack, and signs the requests to the API'],
@@ -217,10 +211,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'payloads, results, answers, tokens or credentials in logs': [
     ['test/security/secrets.test.ts', 'has one JSON object a line, and no text of others'],
-    [
-      'test/downstream/http-answer.test.ts',
-      'is quoted beside the reason, never in it: reasons are logged, and it may repeat a payload',
-    ],
+    ['test/downstream/http-answer.test.ts', 'is quoted separately from the reason, which is logged'],
     ['test/domain/json-text.test.ts', 'is refused without a quotation, as reasons are logged'],
   ],
   "secrets in the functions' environment, or in templates": [
@@ -229,7 +220,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/infrastructure/promises/functions.ts', 'every setting of a function is a reference'],
   ],
   'passwords and keys in printed addresses': [
-    ['test/config/endpoints.test.ts', 'no secret that stands in a wrong place of a configuration is shown'],
+    ['test/config/endpoints.test.ts', 'no problem of a configuration contains a secret'],
     ['test/local/start.test.ts', "prints the downstream's address without its query, which may contain a key"],
     ['test/cli/cli.test.ts', 'checks a configuration'],
   ],
