@@ -181,8 +181,8 @@ it.each<[string, object]>([
   ['"soon" is not a duration', { crash: 'elect', for: 'soon' }],
   ['times must be a whole number from 1', { crash: 'elect', times: 0 }],
   ['there is no answer "503"', { downstream: 'ship', answers: '503' }],
-  ['answers is an answer, a function that gives one, or one of timeout', { downstream: 'ship' }],
-  ['says nothing that could go wrong', { crashes: 'elect' }],
+  ['answers must be an answer, a function that returns one, or one of timeout', { downstream: 'ship' }],
+  ['is not a mishap: see the type Mishap', { crashes: 'elect' }],
 ])('an impossible mishap is refused: %s', (message, mishap) => {
   expect(() => parcelBed().inject(mishap as Mishap<'ship'>)).toThrow(message);
 });

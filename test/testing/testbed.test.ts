@@ -225,14 +225,14 @@ describe('a testbed', () => {
     ['start must be a valid Date', { start: '2026-01-01' }],
     ['there is no option "downstream"', { downstream: {} }],
     ['there is no kind of chaos "crashes"', { chaos: { crashes: 1 } }],
-    ['chaos.crash is a probability from 0 to 1', { chaos: { crash: 2 } }],
+    ['chaos.crash must be a probability from 0 to 1', { chaos: { crash: 2 } }],
   ])('refuses a wrong option: %s', (message, options) => {
     expect(() => parcelBed(options)).toThrow(TestbedMisused);
     expect(() => parcelBed(options)).toThrow(message);
   });
 
   it.each([['1 s'], ['soon'], [-1], [0.5], [Number.NaN]])('refuses an invalid duration: %s', async (span) => {
-    await expect(parcelBed().advance(span as number)).rejects.toThrow('is no duration');
+    await expect(parcelBed().advance(span as number)).rejects.toThrow('is not a duration');
   });
 
   it('refuses a second advance() during the first', async () => {
