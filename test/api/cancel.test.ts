@@ -64,7 +64,7 @@ it('a task in a batch or ended is not cancelled, and the answer says why', async
   await kit.tasks.claim([candidate('task-1')], batch);
   expect(await cancel('task-1')).toMatchObject({
     status: 409,
-    detail: 'task task-1 can no longer be cancelled: batch ship/depot=MUC#1#1 has it',
+    detail: 'task task-1 can no longer be cancelled: it is in batch ship/depot=MUC#1#1',
   });
   const end = { id: batch, target: aTask().target, attempts: 1, at: NOW, keep: 1_000 };
   await kit.tasks.finish([{ id: id('task-1'), outcome: { status: 'succeeded' } }], end);

@@ -266,7 +266,7 @@ describe('a claim', () => {
       ),
       one(
         { ...failed, result: 1 },
-        { path: 'result', reason: 'is that of a job that succeeded: one that failed has an error' },
+        { path: 'result', reason: 'is allowed only with "status": "succeeded": a failed job has an error' },
       ),
       one({ error: { code: 'c', message: 'm' } }, { path: 'error', reason: 'is allowed only with "status": "failed"' }),
       one({ ...failed, error: 'broken' }, { path: 'error', reason: 'must be {"code": "…", "message": "…"}' }),

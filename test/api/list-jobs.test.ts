@@ -75,8 +75,8 @@ describe('triggering a list', () => {
     const sent = [...kit.sent.registered];
     for (const [id, detail] of [
       ['f', 'list f has no operation, so its jobs cannot become tasks: let workers claim them'],
-      ['g', 'list g is cancelled: nothing of it is handed out any more'],
-      ['h', 'list h is complete: nothing of it is handed out any more'],
+      ['g', 'list g is cancelled: its jobs can no longer be triggered'],
+      ['h', 'list h is complete: its jobs can no longer be triggered'],
     ])
       expect(await ask(`/${id}/triggers`, { count: 1 })).toMatchObject({ code: 409, detail });
     expect(await ask('/g/triggers', { count: 1, token: 'before' }), 'again').toMatchObject({ triggered: 1, left: 0 });

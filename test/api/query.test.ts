@@ -53,7 +53,12 @@ it('every call refuses an unknown query parameter by name, and does nothing', as
       method,
       path,
       400,
-      [{ path: 'oddly', reason: expect.stringMatching(/^is not a query parameter: (known are|this call has none)/) }],
+      [
+        {
+          path: 'oddly',
+          reason: expect.stringMatching(/^is not a query parameter: (known are|this call has no query parameters)/),
+        },
+      ],
     ]);
   }
   expect(kit.sent).toMatchObject({ registered: [], elect: [], revived: [] });

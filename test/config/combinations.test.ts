@@ -44,6 +44,10 @@ describe('a combination of values is refused', () => {
       'bypass.bytes must not be more than batch.maxBytes (250000): no task is that large',
     ],
     [
+      { batch: { window: '5m', maxWait: '1s' } },
+      'batch.maxWait cannot be combined with batch.window, which replaces it: leave one of the two out',
+    ],
+    [
       { batch: { window: '5m', quietPeriod: '1s' } },
       'batch.quietPeriod cannot be combined with batch.window, whose end is fixed: leave one of the two out',
     ],

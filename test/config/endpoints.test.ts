@@ -83,11 +83,6 @@ describe('an invalid downstream is refused', () => {
       headers({ 'x-a': 'b', 'Authorization: Bearer s3cret': '' }),
       'headers has an invalid header name (header number 2)',
     ],
-    [headers({ 'X-Team': 'a', 'x-team': 'b' }), 'headers.x-team is there twice: case does not count'],
-    [
-      headers(fromJson('{"__proto__":"x"}')),
-      'headers.__proto__ is a name that JavaScript keeps for itself: choose another',
-    ],
     [headers({ 'X-Team': 'a', 'x-team': 'b' }), 'headers.x-team is set twice: header names are not case-sensitive'],
     [headers(fromJson('{"__proto__":"x"}')), 'headers.__proto__ is a name that JavaScript reserves: choose another'],
     [

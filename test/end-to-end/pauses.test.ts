@@ -163,7 +163,7 @@ describe('a cancelled task', () => {
     const [call] = await eventually(() => (patient.calls('slow').length > 0 ? patient.calls('slow') : undefined));
     expect(await cancel(id)).toMatchObject({
       code: 409,
-      answer: { detail: `task ${id} can no longer be cancelled: batch ${call?.batchId} has it` },
+      answer: { detail: `task ${id} can no longer be cancelled: it is in batch ${call?.batchId}` },
     });
     answer();
     expect(await patient.ended([id])).toMatchObject([{ status: 'succeeded' }]);

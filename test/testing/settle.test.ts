@@ -27,7 +27,7 @@ it("settle() fails, and says what each Target's tasks wait for", async () => {
       count: 4,
       first: ['p0', 'p1', 'p2'],
       waitsFor: expect.stringMatching(
-        /^its job has not reported yet: .*: call complete\(\) for its batch, or advance\(\) past that time$/,
+        /^the report of its job: without one by .*: call complete\(\) for its batch, or advance\(\) past that time$/,
       ),
     },
     { of: 'ship/depot=MUC', count: 1, first: ['later'], waitsFor: expect.stringContaining('its Target, paused') },

@@ -63,12 +63,9 @@ export const program = (): Command => {
 };
 
 const USAGE = '(add --help to see the usage)';
-const OVERVIEW =
-  '(name the id of a task, or use `groupage tasks`, `groupage targets` or `groupage operations` for an overview)';
 
 /** Wrong usage throws a CommanderError, so that {@link run} decides the exit status. */
-const refusing = (command: Command): Command =>
-  command.showHelpAfterError(command.name() === 'status' ? OVERVIEW : USAGE).exitOverride();
+const refusing = (command: Command): Command => command.showHelpAfterError(USAGE).exitOverride();
 
 /** Commands that call no API. */
 const WITHOUT_STACK = ['check', 'simulate'];

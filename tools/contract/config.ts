@@ -12,11 +12,11 @@ interface Row {
 
 /** Descriptions of sections that have a heading in the documentation, and no row. */
 const SECTIONS: Readonly<Record<string, Row>> = {
-  $schema: { description: 'The JSON Schema that editors use to complete and check this file.' },
-  batch: { description: 'When a batch is sealed, and its limits.' },
-  concurrency: { description: 'How many batches may be in progress at once.' },
-  retry: { description: 'How failed calls are repeated.' },
-  callbacks: { description: "The destinations of events about the operation's ended tasks." },
+  $schema: { description: 'The JSON Schema that editors use to complete and check this file' },
+  batch: { description: 'When a batch is sealed, and its limits' },
+  concurrency: { description: 'How many batches may be in progress at once' },
+  retry: { description: 'How failed calls are repeated' },
+  callbacks: { description: "The destinations of events about the operation's ended tasks" },
 };
 
 /** Sections whose keys are documented under another name: operations have names of their own, and headers may be secrets. */

@@ -5,7 +5,7 @@ import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from
 import { FLEET_CALLS } from './requests.ts';
 
 const node = {
-  node: text('Its key, `id@epoch`, which identifies one run of the node.'),
+  node: text('Its key, `id@epoch`, which identifies one life of the node.'),
   id: text('Its id.'),
   status: word<NodeView['status']>('Its status', {
     working: 'takes partitions',

@@ -13,7 +13,7 @@ import { inBrief } from '../../util/problems.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { iso } from '../shared/iso.ts';
 
-/** Why a task is waiting. */
+/** Why a task is waiting. The text completes "waits for …". */
 export interface WaitsFor {
   readonly reason:
     | 'operation-unknown'
@@ -41,7 +41,7 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   if (!operation)
     return {
       reason: 'operation-unknown',
-      text: `its operation "${task.operation}" is no longer configured: configure it again until its tasks are done`,
+      text: `its operation "${task.operation}", which is no longer configured: configure it again until its tasks are done`,
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
   const now = deps.machine.now();
@@ -64,7 +64,7 @@ const whatInBatch = (
   if (isPending(batch) && batch.pending?.ids.includes(id))
     return {
       reason: 'job',
-      text: `its job has not reported yet: if it does not by ${iso(batch.pending.until)}, the downstream is called again`,
+      text: `the report of its job: without one by ${iso(batch.pending.until)}, the downstream is called again`,
     };
   return whosePause(pauseNow(state, now), pauseNow(lock, now));
 };
@@ -81,7 +81,7 @@ const slotFor = async (
   if (pages.some(({ slots }) => slots.includes(slotOfBatch(batch)))) return undefined;
   return {
     reason: 'room-in-operation',
-    text: `no free slot in its operation: its batch gave up its slot while its Target was paused, and ${taken(pages)} of ${total} slots are taken`,
+    text: `a free slot of its operation: its batch gave up its slot while its Target was paused, and ${taken(pages)} of ${total} slots are taken`,
   };
 };
 
@@ -110,22 +110,22 @@ export const whatFor = (
   if (perTarget !== null && inFlight.length >= perTarget)
     return {
       reason: 'room-in-target',
-      text: `its Target is at its cap: ${inFlight.length} of ${perTarget} batches are in progress (${inBrief(inFlight)})`,
+      text: `the end of a batch of its Target: ${inFlight.length} of ${perTarget} batches are in progress (${inBrief(inFlight)})`,
     };
   if (lock.blocked !== undefined)
     return {
       reason: 'room-in-operation',
       // A slot may be free by now, with the elect message that wakes the Target on its way.
-      text: `its Target waits for a free slot of its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} slots are taken`}`,
+      text: `a free slot of its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} slots are taken`}`,
     };
   if (isHeld(lock, now))
     return {
       reason: 'batch-to-fill',
-      text: `its batch waits for more tasks, at the latest until ${iso(waitEnd(waitsSince(task), batch))} if a slot is free then`,
+      text: `more tasks for its batch, at the latest until ${iso(waitEnd(waitsSince(task), batch))} if a slot is free then`,
     };
   return {
     reason: 'leader',
-    text: 'its Target has no leader at the moment. If this lasts for minutes, run groupage doctor',
+    text: 'a leader of its Target. If this lasts for minutes, run groupage doctor',
   };
 };
 

@@ -27,6 +27,7 @@ export const statusCommand = (): Command =>
     .argument('<id>', 'id of the task', someId)
     .option('--wait', 'wait until the task has ended (exit status 1 if it failed)')
     .option('--timeout <seconds>', 'maximum wait, in seconds', seconds, 300)
+    .addHelpText('after', '\nFor an overview: groupage operations, groupage targets or groupage tasks.')
     .action((id: string, options: StatusOptions) => status(id, options));
 
 const status = async (id: string, options: StatusOptions): Promise<void> => {
