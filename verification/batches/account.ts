@@ -35,7 +35,7 @@ import { checkHoldsSlot, checkPause } from './slots.ts';
 import { nothingExpired } from './time-to-live.ts';
 import type { Sent } from './unique-names.ts';
 
-/** Small, so that small caps have several pages. */
+/** Few slots per page, so that even a low cap needs several pages. */
 const SLOTS_PER_PAGE = 2;
 
 export class Account {
@@ -104,12 +104,12 @@ export class Account {
     return this.simulation.scheduler.now;
   }
 
-  /** Whether a queue lost messages, and the information that only they had. */
+  /** Whether a queue lost messages, and with them the information that only those messages had. */
   get wasPurged(): boolean {
     return Object.values(this.queues).some(({ wasPurged }) => wasPurged);
   }
 
-  /** Runs `run` after a delay. In a quiet time of months it may run later. */
+  /** Runs `run` after a delay, which may be longer in a quiet time of months. */
   again(delay: Millis, run: () => void): void {
     this.simulation.scheduler.after(Math.max(delay, this.quiet(this.now)), run);
   }
@@ -127,18 +127,21 @@ export class Account {
     this.sent.push({ messageId, body, sentAt: this.now, receivedAt });
   }
 
-  /** Keeps only these messages for the judges. */
+  /** Keeps only the messages for which `isKept` is true, for the judges. */
   keepSent(isKept: (message: Sent) => boolean): void {
     this.sent.splice(0, this.sent.length, ...this.sent.filter(isKept));
   }
 
-  /** Starts the next run of a function. @param messages the number of messages that it received from a queue */
+  /**
+   * Starts the next invocation of a function.
+   * @param messages the number of messages that the invocation received from a queue
+   */
   start(name: string, timeout: Millis, messages = 0): Started {
     const { scenario, simulation, tables, queues, rejected, log } = this;
     const { chaos } = simulation;
     const config = this.configs.at(this.now);
     const onCall = ({ call }: LoggedCall): void => {
-      // A handler that was paused may continue after its batch's slot was freed.
+      // A batch handler that was paused may continue after the slot of its batch was freed.
       if (chaos.paused.has('batch')) return;
       simulation.judge(() => checkHoldsSlot(tables, config, call));
       simulation.judge(() => checkPause(tables, config, call, this.now));
@@ -166,7 +169,10 @@ export class Account {
     return this.sentCallbacks.push(...messages);
   }
 
-  /** The gate of a run. Steps are metered; the requests of the sweep may be slow. */
+  /**
+   * The gate of an invocation. It meters the requests of steps, and slows down the requests of the sweep if the
+   * scenario says so.
+   */
   #gateOf({ function: name, gate }: Life, messages: number): Gate {
     const { slowSweep = 0 } = this.scenario;
     const { chaos } = this.simulation;
@@ -180,7 +186,7 @@ export class Account {
     };
   }
 
-  /** Adapters retry a throttled request for a while. Then the call fails without any effect. */
+  /** As the adapters do: retries a throttled request for a while. After that the call fails without any effect. */
   #throttle(partitions: Partitions): Throttle {
     const { chaos, scheduler } = this.simulation;
     const spend = async (process: string, spent: readonly Spent[]): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
  * Promises that must hold once a schedule has come to rest. Every sent task has ended or was refused. Every call
  * contained the tasks as they were sent, and every result is the downstream's answer. Without faults, every batch was
- * also on time and full. This file runs all judges of a schedule.
+ * also on time and full. This file calls all judges of a schedule.
  */
 import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -44,7 +44,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkLedInTime(evidence);
 };
 
-/** However often and however late a redrive is requested, it starts exactly one new run of a failed task. */
+/** A redrive starts exactly one new run of a failed task, however often and however late the redrive is requested. */
 const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void => {
   const asked = Map.groupBy(redriven, ({ id }) => id);
   for (const task of tables.tasks.values()) {
@@ -58,8 +58,8 @@ const checkRedrives = ({ tables, redriven, refusedRedrives }: Evidence): void =>
 };
 
 /**
- * A waiting row of an ended task may be left if the patrol was off: a register function was paused for long, wrote the
- * row and died. It takes a place in the Target's next batch, and is deleted with that batch or by the patrol.
+ * Without the patrol, the waiting row of an ended task may be left: a register function was paused for long, wrote the
+ * row and died. The row takes a place in the Target's next batch, and is deleted with that batch or by the patrol.
  */
 const checkTables = ({ tables, patrolled, mayStopAmidWork, outlived }: Evidence): void => {
   for (const task of tables.tasks.values())
@@ -88,7 +88,7 @@ const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => 
   const members = batch.candidates.filter((candidate) => !dropped.has(candidate)).map(parseCandidate);
   const outcomes = members.map(({ id, run }) => {
     const task = tables.tasks.get(id);
-    // A task with a later run failed in this one, since only failed tasks are redriven.
+    // If the task has a later run, this run has failed, because only failed tasks are redriven.
     if (task && task.run > run) return 'failed';
     return task && 'batchId' in task.state && task.state.batchId === batch.id ? task.state.status : undefined;
   });
@@ -106,10 +106,11 @@ const checkBatch = (tables: Tables, batch: Batch, isOutlived: boolean): void => 
 };
 
 /**
- * Every message became a task, repeats the message of a task, or is in the rejected queue. There are no other tasks.
+ * Every message became a task, repeats the message of a task, or is in the rejected queue. No task exists without a
+ * message.
  */
 const checkSent = ({ config, tables, sent, rejected, lost, mayLackOperation }: Evidence): void => {
-  // A dead letter that was redriven is another message with the same body.
+  // A redriven dead letter is a new message with another message id and the same body, so bodies are compared too.
   const refused = new Set(rejected.flatMap(({ messageId, body }) => [messageId, body]));
   const known = new Set<TaskId>();
   for (const message of sent) {
@@ -199,10 +200,10 @@ const checkOutcomes = (evidence: Evidence): void => {
 };
 
 const SUCCEEDED = { status: 'succeeded' };
-/** Its message is not compared, since it advises people in words. */
+/** The message of this error is not compared, because its text is advice for people. */
 const TOO_LARGE = 'answer-too-large';
 
-/** The outcomes that an answer implies, derived without the code under test. */
+/** The outcomes that follow from an answer, derived without the code under test. */
 const outcomesOf = (
   answer: Answer,
   items: readonly CallItem[],
@@ -216,7 +217,7 @@ const outcomesOf = (
         answer.suspect === 'its-answer'
           ? { code: TOO_LARGE, message: '', retriable: true }
           : { code: 'refused', message: answer.reason, retriable: false };
-      // A refusal of several items does not say which item is at fault.
+      // If the downstream refuses a call of several items, its answer does not say which item is at fault.
       return bisect && answer.suspect && items.length > 1
         ? []
         : items.map(({ id }) => [id, { status: 'failed', error }]);

@@ -1,6 +1,6 @@
 /**
- * Promises about a batch's attempts. They are as many as the policy allows and follow one another. A retry waits for
- * the pause that the downstream asks for. Attempts that must not count (throttled, or with results that could not be
+ * Promises about a batch's attempts. Their number is within the policy, and they do not overlap. A retry waits for the
+ * pause that the downstream asks for. Attempts that must not count (throttled, or with results that could not be
  * stored) do not use up `retry.maxAttempts`.
  */
 import type { Batch } from '../../src/domain/batches/batch.ts';
@@ -17,8 +17,8 @@ import { merges } from './merged.ts';
 export const checkAttempts = (evidence: Evidence): void => {
   const { config, tables, log, mayOverlap, mayStopAmidWork, isPurged, skew } = evidence;
   const isUncut = !mayOverlap && !mayStopAmidWork;
-  // Reading whether a job has reported, after the last attempt, also counts as a start, and may itself be interrupted.
-  // With a slow clock the job's deadline is not over then, so it may happen twice.
+  // After the last attempt, the handler reads whether a job has reported. That read also counts as a start, and may be
+  // interrupted. A slow clock may read that the job's deadline is not over, so the read may happen twice.
   const looks = skew > 0 ? 2 : 1;
   const callsOf = Map.groupBy(log.calls, ({ call }) => call.batchId);
   for (const batch of tables.batches.values()) {
@@ -61,9 +61,9 @@ export const checkAttempts = (evidence: Evidence): void => {
 
 /**
  * An attempt whose results could not be stored must not count: its tasks are called again although its function
- * received the answer and did not die. A timeout of the function is no excuse. The attempt counts in three cases. Its
- * mark could only be put on a message, and another copy of the batch's message began the next attempt first. A report
- * of an earlier job postponed the batch. Or not even the message could be sent.
+ * received the answer and did not die. A timeout of the function is no excuse. The attempt counts in three cases.
+ * First, the attempt could be marked only on a message, and another copy of the batch's message began the next attempt
+ * first. Second, a report of an earlier job postponed the batch. Third, not even the message could be sent.
  */
 const checkUncounted = (
   { died, late, unsent, received }: Evidence,
@@ -96,9 +96,9 @@ const checkUncounted = (
   });
 };
 
-/** The items that an answer ends. */
+/** The items that have a result after an answer. */
 const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => {
-  // An answer about the inputs of a merged job does not yet give a result to any request.
+  // An answer about the inputs of a merged job gives no result to any request yet.
   if (inputs) return [];
   if (answer.kind === 'all-succeeded') return items.map(({ id }) => id);
   if (answer.kind !== 'results') return [];
@@ -109,8 +109,8 @@ const isThrottled = ({ answered }: LoggedCall): boolean =>
   answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
 
 /**
- * An attempt does not count if the circuit was open at its end, if it was throttled, if it was cut short after
- * progress, or if its function lived on and could not store its results.
+ * An attempt does not count in four cases: the circuit was open at its end; it was throttled; it was cut short after
+ * progress; or its function did not die and could not store the results.
  */
 const checkCalledOften = (
   { hindered }: Evidence,
@@ -147,7 +147,7 @@ const checkCalledOften = (
   demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
 };
 
-/** A throttled attempt is not the tasks' fault, so it must not count. */
+/** The tasks do not cause throttling, so a throttled attempt must not count. */
 const checkThrottles = (
   { countedAttempts, attempt }: Batch,
   attempts: ReadonlyMap<number, readonly LoggedCall[]>,

@@ -5,10 +5,10 @@ import type { BatchId, Millis, TaskId } from '../../src/domain/ids.ts';
 /** A call that arrived. */
 export interface LoggedCall {
   readonly call: Call;
-  /** The run of the function that made the call. */
+  /** The invocation that made the call. */
   readonly by: string;
   readonly at: Millis;
-  /** Missing while the call is under way, or if its caller did not receive the answer. */
+  /** Missing while the call is in progress, or if the caller did not receive the answer. */
   answered?: { readonly at: Millis; readonly answer: Answer };
 }
 
@@ -22,8 +22,8 @@ interface LoggedReport {
 /** What the downstream received and answered, for checks at the end. */
 export interface CallLog {
   readonly calls: LoggedCall[];
-  /** Tasks of all calls that a function tried to make, including calls that did not arrive. */
+  /** The tasks of all calls that a function tried to make, including calls that did not reach the downstream. */
   readonly tried: Set<TaskId>;
-  /** Reports of its jobs. */
+  /** Reports of the downstream's jobs. */
   readonly reports: LoggedReport[];
 }

@@ -1,6 +1,6 @@
 /**
- * Promises about caps: no more batches are under way, and no more calls run at once, than `concurrency` allows. In the
- * end no slot is taken.
+ * Promises about caps: the number of batches in flight and the number of concurrent calls are within `concurrency`. In
+ * the end no slot is taken.
  */
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
@@ -71,11 +71,12 @@ export const checkCaps = (evidence: Evidence): void => {
 };
 
 /**
- * In some cases a slot of a Target may be left taken. A leader died before it opened its batch; a pause kept it from
- * opening the batch; or it took the slot again after another leader had finished the batch, and then died. A later
- * leader that finds no free slot, or the patrol, frees it. If the cap was lowered to one without pages, the pages are
- * not read until the cap is raised. Two deliveries of a guard with outdated reads may take the same slot on two pages.
- * The batch frees the page that it has stored, and the other page is left until the patrol.
+ * A slot of a Target may be left taken in three cases. A leader died before it opened its batch. A pause kept the
+ * leader from opening the batch. Or the leader took the slot again after another leader had finished the batch, and
+ * then died. A later leader that finds no free slot, or the patrol, frees such a slot. If the cap was lowered to a
+ * number that needs no pages, no function reads the pages until the cap is raised. Two deliveries of a guard with
+ * outdated reads may take the same slot on two pages. The batch frees the slot on the page that it has stored. The slot
+ * on the other page stays taken until the patrol frees it.
  */
 const checkLeft = (
   { configs, tables, mayStopAmidWork, mayTakeLate, patrolled, wasPaused }: Evidence,
@@ -97,7 +98,7 @@ const checkLeft = (
 };
 
 /**
- * A call whose caller died has no known end and is left out. A call of a finished batch counts as over, since its job
+ * A call whose caller died has no known end and is left out. A call of a finished batch counts as over, because its job
  * may report before the call is answered.
  */
 const checkAtOnce = (

@@ -1,4 +1,4 @@
-/** The successive configurations of a schedule, and which of them a running function may have. */
+/** The successive configurations of a schedule, and the configurations that a running function may have. */
 
 import { type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
@@ -22,7 +22,10 @@ export const configOf = (
 
 const WEEK: Millis = 7 * 24 * 60 * MINUTE;
 
-/** The configuration with each of its operations altered. @param change returns the fields to change */
+/**
+ * The configuration with a change to each of its operations.
+ * @param change returns the changed fields of an operation
+ */
 export const withOperations = (config: Config, change: (operation: Operation) => Partial<Operation>): Config => ({
   ...config,
   operations: Object.fromEntries(
@@ -36,19 +39,21 @@ export interface ConfigChange {
   readonly at: Millis;
   /** @default - all operations */
   readonly operation?: OperationName;
-  /** The changed fields, which stay so; null removes the operation until its next change. */
+  /**
+   * The changed fields. They keep their values until a later change; null removes the operation until its next change.
+   */
   readonly to: Partial<Operation> | null;
 }
 
-/** A configuration, and since when functions start with it. */
+/** A configuration, and the moment from which functions start with it. */
 export interface Configured {
   readonly from: Millis;
   readonly config: Config;
 }
 
 /**
- * How long a function may continue with its first configuration, in ms: its timeout, a pause, and requests that its
- * client gave up on.
+ * How long a function may run with the configuration that it started with, in ms: its timeout, a pause, and the
+ * requests on which its client gave up.
  */
 const FUNCTION_LIFE: Millis = 10 * MINUTE;
 
@@ -72,12 +77,12 @@ export class Configurations {
     this.all = all;
   }
 
-  /** Whether the configuration changes at all. */
+  /** Whether there is more than one configuration. */
   get change(): boolean {
     return this.all.length > 1;
   }
 
-  /** Whether this part of the configuration changes at any time. */
+  /** Whether `what` differs between any two of the configurations. */
   changes(what: (config: Config) => unknown): boolean {
     return new Set(this.all.map(({ config }) => JSON.stringify(what(config)))).size > 1;
   }
@@ -88,7 +93,7 @@ export class Configurations {
     return new Set(names.filter((name) => this.all.some(({ config }) => !Object.hasOwn(config.operations, name))));
   }
 
-  /** The configuration of a function that starts now. */
+  /** The configuration of a function that starts at `now`. */
   at(now: Millis): Config {
     return (this.all.findLast(({ from }) => from <= now) as Configured).config;
   }
@@ -103,8 +108,8 @@ export class Configurations {
 
   /**
    * Whether the batches that began at these moments and are not over are within the cap of some configuration that a
-   * running function may have. Batches that may have begun under another configuration count only towards the largest
-   * cap, since lowering a cap ends no batch.
+   * running function may have. A batch that may have begun under another configuration counts only towards the largest cap,
+   * because a lowered cap does not end batches.
    *
    * @param most the cap of a configuration; null if it has no cap, undefined if the operation is removed
    */
@@ -114,7 +119,7 @@ export class Configurations {
 
   /**
    * Whether the latest of these batches may begin under the cap of some configuration that a running function may still
-   * have. All batches that are not over count, also those begun under another configuration, or without a cap.
+   * have. All batches that are not over count, including those that began under another configuration or without a cap.
    */
   allowTheLast(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     return this.recent(now).some(({ config }) => {
@@ -123,7 +128,7 @@ export class Configurations {
     });
   }
 
-  /** Whether the batches stay within the largest cap since the oldest of them began. */
+  /** Whether the number of batches is within the largest cap of any configuration since the oldest batch began. */
   #everAllowed(now: Millis, begun: readonly Millis[], most: (config: Config) => number | null | undefined): boolean {
     const oldest = Math.min(now, ...begun);
     const caps = this.all.flatMap(({ from, config }, index) => {

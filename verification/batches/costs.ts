@@ -1,13 +1,13 @@
 /**
- * Bounds for the cost of a step, however many Targets, slots and tasks there are. The gate counts requests to stores
- * and queues, and rows per request, for each run of a function. A step that reads all Targets, and not only its own,
- * exceeds the bounds.
+ * Bounds for the cost of a step, however many Targets, slots and tasks there are. For each invocation of a function,
+ * the gate counts requests to stores and queues, and rows per request. A step that reads all Targets, and not only its
+ * own, exceeds the bounds.
  *
- * A run makes at most {@link ONCE} requests. It may make {@link EACH} more for each message, each batch that it opens,
- * each time it settles tasks, and each call to the downstream, and {@link ITEM} more for each row of a task that is an
- * item of a fan-out. A request has at most as many rows as the largest of these: the run's messages, the tasks of two
- * batches, the Targets that are woken together, the pages of slots, and the inputs of a merged request. Runs that wake
- * many Targets at a limited pace are held to the pace.
+ * An invocation makes at most {@link ONCE} requests. It may make {@link EACH} more for each message, each batch that it
+ * opens, each time it settles tasks, and each call to the downstream, and {@link ITEM} more for each row of a task that
+ * is an item of a fan-out. A request has at most as many rows as the largest of these: the invocation's messages, the
+ * tasks of two batches, the Targets that are woken together, the pages of slots, and the inputs of a merged request. An
+ * invocation that wakes many Targets at a limited pace must keep to that pace.
  */
 
 import { INPUTS_MAX } from '../../src/domain/merging/inputs.ts';
@@ -29,7 +29,7 @@ const EACH = 40;
  */
 const ITEM = 9;
 
-/** A run of a function that processes a queue. */
+/** An invocation of a function that processes a queue. */
 interface Run {
   readonly of: WorkingQueue;
   readonly messages: number;
@@ -52,11 +52,11 @@ export const metered = (
     if (WORK.has(call)) work += 1;
     atPace ||= call === 'operations.markWaking';
     const answers = await gate(call, effects);
-    // Failed requests are not counted: during an outage a write is repeated until the function's time is over.
+    // Failed requests are not counted, because a function repeats a write during an outage until its time is over.
     requests += 1;
     items += totalOf(answers, itemsIn);
     const rows = totalOf(answers, rowsIn);
-    // Each woken Target needs a request of its own and a share of two others.
+    // Each woken Target needs one request and a share of two other requests.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
       const bound = ONCE + EACH * work + ITEM * items + pace.requests;
@@ -73,7 +73,7 @@ export const metered = (
 };
 
 const mostRows = ({ messages }: Run, { all }: Configurations, slotsPerPage: number): number => {
-  // Batches and slots may stem from an earlier configuration.
+  // Batches and slots may date from an earlier configuration.
   const sizes = all
     .flatMap(({ config }) => Object.values(config.operations))
     .flatMap(({ batch, merge, concurrency: { total, perTarget } }) => [

@@ -1,5 +1,5 @@
 /**
- * `groupage doctor --deep --repair`: checks and repairs every Target, and every batch of it, page by page as the
+ * `groupage doctor --deep --repair`: checks and repairs every Target and every batch of the Target, page by page as the
  * command does.
  */
 
@@ -9,7 +9,9 @@ import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../src/
 
 const PAGE = 25;
 
-/** @throws AggregateError with all failed checks and repairs, after all others are done */
+/**
+ * @throws AggregateError with the causes of all failed checks and repairs, after all other checks and repairs are done
+ */
 export const doctor = async (deps: Deps): Promise<void> => {
   const failures: unknown[] = [];
   for (const operation of Object.keys(deps.config.operations) as OperationName[])

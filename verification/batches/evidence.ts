@@ -1,4 +1,6 @@
-/** The evidence of a schedule. Its judges read the promises from it, without using the code that they judge. */
+/**
+ * The evidence of a schedule. The judges check promises against the evidence, without using the code that they judge.
+ */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
@@ -64,20 +66,20 @@ import type { Configurations } from './configurations.ts';
  * tasks end in time.
  */
 export interface Evidence {
-  /** The first configuration. It has every operation. */
+  /** The first configuration, which contains every operation. */
   readonly config: Config;
   readonly configs: Configurations;
   readonly tables: Tables;
   readonly sent: readonly ReceivedMessage[];
   /** Bodies of messages that SQS lost because they were older than the retention period. */
   readonly lost: ReadonlySet<string>;
-  /** Whether a message may be refused because its operation is removed, even after it became a task. */
+  /** Whether a message may be refused because its operation is removed, even if the message became a task before. */
   readonly mayLackOperation: boolean;
   /** Tasks whose payload has expired and was deleted. */
   readonly payloadsGone: ReadonlySet<TaskId>;
   /**
-   * Batches that finished after the time to live had deleted one of their tasks. Their counts leave that task out, and
-   * no callback is sent for it.
+   * Batches that finished after the time to live had deleted one of their tasks. The counts of such a batch leave the
+   * deleted task out, and no callback is sent for that task.
    */
   readonly outlived: ReadonlySet<BatchId>;
   /** Redrives without effect: the task had expired, its operation was removed, or the message was lost. */
@@ -100,29 +102,31 @@ export interface Evidence {
   readonly patrolled: boolean;
   /** Whether the patrol was active and no fault occurred except lost messages. */
   readonly mayBeForgotten: boolean;
-  /** Whether queues were purged, and the information lost that only their messages had. */
+  /** Whether queues were purged, and with them the information that only their messages had. */
   readonly isPurged: boolean;
-  /** Whether a function may have stopped amid its work: because of a crash, its timeout, or a failed call. */
+  /**
+   * Whether a function may have stopped in the middle of its work because of a crash, its timeout, or a failed call.
+   */
   readonly mayStopAmidWork: boolean;
-  /** Runs of functions that died. `hindered` holds the runs in which a call failed. */
+  /** Invocations in which the function died. `hindered` holds the invocations in which a call failed. */
   readonly died: ReadonlySet<string>;
-  /** Runs that the platform ended at the function's timeout. */
+  /** Invocations that the platform ended at the function's timeout. */
   readonly late: ReadonlySet<string>;
   readonly hindered: ReadonlySet<string>;
-  /** Runs that failed to send a message. */
+  /** Invocations that failed to send a message. */
   readonly unsent: ReadonlySet<string>;
-  /** The messages that each run of the batch function received. */
+  /** The messages that each invocation of the batch function received. */
   readonly received: ReadonlyMap<string, readonly string[]>;
   /**
    * Whether a batch handler may have continued after its timeout. Two handlers may then call the same batch at once.
    */
   readonly mayOverlap: boolean;
   /**
-   * Whether a leader may take a slot that its batch has freed already, because the leader was paused or its request
-   * took effect late.
+   * Whether a leader may take a slot that its batch has already freed, because the leader was paused or the leader's
+   * request took effect late.
    */
   readonly mayTakeLate: boolean;
-  /** The largest deviation of a clock, in ms in both directions. */
+  /** The most by which a clock may be fast or slow, in ms. */
   readonly skew: Millis;
   /** When the last fault was over; undefined if messages were lost. */
   readonly repairedAt: Millis | undefined;
@@ -130,7 +134,7 @@ export interface Evidence {
   readonly isCalm: boolean;
   /** Whether a person paused an operation or a Target. */
   readonly wasPaused: boolean;
-  /** When pauses were to end. */
+  /** The times at which pauses were due to end. */
   readonly pauseEnds: readonly Millis[];
   /** Operations whose batches may have waited for a slot, a circuit, or the end of a pause. */
   readonly waitFor: ReadonlySet<OperationName>;
@@ -141,40 +145,40 @@ export interface Evidence {
   readonly slack: Millis;
 }
 
-/** Observations that are only possible while the schedule runs, for the judges at the end. */
+/** Observations that can be made only while the schedule runs, for the judges at the end. */
 export interface Seen {
   /** The longest time for which a Target waited although a slot was free. */
   readonly idle: Idle;
   /** Each task at the moment when it was settled, for each of its runs. */
   readonly settled: Task[];
-  /** The most guards of one fence and token that were in flight at once. */
+  /** The most guards with the same fence and token that were in flight at once. */
   readonly guards: { most: number };
   readonly sweeps: SeenSweep[];
-  /** When a batch was opened. During an outage that is long before it was stored. */
+  /** When each batch was opened. During an outage a batch is opened long before its row can be stored. */
   readonly opened: Map<BatchId, Millis>;
   /** The longest time for which a waiting Target was missing in the slot queue. */
   forgotten: Millis;
 }
 
-/** How long a Target waited although a slot was free, at the most. 0 if none did. */
+/** The longest time for which a Target waited although a slot was free, in ms; 0 if no Target did. */
 export interface Idle {
   longest: Millis;
-  /** The same time, if a batch of a paused Target that cannot continue is taken to need no slot. */
+  /** The same time, counting the slot of a paused Target as free if its batch cannot continue. */
   longestForPaused: Millis;
   /** The most Targets that waited at once. */
   most: number;
 }
 
-/** A sweep, and how far it came. */
+/** A sweep, and which of its parts it reached. */
 export interface SeenSweep {
   hasEnded: boolean;
-  /** Whether its patrol, which runs last, has read Targets. */
+  /** Whether the sweep's patrol, which runs last, has read Targets. */
   hasPatrolled: boolean;
-  /** How much longer each of its requests takes, at the most. */
+  /** The longest extra time that each request of the sweep takes. */
   readonly slowness: Millis;
 }
 
-/** Whether the task failed because its payload had expired before it was redriven. */
+/** Whether the task failed because its payload had expired before the redrive. */
 export const isPayloadGone = ({ payloadsGone }: Pick<Evidence, 'payloadsGone'>, task: Task | undefined): boolean =>
   task?.state.status === 'failed' &&
   task.state.error.code === 'payload-lost' &&
@@ -197,11 +201,13 @@ export const sentPayloads = ({
   return new Map(tasks.filter(isStored).map(({ id, payload }) => [id, payload]));
 };
 
-/** The bytes of items as the downstream receives them, each with the comma or bracket after it. */
+/**
+ * The size in bytes of items as the downstream receives them. Each item includes the comma or bracket that follows it.
+ */
 export const bytesOf = (items: readonly CallItem[]): number =>
   Buffer.byteLength(JSON.stringify(items.map(({ id, payload }) => ({ id, payload: JSON.parse(payload) })))) - 1;
 
-/** When each candidate of a batch began to wait; undefined if it was redriven since. */
+/** When each candidate of a batch began to wait; undefined for a candidate that was redriven since. */
 export const waitsOf = (tables: Tables, { candidates }: Batch): readonly (Millis | undefined)[] =>
   candidates.map((candidate) => {
     const { id, run } = parseCandidate(candidate);

@@ -1,6 +1,6 @@
 /**
- * Schedules whose tasks are items of one fan-out, and the promises about them. They are judged by how the tasks ended,
- * without using the steps that ack items.
+ * Schedules whose tasks are items of one fan-out, and the promises about them. The judges compare the items with how
+ * the tasks ended, without using the steps that ack items.
  */
 
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
@@ -22,7 +22,10 @@ import type { Evidence } from './evidence.ts';
 import type { Scenario } from './scenario.ts';
 
 const FAN_OUT = 'f' as FanOutId;
-/** Small, so that a few dozen tasks make a tree of several levels, and the items of a batch need several writes. */
+/**
+ * Small nodes, so that a few dozen tasks make a tree of several levels, and acking the items of a batch needs several
+ * writes.
+ */
 export const ITEM_NODES: NodeSize = { width: 3, acksAtOnce: 2 };
 
 /** The schedule with most of its tasks as items of one fan-out. Some tasks name items that do not exist. */
@@ -40,7 +43,7 @@ export const fanningOut = (scenario: Scenario): Scenario => {
     const isTask = parseRegisterMessage(scenario.config, { messageId: 'm', body }).ok;
     if (!isTask || !json.ok || !isObject(json.value)) return { at, body };
     const { id } = json.value;
-    // All messages with one id name the same item, since they are one task.
+    // All messages with the same task id name the same item, because they are the same task.
     const fanOutItem = named.has(id) ? named.get(id) : another();
     if (id !== undefined) named.set(id, fanOutItem);
     return { at, body: JSON.stringify({ ...json.value, fanOutItem }) };
@@ -75,14 +78,14 @@ const slotOf = (tables: Tables, { fanOut, group, index }: Item): boolean | null 
 const allSlots = (tables: Tables, items: number): readonly (boolean | null | undefined)[] =>
   Array.from({ length: items }, (_, n) => slotOf(tables, itemAt(n)));
 
-/** How a task's first run ended. Only a failed run is followed by another. */
+/** How a task's first run ended. If the task has a later run, the first run has failed. */
 const firstEnd = (task: Task): Outcome['status'] | undefined => {
   if (runNumber(task) > 1) return 'failed';
   const { status } = task.state;
   return status === 'succeeded' || status === 'failed' ? status : undefined;
 };
 
-/** Checked when the fan-out completes. @throws Violation */
+/** Checks the counts of a fan-out when the fan-out completes. @throws Violation */
 export const checkCompletion = (tables: Tables, items: number): void => {
   const slots = allSlots(tables, items);
   demand(
@@ -98,14 +101,15 @@ export const checkCompletion = (tables: Tables, items: number): void => {
     );
 };
 
-/** The slot of a task's item; undefined if the task has no item, or names one that does not exist. */
+/** The slot of a task's item; undefined if the task has no item, or names an item that does not exist. */
 const slotOfTask = (tables: Tables, { fanOutItem }: Task): boolean | null | undefined => {
   const item = parseItemId(fanOutItem);
   return item && slotOf(tables, item);
 };
 
 /**
- * Checks each callback of a task at the moment when it is sent: the task's item must be acked before. @throws Violation
+ * Checks each callback of a task at the moment when it is sent: the task's item must already be acked.
+ * @throws Violation
  */
 export const checkOrder = (tables: Tables, { event }: CallbackMessage): void => {
   const { subject } = JSON.parse(event) as { readonly subject: string };
@@ -146,5 +150,5 @@ export const checkFannedOut = ({ tables, sentCallbacks, items = 0 }: Evidence): 
   );
 };
 
-/** Whether an event is about a fan-out, and not about a task. */
+/** Whether the event is about a fan-out (and not about a task). */
 export const isOfFanOut = ({ type }: { readonly type: string }): boolean => type.startsWith('groupage.fan-out.');

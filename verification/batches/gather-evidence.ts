@@ -9,7 +9,10 @@ import type { Scenario } from './scenario.ts';
 import { PATROLLED_AT_ONCE } from './sweeps.ts';
 import { redrivesIn } from './unique-names.ts';
 
-/** Delays are up to a second late, and steps take time. */
+/**
+ * The time that a schedule without faults may take beyond the policy: delays are up to a second late, and steps take
+ * time.
+ */
 const SLACK: Millis = 10_000;
 
 export const gatherEvidence = (account: Account, { flushes, redriven }: People): Evidence => {
@@ -17,7 +20,7 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
   const { config, patrol, faults, faultsEnd, purges, cancels = [], pauses = [], items, outages = [] } = scenario;
   const { counts, died, late, hindered, unsent, received, paused, outOfTime } = account.simulation.chaos;
   const { isLong = false, slack = SLACK } = scenario;
-  // A request that the client repeats, and a message that overtakes its sender, must not have any effect. They do not
+  // Requests that the client repeats, and messages that overtake their sender, must not have any effect. So they do not
   // count as faults.
   const { repeat: _, overtaken: __, ...grave } = counts;
   const { throttled = 0, gaveUp = 0 } = partitions ?? {};
@@ -41,13 +44,13 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
     payloadsGone: new Set(expired.payloads.map(({ row }) => row)),
     outlived: new Set(),
     refusedRedrives: redrivesIn(config, [...rejected.map(({ body }) => body), ...lost]),
-    // One patrol reaches all these Targets. A round over more Targets takes up to an hour.
+    // One patrol reaches all Targets up to this number. With more Targets, a round of the patrol takes up to an hour.
     patrolled: patrol && tables.locks.size <= PATROLLED_AT_ONCE,
     mayBeForgotten: patrol && !happened && areClocksRight,
     isPurged: account.wasPurged,
     mayStopAmidWork:
       grave.crash + grave.throttle + grave.partial + grave.lostReply + grave.afterwards + grave.hang + gaveUp > 0 ||
-      // The platform ended a run because throttled requests took all its time.
+      // The platform ended an invocation because throttled requests took all its time.
       late.size + outOfTime.size > 0 ||
       outages.length > 0,
     died,

@@ -1,6 +1,6 @@
 /**
- * The behaviour of queues in a schedule, and of the functions that poll them: how many run at once, when they stand
- * still, and when months pass.
+ * How the queues of a schedule behave, and the functions that poll them: how many invocations run at once, when
+ * functions stand still, and when months pass.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
@@ -10,7 +10,9 @@ import { START } from '../../src/virtual/trace.ts';
 import { lateInQuiet, neverQuiet, type Quiet } from './idle-months.ts';
 import type { Scenario, Stop } from './scenario.ts';
 
-/** Queues with every fault that SQS allows, and a limited number of concurrent functions if the scenario sets one. */
+/**
+ * Queues with every fault that SQS allows. The number of concurrent invocations is limited if the scenario limits it.
+ */
 export const habitsOf =
   (chaos: Chaos, { functionsAtOnce, stops = [] }: Scenario, quiet: Quiet) =>
   (queue: WorkingQueue): Habits => {
@@ -23,11 +25,11 @@ export const habitsOf =
     return { ...habits, pollers: { mayTake: (inHand) => inHand < functionsAtOnce, handled: () => {} } };
   };
 
-/** How long a function stands still from now on, in ms; 0 if it does not. @param now in ms from the start */
+/** How long a function will still stand still, in ms; 0 if the function is running. @param now in ms from the start */
 export const stoppedFor = (stops: readonly Stop[], of: Stop['of'][number], now: Millis): Millis =>
   Math.max(0, ...stops.filter((each) => each.of.includes(of) && each.from <= now).map(({ until }) => until - now));
 
-/** A queue that is not polled while its function stands still. */
+/** Habits of a queue that is not polled while its function stands still. */
 const pollsNot = (habits: Habits, stopped: () => Millis): Habits => ({
   ...habits,
   untilPoll: () => stopped() + habits.untilPoll(),

@@ -1,8 +1,9 @@
 /**
- * The usual scenarios with some changes. Faults always occur, and functions crash twice as often: at 2% of their requests where the usual
- * scenario has no crashes. In two of three scenarios the AWS client sends a quarter of all requests twice, and in two of three functions
- * stand still at 3% of their requests; so one of three has both. The caps change one to four times. A failure that needs several of these
- * shows up in thousands of scenarios, not in hundreds of thousands.
+ * The usual scenarios with more faults. Faults always occur. Functions crash twice as often: at 2% of their requests
+ * where the usual scenario has no crashes. In two of three scenarios the AWS client sends a quarter of all requests
+ * twice. In two of three scenarios functions stand still at 3% of their requests. One of three scenarios therefore has
+ * both faults. The caps change one to four times. A failure that needs several of these faults shows up in thousands of
+ * scenarios, not in hundreds of thousands.
  */
 import { seeded } from '../../src/virtual/random.ts';
 import type { Scenario } from './scenario.ts';

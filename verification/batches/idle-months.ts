@@ -1,10 +1,10 @@
 /**
- * Months without events. A task that repeats each minute without finding a change then runs seldom, since a month has
- * 43,200 minutes.
+ * Months without events. A task that repeats each minute without finding a change would run 43,200 times a month, so
+ * such tasks run seldom in that time.
  *
- * For half an hour after an event everything runs as often as in an account: retries, leases, visibility timeouts, the
- * sweep. From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge
- * guarantee no times, so such a schedule can happen, and every promise about safety is still checked. Promises about
+ * For half an hour after an event everything happens as often as in an account: retries, leases, visibility timeouts,
+ * the sweep. From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge
+ * guarantee no times, so such a schedule is possible, and every promise about safety is still checked. Promises about
  * time are not checked in these schedules.
  */
 import type { Millis } from '../../src/domain/ids.ts';
@@ -12,16 +12,19 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import type { Habits } from '../../src/virtual/habits.ts';
 import type { Random } from '../../src/virtual/random.ts';
 
-/** How long after an event everything runs at its usual pace. */
+/** How long after an event everything happens at its usual pace. */
 const BUSY: Millis = 30 * MINUTE;
 const LONGEST: Millis = 24 * 60 * MINUTE;
 
-/** By how many ms a delay may be late at a moment. It is 0 after the last event, so that the schedule comes to rest. */
+/**
+ * The most by which a delay that begins at `now` may be late, in ms. It is 0 after the last event, so that the schedule
+ * comes to rest.
+ */
 export type Quiet = (now: Millis) => Millis;
 
 export const neverQuiet: Quiet = () => 0;
 
-/** @param events the moments of events. The first one is the start. */
+/** Makes delays late between events. @param events the moments of events; the first one is the start */
 export const quietBetween = (events: readonly Millis[]): Quiet => {
   const sorted = events.toSorted((a, b) => a - b);
   return (now) => {
@@ -32,7 +35,7 @@ export const quietBetween = (events: readonly Millis[]): Quiet => {
   };
 };
 
-/** Messages that are delayed, or come back, arrive late in a quiet time. */
+/** Makes delayed and redelivered messages arrive late in a quiet time. */
 export const lateInQuiet = (habits: Habits, random: Random, quiet: () => Millis): Habits => ({
   ...habits,
   overdue: (id) => habits.overdue(id) + random.int(0, Math.floor(quiet())),

@@ -1,5 +1,5 @@
 /**
- * Promises about time and about the content of batches. They hold only in a schedule without faults, since every fault
+ * Promises about time and about the content of batches. They hold only in schedules without faults, because every fault
  * may delay a step.
  */
 import { type Batch, membersOf } from '../../src/domain/batches/batch.ts';
@@ -33,12 +33,12 @@ export const checkInTime = (evidence: Evidence): void => {
   const { idle, guards } = evidence.seen;
   demand(guards.most <= 2, 'at most two copies of a guard are in flight', guards);
   const { longest, longestForPaused, most } = idle;
-  // Targets are woken one after the other, and a message may be a second late between two invocations. The next sweep
-  // detects a raised cap.
+  // Targets are woken one after another, and a message may be a second late between two invocations. A raised cap is
+  // detected by the next sweep.
   const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0);
   demand(longest <= patience, 'no Target waits although a slot is free', { longest, most });
-  // A batch that a pause of its operation holds checks its Target once a minute. A batch that waits for its rate checks
-  // it when its moment comes.
+  // A batch that waits for the end of its operation's pause checks its Target once a minute. A batch that waits for its
+  // rate checks its Target at the batch's reserved moment.
   const hasRate = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isRated));
   demand(hasRate || longestForPaused <= patience + 2 * MINUTE, 'a paused Target gives its slots to waiting Targets', {
     longestForPaused,
@@ -47,7 +47,7 @@ export const checkInTime = (evidence: Evidence): void => {
 
 const isRated = ({ rateLimit }: Operation): boolean => rateLimit !== null;
 
-/** The most time between a read of the waiting rows and the write that follows from it. */
+/** The longest time between a read of the waiting rows and the write that depends on the read. */
 const MOMENT: Millis = 1_000;
 
 const checkExpiries = ({ tables, waitFor, slack }: Evidence): void => {
@@ -65,8 +65,8 @@ const checkExpiries = ({ tables, waitFor, slack }: Evidence): void => {
 };
 
 /**
- * Tasks are batched in the order of `createdAt` minus their priority's share. A task that bypasses its window does not
- * count.
+ * Tasks are batched by `createdAt` minus the time that their priority is worth. A task that bypasses its window does
+ * not count.
  */
 const checkOrder = ({ config, tables }: Evidence): void => {
   const batched = [...tables.tasks.values()].flatMap((task) => {
@@ -101,7 +101,7 @@ const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch)
   if (sealedBy === 'waited' && known.length === since.length)
     demand(sealedAt >= due, 'a batch is not sealed before it is due', batch);
   if (sealedBy === 'full') demand(candidates.length === maxSize, 'a batch sealed as full has maxSize tasks', batch);
-  // Only for small batches does every registration check whether it filled one.
+  // Every registration checks whether it filled a batch only if batches are small.
   const newest = Math.max(...since.map((at) => at ?? Number.POSITIVE_INFINITY));
   if (sealedBy === 'quiet') {
     demand(
@@ -122,14 +122,14 @@ const checkSealed = ({ config, tables, waitFor, slack }: Evidence, batch: Batch)
     demand(sealedAt <= newest + slack, 'a full batch is sealed at once', { batch, newest });
 };
 
-/** An item with a result is not called again. @param calls of one batch, in their order */
+/** An item with a result is not called again. @param calls the calls of one batch, in their order */
 const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
   const ended = new Set<TaskId>();
   for (const { call, answered } of calls) {
     const again = call.items.filter(({ id }) => ended.has(id));
     demand(again.length === 0, 'an item that has its result is not called again', { call, again });
     const { answer } = answered ?? {};
-    // A result of a merged job's inputs does not yet give a result to any request.
+    // A result of a merged job's inputs gives no result to any request yet.
     if (call.inputs) continue;
     if (answer?.kind === 'all-succeeded') for (const { id } of call.items) ended.add(id);
     if (answer?.kind === 'results') for (const [id, { status }] of answer.items) if (status !== 'retry') ended.add(id);
@@ -137,8 +137,8 @@ const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
 };
 
 /**
- * A batch is called as soon as it is sealed, and again when the pause is over: the one that the downstream asks for, or
- * the one of the policy.
+ * A batch is called as soon as it is sealed. It is called again when the pause is over that the downstream asks for, or
+ * the pause of the policy.
  */
 const checkCalled = (
   { config, configs, log, wasPaused, slack }: Evidence,
@@ -147,7 +147,7 @@ const checkCalled = (
 ): void => {
   const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
   const { minDelay, maxDelay } = retry;
-  // In these cases a batch may wait: until a pause is over, while the downstream is down, or for the calls before it.
+  // In these cases a batch may wait: for the end of a pause, for the downstream to recover, or for earlier calls.
   if (wasPaused || circuit || rateLimit !== null || configs.change) return;
   const calls = made.toSorted((a, b) => a.at - b.at);
   const [first] = calls;
@@ -162,7 +162,8 @@ const checkCalled = (
     const own = Math.min(maxDelay, minDelay * 2 ** (call.attempt - 1));
     const isLater = next.call.attempt > call.attempt;
     const pause = isLater ? asked + own : 0;
-    // A job's deadline counts from the end of the attempt that began it, whose last call may contain other tasks.
+    // A job's deadline counts from the end of the attempt that began the job. The last call of that attempt may contain
+    // other tasks.
     const hasJobs = calls.slice(0, index + 1).some((each) => each.answered?.answer.kind === 'pending');
     const reports = isLater && hasJobs ? answered.at + downstream.deadline + own : 0;
     demand(
@@ -176,7 +177,10 @@ const checkCalled = (
   }
 };
 
-/** Once jobs have reported every item, the batch must not wait for their deadline. @param calls of the batch */
+/**
+ * Once jobs have reported every item, the batch must not wait for the jobs' deadline.
+ * @param calls the calls of the batch
+ */
 const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly LoggedCall[], slack: Millis): void => {
   const own = reports.filter(({ batchId }) => batchId === batch.id);
   const reported = new Set(
@@ -199,7 +203,7 @@ const checkBytes = (evidence: Evidence): void => {
     const { maxBytes } = operationFor(config, batch.operation).batch;
     const ids = new Set(batch.candidates.map((candidate) => parseCandidate(candidate).id));
     const sum = [...ids].reduce((total, id) => total + (bytes.get(id) ?? 0), 0);
-    // Which task came next cannot be seen any more. It suffices that one of the others would exceed the limit.
+    // The evidence does not show which task was next. It suffices that one of the other tasks would exceed the limit.
     const others = [...tables.tasks.values()].filter(({ id, target }) => target === batch.target && !ids.has(id));
     const largest = Math.max(0, ...others.map(({ id }) => bytes.get(id) ?? 0));
     demand(

@@ -1,7 +1,7 @@
 /**
- * Invariants that must hold after every write to the tables, e.g. that a fence never decreases. A watcher checks them. The
- * first broken invariant ends the schedule. They find a bug at the write that causes it, and not only by its effect at
- * the end.
+ * Invariants that must hold after every write to the tables, e.g. that a fence never decreases. A watcher checks them,
+ * and the first broken invariant ends the schedule. So a bug is found at the write that causes it, and not only by its
+ * effect at the end.
  */
 import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
@@ -128,7 +128,7 @@ const checkPayload = (tables: Tables, id: TaskId): void => {
   const task = tables.tasks.get(id);
   if (!task?.payloadApart || (task.state.status !== 'created' && task.state.status !== 'batched')) return;
   const payload = tables.payloads.get(payloadKey(task));
-  // A payload row of an earlier task with the same id. It is replaced before this task can be claimed.
+  // The payload row belongs to an earlier task with the same id. It is replaced before this task can be claimed.
   if (payload && payload.createdAt < task.createdAt) return;
   demand(payload?.expires === undefined, "an unfinished task's payload has no time to live", { task, payload });
 };
@@ -151,7 +151,9 @@ const checkBatch = (before: Batch | undefined, after: Batch): void => {
   demand(after.attempt <= 1_000, 'a batch has at most 1,000 attempts', { before, after });
 };
 
-/** Of several waiting tasks with the same coalesceKey only the newest is in a batch. The others end as superseded. */
+/**
+ * If several waiting tasks have the same coalesceKey, only the newest one is in a batch. The others end as superseded.
+ */
 const checkKeys = (tables: Tables, before: Batch | undefined, after: Batch): void => {
   if (after.sealedAt === undefined || before?.sealedAt !== undefined) return;
   const keys = membersOf(after).flatMap((id) => tables.tasks.get(id)?.coalesceKey ?? []);
@@ -181,7 +183,7 @@ const checkRowDeleted = (tables: Tables, target: Target, row: Waiting): void => 
   const { id, run } = parseCandidate(row.candidate);
   const task = tables.tasks.get(id);
   demand(
-    // A task that is absent had ended, and its row has expired.
+    // A task that is missing has ended, and its row has expired.
     task === undefined || task.state.status !== 'created' || task.run !== run,
     'a waiting row is deleted only after its task is claimed',
     { target, row, task },

@@ -29,7 +29,7 @@ export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
     const tasks = [...tables.tasks.values(), ...expired.tasks.map(({ row }) => row)];
     return {
       tasks: tasks.length,
-      // The runs of tasks: each registration begins one, and each redrive another.
+      // The runs of tasks: each registration begins a run, and so does each redrive.
       lives: tasks.reduce((sum, task) => sum + runNumber(task), 0),
       batches: tables.batches.size + expired.batches.length,
       calls,
@@ -38,6 +38,6 @@ export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
   },
   inWords: ({ lives }) => `${lives} lives`,
   livesIn: ({ lives }) => lives,
-  // Loaded lazily, since worker threads never shrink a schedule.
+  // Loaded lazily, because worker threads never shrink a schedule.
   shrink: async (scenario) => (await import('./shrink.ts')).shrink(scenario),
 };

@@ -11,8 +11,8 @@ const isTooLarge = ({ answered }: LoggedCall): boolean =>
 
 /**
  * The downstream has processed a call whose answer is too large. So the call is repeated only with half of its items,
- * and not at all for a single item. A task is thus called without a result at most about log2 of its batch's size
- * times. A function that died lost the reduced size, so its calls are left out.
+ * and a call of a single item is not repeated. A task is therefore called without a result at most about log2(batch
+ * size) times. A function that dies loses the reduced size, so calls of functions that died are left out.
  *
  * @throws Violation
  */

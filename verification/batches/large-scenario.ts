@@ -1,6 +1,6 @@
 /**
- * Large scenarios from a seed: hundreds to thousands of Targets, most with a task or two, in operations that share
- * queues and functions. One operation has no limit. The others have caps of many pages, or a rate.
+ * Large scenarios from a seed: hundreds to thousands of Targets, most of them with one or two tasks, in operations that
+ * share queues and functions. One operation has no limit. The other operations have caps of many pages, or a rate.
  */
 
 import { AS_THEY_COME, type Operation } from '../../src/domain/config/resolved.ts';
@@ -48,25 +48,25 @@ export const largeScenarioOf = (seed: number): Scenario => {
     slotsPerPage: random.pick([2, PAGE_SIZE, PAGE_SIZE]),
     slowSweep: random.pick([0, 100, 2_000]),
     slack: targets > 500 ? 2 * LED_WITHIN : LED_WITHIN,
-    // A function that died would count as running for ever.
+    // Only without faults, because a function that died would count as running without end.
     ...(isCalm ? { functionsAtOnce: random.pick([20, 50, 100]) } : {}),
   };
 };
 
 /**
- * How long the leaders of all Targets and the calls of all batches take together, in ms, with so few concurrent
- * functions. Messages arrive in any order, so some wait until most of the thousands sent with them are handled. With
- * 2,000 Targets it takes twice as long.
+ * How long the leaders of all Targets and the calls of all batches take together, in ms, with this few concurrent
+ * functions. Messages arrive in any order, so some messages wait until most of the thousands of messages sent with them
+ * are handled. With 2,000 Targets all of them take twice as long.
  */
 const LED_WITHIN: Millis = 60_000;
 
-/** Lower rates suffice, since there are many more runs of functions. */
+/** Lower fault rates are enough, because these schedules have many more invocations. */
 export const lessOften = ({ skew, ...rates }: FaultRates): FaultRates => ({
   ...(Object.fromEntries(Object.entries(rates).map(([kind, rate]) => [kind, rate / 4])) as Omit<FaultRates, 'skew'>),
   skew,
 });
 
-/** Most Targets have a task or two. Some have so many that their batches fill more than one page of slots. */
+/** Most Targets have one or two tasks. Some have so many tasks that their batches fill more than one page of slots. */
 const sendsTo = (
   random: Random,
   targets: number,

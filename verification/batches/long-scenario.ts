@@ -1,6 +1,6 @@
 /**
- * Long scenarios from a seed: a few tasks of a few Targets, over months. Events happen in episodes of some minutes with
- * weeks between them. Rows expire and ids are used again. Pauses and removed operations last longer than retention
+ * Long scenarios from a seed: a few tasks of a few Targets, over months. Events happen in episodes of some minutes,
+ * which are weeks apart. Rows expire and ids are used again. Pauses and removed operations last longer than retention
  * periods and times to live.
  */
 
@@ -62,13 +62,13 @@ export const longScenarioOf = (seed: number): Scenario => {
     stops,
     faults: random.chance(0.3) ? NO_FAULTS : lessOften({ ...faults(random), ...moreFaults(seed) }),
     faultsEnd: random.pick([0, DAY, end, end]),
-    // In months of waiting the patrol reaches each lock row many times.
+    // Always on, because in months the patrol reads each lock row many times in any case.
     patrol: true,
     isLong: true,
   };
 };
 
-/** Functions that stand still together: all of them, one of them, or the elect function and the sweep. */
+/** Functions that stand still at the same time: all of them, one of them, or the elect function and the sweep. */
 const STOPPED: readonly Stop['of'][] = [
   ['register', 'elect', 'group', 'batch', 'sweep'],
   ['register'],
@@ -80,8 +80,8 @@ const STOPPED: readonly Stop['of'][] = [
 ];
 
 /**
- * When the episodes begin. The times between them are about as long as rows are kept, so rows expire before, during or
- * after the next episode.
+ * When the episodes begin. The time between two episodes is about as long as rows are kept, so rows expire before,
+ * during or after the next episode.
  */
 const episodesOf = (random: Random): readonly Millis[] => {
   let at = 0;
@@ -100,11 +100,11 @@ const until = (random: Random, episodes: readonly Millis[], at: Millis): Millis 
 const targetOf = (random: Random, names: readonly OperationName[]): Target =>
   `${random.pick(names)}/depot=${random.int(1, 2)}` as Target;
 
-/** Few ids, so that they are used again. */
+/** One of a few ids, so that ids are used again. */
 const idOf = (random: Random): TaskId => `t${random.int(0, 9)}` as TaskId;
 
 /**
- * Mostly, the id determines a task's operation and Target. Its payload is one of two. Each message has a
+ * In most cases the id determines a task's operation and Target. Its payload is one of two. Each message has a
  * `correlationId` of its own, so that no two messages are equal.
  */
 const sendsIn = (random: Random, names: readonly OperationName[], episodes: readonly Millis[]): Scenario['sends'] => {
@@ -132,8 +132,8 @@ const sendsIn = (random: Random, names: readonly OperationName[], episodes: read
 };
 
 /**
- * Caps, rates and policies change now and then. An operation is removed and comes back. In the end all operations are
- * there.
+ * Caps, rates and policies change now and then. An operation is removed and added again. In the end all operations are
+ * configured.
  */
 const changesIn = (
   random: Random,
@@ -160,7 +160,7 @@ const changesIn = (
     ])();
     return [{ at, operation, to }];
   });
-  // In the end no policy waits for days any more.
+  // In the end no operation has a policy that waits for days.
   const last = names.map((operation) => ({ at: end, operation, to: { batch: policy(random, HOUR) } }));
   return [...changes, ...last].toSorted((a, b) => a.at - b.at);
 };

@@ -1,6 +1,6 @@
 /**
- * Schedules whose operation merges requests, and the promises about them. They are judged by what was sent and
- * answered, without using the code that merges.
+ * Schedules whose operation merges requests, and the promises about them. The judges use what was sent and answered,
+ * without using the code that merges.
  */
 
 import { membersOf } from '../../src/domain/batches/batch.ts';
@@ -17,12 +17,12 @@ import { type Evidence, sentPayloads } from './evidence.ts';
 import { PER_PARTITION } from './partitions.ts';
 import type { Scenario } from './scenario.ts';
 
-/** The schedule, with requests for a few inputs in two versions each. */
+/** The schedule with merged requests, which need a few inputs in two versions each. */
 export const merging = (scenario: Scenario): Scenario => ({
   ...scenario,
   config: withOperations(scenario.config, ({ batch, concurrency }) => ({
     shards: 1,
-    // Large enough that a message fits, however long the id is that its queue gives it.
+    // Large enough for every message, however long the id is that the queue assigns to the message.
     batch: { ...batch, maxBytes: Math.max(400, batch.maxBytes) },
     merge: { keys: 'inputs[].id' },
     concurrency: { ...concurrency, perTarget: 1 },
@@ -44,24 +44,27 @@ const withInputs = (body: string, seed: number): string => {
   return JSON.stringify({ ...json.value, payload: { ...payload, inputs } });
 };
 
-/** Whether an operation merges requests. A call then need not contain every task of the batch. */
+/** Whether an operation merges requests. If so, a call need not contain every task of the batch. */
 export const merges = (config: Config, operation: Parameters<typeof operationFor>[1]): boolean =>
   operationFor(config, operation).merge !== null;
 
-/** An input that a job processed, as its caller knows it. */
+/** An input that a job processed. */
 interface Done {
   readonly target: Target;
   readonly key: string;
   readonly text: string;
   readonly at: Millis;
-  /** The age of the request that brought the text. @default - unknown, since the job reported later */
+  /** The age of the request whose text the job got. @default - unknown, because the job reported later */
   readonly age?: Age | undefined;
 }
 
-/** The writes to one partition key for which a function has time after its call, of which half may be used. */
+/**
+ * The number of inputs that a function has time to write to one partition key after its call. Half of that time may be
+ * used.
+ */
 const MOST_INPUTS = (PER_PARTITION.write * 5) / 2;
 
-/** The time within which a processed input is remembered. */
+/** The time within which the store of processed inputs contains a processed input. */
 const SOON: Millis = 1_000;
 
 /** @throws Violation */
@@ -90,13 +93,13 @@ export const checkMerged = (evidence: Evidence): void => {
   );
   const reported = log.reports.flatMap((report) => doneByReport(report, calls, inputsOf));
   const done = [...answered, ...reported];
-  /** All texts of a key in a batch. The latest one is processed for all requests. */
+  /** All texts of a key in a batch. The latest text is processed for all requests. */
   const textsIn = (batch: BatchId, key: string): ReadonlySet<string | undefined> => {
     const stored = tables.batches.get(batch);
     return new Set(stored ? membersOf(stored).map((id) => inputsOf(id).get(key)) : []);
   };
   const requests = [...tables.tasks.values()].filter(({ operation }) => merges(config, operation));
-  /** Whether a newer request than this one brought the text. It is then processed for both. */
+  /** Whether the text came from a newer request than this one. The text is then processed for both requests. */
   const isOfNewer = ({ target, key, text }: Done, than: Age): boolean =>
     requests.some(
       (each) => each.target === target && inputsOf(each.id).get(key) === text && isNewer(ageOf(each), than),
@@ -119,10 +122,10 @@ export const checkMerged = (evidence: Evidence): void => {
 type InputsOf = (id: string) => ReadonlyMap<string, string>;
 const NO_INPUTS: ReadonlyMap<string, string> = new Map();
 
-/** The age of the newest request of a job that needs an input. */
+/** The age of the newest request of a job that needs the input. */
 type AgeIn = (call: LoggedCall['call'], key: string) => Age | undefined;
 
-/** The ages of a job's requests that need an input. */
+/** The ages of the job's requests that need the input. */
 const agesOf = (
   { tasks }: Evidence['tables'],
   { items }: LoggedCall['call'],
@@ -137,7 +140,7 @@ const agesOf = (
 const newestOf = (ages: readonly Age[]): Age | undefined =>
   ages.reduce<Age | undefined>((best, age) => (best && !isNewer(age, best) ? best : age), undefined);
 
-/** A job gets the text of an input from the newest of its requests. */
+/** The text of an input in a job is that of the newest request in the job. */
 const checkNewest = (tables: Evidence['tables'], call: LoggedCall['call'], text: string, inputsOf: InputsOf): void => {
   const key = keyOfText(text);
   const wanting = agesOf(tables, call, key, inputsOf);
@@ -147,10 +150,11 @@ const checkNewest = (tables: Evidence['tables'], call: LoggedCall['call'], text:
 };
 
 /**
- * Without faults, a job does not get an input that an earlier job processed, unless another text came in between.
+ * Without faults, a job does not get an input that an earlier job processed, unless a job processed another text in
+ * between.
  *
- * @param answered inputs that were processed in an answered call. For inputs reported later it is unknown when the
- * report was read.
+ * @param answered inputs that were processed in an answered call. For inputs that a job reports later, the time at
+ * which the batch handler reads the report is unknown.
  */
 const checkNothingTwice = (calls: readonly LoggedCall[], done: readonly Done[], answered: readonly Done[]): void => {
   for (const { call, at } of calls)
@@ -200,11 +204,12 @@ const doneBy = ({ call, answered }: LoggedCall, inputsOf: InputsOf): readonly Do
 };
 
 /**
- * A job that reports later reports the inputs that it got, in any of its calls.
+ * A job that reports later reports the inputs that it got in any of its calls.
  *
- * A report without results counts for all jobs that the batch has when the batch handler reads it. The handler reads it
- * when no attempt is under way, so some of these jobs may have begun after it was sent. Such a report does not say
- * which job sent it. Therefore the contract demands that a job names its requests if its batch may have several jobs.
+ * A report without results counts for all jobs that the batch has when the batch handler reads the report. The handler
+ * reads reports when no attempt is in progress, so some of these jobs may have begun after the report was sent. A
+ * report without results does not say which job sent it. Therefore the contract demands that a job names its requests
+ * if its batch may have several jobs.
  */
 const doneByReport = (
   { batchId, items, at }: CallLog['reports'][number],
@@ -213,7 +218,7 @@ const doneByReport = (
 ): readonly Done[] => {
   const namesNone = items === 'all-succeeded';
   const answer: Answer = namesNone ? { kind: 'all-succeeded' } : { kind: 'results', items, foreign: 0 };
-  // A report belongs to the job that has the requests in its results. A refused call begins no job.
+  // A report belongs to the job whose requests are in the report's results. A refused call begins no job.
   const isOfJob = ({ call, answered }: LoggedCall): boolean =>
     (answered?.answer.kind ?? 'pending') === 'pending' &&
     (namesNone || call.items.some(({ id }) => items.get(id)?.status === 'succeeded'));
@@ -224,7 +229,7 @@ const doneByReport = (
 
 const keyOfText = (text: string): string => String((JSON.parse(text) as { id: number }).id);
 
-/** Of two inputs with the same key, the last one counts. */
+/** If several inputs have the same key, the last one counts. */
 const textsByKey = (payload: string): ReadonlyMap<string, string> => {
   const { inputs = [] } = JSON.parse(payload) as { inputs?: object[] };
   return new Map(inputs.map((each) => JSON.stringify(each)).map((text) => [keyOfText(text), text]));

@@ -1,6 +1,6 @@
 /**
- * Promises about callbacks: each ended task with a destination sends a callback that reports its result, under one
- * event id per run, and no other callback is sent.
+ * Promises about callbacks. For each ended task with a destination, a callback reports the task's result. All callbacks
+ * of a run have the same event id. No other callback is sent.
  */
 
 import { operationFor } from '../../src/domain/config/resolved.ts';
@@ -46,7 +46,7 @@ export const checkNotified = ({ config, tables, sentCallbacks, outlived }: Evide
   }
 };
 
-/** An earlier run had failed, since only failed runs are followed by another. */
+/** If the event is about an earlier run, that run has failed, because only failed runs are followed by another run. */
 const endOf = (task: Task, eventId: string): string => {
   const isLast = eventId === `${task.id}.${task.run}`;
   return `groupage.task.${isLast ? task.state.status : 'failed'}`;

@@ -14,10 +14,10 @@ import { isObject, parseJson } from '../../src/util/json-text.ts';
 import type { Account } from './account.ts';
 import { doctor } from './doctor.ts';
 
-/** Longer than any process is paused. */
+/** Longer than any pause of a process. */
 export const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
-/** Longer than a pause request can take, since its function may be paused twice. */
+/** Longer than any request for a pause can take. Its function may itself be paused twice. */
 const SLOWEST: Millis = 8 * MINUTE;
 
 export class People {
@@ -31,14 +31,14 @@ export class People {
     this.#account = account;
   }
 
-  /** A person flushes a Target. A Target without tasks has an empty answer. */
+  /** A person flushes a Target. The answer for a Target without tasks is empty. */
   async flush(target: Target): Promise<void> {
     const at = this.#account.now;
     const waiting = await this.#ask('flush', (deps) => flush(deps, target));
     if (waiting !== undefined) this.flushes.push({ target, at });
   }
 
-  /** A person cancels a task. @param asksAgain whether the person repeats an unanswered request */
+  /** A person cancels a task. @param asksAgain whether the person repeats a request without an answer */
   cancel(id: TaskId, asksAgain: boolean): void {
     let isAnswered = false;
     this.#ask('cancel', async (deps) => {
@@ -60,7 +60,7 @@ export class People {
     this.#account.simulation.scheduler.after(lasts, () => this.#resume(of, Math.ceil(SLOWEST / MINUTE)));
   }
 
-  /** Resumes until the pause is over, and some times more, because the pause request may take effect late. */
+  /** Resumes until no pause is left, and then `more` times, because the pause request may take effect late. */
   #resume(of: OperationName | Target, more: number): void {
     this.#account.again(MINUTE, () => {
       if (more > 0 || this.#isPaused(of)) this.#resume(of, more - 1);
@@ -70,7 +70,7 @@ export class People {
     );
   }
 
-  /** Whether a name is that of an operation, and not of a Target. */
+  /** Whether the name is that of an operation (and not that of a Target). */
   #isOperation(name: string): name is OperationName {
     return Object.hasOwn(this.#account.scenario.config.operations, name);
   }
@@ -91,8 +91,8 @@ export class People {
   }
 
   /**
-   * A person sends again all messages that were refused because their operation was not configured. Their task may
-   * exist already and wait for the operation.
+   * A person sends again all messages that were refused because their operation was not configured. A task of such a
+   * message may already exist and wait for the operation.
    */
   sendAgain(rejected: readonly Rejection[], send: (body: string) => void): void {
     for (const { body, problems } of rejected) {
@@ -107,7 +107,7 @@ export class People {
     this.#ask('doctor', doctor);
   }
 
-  /** Runs a person's request in a process of its own. @returns its answer, or undefined if it failed */
+  /** Handles a person's request in a process of its own. @returns its answer, or undefined if the request failed */
   #ask<T>(fn: string, step: (deps: Deps) => Promise<T>): Promise<T | undefined> {
     const { name, deps } = this.#account.start(fn, LEADER_TIMEOUT);
     return attempt(this.#account.simulation.chaos, name, () => step(deps), undefined);

@@ -1,17 +1,17 @@
 /**
- * The throughput of one partition key of DynamoDB, and the throttling of requests beyond it.
+ * The throughput of one partition key of DynamoDB, and the throttling of requests beyond that throughput.
  *
  * "By default, every partition in a DynamoDB table is designed to deliver a maximum capacity of 3,000 read units per
- * second and 1,000 write units per second". A Target's waiting rows and its lock share one key. Keys that are spread
- * are assumed to have enough. Burst capacity ("up to five minutes of unused capacity") is not guaranteed, and is used
- * only if an option says so.
+ * second and 1,000 write units per second". A Target's waiting rows and its lock share one key. The throughput of keys
+ * that are spread is assumed to be sufficient. Burst capacity ("up to five minutes of unused capacity") is not
+ * guaranteed, and is used only if an option says so.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
  *
- * A request without capacity is throttled and retried as in src/aws/rounds.ts, with pauses that double. Each pause is
- * taken at its mean, since they are random. The units of a waiting request are reserved in the order of arrival, so the
- * partition delivers all its capacity. A request that would have to wait beyond the last round uses the units until
- * then and fails. Its message comes back.
+ * A request without capacity is throttled and retried as in src/aws/rounds.ts, with pauses that double. Real pauses are
+ * random; here each pause has its mean length. The units of a waiting request are reserved in the order of arrival, so
+ * the partition delivers all its capacity. A request that would have to wait beyond the last round uses the units until
+ * then and fails. Its message is delivered again.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { SECOND } from '../../src/domain/timings.ts';
@@ -21,12 +21,12 @@ import { InjectedFault } from '../../src/virtual/faults.ts';
 /** Units per second of one partition key. */
 export const PER_PARTITION = { write: 1_000, read: 3_000 } as const;
 
-/** As in src/aws/rounds.ts: the most rounds, and the longest first pause in ms. */
+/** As in src/aws/rounds.ts: the most rounds of a request, and the longest first pause in ms. */
 const [ROUNDS, FIRST_PAUSE] = [8, 50];
 
-/** When a request is tried, in ms after its first try. */
+/** The times at which a request is sent, in ms after it was first sent. */
 const TRIES: readonly Millis[] = Array.from({ length: ROUNDS }, (_, round) => (FIRST_PAUSE / 2) * (2 ** round - 1));
-/** The last try, in ms after the first one. */
+/** The time at which a request is sent for the last time, in ms after it was first sent. */
 export const LAST_TRY: Millis = TRIES.at(-1) ?? 0;
 
 export interface PartitionLimits {
@@ -50,10 +50,7 @@ class Bucket {
     this.#at = at;
   }
 
-  /**
-   * Takes units, as far as they are available within `latest` ms from now. @returns in how many ms all of them are
-   * available
-   */
+  /** Takes the units that become available within `latest` ms. @returns in how many ms all units are available */
   take(units: number, now: Millis, latest: Millis): Millis {
     this.#left = Math.min(this.#depth, this.#left + (now - this.#at) * this.#perMilli);
     this.#at = now;
@@ -63,7 +60,7 @@ class Bucket {
   }
 }
 
-/** The most units within one second of the clock. */
+/** The most units within any second of the clock. */
 class Peak {
   #second = Number.NEGATIVE_INFINITY;
   #units = 0;
@@ -87,7 +84,7 @@ interface Key {
   wasRead: number;
 }
 
-/** The key with the most units, and their number. */
+/** The key with the most units, and the number of its units. */
 export interface Hottest {
   readonly partition: string;
   readonly units: number;
@@ -105,24 +102,24 @@ export class Partitions {
     this.#limits = { burst, write, read };
   }
 
-  /** Throttled tries, including further tries of the same request. */
+  /** The number of times that a request was throttled. A request counts again in each round. */
   get throttled(): number {
     return this.#throttled;
   }
 
-  /** Requests that were still throttled in their last round. */
+  /** The number of requests that were still throttled in their last round. */
   get gaveUp(): number {
     return this.#gaveUp;
   }
 
-  /** The key with the most units written, or read. */
+  /** The key with the most units written (or read). */
   hottest(of: 'written' | 'wasRead' = 'written'): Hottest {
     let hottest: Hottest = { partition: '', units: 0 };
     for (const [partition, { [of]: units }] of this.#keys) if (units > hottest.units) hottest = { partition, units };
     return hottest;
   }
 
-  /** The key with the most units written, or read, within a second, and their number. */
+  /** The key with the most units written (or read) within a second, and their number. */
   busiest(of: 'writes' | 'reads' = 'writes'): Hottest {
     let busiest: Hottest = { partition: '', units: 0 };
     for (const [partition, { [of]: peak }] of this.#keys)
@@ -130,7 +127,7 @@ export class Partitions {
     return busiest;
   }
 
-  /** The most write units of a table within a second. New on-demand tables begin with 4,000. */
+  /** The most write units of a table within a second. A new on-demand table can take 4,000. */
   mostWritten(table: Spent['table']): number {
     return this.#tables.get(table)?.most ?? 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Promises about `rateLimit` in schedules without faults: calls never exceed the rate, and a batch waits no longer than
- * the calls before it need.
+ * Promises about `rateLimit` in schedules without faults: calls never exceed the rate, and a batch does not wait longer
+ * than the calls before it require.
  */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { type Operation, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -13,11 +13,11 @@ import { totalOf } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 
-/** By how many ms a call may come after its reserved moment. */
+/** The most by which a call may come after its reserved moment, in ms. */
 const LATE: Millis = 3_000;
 /**
- * What a batch may wait besides the calls before it, in ms: reserved moments that are not used, its next check, and
- * queues.
+ * The time that a batch may wait in addition to the wait for earlier calls, in ms: reserved moments that are not used,
+ * the batch's next check, and queues.
  */
 const SLACK: Millis = MOST_AHEAD + MINUTE + 10_000;
 
@@ -37,25 +37,25 @@ export const checkRates = (evidence: Evidence): void => {
   }
 };
 
-/** The rate from a moment on, in calls per second. */
+/** A rate that applies from a moment on, in calls per second. */
 interface RateChange {
   readonly at: Millis;
   readonly rateLimit: number | null;
 }
 
-/** The rate of each configuration; null where it does not contain the operation. */
+/** The rate in each configuration; null if the configuration does not contain the operation. */
 const ratesOf = ({ all }: Configurations, operation: Operation['operation']): readonly RateChange[] =>
   all.map(({ from, config }) => ({ at: from, rateLimit: operationNamed(config, operation)?.rateLimit ?? null }));
 
 /**
- * How long before its first call an attempt's function may have begun, in ms. It keeps the configuration of that
- * moment, and may sleep in between.
+ * The longest time from the start of an attempt's function to the attempt's first call, in ms. The function keeps the
+ * configuration that it started with, and may sleep before the call.
  */
 const BEFORE_CALL: Millis = NAP + 1_000;
 
 /**
- * The moments of calls. Calls of an attempt that began under an earlier rate are left out, since its moment was
- * reserved before.
+ * The moments of calls. Calls of an attempt that began under an earlier rate are left out, because their moments were
+ * reserved under that rate.
  */
 const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]): readonly Millis[] => {
   const began = new Map<string, Millis>();
@@ -70,8 +70,8 @@ const momentsUnder = (rates: readonly RateChange[], calls: readonly LoggedCall[]
 };
 
 /**
- * In any span there are no more calls than the rates allow, plus what a late call may add. A span without a rate allows
- * any number.
+ * In any span the number of calls is at most what the rates allow, plus what a late call may add. A span without a rate
+ * allows any number.
  */
 const checkNotExceeded = (rates: readonly RateChange[], moments: readonly Millis[]): void => {
   if (rates.every(({ rateLimit }) => rateLimit === null)) return;
@@ -82,12 +82,12 @@ const checkNotExceeded = (rates: readonly RateChange[], moments: readonly Millis
     }
 };
 
-/** The most calls that the rates allow from `from` to `to`, if all calls may be late. */
+/** The most calls that the rates allow from `from` to `to`, assuming that any call may be late. */
 const callsAllowedBetween = (rates: readonly RateChange[], from: Millis, to: Millis): number => {
   let [allowed, highest] = [0, 0];
   for (const [index, { at, rateLimit }] of rates.entries()) {
     const until = rates[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    // A function that began before a change keeps its configuration.
+    // A function that began before the change still uses the configuration from before the change.
     if (until + LATE < from || at > to) continue;
     if (rateLimit === null) return Number.POSITIVE_INFINITY;
     allowed += (Math.max(0, Math.min(until, to) - Math.max(at, from)) * rateLimit) / 1_000;
@@ -105,7 +105,7 @@ interface Calls {
   readonly firsts: ReadonlyMap<Batch['id'], Millis>;
 }
 
-/** The wait counts from the moment when only earlier calls hold the batch up. */
+/** The wait of a batch counts from the moment when nothing but earlier calls keeps it waiting. */
 const checkNotLate = (
   { pauseEnds }: Evidence,
   rates: readonly RateChange[],
@@ -117,7 +117,7 @@ const checkNotLate = (
   const before = (at: Millis): boolean => at <= first;
   const { at: changedAt, rateLimit } = rates.findLast(({ at }) => before(at)) as RateChange;
   const from = Math.max(sealedAt, changedAt, ...pauseEnds.filter(before));
-  // A batch that was cancelled or done already does not use its reserved moment.
+  // A batch that was cancelled or was already done does not use its reserved moment.
   const unused = batches.length - firsts.size;
   const others = moments.filter((at) => at > from && at < first).length + unused;
   const needed = rateLimit === null ? 0 : (others * 1_000) / rateLimit;

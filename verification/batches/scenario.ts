@@ -24,11 +24,11 @@ export interface ScheduleSteps extends Steps {
   readonly processed: (keys: ProcessedKeys) => ProcessedKeys;
 }
 
-/** A register message that a producer sends, and when, in ms from the start. */
+/** A register message that a producer sends, and the time, in ms from the start. */
 interface Send {
   readonly at: Millis;
   readonly body: string;
-  /** By how many ms SQS delivers it later than others. @default 0 */
+  /** The additional delay until SQS delivers the message, in ms. @default 0 */
   readonly late?: Millis;
 }
 
@@ -37,22 +37,22 @@ export interface Scenario {
   readonly seed: number;
   readonly config: Config;
   readonly sends: readonly Send[];
-  /** Targets that a person flushes, and when. */
+  /** Flushes by a person, and when. */
   readonly flushes: readonly { readonly at: Millis; readonly target: Target }[];
   /** Tasks that a person cancels, and when. */
   readonly cancels?: readonly { readonly at: Millis; readonly id: TaskId }[];
-  /** Operations or Targets that a person pauses, when, and for how many ms. */
+  /** Pauses by a person: the operation or Target, when, and for how many ms. */
   readonly pauses?: readonly { readonly at: Millis; readonly lasts: Millis; readonly of: OperationName | Target }[];
-  /** Changes of the configuration, sorted by time. Running functions keep their configuration. */
+  /** Changes of the configuration, sorted by time. A running function keeps the configuration that it started with. */
   readonly changes?: readonly ConfigChange[];
-  /** When a person redrives all failed tasks, and how many requests that person makes for each. */
+  /** When a person redrives all failed tasks, and the number of requests for each task. */
   readonly redrives: readonly { readonly at: Millis; readonly times: number }[];
   /**
-   * When a person sends again the messages that were refused because their operation was not configured, and those that
-   * SQS lost.
+   * When a person sends messages again: those that were refused because their operation was not configured, and those
+   * that SQS lost.
    */
   readonly sendsAgain?: readonly Millis[];
-  /** Functions that stand still for some time. */
+  /** Times in which functions stand still. */
   readonly stops?: readonly Stop[];
   /**
    * Whether months pass: rows expire and are deleted, queues lose old messages, and promises about time are not
@@ -61,10 +61,11 @@ export interface Scenario {
   readonly isLong?: boolean;
   /** When the time to live deletes all tasks that have ended. Later messages may use their ids again. */
   readonly expiries?: readonly Millis[];
-  /** The number of items of a fan-out that exists from the start. Tasks name its items. */
+  /** The number of items of a fan-out that exists from the start. Tasks name these items. */
   readonly items?: number;
   /**
-   * When a person purges the elect, the group and the batch queue. The doctor must find the work of the lost messages.
+   * When a person purges the elect, the group and the batch queue. The doctor must find the tasks and batches of the
+   * lost messages.
    */
   readonly purges: readonly Millis[];
   readonly faults: FaultRates;
@@ -74,28 +75,31 @@ export interface Scenario {
   readonly outages?: readonly Outage[];
   /** The capacity of partition keys, for the whole schedule. @default - unlimited */
   readonly partitions?: PartitionLimits;
-  /** Whether the patrol is active. It would repair what the rules of the flow must not break, so it is mostly off. */
+  /**
+   * Whether the patrol is active. It is off in most scenarios, because it would repair damage that the other steps must
+   * not cause.
+   */
   readonly patrol: boolean;
-  /** The faults to inject, in place of random ones: to replay a schedule with fewer faults. */
+  /** The faults to inject instead of random ones, to replay a schedule with fewer faults. */
   readonly script?: readonly FaultPoint[];
-  /** Replaces steps, to put a known bug back. */
+  /** Steps that replace the real ones, to put a known bug back. */
   readonly steps?: Partial<ScheduleSteps>;
   /**
-   * The most concurrent runs of each function that leads Targets. Only for schedules in which no function dies.
+   * The most concurrent invocations of each function that leads Targets. Only for schedules in which no function dies.
    * @default - any number
    */
   readonly functionsAtOnce?: number;
-  /** How much longer a request of the sweep takes, at the most, in ms. @default 0 */
+  /** The longest extra time of a request of the sweep, in ms. @default 0 */
   readonly slowSweep?: Millis;
-  /** Slots per page. @default - so few that small caps have several pages */
+  /** Slots per page. @default - so few that even low caps need several pages */
   readonly slotsPerPage?: number;
   /** The time that a schedule without faults may take beyond the policy, in ms. @default - 10 s */
   readonly slack?: Millis;
 }
 
 /**
- * A function that stands still, e.g. because its event source or its schedule is disabled, or a deployment is broken.
- * Times are in ms from the start.
+ * A period in which a function stands still, e.g. because its event source or its schedule is disabled, or a deployment
+ * is broken. Times are in ms from the start.
  */
 export interface Stop {
   readonly from: Millis;
@@ -103,7 +107,7 @@ export interface Stop {
   readonly of: readonly (WorkingQueue | 'sweep')[];
 }
 
-/** When events happen, including the start. Around them delays are not prolonged. */
+/** When events happen, including the start. Delays near these moments are not prolonged. */
 export const momentsOf = (scenario: Scenario): readonly Millis[] => {
   const {
     sends,

@@ -1,6 +1,6 @@
 /**
  * Runs one schedule of tasks. The real steps run on tables and queues in memory, under a virtual clock, with faults
- * drawn from the seed. It ends when everything has come to rest, or at the first broken promise.
+ * drawn from the seed. The schedule ends when everything has come to rest, or at the first broken promise.
  */
 import { isHeld } from '../../src/domain/batches/lock.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
@@ -35,15 +35,18 @@ export interface Report extends SimulationReport {
   readonly log: CallLog;
 }
 
-/** A schedule that has not come to rest by then is stuck. */
+/** The longest time until a schedule comes to rest, in ms. A longer schedule is stuck. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
 /**
- * How often the doctor runs if queues are purged, and after which time of rest it has found everything that the longest
- * delay can hide.
+ * How often the doctor runs if queues are purged, and how long the schedule must have been at rest until the doctor has
+ * found everything that the longest delay can hide.
  */
 const [DOCTOR_COMES, DOCTOR_KNOWS]: readonly [Millis, Millis] = [15 * MINUTE, 120 * MINUTE];
 
-/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
+/**
+ * Runs a schedule. The same scenario gives exactly the same report.
+ * @param traced whether to record a line for each event
+ */
 export const runSchedule = (scenario: Scenario, traced = false): Promise<Report> =>
   new Course(new Account(scenario, traced)).run();
 
@@ -93,7 +96,7 @@ class Course {
         for (const queue of ['elect', 'group', 'batch'] as const) account.queues[queue].purge();
       });
     for (const at of sendsAgain) scheduler.after(at, () => this.#sendAgain());
-    // A change of the caps may make a slot free or taken for waiting Targets.
+    // A change of the caps may free or take slots for which Targets wait.
     for (const { at } of changes)
       scheduler.after(at, () => {
         for (const operation of account.tables.operations.keys()) account.tables.watcher.waitingTarget?.(operation);
@@ -105,15 +108,15 @@ class Course {
   }
 
   /**
-   * A lost message may have left a task that is stored but has no waiting row. The same message, sent again, completes
-   * it.
+   * The function of a lost message may have stored the task without its waiting row. The same message, sent again,
+   * completes the task.
    */
   #sendAgain(): void {
     const { rejected, lost } = this.#account;
     this.#people.sendAgain(rejected, (body) => this.#account.send(body));
     for (const body of [...lost].filter((each) => redrivesIn(this.#scenario.config, [each]).length === 0)) {
       lost.delete(body);
-      // The judges check only the second message, unless the first one began a task of its own.
+      // The judges check only the second message, unless the first message began a task of its own.
       if (!this.#beganTask(body)) this.#account.keepSent((each) => each.body !== body);
       this.#account.send(body);
     }
@@ -129,20 +132,20 @@ class Course {
   }
 
   /**
-   * No message is in flight, and none was for longer than any process is paused. A lock whose guard was purged stays
-   * held until its lease ends.
+   * Whether the schedule is at rest: no message is in flight, and has not been for longer than any pause of a process.
+   * A lock whose guard was purged stays held until its lease ends.
    */
   #atRest(): boolean {
     const { now, queues, tables, simulation } = this.#account;
     const { config, faultsEnd, patrol, purges, isLong } = this.#scenario;
-    // This is mostly so, and then the other conditions need not be checked.
+    // Usually a queue is not empty, and then the other conditions need not be checked.
     if (!Object.values(queues).every((queue) => queue.isEmpty)) {
       this.#restingSince = undefined;
       return false;
     }
     const isPaused = [...tables.operations.values(), ...tables.locks.values()].some(({ paused }) => paused);
-    // Only the sweep frees slots that a crash left taken, and only its patrol frees those of Targets. Only the sweep
-    // sends the event of a fan-out whose end was stored by a function that then died. The sweep may itself die in
+    // If a crash left a slot taken, only the sweep frees it, or the sweep's patrol for slots of Targets. If a function
+    // stored the end of a fan-out and then died, only the sweep sends the fan-out's event. The sweep may itself die in
     // several successive minutes.
     const operations = Object.keys(config.operations) as OperationName[];
     const needsSweep =
@@ -157,7 +160,7 @@ class Course {
       simulation.sinceStart > this.#lastEvent &&
       !(queues.group.wasPurged && [...tables.locks.values()].some((lock) => isHeld(lock, now)));
     this.#restingSince = isQuiet ? (this.#restingSince ?? now) : undefined;
-    // The next sweep has to see the last action of a paused process.
+    // The next sweep must read what a paused process wrote last.
     const enough = purges.length > 0 || isLong ? DOCTOR_KNOWS : LONGEST_PAUSE + 2 * MINUTE;
     return this.#restingSince !== undefined && now - this.#restingSince > enough;
   }
@@ -207,8 +210,8 @@ class Course {
   }
 
   /**
-   * Checked each minute, since the schedule may come to rest only hours later. @param isStopped whether the elect
-   * function or the sweep stands still
+   * Runs each minute, because the schedule may come to rest only hours later.
+   * @param isStopped whether the elect function or the sweep stands still
    */
   #lookForForgotten(isStopped: boolean): void {
     const { simulation, seen, now } = this.#account;
@@ -232,14 +235,14 @@ class Course {
   }
 }
 
-/** The schedule cannot be at rest before this time, in ms from the start. */
+/** The time of the last event, in ms from the start. The schedule cannot be at rest before. */
 const lastEventOf = (scenario: Scenario): Millis => {
   const { sends, redrives, purges, pauses = [], changes = [], faultsEnd, outages = [], stops = [] } = scenario;
   return Math.max(
     0,
     ...[...sends, ...redrives, ...changes].map(({ at }) => at),
     ...pauses.map(({ at, lasts }) => at + lasts),
-    // The doctor finds what a purge left once faults no longer interrupt it.
+    // The doctor repairs what a purge left only when faults no longer interrupt the doctor.
     ...(purges.length > 0 ? [...purges, faultsEnd] : []),
     ...(scenario.sendsAgain ?? []),
     ...(scenario.isLong ? [faultsEnd] : []),

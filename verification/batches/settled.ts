@@ -1,6 +1,6 @@
 /**
  * Promises about settled tasks, which ended while they waited: expired, superseded or cancelled. Each was settled for a
- * valid reason, is not called, and its callback is sent.
+ * valid reason and is not called, and its callback is sent.
  */
 
 import { operationFor } from '../../src/domain/config/resolved.ts';
@@ -55,7 +55,7 @@ const checkSuperseded = (tasks: ReadonlyMap<TaskId, Task>, task: Task, by: TaskI
   });
 };
 
-/** Ages are compared by the stored values, so the stored values must be those of the message. */
+/** Ages are compared by the stored values, so the stored values must equal those of the message. */
 const checkAges = ({ tables, sent, config }: Evidence): void => {
   const messages = Map.groupBy(
     sent.flatMap((message) => {

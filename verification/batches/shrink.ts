@@ -5,27 +5,30 @@ import { runSchedule } from './schedule.ts';
 
 interface Effort {
   /**
-   * How many seeds a smaller schedule is tried with before it counts as one that holds its promises. It draws other
-   * random numbers than the larger one.
+   * The number of seeds with which a smaller schedule is run before it counts as one that keeps its promises. A smaller
+   * schedule draws other random numbers than the larger one.
    */
   readonly chances: number;
-  /** The most schedules to run. A number, and not a time, makes the result reproducible. */
+  /** The most schedules to run. This is a number and not a time, so that the result is reproducible. */
   readonly runs: number;
 }
 
-/** First remove what needs no luck. The second pass, with a small schedule, tries many seeds. */
+/**
+ * The first pass removes what can be removed with few seeds. The second pass starts from a small schedule and tries
+ * many seeds.
+ */
 const EFFORTS: readonly Effort[] = [
   { chances: 1, runs: 800 },
   { chances: 20, runs: 4_000 },
 ];
 
-/** The text of a promise, without its subject. */
+/** The promise in a message, without the subject that the message names. */
 export const promiseOf = (message: string): string => message.split(':', 1)[0] as string;
 
 /**
- * The smallest scenario found that breaks the same promise: with fewer messages, flushes, cancels, pauses, changes of
- * the configuration, redrives, purges and faults, with exact clocks, and without the patrol. The result is
- * reproducible. A scenario that breaks no promise is returned unchanged.
+ * The smallest scenario found that breaks the same promise. It has fewer messages, flushes, cancels, pauses, changes of
+ * the configuration, redrives, purges and faults, exact clocks, and no patrol. The result is reproducible. A scenario
+ * that breaks no promise is returned unchanged.
  */
 export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   const { violation, happened } = await runSchedule(scenario);
@@ -35,7 +38,7 @@ export const shrink = async (scenario: Scenario): Promise<Scenario> => {
   return smallest;
 };
 
-/** Elements of these lists are removed. */
+/** The lists from which elements are removed. */
 const LISTS = ['sends', 'script', 'redrives', 'flushes', 'cancels', 'pauses', 'changes', 'purges'] as const;
 
 const smaller = async (scenario: Scenario, broken: string, { chances, runs }: Effort): Promise<Scenario> => {

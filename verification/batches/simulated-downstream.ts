@@ -1,4 +1,4 @@
-/** A batch API in virtual time that gives any answer that a real one might give. */
+/** A simulated batch API in virtual time. It gives any answer that a real one might give. */
 
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
@@ -12,27 +12,29 @@ import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 
-/** The downstream in the configuration. The simulated one takes its place. */
+/** The downstream that is configured. The simulated downstream is called instead. */
 export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
 
 interface DownstreamWorld {
   readonly chaos: Chaos;
-  /** The run of the function that calls. */
+  /** The invocation that calls the downstream. */
   readonly name: string;
   readonly random: Random;
   readonly log: CallLog;
   readonly gate: Gate;
   readonly config: Config;
-  /** Called with each call as it arrives. */
+  /** Called when a call arrives. */
   readonly onCall?: (call: LoggedCall) => void;
-  /** The queue to which jobs report, if there are any. */
+  /** The queue to which jobs report, if the downstream starts jobs. */
   readonly jobs?: SimulatedQueue;
 }
 
-/** Most calls are answered within this time. */
+/** The time within which most calls are answered. */
 const SOON: Millis = 3_000;
 
-/** A call takes up to its operation's timeout. A call that would take longer gets no answer. */
+/**
+ * The simulated downstream. A call takes up to its operation's timeout. A call that would take longer gets no answer.
+ */
 export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
   const { random, log, gate, config, name: by } = world;
   const { scheduler } = world.chaos;
@@ -60,7 +62,9 @@ export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
   };
 };
 
-/** As in the real downstream adapters. It is unknown whether the work was done. */
+/**
+ * As in the real downstream adapters: without an answer it is unknown whether the downstream has processed the call.
+ */
 const noAnswer = (timeout: Millis): Answer => ({
   kind: 'unavailable',
   reason: `no answer within ${timeout} ms`,
@@ -69,13 +73,13 @@ const noAnswer = (timeout: Millis): Answer => ({
 
 /** The behaviour of the downstream in a schedule. */
 interface Behaviour {
-  /** The share of tasks that make every call with them fail. */
+  /** The share of tasks that make every call fail that includes them. */
   readonly poisoned: number;
   /** The most items that it accepts in a call. */
   readonly mostItems: number;
-  /** The share of calls that it reports later. */
+  /** The share of calls whose results a job reports later. */
   readonly pending: number;
-  /** When it is down, and whether the configuration is the cause. */
+  /** When the downstream is down, and whether the configuration is the cause. */
   readonly down: { readonly from: Millis; readonly until: Millis; readonly isMisconfigured: boolean };
 }
 
@@ -90,7 +94,7 @@ const behaviourOf = (chaos: Chaos): Behaviour => {
   };
 };
 
-/** Whether calls with this task are refused, as its id determines. */
+/** Whether calls with this task are refused. This depends only on the task's id. */
 const isPoisoned = (chaos: Chaos, id: TaskId): boolean =>
   chaos.chanceOf(`poison in ${id}`).chance(behaviourOf(chaos).poisoned);
 
@@ -127,14 +131,14 @@ const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
   return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
 };
 
-/** Results of most items. Some results ask for a retry. */
+/** Results of most items. Some of these results ask for a retry. */
 const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {
   const answers = new Map<TaskId, ItemAnswer>();
   for (const { id } of items) if (random.chance(0.9)) answers.set(id, randomItem(random.int(1, 4)));
   return answers;
 };
 
-/** The status of each input of a merged call. Some inputs are left out. */
+/** A status for most inputs of a merged call. Some inputs are left out. */
 const randomInputs = (random: Random, inputs: readonly string[]): string =>
   JSON.stringify(
     inputs
@@ -151,16 +155,19 @@ const randomItem = (kind: number): ItemAnswer => {
   return { status: 'succeeded', result: '{"ok":true}' };
 };
 
-/** The answer in place of results that are too large. The work was done. */
+/** The answer that replaces results that are too large. The downstream has processed the call. */
 const TOO_LARGE: Answer = { kind: 'refused', reason: 'answered 200 with more than is read', suspect: 'its-answer' };
 
-/** The most that one answer may contain, in units of a small result. It is limited in every sixth schedule. */
+/**
+ * The largest total size of the results in one answer, in units of a small result. It is limited in every sixth
+ * schedule.
+ */
 const mostOf = (chaos: Chaos): number => {
   const random = chaos.chanceOf('how large answers may be');
   return random.chance(1 / 6) ? random.pick([2, 4, 7]) : Number.POSITIVE_INFINITY;
 };
 
-/** The size of a task's result, as its id determines. One in ten is too large for any answer. */
+/** The size of a task's result, which depends only on the task's id. One in ten is too large for any answer. */
 const sizeOf = (chaos: Chaos, id: TaskId): number =>
   chaos.chanceOf(`result of ${id}`).pick([1, 1, 1, 1, 1, 1, 2, 2, 2, 8]);
 
@@ -173,7 +180,10 @@ const asReceived = (chaos: Chaos, { items }: Call, answer: Answer): Answer => {
   return size > most ? TOO_LARGE : answer;
 };
 
-/** Lets a job report at once, in time, after its deadline or never, in one message or in several, some twice. */
+/**
+ * Lets a job report at once, in time, after its deadline or never. The job reports in one message or in several, and
+ * some messages are sent twice.
+ */
 const reportLater = (world: DownstreamWorld, call: Call): void => {
   const { random, chaos, config } = world;
   if (random.chance(0.1)) return;
@@ -193,7 +203,7 @@ const halves = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
   return [items.slice(0, middle), items.slice(middle)];
 };
 
-/** @param results of some items; undefined if all have succeeded, since a report may omit them then */
+/** @param results results of some items; undefined if all items have succeeded, because a report may then omit them */
 const report = (
   { log, jobs, chaos }: DownstreamWorld,
   { batchId }: Call,

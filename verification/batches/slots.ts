@@ -1,6 +1,6 @@
 /**
- * Invariants of slots, pauses and waiting Targets, checked after every write: caps are kept, a paused operation or
- * Target begins no batch, and a batch is opened and called only while it holds a slot. It also measures how long a
+ * Invariants of slots, pauses and waiting Targets, checked after every write. Caps are kept. A paused operation or
+ * Target begins no batch. A batch is opened and called only while it holds a slot. The watcher also measures how long a
  * Target waits although a slot is free.
  */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
@@ -19,7 +19,7 @@ import type { Idle } from './evidence.ts';
 type SlotWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 
 /**
- * @param idle receives how long a Target waited although a slot was free
+ * @param idle the watcher writes here how long a Target waited although a slot was free
  * @param slotsPerPage the most slots of a row
  */
 export const watchSlots = (
@@ -52,9 +52,12 @@ export const watchSlots = (
     for (const slot of before) if (!after.includes(slot)) takenAt.delete(slot);
     for (const slot of after) if (!before.includes(slot)) takenAt.set(slot, now());
   };
-  /** A batch is opened and called only while it holds a slot, so a bound for slots is also a bound for batches. */
+  /**
+   * Checks the number of taken slots. A batch is opened and called only while it holds a slot, so a limit of slots also
+   * limits batches.
+   */
   const checkCap = (operation: OperationName, before: readonly Slot[], after: readonly Slot[]): void => {
-    // A write that only frees slots begins no batch.
+    // A write that only frees slots does not begin a batch.
     if (after.every((slot) => before.includes(slot))) return;
     // Two deliveries of a guard may take the same slot on two pages.
     const slots = [...new Set(slotsIn(tables, operation))];
@@ -65,7 +68,8 @@ export const watchSlots = (
   return {
     lock: (target, before, after) => {
       checkOpened(tables, configs.recent(now()), target, before, after);
-      // When a Target gets a cap, all its batches in flight are counted in its row, however many there are.
+      // When a Target gets a cap, all its batches in flight are counted in its row, even if their number exceeds the
+      // cap.
       const isMore = (after.inFlight?.length ?? 0) > (before.inFlight?.length ?? 0);
       if (isMore && after.openBatch !== before.openBatch) checkRow(after.inFlight ?? []);
       if (after.paused) wasPaused.add(target);
@@ -111,7 +115,7 @@ const checkOpened = (
   });
 };
 
-/** A handler that found its Target paused may be slow, and free the slot after the Target was resumed. */
+/** A handler that found its Target paused may be slow and free the slot after the Target was resumed. */
 const checkFreed = (
   tables: Tables,
   wasPaused: ReadonlySet<Target>,
@@ -140,7 +144,7 @@ export const checkHoldsSlot = (tables: Tables, config: Config, { batchId, operat
 
 /**
  * No call is made while a person has paused the operation or the Target. An attempt that began before the pause may
- * continue until its function ends. A circuit's pause is left out, since it may end early by a fast clock.
+ * continue until its function ends. A circuit's pause is left out, because a fast clock may end it early.
  */
 export const checkPause = (tables: Tables, config: Config, { batchId, operation, target }: Call, now: Millis): void => {
   const began = now - handlerTimeout(config) - 2 * CLOCK_SKEW;
@@ -151,13 +155,13 @@ export const checkPause = (tables: Tables, config: Config, { batchId, operation,
     });
 };
 
-/** Whether a batch is between its attempts, and the next one is due. */
+/** Whether a batch is between two attempts and the next attempt is due. */
 const isIdle = (batch: Batch | undefined, now: Millis): boolean =>
   batch?.status === 'sealed' || (batch?.status === 'in-progress' && batch.runUntil < now);
 
 /**
- * Whether the batch of a slot has nothing to do until its Target is resumed. A job may be under way for some of its
- * tasks while others wait.
+ * Whether the batch of a slot has nothing to do until its Target is resumed. A batch with a job in progress still needs
+ * its slot, even if the batch's other tasks wait.
  */
 const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
   const batch = tables.batches.get(batchOfSlot(slot));
@@ -165,7 +169,7 @@ const isLent = (tables: Tables, slot: Slot, now: Millis): boolean => {
   return tables.locks.get(parseSlot(slot).target)?.paused !== undefined && isIdle(batch, now) && !isUnderWay;
 };
 
-/** Whether a Target, or a batch, in the slot queue would continue if it were woken, since a slot is free. */
+/** Whether a Target or batch in the slot queue would continue if it were woken, because a slot is free. */
 const targetWaitsDespiteFreeSlot = (
   tables: Tables,
   config: Config,
@@ -178,9 +182,9 @@ const targetWaitsDespiteFreeSlot = (
   const { total, perTarget } = configured.concurrency;
   const { circuit } = configured;
   const { paused, failures = 0 } = tables.operations.get(operation) ?? {};
-  // The circuit is half-open: one batch tries first whether the downstream is available again.
+  // The circuit is half-open: only one batch is called, to find out whether the downstream has recovered.
   if (circuit && failures >= circuit.failures) return false;
-  // A circuit's pause is over when its time is, whether or not a message has ended it.
+  // A circuit's pause is over at its end time, even if no message has ended it.
   const isPaused = paused !== undefined && (paused.until ?? Number.POSITIVE_INFINITY) > now();
   if (isPaused || (total !== null && taken >= total)) return false;
   return [...(tables.waitingTargets.get(operation)?.values() ?? [])].some(({ target, fence, batch }) => {

@@ -1,4 +1,4 @@
-/** A promise about Targets that share the slots of an operation: no busy Target starves a waiting one. */
+/** A promise about Targets that share the slots of an operation: a busy Target never starves a waiting Target. */
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { waitEnd } from '../../src/domain/batches/policy.ts';
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
@@ -7,8 +7,9 @@ import { demand } from '../../src/virtual/violation.ts';
 import { type Evidence, waitsOf } from './evidence.ts';
 
 /**
- * How many batches of one Target with younger tasks may begin while another Target waits for a slot. Two waiting
- * Targets are woken with equal chances, so this many in a row have a chance of about one in a million.
+ * The number of batches of one Target with younger tasks that may begin while another Target waits for a slot. Of two
+ * waiting Targets, each is woken first with equal probability. The probability that one of them is first this many
+ * times in a row is about one in a million.
  */
 const PASSES = 20;
 
@@ -36,7 +37,7 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
       const since = waitsSince(evidence, batch, own);
       const oldest = oldestOf(evidence, batch);
       for (const others of mayPass) {
-        // A batch with older tasks rightly comes first.
+        // A batch with older tasks may come first.
         const passing = others.filter(
           (other) => other.createdAt > since && other.createdAt < batch.createdAt && oldestOf(evidence, other) > oldest,
         );
@@ -52,8 +53,8 @@ const checkOperation = (evidence: Evidence, operation: OperationName, batches: r
 };
 
 /**
- * Since when only the operation's slots kept the batch waiting: it was due, and the Target's batches before it were
- * over.
+ * The time since which the batch waited only for a slot of the operation: the batch was due, and the Target's earlier
+ * batches were over.
  */
 const waitsSince = ({ config, tables }: Evidence, batch: Batch, own: readonly Batch[]): Millis => {
   const policy = operationFor(config, batch.operation).batch;

@@ -1,6 +1,6 @@
 /**
- * Promises about sweeps in schedules without faults: each sweep ends in time and reaches its patrol, which runs last,
- * and the patrol finds Targets that are missing in the slot queue.
+ * Promises about sweeps in schedules without faults. Each sweep ends in time and reaches its patrol, which runs last.
+ * The patrol finds Targets that are missing in the slot queue.
  */
 import { isHeld } from '../../src/domain/batches/lock.ts';
 import type { Millis, Target } from '../../src/domain/ids.ts';
@@ -11,7 +11,7 @@ import type { Locks } from '../../src/ports/locks.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Evidence, SeenSweep } from './evidence.ts';
 
-/** Locks that note when the patrol reads Targets. */
+/** Locks that record in `sweep` that the patrol reads Targets. */
 export const notingPatrol = (locks: Locks, sweep: SeenSweep): Locks => ({
   ...locks,
   targets: (...asked) => {
@@ -21,14 +21,14 @@ export const notingPatrol = (locks: Locks, sweep: SeenSweep): Locks => ({
 });
 
 /**
- * Slowness of a request from which a sweep may exceed its time, in ms. A page of Targets needs several requests one
- * after the other, which must end within the seconds that a sweep reserves.
+ * The extra time of a request, in ms, with which a sweep may exceed its own time. A page of Targets needs several
+ * requests one after another, which must end within the seconds that a sweep reserves.
  */
 const SLOW: Millis = 500;
 
-/** However slow its requests are, a sweep must reach its patrol. @throws Violation */
+/** A sweep must reach its patrol, however slow the sweep's requests are. @throws Violation */
 export const checkSweeps = ({ seen: { sweeps } }: Evidence): void => {
-  // The last sweep may still run.
+  // The last sweep may still be running.
   for (const [minute, { hasEnded, hasPatrolled, slowness }] of sweeps.slice(0, -1).entries()) {
     demand(hasEnded || slowness > SLOW, 'a sweep ends within its timeout', { minute });
     demand(hasPatrolled, 'every sweep reaches its patrol', { minute });
@@ -39,14 +39,15 @@ export const checkSweeps = ({ seen: { sweeps } }: Evidence): void => {
 export const PATROLLED_AT_ONCE = 100;
 
 /**
- * At each call, searches all Targets for forgotten ones. A forgotten Target waits for a free slot but has no row in the
- * slot queue, because the message that should have woken it was lost. Only the patrol finds it.
+ * Each call of the returned function searches all Targets for forgotten ones. A forgotten Target waits for a free slot
+ * but has no row in the slot queue, because the message that should have woken it was lost. Only the patrol finds such
+ * a Target.
  *
- * @returns the longest time for which a Target has been forgotten, in ms. Time in which the elect function or the sweep
- * stands still does not count
+ * @returns the longest time for which a Target has been forgotten, in ms, without the time in which the elect function
+ * or the sweep stands still
  */
 export const watchForgotten = (tables: Tables): ((now: Millis, isStopped: boolean) => Millis) => {
-  // The fence is compared too, since a leader between two calls ends the earlier time.
+  // The fence is stored too: if it differs at the next call, a leader ran in between, and the time starts again.
   const since = new Map<Target, { readonly fence: number; readonly at: Millis }>();
   return (now, isStopped) => {
     if (isStopped) {
@@ -68,7 +69,7 @@ const keyOf = ({ target, fence }: Pick<WaitingTarget, 'target' | 'fence'>): stri
 
 /** @throws Violation */
 export const checkForgotten = ({ configs, tables, seen, mayBeForgotten }: Evidence): void => {
-  // With a cap per Target, a Target may rightly wait for one of its own batches.
+  // With a cap per Target, a Target may wait for one of its own batches.
   const isFull = configs.all
     .flatMap(({ config }) => Object.values(config.operations))
     .some(({ concurrency: { perTarget } }) => perTarget !== null);

@@ -1,6 +1,6 @@
 /**
  * Simulates DynamoDB's time to live. Rows are deleted some time after they have expired, and not all at once. "Expired
- * items are typically deleted within a few days", and are read as any other until then.
+ * items are typically deleted within a few days"; until then they are read like other rows.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
 import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
@@ -15,7 +15,7 @@ import { demand } from '../../src/virtual/violation.ts';
 import type { CallLog } from './call-log.ts';
 import type { Seen } from './evidence.ts';
 
-/** A deleted row, and when it was deleted. */
+/** A deleted row, and the time when it was deleted. */
 interface Gone<Row> {
   readonly row: Row;
   readonly at: Millis;
@@ -26,7 +26,7 @@ export interface Expired {
   readonly tasks: Gone<Task>[];
   readonly batches: Gone<Batch>[];
   readonly locks: Gone<Target>[];
-  /** The deleted tasks that were included in a call before. */
+  /** The deleted tasks that were included in a call before their deletion. */
   readonly tried: Set<Task>;
   /** The tasks of the deleted payloads. */
   readonly payloads: Gone<TaskId>[];
@@ -35,10 +35,10 @@ export interface Expired {
 export const nothingExpired = (): Expired => ({ tasks: [], tried: new Set(), batches: [], locks: [], payloads: [] });
 
 const HOUR: Millis = 60 * MINUTE;
-/** The most time between a row's expiry and its deletion, in ms; one is drawn for each row. */
+/** The longest times between a row's expiry and its deletion, in ms. One of them is drawn for each row. */
 const LATE: readonly Millis[] = [MINUTE, HOUR, 48 * HOUR, 10 * 24 * HOUR];
 
-/** Deletes rows whose time has come. @throws Violation if a row must not be deleted */
+/** Deletes rows that have expired. @throws Violation if a row must not be deleted */
 export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, expired: Expired): void => {
   const { now } = chaos.scheduler;
   const isOver = (key: string, expires: number): boolean => {
@@ -83,7 +83,7 @@ export const deleteExpired = (tables: Tables, { tried }: CallLog, chaos: Chaos, 
   for (const target of over('lock', tables.expiries.locks)) {
     const lock = tables.locks.get(target);
     const { paused, openBatch, inFlight, blocked } = lock ?? NO_LOCK;
-    // Slots on pages do not need the lock row.
+    // Slots on pages exist without the lock row, so they need not be free.
     const isFree = (paused ?? openBatch ?? blocked) === undefined && (inFlight ?? []).length === 0;
     demand(
       isFree,
@@ -108,8 +108,8 @@ interface Known {
 const endedBy = ({ state }: Task, moment: Millis): boolean => 'finishedAt' in state && state.finishedAt <= moment;
 
 /**
- * Deletes all tasks and batches that had ended at `moment`, and all records about them. The judges then see only the
- * tasks that use the ids again.
+ * Deletes all tasks and batches that had ended at `moment`, and all records about them. After that, the judges see only
+ * the tasks that use the ids again.
  *
  * @returns the deleted tasks
  */

@@ -1,7 +1,7 @@
 /**
- * Gives each life of a task, and each batch, a unique name. An id may be used again once its task has expired, and a
- * Target's fences begin again at 1 once its lock row has expired. The judges identify tasks and batches by name. With
- * unique names, the judges of short schedules work for schedules of months too.
+ * Gives each life of a task, and each batch, a unique name. An id may be used again once its task has expired. A
+ * Target's fences begin again at 1 once its lock row has expired. The judges identify tasks and batches by name, so
+ * with unique names the judges of short schedules also work for schedules of months.
  */
 
 import type { Batch } from '../../src/domain/batches/batch.ts';
@@ -27,30 +27,33 @@ import type { Tables } from '../../src/memory/tables.ts';
 import type { Evidence } from './evidence.ts';
 import type { Expired } from './time-to-live.ts';
 
-/** A message, with each time when a function received it. */
+/** A message, with all times at which a function received it. */
 export interface Sent extends ReceivedMessage {
   readonly receivedAt: readonly Millis[];
 }
 
 interface Life {
   readonly task: Task;
-  /** The name that the judges use. The last life keeps its id. */
+  /** The name that the judges use. For the last life with an id, the name is the id. */
   readonly name: TaskId;
   /** When its row was deleted. */
   readonly until: Millis;
 }
 
 /**
- * By how much two clocks may differ: the one that says when a task began, and the one that says when an event happened.
+ * The most by which two clocks may differ: the clock by which a task began, and the clock by which an event happened.
  */
 const SKEW: Millis = 2 * MINUTE;
 
 class Lives {
   readonly #lives: ReadonlyMap<TaskId, readonly Life[]>;
   readonly #locks: Expired['locks'];
-  /** When rows of a batch were deleted that a new row followed, because the lock still named the batch as open. */
+  /**
+   * When a batch's rows were deleted if a new row of the same batch followed, because the lock still named the batch as
+   * open.
+   */
   readonly #rowsBefore: ReadonlyMap<BatchId, readonly Millis[]>;
-  /** The names of candidates, by the name of their batch. */
+  /** The names of the candidates of each batch, by the name of the batch. */
   readonly #candidates = new Map<BatchId, ReadonlyMap<TaskId, TaskId>>();
 
   constructor(tables: Tables, expired: Expired) {
@@ -78,7 +81,7 @@ class Lives {
     );
   }
 
-  /** All lives of an id. */
+  /** All lives with an id. */
   all(id: TaskId): readonly Life[] {
     return this.#lives.get(id) ?? [];
   }
@@ -88,14 +91,14 @@ class Lives {
     return this.all(id).findLast(({ task }) => task.createdAt <= run)?.name ?? id;
   }
 
-  /** The life that had begun at a moment. */
+  /** The life that had begun by a moment. */
   at(id: TaskId, moment: Millis): TaskId {
     return this.all(id).findLast(({ task }) => task.createdAt <= moment + SKEW)?.name ?? id;
   }
 
   /**
-   * The name of a batch, given its id and a time at which it existed. A Target's lock is deleted only long after its
-   * last batch.
+   * The name of a batch, given its id and a time at which the batch existed. A Target's lock is deleted only long after
+   * the Target's last batch.
    */
   batchAt(id: BatchId, moment: Millis): BatchId {
     const target = id.split('#').slice(0, -2).join('#') as Target;
@@ -125,7 +128,8 @@ class Lives {
   }
 
   /**
-   * The message, renamed to the life that it began or repeats. A refused message is renamed to a life of another task.
+   * The message, renamed after the life that it began or repeats. A refused message is renamed after a life of another
+   * task.
    */
   message(
     { messageId, body, sentAt }: Sent,
@@ -144,10 +148,10 @@ class Lives {
   }
 
   /**
-   * The message, renamed to each later life that it began. It may be received again after its task has expired, because
-   * the function that registered the task stood still before deleting the message.
+   * The message, renamed after each later life that it began. A message may be received again after its task has
+   * expired, if the function that registered the task stood still before it deleted the message.
    *
-   * @param first the message that is known already
+   * @param first the message that is already in the evidence
    */
   messagesAgain(
     { messageId, body, sentAt, receivedAt }: Sent,
@@ -186,7 +190,7 @@ class Lives {
     return { ...task, state: { ...state, ...inBatch, ...superseded } as Task['state'] };
   }
 
-  /** Batches that finished only after the row of a member had expired. */
+  /** Batches that finished after the row of a member had expired. */
   outlivedIn(batches: readonly Batch[]): ReadonlySet<BatchId> {
     const until = new Map([...this.#lives.values()].flat().map((life) => [life.name, life.until]));
     const isOutlived = ({ candidates, finishedAt = 0 }: Batch): boolean =>
@@ -203,7 +207,10 @@ class Lives {
   }
 }
 
-/** All names have the same length, so that renaming does not change the size of a batch in bytes. */
+/**
+ * Gives each life a name. All names have the same length, so that renaming does not change the size of a batch in
+ * bytes.
+ */
 const named = (id: TaskId, rows: readonly Omit<Life, 'name'>[]): readonly Life[] => {
   const lives = rows.toSorted((a, b) => a.task.createdAt - b.task.createdAt);
   return lives.map((life, index) => ({

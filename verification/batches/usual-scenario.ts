@@ -13,7 +13,7 @@ import { NOWHERE } from './simulated-downstream.ts';
 
 const OPERATION = 'ship' as OperationName;
 
-/** A random scenario. The same seed gives the same scenario. In every fifth, tasks are items of a fan-out. */
+/** A random scenario. The same seed gives the same scenario. In every fifth scenario, tasks are items of a fan-out. */
 export const scenarioOf = (seed: number): Scenario => (seed % 5 === 0 ? fanningOut(ofTasks(seed)) : ofTasks(seed));
 
 const ofTasks = (seed: number): Scenario => {
@@ -64,8 +64,8 @@ const ofTasks = (seed: number): Scenario => {
 };
 
 /**
- * In every fourth schedule a producer counts versions, which need not grow with time. In every sixth SQS delivers some
- * messages minutes or hours late. Copies of one message have the same version.
+ * In every fourth schedule a producer numbers the versions of a task, and the numbers need not grow with time. In every
+ * sixth schedule SQS delivers some messages minutes or hours late. Copies of one message have the same version.
  */
 const outOfOrder = (seed: number, sends: Scenario['sends']): Scenario['sends'] => {
   const random = seeded(seed ^ 0x01de);
@@ -83,7 +83,7 @@ const withVersion = (body: string, seed: number): string =>
     return random.chance(0.8) ? `${start},"version":${random.int(1, 4)}` : start;
   });
 
-/** Calls that may be down together: those of a table, or those that write the results of calls. */
+/** Requests that fail together in an outage: all requests to a table, or all that write the results of calls. */
 const MAY_BE_DOWN: readonly (readonly string[])[] = [
   ['tasks.finish', 'tasks.touch'],
   ['tasks.'],
@@ -94,9 +94,9 @@ const MAY_BE_DOWN: readonly (readonly string[])[] = [
 ];
 
 /**
- * In every fifth schedule there is an outage. It takes at most ten minutes if messages may be delivered twice. Messages
- * that wait during an outage are redriven again and again. If every fifth delivery is doubled, an hour would yield a
- * hundred thousand messages.
+ * In every fifth schedule there is an outage. It takes at most ten minutes if messages may be delivered twice: messages
+ * that wait during an outage are delivered again and again, so an outage of an hour with every fifth delivery doubled
+ * would yield a hundred thousand messages.
  */
 const outages = (seed: number, span: Millis, { duplicate, undeleted }: FaultRates): readonly Outage[] => {
   const random = seeded(seed ^ 0x0d0e);
@@ -140,8 +140,8 @@ export const capsChanging = (random: Random, span: Millis, shards: number): read
   });
 
 /**
- * Most messages name their task. The other tasks are named after their SQS message. Some payloads are too large for the
- * task's row.
+ * The body of a message. Most messages name their task; the other tasks are named after their SQS message. Some
+ * payloads are too large for the task's row.
  */
 const body = (n: number, depot: number, random: Random): string => {
   const correlationId = random.chance(0.2) ? 'c'.repeat(random.int(1, 60)) : undefined;
@@ -161,7 +161,7 @@ const body = (n: number, depot: number, random: Random): string => {
 const oddSends = (random: Random, sends: Scenario['sends']): Scenario['sends'] => {
   const again = sends
     .filter(() => random.chance(0.15))
-    // The same task as another producer might send it. Its row would be smaller.
+    // The same task, as another producer might send it. The task's row would be smaller.
     .map(({ at, body }) => ({ at: at + random.int(0, 100_000), body: body.replace(/"correlationId":"c+",/, '') }));
   const conflicts = sends
     .filter(() => random.chance(0.05))
@@ -196,7 +196,7 @@ const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'ca
   };
 };
 
-/** How register messages are gathered, from a random stream of its own. */
+/** How register messages are gathered, drawn from a separate random stream. */
 const gathering = (seed: number): RegisterPolicy => {
   const random = seeded(seed ^ 0x6a7e);
   return random.chance(0.75)
@@ -206,7 +206,7 @@ const gathering = (seed: number): RegisterPolicy => {
 
 const ops = { kind: 'queue', name: 'ops' } as const;
 
-/** How batches are handled, from a random stream of its own. */
+/** How batches are handled, drawn from a separate random stream. */
 const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callbacks' | 'rateLimit' | 'circuit'> => {
   const random = seeded(seed ^ 0xca11);
   const destination = (): string | null => random.pick([null, 'ops']);

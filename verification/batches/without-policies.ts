@@ -1,4 +1,7 @@
-/** A schedule of plain tasks, to examine one feature alone, or to compare with a system that has no other features. */
+/**
+ * Schedules of plain tasks, to examine one feature alone, or to compare Groupage with a system that has no other
+ * features.
+ */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import { isObject, parseJson } from '../../src/util/json-text.ts';
