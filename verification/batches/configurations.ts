@@ -108,8 +108,8 @@ export class Configurations {
 
   /**
    * Whether the batches that began at these moments and are not over are within the cap of some configuration that a
-   * running function may have. A batch that may have begun under another configuration counts only towards the largest cap,
-   * because a lowered cap does not end batches.
+   * running function may have. A batch that may have begun under another configuration counts only towards the largest
+   * cap, because a lowered cap does not end batches.
    *
    * @param most the cap of a configuration; null if it has no cap, undefined if the operation is removed
    */

@@ -1,7 +1,7 @@
 /**
- * Records each event, and checks the promises about deliveries: no event is given up too early, every event is
- * delivered or given up, a healthy destination gets its events soon however many other destinations fail, and a failed
- * one is called seldom.
+ * Records each event, and checks the promises about deliveries. No event is given up too early. Every event is
+ * delivered or given up. A healthy destination gets its events soon, however many other destinations fail. A failed
+ * destination is called seldom.
  */
 
 import { COOL_DOWN } from '../../src/domain/callbacks/share.ts';
@@ -11,21 +11,21 @@ import { START } from '../../src/virtual/trace.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { DeliveryScenario, Receiver } from './scenario.ts';
 
-/** One event. */
+/** An event for a destination. */
 export interface Sent {
   readonly id: string;
   readonly to: string;
-  /** `about`: when its task ended. `at`: when it was put into the queue, or among the dead letters. */
+  /** `about`: when the event's task ended. `at`: when the event was put into the queue or among the dead letters. */
   readonly about: Millis;
   readonly at: Millis;
   takenAt?: Millis;
   givenUpAt?: Millis;
 }
 
-/** When each event was sent, taken and given up, recorded without the code under test. */
+/** Records when each event was sent, taken and given up, without the code under test. */
 export class Ledger {
   readonly sent = new Map<string, Sent>();
-  /** When each destination was called. */
+  /** The times of the calls to each destination. */
   readonly calls = new Map<string, Millis[]>();
 
   called(name: string, at: Millis): void {
@@ -47,11 +47,11 @@ const SOON: Millis = 10 * SECOND;
 /** The time within which a dead letter is redriven without faults. */
 const SWEPT: Millis = 3 * MINUTE;
 /**
- * The time within which a destination that has recovered gets its waiting events: several of the longest delays, and
- * the longest time for which a circuit stays open.
+ * The time within which a recovered destination gets its waiting events: several of the longest delays, and the longest
+ * time for which a circuit stays open.
  */
 const RECOVERED: Millis = 60 * MINUTE;
-/** The time after which a circuit is open: some calls of one event after the other. */
+/** The time after which failures have opened a circuit: some calls about one event, one after another. */
 const NOTICED: Millis = 8 * MINUTE;
 
 export const checkGivenUp = ({ faults, receivers }: DeliveryScenario, sent: Sent | undefined, now: Millis): void => {
@@ -93,7 +93,7 @@ const checkInTime = ({ receivers }: DeliveryScenario, sent: Sent): void => {
     );
 };
 
-/** While a destination is down, it is called at most once for each time that its circuit was open. */
+/** While a destination is down, each time that its circuit has been open allows one call. */
 const checkCalls = ({ manner, recoversAt, events, name }: Receiver, calls: readonly Millis[]): void => {
   if (manner !== 'hangs' && manner !== 'unavailable') return;
   const from = START + Math.max(...events) + NOTICED;

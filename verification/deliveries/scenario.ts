@@ -1,6 +1,6 @@
 /**
- * Scenarios of deliveries from a seed: destinations that fail in several ways, and recover or never do, with every
- * fault at some rate.
+ * Scenarios of deliveries from a seed: destinations that fail in several ways and may recover, with every fault at some
+ * rate.
  */
 
 import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
@@ -22,9 +22,9 @@ export type DeliverySteps = typeof STEPS;
 /** Replacements that put a known bug back. */
 export interface Patched {
   readonly steps?: Partial<DeliverySteps>;
-  /** Changes the state of destinations in each instance of the function. */
+  /** Changes the state of destinations that each instance of the function keeps. */
   readonly sharing?: (sharing: Sharing) => Sharing;
-  /** Changes the stored state of destinations. */
+  /** Changes the state of destinations that is stored. */
   readonly shares?: (shares: Shares) => Shares;
 }
 
@@ -35,9 +35,12 @@ export interface Receiver {
   readonly name: string;
   readonly timeout: Millis;
   readonly manner: Manner;
-  /** From then on it answers quickly, in ms from the start. `never`: its events are given up. */
+  /**
+   * The time after which the destination answers quickly, in ms from the start. `never`: the events for it are given
+   * up.
+   */
   readonly recoversAt: Millis | 'never';
-  /** When its events are sent, in ms from the start. */
+  /** When events for the destination are sent, in ms from the start. */
   readonly events: readonly Millis[];
 }
 
@@ -46,7 +49,7 @@ export interface DeliveryScenario extends SimulationScenario {
   readonly receivers: readonly Receiver[];
   /** Events that an earlier release had given up and left among the dead letters. */
   readonly leftBehind: number;
-  /** Dead letters of the first receiver that were never redriven. */
+  /** The number of dead letters for the first receiver that were not redriven yet. */
   readonly fresh: number;
   /** Replacements that put a known bug back. */
   readonly patched?: Patched;

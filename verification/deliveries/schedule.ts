@@ -1,7 +1,7 @@
 /**
  * Runs one schedule of deliveries: the real steps on a queue and rows in memory, under a virtual clock. Events are
- * sent, the callback function delivers them, and the sweep runs each minute. It ends when every event is delivered or
- * given up, or at the first broken promise.
+ * sent, the callback function delivers them, and the sweep runs each minute. The schedule ends when every event is
+ * delivered or given up, or at the first broken promise.
  */
 
 import { parseCallback, printCallback } from '../../src/domain/callbacks/callback.ts';
@@ -32,14 +32,17 @@ export interface DeliveryReport extends SimulationReport {
   readonly ledger: Ledger;
 }
 
-/** A schedule that has not come to rest by then is stuck. */
+/** The longest time until a schedule comes to rest, in ms. A longer schedule is stuck. */
 const PATIENCE: Millis = CALLBACK_PATIENCE + 24 * 60 * MINUTE;
 
-/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
+/**
+ * Runs a schedule. The same scenario gives exactly the same report.
+ * @param traced whether to record a line for each event
+ */
 export const runDeliveries = (scenario: DeliveryScenario, traced = false): Promise<DeliveryReport> =>
   new DeliveryWorld(scenario, traced).run();
 
-/** An instance of the function, which keeps its state of destinations from one run to the next. */
+/** An instance of the function. It keeps its state of destinations from one invocation to the next. */
 interface Instance {
   life: Life | undefined;
   readonly sharing: Sharing;
@@ -101,7 +104,7 @@ class DeliveryWorld {
     for (const { name, events } of receivers)
       for (const [n, after] of events.entries()) {
         this.#toSend += 1;
-        // Dead letters are those sent at the start, so events begin later.
+        // The events of the start are the dead letters, so the other events begin later.
         this.#scheduler.after(after + 1, () => {
           this.#toSend -= 1;
           this.#queue.send(this.#event(`${name}-${n}`, name, this.#scheduler.now));
@@ -123,7 +126,7 @@ class DeliveryWorld {
     this.#queue.deadLetters.add(message);
   }
 
-  /** The body of a message. */
+  /** The body of the event's message. */
   #event(id: string, to: string, about: Millis): string {
     this.#ledger.sent.set(id, { id, to, about, at: this.#scheduler.now });
     const attributes = attributesOf({ id, of: 'ship', type: 'groupage.task.succeeded', subject: id, at: about });
@@ -156,7 +159,7 @@ class DeliveryWorld {
     return queue;
   }
 
-  /** Lambda ends an invocation that takes too long. Its messages come back. */
+  /** Lambda ends an invocation that takes too long. The messages of the invocation become visible again. */
   async #afterTimeout(timeout: Millis): Promise<readonly QueuedMessage[]> {
     await this.#scheduler.wait(timeout + SECOND);
     return [];
@@ -185,7 +188,7 @@ class DeliveryWorld {
     };
     const work = () => this.#steps.deliverAll(deps, received, () => {});
     const back = await attempt(this.#chaos, life.name, work, received);
-    // A run that died does not return here, so its instance is not used again.
+    // An invocation that died does not reach this line, so its instance is not used again.
     this.#free.push(instance);
     return messages.filter((message) => !back.some((each) => each.message === message));
   }

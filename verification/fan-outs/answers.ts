@@ -1,4 +1,4 @@
-/** Promises about the answers to producers and consumers: each answer is true at that moment, and stays true. */
+/** Promises about the answers to producers and consumers: each answer is true when it is given, and stays true. */
 
 import { type FanOutId, itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
@@ -10,21 +10,23 @@ import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
 import type { Delivery } from './scenario.ts';
 
-/** A fan-out before a request and at its answer. */
+/** The fan-out before a request, and when the request was answered. */
 export interface Asked {
   readonly id: FanOutId;
   readonly book: Book;
   readonly before: FanOut | undefined;
   readonly after: FanOut | undefined;
-  /** Groups that were returned to a producer before. */
+  /** The groups that earlier answers returned to producers. */
   readonly given: ReadonlySet<string>;
-  /** Whether the same call was answered with `complete` before. */
+  /** Whether an earlier answer to the same call was `complete`. */
   readonly wasSaid: boolean;
-  /** Whether its rows may already be deleted. */
+  /** Whether the rows of the fan-out may already be deleted. */
   readonly mayGo: boolean;
 }
 
-/** Whether a complete fan-out has been kept for so long that its rows are deleted, by the fastest clock. */
+/**
+ * Whether the time has passed for which an ended fan-out is kept, by the fastest clock. Its rows may then be deleted.
+ */
 export const mayGo = (fanOut: FanOut | undefined, keep: Millis, latest: Millis): boolean =>
   fanOut?.ended !== undefined && (fanOut.status === 'expired' || fanOut.ended.at + keep < latest);
 

@@ -12,7 +12,7 @@ export interface FanOutEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<string, Book>;
   readonly sentCallbacks: readonly CallbackMessage[];
-  /** The destination of events, if any. */
+  /** The destination of events; null if none is configured. */
   readonly callback: string | null;
 }
 
@@ -40,7 +40,7 @@ export const checkFanOutsAtRest = ({ tables, books, sentCallbacks, callback }: F
   demand(tables.fanOutNodes.size === 0, 'an ended fan-out leaves no rows', [...tables.fanOutNodes]);
 };
 
-/** The event is sent if a destination is configured, with the same id and content each time. */
+/** The event is sent if a destination is configured. If it is sent several times, its id and content are the same. */
 const checkNotified = (
   sentCallbacks: readonly CallbackMessage[],
   fanOut: FanOut,

@@ -1,6 +1,6 @@
 /**
- * A record of fan-outs that is kept without the code under test: reserved and acked items, from the rows as they were
- * written.
+ * A record of a fan-out's reserved and acked items. It is kept from the rows as they were written, without the code
+ * under test.
  */
 
 import type { Item } from '../../src/domain/fan-out-ids.ts';
@@ -9,7 +9,7 @@ import type { Millis } from '../../src/domain/ids.ts';
 
 interface Group {
   readonly size: number;
-  /** The first stored outcome of each acked item, by its index: whether it succeeded. */
+  /** Whether each acked item succeeded, by the item's index. The first stored outcome counts. */
   readonly done: Map<number, boolean>;
 }
 
@@ -26,20 +26,20 @@ export class Book {
   readonly groups: Group[] = [];
   /** When an item was last acked. */
   ackedAt: Millis = 0;
-  /** When the patrol first interrupted the walk that it continues. */
+  /** When the patrol first interrupted the walk that it continues later. */
   walkBeganAt: Millis | undefined;
-  /** Calls that were answered with `complete`; acks by their delivery. */
+  /** The calls that were answered with `complete`: seals, and acks by their delivery. */
   readonly saidTo = new Set<object | 'seal'>();
-  /** Groups that were returned for a token. */
+  /** The groups that were returned for each token. */
   readonly added = new Map<string, string>();
-  /** Tokens that were refused, since the fan-out was sealed or complete. */
+  /** Tokens that were refused because the fan-out was sealed or complete. */
   readonly refused = new Set<string>();
 
   constructor({ width }: NodeSize) {
     this.#width = width;
   }
 
-  /** Adds items: full groups, and one for the rest. */
+  /** Adds items: full groups, and one group for the remaining items. */
   reserve(count: number): void {
     for (let left = count; left > 0; left -= this.#width)
       this.groups.push({ size: Math.min(left, this.#width), done: new Map() });
@@ -49,7 +49,7 @@ export class Book {
     return index < (this.groups[group]?.size ?? 0);
   }
 
-  /** Counts of the groups below a node, or of all. */
+  /** Counts of the groups below a node; by default, of all groups. */
   tally(from = 0, to = this.groups.length): Tally {
     let [items, done, failed] = [0, 0, 0];
     for (let n = from; n < Math.min(to, this.groups.length); n += 1) {

@@ -53,7 +53,7 @@ export interface Consumers {
   readonly again: number;
   /** The share of acks that are not repeated if they fail. */
   readonly careless: number;
-  /** The share of acks that also name an item that does not exist. */
+  /** The share of acks that name, in addition, an item that does not exist. */
   readonly stray: number;
 }
 
@@ -113,7 +113,10 @@ const consumers = (random: Random, isLarge: boolean): Consumers => ({
   stray: random.pick([0, 0.1]),
 });
 
-/** One producer opens, adds and seals. Others may add meanwhile, seal too, or repeat the requests of another. */
+/**
+ * One producer opens, adds and seals. Meanwhile other producers may add, seal too, or repeat the requests of another
+ * producer.
+ */
 const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Random): readonly Producer[] => {
   const count = random.pick([1, 1, 2, 3]);
   const most = isLarge ? 400 : random.pick([3, 8, 30]);
@@ -141,7 +144,9 @@ const producers = (id: FanOutId, isLarge: boolean, idleOpen: Millis, random: Ran
   return [...all, ...repeated];
 };
 
-/** The same producer once more, as when a message comes twice. Sometimes it adds another number of items. */
+/**
+ * The producer, repeated as when a message is delivered twice. Sometimes the repetition adds another number of items.
+ */
 const repeatedProducer = ({ id, requests }: Producer, random: Random): Producer => ({
   id,
   requests: requests.map((request) =>
@@ -158,7 +163,7 @@ export interface Delivery {
   readonly again: boolean;
 }
 
-/** How consumers ack the added items: in any order, in parts, and some twice. */
+/** How consumers ack the added items: in any order, in parts, and some items twice. */
 export const deliveriesOf = (
   groups: readonly { readonly n: number; readonly size: number }[],
   { span, atOnce, failing, lost, again, careless, stray }: Consumers,
@@ -169,7 +174,7 @@ export const deliveriesOf = (
     if (random.chance(lost)) return [];
     return random.chance(again) ? [item, item] : [item];
   });
-  // In order, as for contiguous tasks, or shuffled.
+  // In order, as consumers of contiguous tasks ack, or shuffled.
   const ordered = random.chance(0.5)
     ? given
     : given

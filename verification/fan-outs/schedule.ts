@@ -1,7 +1,7 @@
 /**
  * Runs one schedule of fan-outs: the real steps on tables in memory, under a virtual clock. Producers and consumers
- * repeat each request until it is answered, in a process of its own. The patrol runs each minute. It ends when every
- * fan-out has ended and its rows are deleted, or at the first broken promise.
+ * repeat each request until it is answered; each request runs in a process of its own. The patrol runs each minute. The
+ * schedule ends when every fan-out has ended and its rows are deleted, or at the first broken promise.
  */
 
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -31,10 +31,13 @@ export interface FanOutReport extends ClientReport {
   readonly books: ReadonlyMap<FanOutId, Book>;
 }
 
-/** How much longer the patrol may take for a walk if it was paused in it several times, in ms. */
+/** The extra time of a walk of the patrol, in ms, if the patrol was paused several times during the walk. */
 const PAUSED: Millis = 20 * MINUTE;
 
-/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
+/**
+ * Runs a schedule. The same scenario gives exactly the same report.
+ * @param traced whether to record a line for each event
+ */
 export const runFanOuts = (scenario: FanOutScenario, traced = false): Promise<FanOutReport> =>
   new FanOutWorld(scenario, traced).run();
 
@@ -142,7 +145,7 @@ class FanOutWorld {
     await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));
   }
 
-  /** The fan-out now, to be compared with the fan-out at the answer. */
+  /** Reads the fan-out before a request. The returned function reads the fan-out again when the request is answered. */
   #before(id: FanOutId, call?: object | 'seal'): () => Asked {
     const wasSaid = call !== undefined && this.#bookOf(id).saidTo.has(call);
     const before = this.#clients.tables.fanOuts.get(id);
@@ -155,7 +158,7 @@ class FanOutWorld {
     };
   }
 
-  /** Items reach their consumers once for each answer that returned them. */
+  /** Every answer that returns items gives the items to their consumers, also if they were returned before. */
   #consume(id: FanOutId, token: string, groups: Parameters<typeof deliveriesOf>[0]): void {
     const { consumers } = this.#scenario.fanOuts.get(id) ?? {};
     if (!consumers) return;

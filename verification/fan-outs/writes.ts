@@ -1,4 +1,4 @@
-/** Invariants that must hold after every write of a fan-out's rows. The first broken one ends the schedule. */
+/** Invariants that must hold after every write of a fan-out's rows. The first broken invariant ends the schedule. */
 
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { FanOutPolicy } from '../../src/domain/config/resolved.ts';
@@ -11,7 +11,7 @@ import type { Tables } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book, Tally } from './ledger.ts';
 
-/** What the watcher needs besides the writes. */
+/** The parts of a schedule that the watcher needs, apart from the writes. */
 export interface Watched {
   readonly tables: Tables;
   readonly policy: FanOutPolicy;
@@ -19,9 +19,12 @@ export interface Watched {
   readonly sentCallbacks: readonly CallbackMessage[];
   readonly bookOf: (id: FanOutId) => Book;
   readonly now: () => Millis;
-  /** The largest deviation of a clock, in ms in both directions. */
+  /** The most by which a clock may be fast or slow, in ms. */
   readonly skew: Millis;
-  /** How long a walk of the patrol may have taken, in ms. It does not see acks in parts that it has visited. */
+  /**
+   * How long a walk of the patrol may have taken, in ms. A walk misses acks in parts of the tree that it has already
+   * visited.
+   */
   readonly lookTime: () => Millis;
 }
 
@@ -100,8 +103,8 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
 };
 
 /**
- * The most failed items before a fan-out fails fast: a number, or a share of all items once their number is fixed.
- * Shares are tenths here.
+ * The most failed items before a fan-out fails fast. This is a number, or a share of all items (in tenths) once the
+ * number of items is fixed.
  */
 const toleratedOf = ({ failFast, total }: FanOut, before: FanOut['status']): number => {
   if (!failFast) return Number.POSITIVE_INFINITY;
@@ -114,9 +117,9 @@ const checkIdle = ({ policy, skew, lookTime }: Watched, before: FanOut, { ended 
   const at = ended?.at ?? 0;
   const { ackedAt, walkBeganAt } = book;
   const subject = { before, at, ackedAt, tally: book.tally() };
-  // An addition or a seal in the meantime is always noticed.
+  // The write that ends the fan-out fails if an addition or a seal came in between.
   demand(before.touchedAt + idle < at, 'a fan-out does not expire soon after an addition or a seal', subject);
-  // An ack while the patrol walks may not be noticed.
+  // The patrol may miss an ack that is stored during the patrol's walk.
   if (ackedAt > (walkBeganAt ?? at) - lookTime() - 2 * skew) return;
   demand(ackedAt + idle < at + 2 * skew, 'a fan-out does not expire soon after an ack', subject);
   demand(before.status === 'open' || !book.isAllDone, 'a fan-out whose items are all done does not expire', subject);
@@ -162,15 +165,15 @@ export const checkNode = (
   demand(after.slots.length === group?.size, 'a group has as many slots as items were added', subject);
   for (const [index, slot] of after.slots.entries()) {
     if (slot === null || before?.slots[index] === slot) continue;
-    // A producer that was paused may write a group again that was deleted after the end, and a late ack may be stored
-    // in it.
+    // A producer that was paused may write a group again that was deleted after the fan-out's end. A late ack may then
+    // be stored in that group.
     const isPutAgain = before !== undefined && tables.fanOuts.get(id)?.ended !== undefined;
     demand(isPutAgain || !group?.done.has(index), 'the first outcome of an item stands', subject);
     group?.done.set(index, slot);
     book.ackedAt = Math.max(book.ackedAt, now());
   }
-  // The count is not compared with the record, since a paused producer may write a deleted group again. That group is
-  // deleted once more.
+  // The count is not compared with the record, because a paused producer may write a deleted group again. Such a group
+  // is deleted once more.
   demand(
     after.failed === after.slots.filter((slot) => slot === false).length,
     'a group counts its failed items',
@@ -178,7 +181,7 @@ export const checkNode = (
   );
 };
 
-/** A child's slot is set when all items below it are done, and no more can be added below it. */
+/** A child's slot is set only when all items below the child are done and no more items can be added below it. */
 const checkParent = (
   book: Book,
   width: number,
@@ -205,5 +208,7 @@ const checkParent = (
   demand(failed === sum, 'a node counts the failed items below it', subject);
 };
 
-/** The longest time for which an unpaused patrol walks one fan-out, over several runs, in ms. */
+/**
+ * The longest time of one walk over a fan-out by a patrol that is not paused, in ms. The walk may take several sweeps.
+ */
 export const LOOK_TIME: Millis = 2 * MINUTE;

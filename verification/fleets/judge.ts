@@ -1,7 +1,7 @@
 /**
- * Checks the promises of fleets at every unit of work, at every checkpoint, and in the end. The rules P5 to P8 are
- * those of the fleet: loads are even, only one node works on a partition, its lease covers the work, and checkpoints
- * are never lost or overwritten by an earlier owner.
+ * Checks the promises of fleets at every unit of work, at every checkpoint, and at the end. The rules P5 to P8 are
+ * those of the fleet: loads are even, only one node works on a partition, the node's lease covers its work, and
+ * checkpoints are never lost or overwritten by an earlier owner.
  */
 
 import type { NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
@@ -12,7 +12,7 @@ import { type FleetScenario, quietSince } from './scenario.ts';
 
 /** The time within which a fleet settles, in ms: the longest lease duration (Ttl), a long pause, and some cycles. */
 const QUIET: Millis = 10 * 60_000;
-/** If a larger share of calls fails, no time to settle can be given. */
+/** The largest share of failing calls for which the time to settle is known, 0 to 1. */
 const MANY_ERRORS = 0.1;
 
 export class Judge {
@@ -20,13 +20,16 @@ export class Judge {
   readonly #rows: FleetRows;
   readonly #isAlive: (name: string) => boolean;
   readonly #onBroken: (promise: string) => void;
-  /** The nodes that work on a unit of each partition. */
+  /** For each partition, the nodes that currently work on a unit. */
   readonly #running = new Map<PartitionId, Set<string>>();
-  /** The highest fence with which a checkpoint was stored. */
+  /** For each partition, the highest fence with which a checkpoint was stored. */
   readonly #accepted = new Map<PartitionId, number>();
-  /** The progress of the last checkpoint that an owner stored successfully. Each owner continues from there. */
+  /**
+   * For each partition, the progress of the last checkpoint that was stored successfully. The next owner continues from
+   * there.
+   */
   readonly #stored = new Map<PartitionId, number>();
-  /** The fence and the progress with which work on a partition last began. */
+  /** For each partition, the fence and the progress with which work last began. */
   readonly #begun = new Map<PartitionId, { readonly fence: number; readonly from: number }>();
   wrongCheckpoints = 0;
 
@@ -43,7 +46,7 @@ export class Judge {
   }
 
   /**
-   * P6, P7. A node that may work by its own deadline still owns the lease, and a previous owner that gave the partition
+   * P6, P7. A node that may work by its own deadline still owns the lease. A previous owner that gave the partition
    * away has ended its work.
    */
   unitBegins(name: string, id: PartitionId, fence: number): void {
@@ -64,7 +67,9 @@ export class Judge {
     this.#running.get(id)?.delete(name);
   }
 
-  /** The node had to stop at once. It may still complete its current unit, which no judge checks. */
+  /**
+   * The node must stop work on the partition at once. It may still complete its current unit, which no judge checks.
+   */
   dropped(name: string, id: PartitionId): void {
     this.unitEnds(name, id);
   }
@@ -76,7 +81,8 @@ export class Judge {
   }
 
   /**
-   * P8. A new owner continues from the last checkpoint that a previous owner stored successfully, or from a later one.
+   * P8. A new owner continues from the last checkpoint that a previous owner stored successfully, or from a later
+   * checkpoint.
    */
   begins({ partition, owner, fence }: Held, checkpoint: string | undefined): void {
     const from = Number(checkpoint ?? 0);
@@ -101,7 +107,7 @@ export class Judge {
     this.#onBroken(`P8: ${owner} stored a checkpoint of partition ${partition} with fence ${fence} after ${accepted}`);
   }
 
-  /** P5. Two loads differ at most by the heaviest partition. */
+  /** P5. Any two loads differ at most by the weight of the heaviest partition. */
   get isEven(): boolean {
     const loads = [...this.#loads().values()];
     return (
@@ -109,7 +115,7 @@ export class Judge {
     );
   }
 
-  /** Checks the end, after a time without incidents. @param alive the names of running nodes */
+  /** Checks the state at the end, after a time without incidents. @param alive the names of running nodes */
   end(alive: readonly string[]): void {
     const { endsAt, storeErrors, partitions } = this.#scenario;
     const { leases } = this.#rows;

@@ -7,7 +7,7 @@ import { runFleetScenario } from './schedule.ts';
 
 const NONE = { nodes: 0, moved: 0, incidents: 0 };
 
-/** Longer than in the benchmark, so that faults occur within units. */
+/** The duration of a unit of work, in ms. It is longer than in the benchmark, so that faults occur within units. */
 export const UNIT: Millis = 3_000;
 
 export const FLEETS: Kind<FleetScenario, FleetOutcome, typeof NONE> = {

@@ -1,6 +1,6 @@
 /**
- * Records which node worked on which partition and when, and computes the outcome from it. Both algorithms of the
- * benchmark use it.
+ * Records which node worked on which partition at which times, and computes the outcome from the record. Both
+ * algorithms of the benchmark use it.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
@@ -14,7 +14,7 @@ export interface Stretch {
   readonly to: Millis;
 }
 
-/** Two stretches of one node with at most this gap between them count as one, in ms. */
+/** The largest gap between two stretches of work of one node that count as one stretch, in ms. */
 const JOINED: Millis = 50;
 
 export class Ledger {
@@ -32,7 +32,7 @@ export class Ledger {
     this.#from = START + scenario.measureFrom;
   }
 
-  /** A node begins with a partition. */
+  /** A node starts to own a partition. */
   acquired(partition: string, node: string, at: Millis): void {
     const last = this.#lastOf.get(partition);
     this.#lastOf.set(partition, node);
@@ -41,7 +41,7 @@ export class Ledger {
     if (last !== undefined) this.#moved += 1;
   }
 
-  /** A node worked on a partition for a while. */
+  /** A node worked on a partition for some time. */
   worked(stretch: Stretch): void {
     const all = this.#worked.get(stretch.partition) ?? [];
     this.#worked.set(stretch.partition, all);
@@ -55,7 +55,7 @@ export class Ledger {
     if (at >= this.#from) this.#writes += 1;
   }
 
-  /** @param isEven whether the loads are even in the end */
+  /** @param isEven whether the loads are even at the end */
   outcome(isEven: boolean): Omit<FleetOutcome, 'wrongCheckpoints' | 'violations'> {
     const all = [...this.#worked.values()];
     const endsAt = START + this.#scenario.endsAt;
@@ -82,7 +82,7 @@ const longestGap = (all: readonly Stretch[], from: Millis, endsAt: Millis): Mill
   return Math.max(longest, endsAt - reached);
 };
 
-/** How long two or more nodes worked on one partition at once, in ms. */
+/** How long two or more nodes worked on the same partition at once, in ms. */
 const overlap = (all: readonly Stretch[], from: Millis): Millis => {
   let [reached, sum] = [from, 0];
   for (const stretch of inOrder(all)) {

@@ -30,9 +30,9 @@ export interface Around {
 
 export interface RunningNode {
   readonly over: Promise<void>;
-  /** As SIGTERM does. */
+  /** Asks the node to leave, as SIGTERM does. */
   leave(): void;
-  /** As `drainTimeout` does. */
+  /** Ends the node's wait for its current work, as `drainTimeout` does. */
   giveUp(): void;
 }
 

@@ -1,13 +1,13 @@
 /**
- * The fewest partitions that must move in a scenario. It counts partitions with equal weights, and assumes that no node
- * is slow or silent.
+ * The fewest partitions that must move in a scenario. Partitions count with equal weights, and no node is assumed to be
+ * slow or silent.
  */
 
 import { CYCLE } from '../../src/domain/fleets/timings.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetScenario } from './scenario.ts';
 
-/** Changes within this time count as one, in ms. */
+/** The longest time between two changes that count as one, in ms. */
 const TOGETHER: Millis = 2 * CYCLE;
 
 interface Change {
@@ -17,8 +17,8 @@ interface Change {
 }
 
 /**
- * The partitions of a node that dies or leaves go to others. A node that joins gets as many as evens the counts out.
- * Pauses, overload and failing calls need no move.
+ * The partitions of a node that dies or leaves go to other nodes. A node that joins gets as many partitions as make the
+ * counts even. Pauses, overload and failing calls require no move.
  */
 export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
@@ -49,7 +49,7 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
   return moved;
 };
 
-/** Evens the counts out. @returns how many partitions change their owner */
+/** Makes the counts even. @returns how many partitions get another owner */
 const settle = (counts: Map<string, number>, free: number): number => {
   if (counts.size === 0) return 0;
   const give = (node: string, by: number): void => {

@@ -1,6 +1,6 @@
 /**
- * The process of a simulated node: the time of its threads, which stops in a pause and runs slowly under overload, and
- * its calls to the table.
+ * The process of a simulated node. It simulates the time of the node's threads, which stops in a pause and runs slowly
+ * under overload, and the node's calls to the table.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Clock } from '../../src/fleet/member.ts';
@@ -10,18 +10,19 @@ import type { Scheduler } from '../../src/virtual/scheduler.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { FleetScenario } from './scenario.ts';
 
-/** The time of one way to the table or back, in ms. */
+/** The shortest and the longest time that a request to the table, or its answer, is on the way, in ms. */
 const [NEAR, FAR]: readonly [Millis, Millis] = [2, 10];
-/** How late a timer is, in ms. */
+/** How late a timer fires, in ms. */
 const LATE: Millis = 5;
 /**
- * The time after which the client gives up, including its retries, in ms. It is unknown whether the call had an effect.
+ * The time after which the client gives up a call, including retries, in ms. After that it is unknown whether the call
+ * had an effect.
  */
 const TIMEOUT: Millis = 9_000;
-/** The most tries of a call. */
+/** The most times that a call is sent. */
 const CALLS = 3;
 
-/** The failure of a call. */
+/** A call failed. */
 class SimulatedFailure extends Error {
   override readonly name = 'SimulatedFailure';
 }
@@ -32,7 +33,10 @@ export class SimulatedProcess {
   readonly #scheduler: Scheduler;
   readonly #scenario: FleetScenario;
   readonly #onWrite: (call: string) => void;
-  /** Its monotonic clock starts at a random moment, and runs slightly faster or slower than others. */
+  /**
+   * The start of the process's monotonic clock is random. The clock is slightly faster or slower than those of other
+   * processes.
+   */
   readonly #offset: Millis;
   readonly #rate: number;
   #times = 1;
@@ -61,7 +65,7 @@ export class SimulatedProcess {
     return this.#times;
   }
 
-  /** How long the worker thread has been silent because it is blocked, in ms. */
+  /** How long the worker thread has not responded because it is blocked, in ms. */
   get silentFor(): Millis {
     return this.#scheduler.now < this.#blockedUntil ? this.#scheduler.now - this.#blockedFrom : 0;
   }
@@ -96,7 +100,7 @@ export class SimulatedProcess {
     return (this.#scheduler.now + this.#offset) * this.#rate;
   }
 
-  /** Sleeps by its own clock. */
+  /** Sleeps by the clock of this process. */
   async sleep(span: Millis): Promise<void> {
     await this.#scheduler.wait(span / this.#rate + this.random.next() * LATE * this.#times);
     await this.#awake();
@@ -115,7 +119,8 @@ export class SimulatedProcess {
       const until = Math.min(this.#scheduler.now, stoppedAt);
       note(from, Math.min(until, this.#diedAt));
       await this.#untilAtWork();
-      // Without an interruption the work is done; rounding of the clock must not prolong it.
+      // Without an interruption the work is done here. Without this check, rounding of the clock could prolong the
+      // work.
       if (stoppedAt > until) return;
       left -= until - from;
     }
@@ -150,7 +155,7 @@ export class SimulatedProcess {
     if (this.isDead) await NEVER;
   }
 
-  /** When its work was last interrupted, if that was after `from`. */
+  /** When the process was last interrupted, if that was after `from`. */
   #stoppedSince(from: Millis): Millis {
     const stops = [this.#pausedFrom, this.#blockedFrom].filter((at) => at >= from);
     return Math.min(Number.POSITIVE_INFINITY, ...stops);

@@ -1,6 +1,6 @@
 /**
- * A fleet's scenario from a seed: nodes that join, leave, crash, and are slow, silent or blocked, and failing calls to
- * the table.
+ * A fleet's scenario from a seed: nodes join, leave and crash, some nodes are slow, silent or blocked, and calls to the
+ * table fail.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
@@ -8,8 +8,8 @@ import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import type { FleetScenario, Incident, SimulatedNode } from './scenario.ts';
 
 /**
- * Incidents occur only in the first time span. The fleet settles within the second one: the longest lease duration
- * (Ttl) and several pauses.
+ * Incidents occur only in the first of these time spans. The fleet settles within the second, which covers the longest
+ * lease duration (Ttl) and several pauses.
  */
 const [TURMOIL, REST]: readonly [Millis, Millis] = [10 * MINUTE, 25 * MINUTE];
 
@@ -36,14 +36,17 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
   };
 };
 
-/** A new fleet; or one of release 0.2.0 whose checkpoints are separated at some moment, or never. */
+/**
+ * Whether a fleet is new, or began with release 0.2.0. In the latter case its checkpoints are moved to rows of their
+ * own at some moment, or never.
+ */
 const separation = (seed: number): Pick<FleetScenario, 'separatesAt'> => {
   const random = seeded(seedOf(seed, 'checkpoints'));
   if (random.chance(0.5)) return {};
   return { separatesAt: random.chance(0.8) ? random.int(0, TURMOIL) : Number.MAX_SAFE_INTEGER };
 };
 
-/** @param stays whether the node runs until the end */
+/** @param stays whether the node remains until the end */
 const nodeOf = (random: Random, name: string, stays: boolean): SimulatedNode => {
   const startsAt = random.chance(0.5) ? random.int(0, 8 * SECOND) : random.int(0, TURMOIL / 2);
   const times = Array.from({ length: random.int(0, 4) }, () => random.int(startsAt, TURMOIL)).sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 /**
- * A scenario of a fleet: when nodes join, and which incidents and faults occur. Both algorithms of the benchmark run
- * the same scenarios.
+ * A scenario of a fleet: the times at which nodes join, and the incidents and faults. Both algorithms of the benchmark
+ * run the same scenarios.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Work } from '../../src/fleet/member.ts';
@@ -15,9 +15,9 @@ export type Incident =
   | { readonly at: Millis; readonly do: 'leave' }
   /** The whole node stands still for a while, as after SIGSTOP. */
   | { readonly at: Millis; readonly do: 'pause'; readonly span: Millis }
-  /** Its worker thread is blocked, while its heartbeats continue. */
+  /** The worker thread of the node is blocked, while its heartbeats continue. */
   | { readonly at: Millis; readonly do: 'block'; readonly span: Millis }
-  /** From then on everything takes this many times as long. 1 ends it. */
+  /** From `at`, everything on the node takes `times` times as long. 1 ends the slowness. */
   | { readonly at: Millis; readonly do: 'slow'; readonly times: number };
 
 export interface SimulatedNode {
@@ -39,23 +39,24 @@ export interface FleetScenario {
   /** The weight of each partition, in order. @default - 1 each */
   readonly weights?: readonly number[];
   readonly nodes: readonly SimulatedNode[];
-  /** When the measurement begins. Before it the nodes join and settle. */
+  /** When the measurement begins. The nodes join and settle before. */
   readonly measureFrom: Millis;
   readonly endsAt: Millis;
-  /** The share of calls to the table that fail, before or after their effect, 0 to 1. */
+  /** The share of calls to the table that fail before or after their effect, 0 to 1. */
   readonly storeErrors: number;
   /**
-   * From then on checkpoints have rows of their own. Before, they are stored as in 0.2.0. @default from the beginning
+   * The time from which checkpoints have rows of their own. Before that, they are stored as in 0.2.0. @default - the
+   * start
    */
   readonly separatesAt?: Millis;
   /** The share of notifications that are lost, 0 to 1. Only one of the algorithms uses them. */
   readonly lostNotifications: number;
-  /** A time in which every call to the table fails. */
+  /** A period in which every call to the table fails. */
   readonly outage?: { readonly from: Millis; readonly to: Millis };
   readonly bug?: FleetBug;
 }
 
-/** No incident occurs after this moment. */
+/** The moment after which no incident occurs. */
 export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
   Math.max(
     measureFrom,
@@ -65,21 +66,21 @@ export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>
     ]),
   );
 
-/** The outcome of a scenario, measured from `measureFrom` on. */
+/** The outcome of a scenario, measured from `measureFrom` to the end. */
 export interface FleetOutcome {
   /** How often a partition moved from one node to another. */
   readonly moved: number;
-  /** The fewest possible moves: the partitions of nodes that left or died, and moves that even out the loads. */
+  /** The fewest possible moves: of the partitions of nodes that left or died, and moves that make the loads even. */
   readonly optimum: number;
-  /** The time from the last incident until loads were even for good, in ms; undefined if never. */
+  /** The time from the last incident until loads became even and stayed so, in ms; undefined if they did not. */
   readonly balancedAfter: Millis | undefined;
   /** The longest time for which no node worked on a partition, in ms. */
   readonly longestOrphaned: Millis;
-  /** Seconds, summed over partitions, in which two nodes worked on one partition at once. */
+  /** Seconds in which two nodes worked on the same partition at once, summed over partitions. */
   readonly doubleWorked: number;
-  /** Checkpoints that a previous owner stored. */
+  /** The number of checkpoints that a previous owner stored after a later owner had stored one. */
   readonly wrongCheckpoints: number;
-  /** Write units per hour, without checkpoints. */
+  /** Write units per hour, without those of checkpoints. */
   readonly writeUnitsPerHour: number;
   /** The broken promises. */
   readonly violations: readonly string[];

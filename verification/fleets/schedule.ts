@@ -1,6 +1,6 @@
 /**
  * Runs a fleet under the virtual clock: the real decisions, steps and partition work, in nodes that are slow, paused,
- * blocked and killed, on a table whose calls fail.
+ * blocked or killed, on a table whose calls fail.
  */
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** The extra time of a unit for each time that the node is slower, in ms. */
+/** The extra time of a unit of work, in ms, for each multiple by which the node is slower than usual. */
 const OVERHEAD: Millis = 20;
 
 /** Runs a scenario with the algorithm of Groupage. The same scenario gives the same outcome. */
@@ -90,7 +90,7 @@ class FleetWorld {
     const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
       if (call === 'fleets.checkpoint') return;
       this.#ledger.wrote(this.#scheduler.now);
-      // The name of its fleet is stored in a row of its own.
+      // A node that joins also writes the name of its fleet to a separate row.
       if (call === 'fleets.join') this.#ledger.wrote(this.#scheduler.now);
     });
     this.#processes.set(name, process);
@@ -151,7 +151,7 @@ class FleetWorld {
     );
   }
 
-  /** Counts units. The next owner continues from the count. */
+  /** The simulated work counts units, and the next owner continues from the count. */
   async #work(process: SimulatedProcess, partition: Partition): Promise<void> {
     const { unit = 500 } = this.#options;
     const { name } = process;

@@ -1,7 +1,7 @@
 /**
  * A simulation of clients that repeat each request until it is answered, under a virtual clock. Each request runs in a
- * process of its own. It serves features whose steps are not driven by messages: fan-outs and lists. It ends when all
- * clients are done and the patrol has nothing left to check, or at the first broken promise.
+ * process of its own. The simulation serves features whose steps are not started by messages: fan-outs and lists. It
+ * ends when all clients are done and the patrol has nothing left to check, or at the first broken promise.
  */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -27,8 +27,8 @@ export interface ClientReport extends SimulationReport {
 }
 
 /**
- * A request of a client: what to do, after which delay in ms, how many tries until the client gives up for good, and
- * how often it is repeated after an answer.
+ * A request of a client: what to do, the delay in ms after which to do it, the number of attempts until the client
+ * gives up for good, and the number of repetitions after an answer.
  */
 export interface ClientRequest {
   readonly do: string;
@@ -37,11 +37,11 @@ export interface ClientRequest {
   readonly again: number;
 }
 
-/** A schedule that has not come to rest by then is stuck. */
+/** The longest time until a schedule comes to rest, in ms. A longer schedule is stuck. */
 const PATIENCE: Millis = 24 * 60 * MINUTE;
-/** The timeout of a request and the first delay until it is repeated, in ms. The delay doubles with each try. */
+/** The timeout of a request and the delay until it is first repeated, in ms. The delay doubles with each repetition. */
 const [TIMEOUT, AGAIN]: readonly [Millis, Millis] = [20_000, 3_000];
-/** Longer than any process is paused. */
+/** Longer than any pause of a process. */
 const LONGEST_PAUSE: Millis = 5 * MINUTE;
 
 export type Step<Deps, T> = (deps: Deps, invocation: Invocation, random: Random) => Promise<T>;
@@ -50,9 +50,9 @@ export class ClientSimulation<Deps> extends Simulation {
   readonly tables = emptyTables(() => new Remembered(() => this.scheduler.now));
   /** Callbacks that were sent. */
   readonly sentCallbacks: CallbackMessage[] = [];
-  /** When a client last began or completed a request. */
+  /** The time at which a client last began or completed a request. */
   #actedAt: Millis = START;
-  /** Clients that are not done. */
+  /** The number of clients that are not done. */
   #busy = 0;
   readonly #scenario: ClientScenario;
   readonly #composeFor: (life: Life, tables: Tables) => Deps;
@@ -60,7 +60,7 @@ export class ClientSimulation<Deps> extends Simulation {
 
   /**
    * @param composeFor gives a process the ports that its step needs
-   * @param traced records a line per event
+   * @param traced whether to record a line for each event
    */
   constructor(scenario: ClientScenario, traced: boolean, composeFor: (life: Life, tables: Tables) => Deps) {
     super(scenario, traced);
@@ -68,7 +68,7 @@ export class ClientSimulation<Deps> extends Simulation {
     this.#composeFor = composeFor;
   }
 
-  /** @param judge checks the promises in the end */
+  /** @param judge checks the promises at the end */
   async run(judge: () => void): Promise<ClientReport> {
     const ended = await this.scheduler.run(() => this.isBroken || this.#atRest(), START + PATIENCE);
     if (!this.isBroken)
@@ -79,7 +79,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return { ...this.report, tables: this.tables };
   }
 
-  /** All clients are done, the patrol has nothing to check, and every paused process has continued. */
+  /** Whether all clients are done, the patrol has nothing to check, and every paused process has continued. */
   #atRest(): boolean {
     const isLookedAt = [...this.tables.fanOuts.values()].some(({ checkAt }) => checkAt !== undefined);
     const isStill = this.#busy === 0 && this.sinceStart > this.#scenario.faultsEnd && !isLookedAt;
@@ -88,7 +88,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return this.#restingSince !== undefined && now - this.#restingSince > LONGEST_PAUSE;
   }
 
-  /** Ports that every process has: sending callbacks, and reporting repairs. */
+  /** The ports that every process has, for sending callbacks and reporting repairs. */
   portsOf({ gate, report }: Life) {
     return {
       callbacks: (messages: readonly CallbackMessage[]): Promise<void> =>
@@ -111,7 +111,7 @@ export class ClientSimulation<Deps> extends Simulation {
     return Promise.race([attempt(this.chaos, life.name, work, undefined), tooLate]);
   }
 
-  /** A client repeats a request until it is answered, or until its tries are used up. */
+  /** Repeats a client's request until it is answered, or until the number of attempts is used up. */
   async ask<T>(fn: string, tries: number, step: Step<Deps, T>): Promise<{ readonly answer: T } | undefined> {
     for (let tried = 0; tried < tries; tried += 1) {
       this.#actedAt = this.scheduler.now;
@@ -123,7 +123,10 @@ export class ClientSimulation<Deps> extends Simulation {
     return undefined;
   }
 
-  /** A client makes its requests one after the other. If one is never answered, the client is gone for good. */
+  /**
+   * Makes the requests of a client one after another. If a request is never answered, the client makes no further
+   * requests.
+   */
   async want<ClientRequestOf extends ClientRequest>(
     name: string,
     requests: readonly ClientRequestOf[],
@@ -136,7 +139,7 @@ export class ClientSimulation<Deps> extends Simulation {
     }
   }
 
-  /** @param patrol may continue while `mayGoOn` is true */
+  /** @param patrol a patrol, which may continue while `mayGoOn` is true */
   patrolEachMinute(patrol: (deps: Deps, mayGoOn: () => boolean) => Promise<void>): void {
     const { hurry } = this.#scenario;
     this.start('patrol', MINUTE, (deps, { timeLeft }, random) =>
@@ -145,14 +148,14 @@ export class ClientSimulation<Deps> extends Simulation {
     this.scheduler.after(MINUTE, () => this.patrolEachMinute(patrol));
   }
 
-  /** The simulation does not end before `work` does. */
+  /** Runs `work`. The simulation does not end before `work` has ended. */
   async whileBusy(work: () => Promise<void>): Promise<void> {
     this.#busy += 1;
     await work();
     this.#busy -= 1;
   }
 
-  /** The patrol repairs what dead processes left unfinished. Without faults it must find nothing to repair. */
+  /** The patrol repairs what dead processes left unfinished. Without faults there must be nothing to repair. */
   #checkRepair(event: object): void {
     const { repeat: _, ...grave } = this.chaos.counts;
     const isCalm = Object.values(grave).every((count) => count === 0);

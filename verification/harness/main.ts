@@ -1,7 +1,7 @@
 /**
  * The command line of each kind of schedules. `-- [--runs N] [--seed S]` searches for a schedule that breaks a promise.
- * `-- --seed S --trace` replays one. Some kinds also accept `--size`, `--lives` in place of `--runs`, and `--trace
- * --shrink`, which replays the smallest schedule that breaks the same promise.
+ * `-- --seed S --trace` replays one schedule. Some kinds also accept `--size`, `--lives` instead of `--runs`, and
+ * `--trace --shrink`, which replays the smallest schedule that breaks the same promise.
  */
 import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
@@ -13,7 +13,7 @@ import { wholeNumber } from './whole-number.ts';
 const [TEXT, FLAG] = [{ type: 'string' }, { type: 'boolean', default: false }] as const;
 const OPTIONS = { runs: TEXT, seed: TEXT, trace: FLAG, lives: TEXT, size: TEXT, shrink: FLAG };
 
-/** The options of a kind. Others are refused. */
+/** The options that a kind accepts. All other options are refused. */
 const optionsOf = ({
   livesIn,
   sizes,
@@ -84,7 +84,7 @@ const search = async <Scenario, Report, Sums extends Figures, Sizes extends stri
     `npm run ${kind.script} -- ${size === 'usual' ? '' : `--size ${size} `}--trace --seed ${seed}`;
   const from = performance.now();
   let [shown, shownAt] = [0, from];
-  /** Prints each broken promise at once, with the command that replays it, since a search may take an hour. */
+  /** Prints each broken promise immediately, with the command that replays it, because a search may take an hour. */
   const show = (sofar: Summary<Sums>): void => {
     for (const { seed, message } of sofar.violations.slice(shown))
       console.log(`seed ${seed}: ${message.slice(0, 1_000)}\n  replay: ${replayOf(seed)}`);
@@ -96,7 +96,7 @@ const search = async <Scenario, Report, Sums extends Figures, Sizes extends stri
   const { violations, ...figures } = await runInParallel(kind, firstSeed, enough, show, size);
   const [first] = violations.toSorted((a, b) => a.seed - b.seed);
   const { scenarioOf, chunk } = kind.sizes[size];
-  // Schedules that take long are not shrunk, since shrinking runs a schedule thousands of times.
+  // Schedules that take long are not shrunk, because shrinking runs a schedule thousands of times.
   if (first && kind.shrink && chunk === undefined) {
     console.log(`\nThe smallest schedule like that of seed ${first.seed} (${replayOf(first.seed)} --shrink):`);
     await replay(kind, await kind.shrink(scenarioOf(first.seed)));

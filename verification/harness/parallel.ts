@@ -1,6 +1,6 @@
 /**
- * Runs schedules on all cores. A schedule depends only on its seed, so it does not matter which thread runs it, or
- * when.
+ * Runs schedules on all cores. A schedule depends only on its seed, so the thread and the time of its run do not
+ * matter.
  */
 import { availableParallelism } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
@@ -16,16 +16,19 @@ interface Chunk<Sizes> {
 
 const CHUNK = 50;
 
-/** When to stop: after `runs` schedules, or once they had `lives` runs of tasks. Started schedules are completed. */
+/**
+ * When to stop: after `runs` schedules, or after schedules with `lives` runs of tasks in total. Schedules that have
+ * started are completed.
+ */
 export interface Enough {
   readonly runs?: number | undefined;
   readonly lives?: number | undefined;
 }
 
 /**
- * Runs schedules with seeds from `firstSeed` on.
+ * Runs schedules with consecutive seeds, beginning with `firstSeed`.
  *
- * @param onProgress is called after each chunk
+ * @param onProgress called after each chunk
  */
 export const runInParallel = async <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,
@@ -54,7 +57,7 @@ export const runInParallel = async <Scenario, Report, Sums extends Figures, Size
   return summary;
 };
 
-/** Runs in a worker thread: answers each chunk that it receives with a summary. */
+/** In a worker thread: answers each chunk that the thread receives with a summary. */
 export const runChunks = <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,
 ): void => {

@@ -3,8 +3,8 @@ import type { FaultRates } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 
 /**
- * In every third schedule clients give up on requests that still take effect. In another third requests hang. In every
- * second schedule transactions conflict.
+ * In every third schedule, clients give up on requests that take effect later. In another third, requests hang. In
+ * every second schedule, transactions conflict.
  */
 export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'conflict' | 'hang'> => {
   const random = seeded(seed ^ 0x61fe);
@@ -16,7 +16,7 @@ export const moreFaults = (seed: number): Pick<FaultRates, 'afterwards' | 'confl
   };
 };
 
-/** Each kind of fault is off in a third of the scenarios, so that all combinations occur. */
+/** Each kind of fault is absent in a third of the scenarios, so that all combinations occur. */
 export const faults = (random: Random): FaultRates => {
   const rate = (most: number): number => (random.chance(1 / 3) ? 0 : random.next() * most);
   return {

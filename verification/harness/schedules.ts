@@ -1,17 +1,17 @@
-/** A kind of schedules, and a run of many schedules of one kind with a summary of their results. */
+/** A kind of schedules, and a function that runs many schedules of a kind and summarizes the results. */
 import { brief } from '../../src/virtual/trace.ts';
 import type { Violation } from '../../src/virtual/violation.ts';
 
-/** Numbers by name, which are summed over schedules. */
+/** Named numbers, which are summed over schedules. */
 export type Figures = { readonly [name: string]: number | Figures };
 
-/** A broken promise with its subject, or as a text. */
+/** A broken promise: the violation with its subject, or only a text. */
 type Broken = Violation | string;
 
 interface Size<Scenario> {
   /** A random scenario. The same seed gives the same scenario. */
   readonly scenarioOf: (seed: number) => Scenario;
-  /** How many schedules a thread takes at once. @default - fifty */
+  /** The number of schedules that a thread takes at once. @default - fifty */
   readonly chunk?: number;
 }
 
@@ -19,23 +19,24 @@ interface Size<Scenario> {
 export interface Kind<Scenario, Report, Sums extends Figures, Sizes extends string = 'usual'> {
   /** The script in package.json. */
   readonly script: string;
-  /** The file that is both the command and the worker of its threads. It calls `main`. */
+  /** The file that is both the command and the code of the command's worker threads. It calls `main`. */
   readonly main: URL;
   /** The names that `--size` accepts. */
   readonly sizes: Readonly<Record<Sizes | 'usual', Size<Scenario>>>;
   /**
-   * Runs a scenario. The same scenario gives exactly the same report. @param traced whether to record a line per event
+   * Runs a scenario. The same scenario gives exactly the same report.
+   * @param traced whether to record a line for each event
    */
   readonly run: (scenario: Scenario, traced: boolean) => Promise<Report & { readonly trace: readonly string[] }>;
   readonly brokenIn: (report: Report) => readonly Broken[];
   readonly figuresOf: (report: Report, scenario: Scenario) => Sums;
-  /** The figures of no schedule. */
+  /** The figures if there are no schedules. */
   readonly none: Sums;
   /** Describes the figures, for the progress line. */
   readonly inWords: (sums: Sums) => string;
-  /** How many runs of tasks there were, for kinds with `--lives`. */
+  /** The number of runs of tasks, for kinds with `--lives`. */
   readonly livesIn?: (sums: Sums) => number;
-  /** The smallest schedule that breaks the same promise, for kinds with `--shrink`. */
+  /** Finds the smallest schedule that breaks the same promise, for kinds with `--shrink`. */
   readonly shrink?: (scenario: Scenario) => Promise<Scenario>;
 }
 
@@ -69,7 +70,7 @@ const sum = (a: Figures, b: Figures): Figures =>
  * Runs `runs` schedules with consecutive seeds.
  *
  * @param change alters each scenario, e.g. to put a known bug back
- * @param onRun is called after each run; returns false to stop
+ * @param onRun called after each schedule; returns false to stop
  */
 export const runSchedules = async <Scenario, Report, Sums extends Figures, Sizes extends string>(
   kind: Kind<Scenario, Report, Sums, Sizes>,

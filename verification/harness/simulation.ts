@@ -7,7 +7,7 @@ import { Scheduler } from '../../src/virtual/scheduler.ts';
 import { brief, START, seconds } from '../../src/virtual/trace.ts';
 import { Violation } from '../../src/virtual/violation.ts';
 
-/** The fields of every scenario. Moments are in ms from the start. */
+/** The fields of every scenario. Times are in ms from the start. */
 export interface SimulationScenario extends Omit<ChaosOptions, 'rates'> {
   readonly faults: FaultRates;
 }
@@ -17,7 +17,7 @@ export interface SimulationReport {
   readonly violation?: Violation;
   readonly faults: FaultCounts;
   readonly happened: readonly FaultPoint[];
-  /** Virtual time until rest. */
+  /** The virtual time until the schedule came to rest. */
   readonly took: Millis;
   readonly trace: readonly string[];
 }
@@ -26,11 +26,11 @@ export class Simulation {
   readonly scheduler = new Scheduler(START);
   readonly chaos: Chaos;
   readonly #trace: string[] = [];
-  /** The number of runs of each function so far. */
+  /** The number of invocations of each function so far. */
   readonly #runs = new Map<string, number>();
   #violation: Violation | undefined;
 
-  /** @param traced records a line per event */
+  /** @param traced whether to record a line for each event */
   constructor({ faults, faultsEnd, outages = [], ...scenario }: SimulationScenario, traced: boolean) {
     const options: ChaosOptions = {
       ...scenario,
@@ -56,21 +56,21 @@ export class Simulation {
     return this.#violation !== undefined;
   }
 
-  /** Begins the next run of a function. */
+  /** Begins the next invocation of a function. */
   begin(fn: string, timeout: Millis): Life {
     const run = (this.#runs.get(fn) ?? 0) + 1;
     this.#runs.set(fn, run);
     return beginLife(this.chaos, fn, run, timeout);
   }
 
-  /** Runs a check, keeps the first broken promise, and writes each to the trace. */
+  /** Runs a check. Keeps the first broken promise, and writes every broken promise to the trace. */
   checked(check: () => void): void {
     this.judge(check, ({ promise, subject }) => this.chaos.trace(() => `VIOLATION ${promise}: ${brief(subject)}`));
   }
 
   /**
-   * As {@link checked}, for checks after every write. These are not written to the trace; the command prints the first
-   * one at the end.
+   * Like {@link checked}, for checks after every write. Broken promises are not written to the trace; the command
+   * prints the first one at the end.
    */
   judge(check: () => void, onBroken: (violation: Violation) => void = () => {}): void {
     try {

@@ -1,6 +1,6 @@
 /**
- * Reads a whole number of the command line. An invalid one ends the process with a message. @param least the smallest
- * valid number
+ * Reads a whole number from the command line. If the number is invalid, the process prints a message and exits.
+ * @param least the smallest valid number
  */
 export const wholeNumber = (name: string, text: string, least = 0): number => {
   const value = Number(text);

@@ -5,7 +5,10 @@ import type { Scenario, ScheduleSteps } from '../batches/scenario.ts';
 
 export type Bug = Partial<ScheduleSteps>;
 
-/** A bug, the promise that it breaks, and the scenarios that show it. @default - any scenario shows it */
+/**
+ * The name of a bug, its replacement, the promise that it breaks, and the scenarios that show it. @default - any
+ * scenario shows it
+ */
 export type Known<Put, Scenario> = readonly [
   name: string,
   bug: Put,

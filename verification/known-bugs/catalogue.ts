@@ -1,6 +1,6 @@
 /**
  * All known bugs of tasks: defects of earlier versions, and defects invented to prove that the judges find them. Each
- * replaces a single step or port. The tests put each one back, and a simulated schedule has to break the promise that
+ * bug replaces a single step or port. The tests put each bug back, and a simulated schedule must break the promise that
  * the bug names.
  */
 import type { Scenario } from '../batches/scenario.ts';
@@ -23,7 +23,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ...REPAIRING_BUGS,
 ];
 
-/** A schedule with a bug put back. The patrol is off, since it would repair many defects. */
+/** A schedule with a bug put back. The patrol is off, because it would repair many of the defects. */
 export const withBug = ([, steps, , change]: KnownBug, scenario: Scenario): Scenario => ({
   ...scenario,
   steps,

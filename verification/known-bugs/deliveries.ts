@@ -1,5 +1,5 @@
 /**
- * Bugs of deliveries, put back to prove that the judges find them. Each replaces a step, or the stored state of
+ * Bugs of deliveries, put back to prove that the judges find them. Each bug replaces a step, or the stored state of
  * destinations.
  */
 
@@ -9,12 +9,12 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { DeliveryScenario, Patched, Receiver } from '../deliveries/scenario.ts';
 import type { Known } from './bug.ts';
 
-/** Every destination counts as calm, so a slow one may hold all invocations of the callback function. */
+/** Every destination counts as calm, so a slow destination may occupy all invocations of the callback function. */
 const slowDestinationHoldsAll: Patched = {
   sharing: () => ({ look: async () => NEW_SHARE, change: async () => 'unknown' }),
 };
 
-/** A circuit that no answer closes. */
+/** No answer closes the circuit. */
 const circuitStaysOpen: Patched = {
   sharing: ({ look, change }) => ({
     look,
@@ -31,7 +31,9 @@ const circuitStaysOpen: Patched = {
   }),
 };
 
-/** A circuit that is not read: a failed destination is called at each receive. */
+/**
+ * The function does not read the circuit, so it calls a failed destination each time that it receives an event for it.
+ */
 const circuitIgnored: Patched = {
   sharing: ({ look, change }) => ({
     look: async () => {

@@ -6,7 +6,7 @@ import type { ClientRequestOf, Consumers, FanOutScenario } from '../fan-outs/sce
 
 export type ScenarioChange = (scenario: FanOutScenario) => Partial<FanOutScenario>;
 
-/** Changes all requests of producers, and lets producers repeat them for ever. */
+/** Changes all requests of producers. The producers repeat them until they are answered. */
 const withRequests = (
   { producers }: FanOutScenario,
   change: (request: ClientRequestOf, n: number) => Partial<ClientRequestOf>,
@@ -45,7 +45,7 @@ export const additionsDuringExpiry: ScenarioChange = (scenario) => ({
   })),
   fanOuts: withConsumers(scenario, { lost: 1 }),
 });
-/** Many items are added and fail at once, and no failure is tolerated. */
+/** Many items are added and fail at once, and a single failure makes the fan-out fail fast. */
 export const additionsDuringFailures: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   producers: withRequests(scenario, (request) => ({ after: 0, ...(request.do === 'seal' ? { after: 60_000 } : {}) })),
@@ -57,7 +57,10 @@ export const failuresAreAckedAgain: ScenarioChange = (scenario) => ({
   faultsEnd: 90 * MINUTE,
   fanOuts: withConsumers(scenario, { span: 2_000, failing: 0.5, again: 1, atOnce: 1, stray: 0 }, { count: 1 }),
 });
-/** A few items fill their groups and are all done before a process that dies often seals the fan-out. */
+/**
+ * A few items fill their groups, and all of them are done before the fan-out is sealed. The process that seals the
+ * fan-out often dies.
+ */
 export const sealersDie: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, crash: 0.2 },
   faultsEnd: 90 * MINUTE,

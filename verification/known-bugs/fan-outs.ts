@@ -1,6 +1,6 @@
 /**
- * Bugs of fan-outs, from drafts and earlier versions, or invented to prove that the judges find them. Each replaces a
- * step, or changes the answers of the store.
+ * Bugs of fan-outs, from drafts and earlier versions, or invented to prove that the judges find them. Each bug replaces
+ * a step, or changes the answers of the store.
  */
 
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
@@ -21,9 +21,9 @@ const withStore = <Deps extends FanOutDeps>(deps: Deps, change: Change): Deps =>
   ...deps,
   fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts, deps) },
 });
-/** The bug is in every process's store. */
+/** Puts the bug into the store of every process. */
 const store = (change: Change): Patched => ({ deps: (deps) => withStore(deps, change) });
-/** The bug is only in the store of acks, or of the patrol. */
+/** Puts the bug only into the store that acks use, or only into the one that the patrol uses. */
 const acking = (change: Change): Patched => ({
   steps: { ackItems: (deps, acks) => ackItems(withStore(deps, change), acks) },
 });
@@ -46,7 +46,10 @@ const headerIsReadFirst = acking(({ ack, read }) => {
   };
 });
 
-/** T5 without its second half: items that were done before the seal complete nothing. */
+/**
+ * T5 without its second half: the seal does not read the nodes, so items that were done before the seal do not complete
+ * the fan-out.
+ */
 const sealReadsNoNodes: Patched = {
   steps: {
     seal: (deps, id) =>
@@ -71,13 +74,16 @@ const repeatedAckCounted = acking(
     return { isWritten: true, node: { ...node, left: Math.max(0, node.left - slots) } };
   }),
 );
-/** A repeated ack assumes that the earlier one has climbed. */
+/** A repeated ack assumes that the earlier ack has updated the nodes above. */
 const repeatedAckDoesNotClimb = acking(
   changed((acked) =>
     acked.isWritten || acked.node?.left !== 0 ? acked : { ...acked, node: { ...acked.node, left: 1 } },
   ),
 );
-/** T7 without repeats: only the first ack notes a failed item, and after its crash no function does. */
+/**
+ * T7 without repeats: only the first ack records that an item failed. If its function crashes before, no function
+ * records the failure.
+ */
 const repeatedAckNotesNoFailures = acking(
   changed((acked) =>
     acked.isWritten || !acked.node
@@ -102,7 +108,7 @@ const lateAckCreatesRow = acking(({ ack, putGroups, width }) => ({
   },
 }));
 
-/** A node climbs when all items below it are done, although more may be added. */
+/** A node climbs when all items below it are done, although more items may be added. */
 const nodeClimbsBeforeSeal = acking(({ read }) => ({
   read: async (id) => {
     const fanOut = await read(id);
@@ -110,7 +116,7 @@ const nodeClimbsBeforeSeal = acking(({ read }) => ({
   },
 }));
 
-/** Of two first children of a node the second one writes the node anew. */
+/** If two children of a node climb first at the same time, the second child writes the node anew. */
 const parentWrittenAnew = acking(({ putNode, removeNodes }) => ({
   putNode: async (id, position, slots) => {
     await removeNodes(id, [position]);
@@ -147,12 +153,12 @@ const additionTokenReadOnce: Patched = {
   },
 };
 
-/** A repeated addition after an unknown answer adds more items. */
+/** If a producer repeats an addition because the answer was lost, more items are added. */
 const additionIgnoresToken: Patched = {
   steps: { addItems: (deps, id, count) => addItems(deps, id, count, deps.machine.token()) },
 };
 
-/** The event is sent before the end is stored, which may fail. */
+/** The event is sent before the end is stored, and storing the end may fail. */
 const eventSentFirst = store(({ end }, { queues }) => ({
   end: async (id, ending) => {
     if (ending.event) await queues.callbacks([ending.event]);
@@ -172,17 +178,20 @@ const ending = (change: (ending: Parameters<FanOuts['end']>[1]) => Parameters<Fa
   store(({ end }) => ({ end: (id, each) => end(id, change(each)) }));
 const withoutVersion = ({ version: _, ...rest }: Parameters<FanOuts['end']>[1]) => rest;
 
-/** An expiry ignores an addition or a seal in the meantime. */
+/** The fan-out expires although an addition or a seal came after the read that decided so. */
 const expiryIgnoresAddition = ending((each) => (each.because === 'idle' ? withoutVersion(each) : each));
-/** A fan-out fails fast although items were added in the meantime, which its event does not count. */
+/**
+ * The fan-out fails fast although items were added after the read that decided so. The event does not count these
+ * items.
+ */
 const failFastIgnoresAddition = ending((each) => (each.because === 'too-many-failed' ? withoutVersion(each) : each));
-/** Every end is written, although the fan-out has ended already. */
+/** Every end is stored, even if the fan-out has already ended. */
 const endWithoutCondition = ending((each) => ({
   ...withoutVersion(each),
   from: ['open', 'sealed', 'complete', 'expired'],
 }));
 
-/** A fan-out expires by its age, although items are still acked. */
+/** A fan-out expires by its age, even if items are still being acked. */
 const expiryByAge = patrolling(({ read, node, counts }) => ({
   read: async (id) => {
     const fanOut = await read(id);
@@ -195,23 +204,25 @@ const expiryByAge = patrolling(({ read, node, counts }) => ({
   counts: async (id, positions) => (await counts(id, positions)).map((each) => each && { ...each, seenAt: 0 }),
 }));
 
-/** The patrol reads only the nodes that have rows, and misses children that did not climb. */
+/** The patrol reads only the nodes that have rows, and misses children that are done but did not climb. */
 const patrolIgnoresChildren = patrolling(() => ({ counts: async (_, positions) => positions.map(() => undefined) }));
 
-/** The patrol does not check a top node that climbed before the seal, since it has no empty slot. */
+/**
+ * The patrol does not check the top node if the node climbed before the seal, because such a node has no empty slot.
+ */
 const patrolIgnoresTop = patrolling(({ node }) => ({
   node: async (id, position) => (position.level === 0 ? undefined : node(id, position)),
 }));
 
 /**
- * A fan-out that was sealed empty by a function that died has no node to climb from, and the patrol does not complete
- * it.
+ * If a function seals a fan-out without items and then dies, no node can climb. The patrol does not complete such a
+ * fan-out.
  */
 const patrolIgnoresEmptyFanOuts = patrolling(({ end }) => ({
   end: async (id, each) => each.because !== 'all-done' && end(id, each),
 }));
 
-/** A walk continues with numbers that denote other nodes after groups were added. */
+/** The patrol continues a walk with numbers of nodes that denote other nodes after groups were added. */
 const walkIgnoresAddition = patrolling(({ read }) => ({
   read: async (id) => {
     const fanOut = await read(id);
@@ -220,8 +231,8 @@ const walkIgnoresAddition = patrolling(({ read }) => ({
 }));
 
 /**
- * A process that read a fan-out before its deletion writes a row after its rows were deleted, and they are deleted only
- * once.
+ * A process that read a fan-out before its deletion writes a row after the deletion. Rows are deleted only once, so
+ * this row remains.
  */
 const rowsDeletedOnce = patrolling(({ checkAgain, bury, read }) => ({
   checkAgain: async (id, seen, next) => {

@@ -13,10 +13,10 @@ import { type Bug, type KnownBug, withOperation } from './bug.ts';
 import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
-/** A request may take five tries of 4 s each with pauses between them, regardless of the function's time left. */
+/** A request may take five attempts of 4 s each with pauses in between, regardless of the function's remaining time. */
 const requestsOutlastFunction: Bug = { timeForCall: () => 20_200 };
 
-/** The handler takes all tasks as succeeded without a call. */
+/** The handler counts all tasks as succeeded without a call. */
 const downstreamNotCalled: Bug = {
   handleBatch: (deps, message, invocation) =>
     handleBatch(
@@ -26,7 +26,7 @@ const downstreamNotCalled: Bug = {
     ),
 };
 
-/** Of merged requests, the one with the last place in the batch counts as the newest. */
+/** Of several merged requests, the last one in the batch counts as the newest. */
 const mergedRequestsInPlaceOrder: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => {
@@ -57,7 +57,7 @@ const nextMessageStoredBeforeSend: Bug = {
   },
 };
 
-/** Every item is included twice in a call. */
+/** A call includes every item twice. */
 const itemsIncludedTwice: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => ({
@@ -99,7 +99,7 @@ const throttledAttemptCounts = misreadResults((answer) => {
 });
 
 /**
- * An answer that is too large to be read counts as no answer. The same call is repeated, although the downstream has
+ * An answer that is too large to be read counts as no answer. The call is repeated, although the downstream has
  * processed it.
  */
 const largeAnswerCountsAsNone = misreadResults((answer) =>
@@ -108,7 +108,7 @@ const largeAnswerCountsAsNone = misreadResults((answer) =>
     : answer,
 );
 
-/** A changed start of an attempt, or a changed wait for it. */
+/** Changes how an attempt starts, or how its batch waits for it. */
 const withStart = (change: (batches: Batches) => Partial<Batches>): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch({ ...deps, batches: { ...deps.batches, ...change(deps.batches) } }, message, invocation),
@@ -118,7 +118,7 @@ const attemptReservesNoTime = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at - 1 }),
 }));
 
-/** An attempt reserves only the time that it needs besides its calls. */
+/** An attempt reserves only the time that it needs in addition to its calls. */
 const attemptReservesNoTimeForCalls = withStart((batches) => ({
   start: (id, start) => batches.start(id, { ...start, runUntil: start.at + HANDLER_OVERHEAD }),
 }));
@@ -129,12 +129,15 @@ const retryTooLate = withStart((batches) => ({
     batches.postpone(id, attempt, { ...rest, retryAt: retryAt + 3_600_000 }),
 }));
 
-/** Each attempt begins with the whole batch, although an earlier one found that too large. */
+/** Each attempt begins with the whole batch, although the whole batch was too large for an earlier attempt. */
 const reducedSizeForgotten = withStart((batches) => ({
   postpone: (id, attempt, { split: _, ...rest }) => batches.postpone(id, attempt, rest),
 }));
 
-/** A start whose answer was lost, and which the client repeated, counts as another function's start. */
+/**
+ * If the client repeats the start of an attempt because the answer was lost, the handler takes the start for that of
+ * another function.
+ */
 const repeatedStartNotRecognised = withStart((batches) => ({
   get: async (id) => {
     const batch = await batches.get(id);
@@ -142,7 +145,7 @@ const repeatedStartNotRecognised = withStart((batches) => ({
   },
 }));
 
-/** A reserved moment is reserved again. */
+/** The same moment is reserved for several calls. */
 const rateIgnored: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
@@ -168,21 +171,21 @@ const reservationsUnlimited: Bug = {
       if (at > now + NAP)
         return deps.queues.batch({ kind: 'due', batchId: message.batchId, at }, delaySeconds(at - now));
     }
-    // The rate is kept already; keep the reservations too.
+    // This bug keeps within the rate by itself, so the real rate limit is off and does not remove its reservations.
     const config = withOperations(deps.config, () => ({ rateLimit: null }));
     const operations = { ...deps.operations, reserveCall: async () => true };
     return handleBatch({ ...deps, config, operations }, message, delivery);
   },
 };
 
-/** A refused call fails as a whole, and is not halved. */
+/** A call that the downstream refuses fails for all its items, and is not halved. */
 const refusedCallNotHalved = misreadResults((answer) => {
   if (answer.kind !== 'refused') return answer;
   const { suspect: _, ...refused } = answer;
   return refused;
 });
 
-/** The handler retries by a policy other than the configured one. */
+/** The handler retries by a policy that differs from the configured one. */
 const withAttempts = (maxAttempts: number): Bug => ({
   handleBatch: (deps, message, invocation) =>
     handleBatch(

@@ -14,7 +14,7 @@ import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
 /**
- * The guard is sent after the lock is acquired (L2). If the function dies in between, no message comes back for the
+ * The guard is sent after the lock is acquired (L2). If the function dies in between, no guard is delivered for the
  * lock.
  */
 export const guardAfterAcquire: Bug = {
@@ -64,7 +64,7 @@ export const throttledClaimCountsAsRefused: Bug = {
 };
 
 /**
- * The lock is released without another read of the waiting rows (G3). A task that was registered in between has no
+ * The lock is released without another read of the waiting rows (G3). A task that is registered in between has no
  * leader.
  */
 const rowsNotReadAfterRelease: Bug = {
@@ -85,7 +85,7 @@ const rowsNotReadAfterRelease: Bug = {
   },
 };
 
-/** If the last candidate is claimed, all count as claimed, as if claims were written one after the other. */
+/** If the last candidate is claimed, all candidates count as claimed, as if claims were written one after another. */
 const lastClaimProvesAll: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
@@ -147,8 +147,8 @@ const earlyGuardSentTwice: Bug = {
 };
 
 /**
- * The functions that take the lock or hand it over for a wait send no hints after it. A batch that was filled in
- * between is not noticed.
+ * The functions that take the lock, or hand it over for a wait, send no hints afterwards. If the batch was filled in
+ * between, no function notices it.
  */
 const noHintWhileLockChangesHands: Bug = {
   electLeader: (deps, message) => electLeader(withoutHints(deps), message),
@@ -174,7 +174,7 @@ const hintIgnoresReleasedLock: Bug = {
   },
 };
 
-/** The functions that take the lock or hand it over ignore a flush since their read. */
+/** The functions that take the lock or hand it over ignore flushes that came after they read the lock. */
 const flushIgnored: Bug = {
   electLeader: (deps, message) => electLeader({ ...deps, locks: ignoringFlushes(deps.locks) }, message),
   group: (deps, message, invocation) => group({ ...deps, locks: ignoringFlushes(deps.locks) }, message, invocation),
@@ -193,8 +193,8 @@ const ignoringFlushes = (locks: Locks): Locks => ({
 });
 
 /**
- * A delivery that failed to open a batch continues as if it had opened the batch. All hints of a fence use the same
- * batch id.
+ * A function that failed to open a batch continues as if it had opened the batch. All hints with the same fence use the
+ * same batch id.
  */
 export const failedOpenContinues: Bug = {
   group: (deps, message, delivery) => {
@@ -204,7 +204,10 @@ export const failedOpenContinues: Bug = {
   },
 };
 
-/** A leader that was paused since before a redrive claims the task by its id alone, into a batch that is over. */
+/**
+ * A leader that was paused since before a redrive claims the task by its id alone (without the run), into a batch that
+ * is over.
+ */
 const claimIgnoresRun: Bug = {
   group: (deps, message, delivery) => {
     const claim: typeof deps.tasks.claim = async (candidates, batch) => {
@@ -218,7 +221,7 @@ const claimIgnoresRun: Bug = {
   },
 };
 
-/** Leaders follow a policy other than the configured one. */
+/** Leaders follow a policy that differs from the configured one. */
 const withPolicy = (change: (policy: BatchPolicy) => Partial<BatchPolicy>): Bug => {
   const changed = ({ batch }: Operation): Partial<Operation> => ({ batch: { ...batch, ...change(batch) } });
   return {

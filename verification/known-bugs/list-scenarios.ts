@@ -41,14 +41,14 @@ export const claimsDuringCancellation: ScenarioChange = (scenario) => ({
     ],
   })),
 });
-/** Workers are so slow that their lease may be taken over when they renew it. */
+/** Workers are so slow that another worker may have taken over their lease when they renew it. */
 export const renewalsDuringTakeovers: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, pause: 0.1 },
   faultsEnd: 20 * MINUTE,
   span: 20 * MINUTE,
   lists: withWorkers(scenario, { count: 4, span: 2 * MINUTE, lease: 1_000, renewing: 1, dying: 0, atOnce: 1 }),
 });
-/** A client that is paused adds jobs while the list is deleted. */
+/** A client that is paused adds jobs during the deletion of the list. */
 export const appendsDuringDeletion: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, pause: 0.3 },
   faultsEnd: 10 * MINUTE,
@@ -63,7 +63,7 @@ export const appendsDuringDeletion: ScenarioChange = (scenario) => ({
     ],
   })),
 });
-/** There are no faults, so the patrol has nothing to repair. */
+/** Without faults, the patrol has nothing to repair. */
 export const withoutFaults: ScenarioChange = (scenario) => ({
   faults: NO_FAULTS,
   lists: withWorkers(scenario, { dying: 0 }, { ending: 'finish' }),
@@ -85,7 +85,7 @@ export const messagesDeliveredTwice: ScenarioChange = (scenario) => ({
     ],
   })),
 });
-/** A worker without an answer repeats its completion with another outcome. */
+/** A worker that gets no answer repeats its completion with another outcome. */
 export const lostReplies: ScenarioChange = (scenario) => ({
   faults: { ...NO_FAULTS, lostReply: 0.2 },
   faultsEnd: 40 * MINUTE,

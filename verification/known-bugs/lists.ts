@@ -1,6 +1,6 @@
 /**
- * Bugs of deferred lists, from drafts or invented to prove that the judges find them. Each replaces a step, or changes
- * the answers of the store.
+ * Bugs of deferred lists, from drafts or invented to prove that the judges find them. Each bug replaces a step, or
+ * changes the answers of the store.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -25,9 +25,9 @@ const withLists = <Deps extends Pick<RegisterDeps, 'lists'>>(deps: Deps, change:
   ...deps,
   lists: { ...deps.lists, ...change(deps.lists, deps as unknown as RegisterDeps) },
 });
-/** The bug is in every process's store. */
+/** Puts the bug into the store of every process. */
 const store = (change: Change): Patched => ({ deps: (deps) => withLists(deps, change) });
-/** The bug is in the store of trackers. */
+/** Puts the bug into the store of trackers. */
 const tracker = (change: (fanOuts: FanOuts) => Partial<FanOuts>): Patched => ({
   deps: (deps) => ({ ...deps, fanOuts: { ...deps.fanOuts, ...change(deps.fanOuts) } }),
 });
@@ -36,7 +36,7 @@ const claiming = (change: Change): Patched => ({
 });
 const step = (steps: Partial<ListSteps>): Patched => ({ steps });
 
-/** Leases are changed although they may differ from those that were read. */
+/** Writes changes of leases even if the stored leases differ from those that were read. */
 const unseen = ({ change }: Lists): Partial<Lists> => ({
   change: (id, from, to, how) =>
     change(
@@ -47,7 +47,7 @@ const unseen = ({ change }: Lists): Partial<Lists> => ({
     ),
 });
 
-/** D3. A lease is taken over as soon as it ends by the claimer's clock. */
+/** D3. A lease is taken over as soon as it has ended by the claimer's clock. */
 const leaseTakenAtItsEnd = claiming((lists) => ({
   ...unseen(lists),
   read: async (id) => {
@@ -58,10 +58,10 @@ const leaseTakenAtItsEnd = claiming((lists) => ({
   },
 }));
 
-/** D3. A lease that was renewed after it was read is taken over. */
+/** D3. A lease is taken over although it was renewed after it was read. */
 const renewedLeaseTaken = claiming(unseen);
 
-/** D1. Jobs are published before they are stored. */
+/** D1. Jobs are published before their rows are stored. */
 const publishedBeforeStored = step({
   append: (deps, id, payloads, token) =>
     append(
@@ -87,7 +87,7 @@ const appendTokenReadOnce = step({
     return append(
       withLists(deps, (lists) => ({
         append: (...args) => {
-          // Each try begins with a read; its second read is left out.
+          // Each try of the step reads the list twice. The second read returns the result of the first.
           reads += 1;
           if (!known || reads % 2 === 1) known = lists.append(...args);
           return known;
@@ -137,7 +137,7 @@ const leaseEndedBeforeAck = step({
   },
 });
 
-/** Done jobs are handed out with the others of their range. */
+/** A worker gets jobs that are already done, together with the other jobs of their range. */
 const doneJobsHandedOut: Patched = {
   steps: {
     claimJobs: (deps, id, claim) =>
@@ -145,7 +145,7 @@ const doneJobsHandedOut: Patched = {
   },
 };
 
-/** As in the published algorithm: the jobs of a worker that died are lost. */
+/** As in the published algorithm: if a worker dies, its jobs are lost. */
 const deadClaimNeverTakenOver = claiming(({ read }) => ({
   read: async (id) => {
     const list = await read(id);
@@ -169,12 +169,12 @@ const triggerSentAfterTake = step({
   },
 });
 
-/** D7. A repeated trigger does not check whether its token has taken jobs. */
+/** D7. A repeated trigger does not check whether its token has already taken jobs. */
 const triggerIgnoresToken = store(({ take }, { machine }) => ({
   take: (id, _, taking) => take(id, machine.token(), taking),
 }));
 
-/** D7. A trigger takes only fresh jobs. Jobs that were given back are left to claims. */
+/** D7. A trigger takes only jobs that were never claimed. Jobs that were given back are left for claims. */
 const triggerTakesFreshJobs = store(({ take }) => ({
   take: (id, token, { ranges, head, fresh }) =>
     take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),
@@ -185,10 +185,13 @@ const triggerStopsAfterFirstPart = step({
   register: (deps, messages) => register({ ...deps, queues: { ...deps.queues, register: async () => {} } }, messages),
 });
 
-/** Each copy of a message continues the trigger, and so does each of their messages: 46,000 messages for 26 jobs. */
+/**
+ * Each copy of a message continues the trigger, and each of these continuations sends messages that do the same: 46,000
+ * messages for 26 jobs.
+ */
 const triggerMessagesMultiply = store(() => ({ goOn: async () => {} }));
 
-/** D9. A process that read the list before its cancellation still hands out jobs that were given back. */
+/** D9. A process that read the list before the list was cancelled still hands out jobs that were given back. */
 const cancelIgnored = store(({ change }) => ({
   change: (id, from, to) => change(id, from, to, 'any-time'),
 }));
@@ -211,7 +214,7 @@ const listSealReadsNoTracker = step({
   visit: async () => {},
 });
 
-/** D4. A renewal restores a lease that another worker may own. */
+/** D4. A renewal restores a lease although another worker may have taken its jobs. */
 const lostLeaseRenewed = step({
   renew: async ({ lists, machine }, id, { claim, range }, span) => {
     const lease = { ...range, key: leaseKeyOf(claim), until: Math.ceil((machine.now() + span) / 1_000) * 1_000 };
@@ -222,7 +225,7 @@ const lostLeaseRenewed = step({
   },
 });
 
-/** D6. Released jobs are removed from the lease, and no claim can get them. */
+/** D6. Released jobs are removed from the lease, but no later claim can get them. */
 const releasedJobsLost = step({
   release: async ({ lists }, id, { claim }) => {
     const list = await lists.read(id);
@@ -242,12 +245,12 @@ const lastGroupClimbsWhenFull = tracker(({ ack }) => ({
   },
 }));
 
-/** The row of a begun append is deleted with the other rows. */
+/** The row of an append that has begun is deleted together with the other rows. */
 const deletionIgnoresAppend = store(({ clear }) => ({
   clear: (id, groups, from, how) => clear(id, groups, from, { ...how, isSettled: true }),
 }));
 
-/** A deletion that had no time for a group continues after it. */
+/** If a deletion has no time left for a group, it continues with the next group. */
 const deletionSkipsGroup = store(({ clear }) => ({
   clear: async (id, groups, from, how) => {
     const rest = await clear(id, groups, from, how);

@@ -6,7 +6,7 @@ import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import type { Scenario } from '../batches/scenario.ts';
 import { many, only } from './moment-scenarios.ts';
 
-/** More tasks for each of three Targets than their cap, which needs several pages. */
+/** Three Targets have more tasks each than their cap allows at once, and the cap needs several pages of slots. */
 const capOf =
   (concurrency: Concurrency) =>
   (scenario: Scenario): Partial<Scenario> =>
@@ -31,7 +31,7 @@ export const slowSweeps = (scenario: Scenario): Partial<Scenario> => ({
   slowSweep: 5_000,
 });
 
-/** Targets are paused while their batches wait for their next attempt, and other Targets wait for a slot. */
+/** Targets are paused while their batches wait for the next attempt, and other Targets wait for a slot. */
 export const pausedWhileWaiting = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -58,7 +58,7 @@ export const forgottenAmongMany = (scenario: Scenario): Partial<Scenario> => ({
   purges: [7_000, 8_500, 10_000],
 });
 
-/** Two requests of a Target, each with more than half of the inputs that a job may have. */
+/** Two requests of one Target. Each has more than half of the inputs that a job may have. */
 export const manyInputs = (scenario: Scenario): Partial<Scenario> => ({
   ...only(scenario, [], ({ batch, concurrency, retry }) => ({
     batch: { ...batch, maxSize: 5, maxWait: 1_000 },
@@ -73,8 +73,8 @@ export const manyInputs = (scenario: Scenario): Partial<Scenario> => ({
 });
 
 /**
- * Tasks of one Target arrive faster than its leader batches them. Tasks of other Targets arrive a moment later, and
- * there is one function.
+ * Tasks of one Target arrive faster than the Target's leader batches them. Tasks of other Targets arrive a moment
+ * later. Only one function runs at a time.
  */
 export const busyTarget = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
@@ -87,8 +87,8 @@ export const busyTarget = (scenario: Scenario): Partial<Scenario> => ({
 });
 
 /**
- * Tasks fill the batches of several sleeping leaders at once while their operation is paused. More tasks arrive after
- * the pause.
+ * Tasks fill the batches of several sleeping leaders at once while the operation is paused. More tasks arrive after the
+ * pause.
  */
 export const pausedAsBatchesOpen = (scenario: Scenario): Partial<Scenario> => {
   const fill = 3_000;
@@ -126,8 +126,8 @@ export const twoBusyTargets = (scenario: Scenario): Partial<Scenario> =>
   );
 
 /**
- * Four Targets have more tasks than two slots can process, and functions stand still between a message and their next
- * write.
+ * Four Targets have more tasks than two slots can process. Functions stand still between reading a message and their
+ * next write.
  */
 export const waitingAgain = (scenario: Scenario): Partial<Scenario> => ({
   ...only(

@@ -1,4 +1,4 @@
-/** Scenarios of a few tasks that are sent for one critical moment, for bugs that show only in that moment. */
+/** Scenarios of a few tasks that are sent at one critical moment, for bugs that show only at that moment. */
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
@@ -15,7 +15,7 @@ interface Sent {
   readonly callback?: string;
 }
 
-/** Only these tasks, in batches of one unless the operation says otherwise, without faults. */
+/** A scenario of only these tasks, without faults. Batches contain one task unless the operation says otherwise. */
 export const only = (
   scenario: Scenario,
   sent: readonly Sent[],
@@ -52,7 +52,7 @@ export const registeredAtRelease = (scenario: Scenario): Partial<Scenario> =>
     ]).flat(),
   );
 
-/** Leaders sleep, are woken by the task that fills their batch, and finish just as two more tasks arrive. */
+/** Leaders sleep, are woken by the task that fills their batch, and finish when two more tasks arrive. */
 export const filledAgainAtOnce = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -89,7 +89,7 @@ export const purgedWhileElected = (scenario: Scenario): Partial<Scenario> => ({
   purges: many(8, (n) => n * 2_000 + 60 + ((n * 29 + scenario.seed * 13) % 120)),
 });
 
-/** Batches of two, whose jobs report each task soon and at nearly the same time. */
+/** Batches of two tasks. Their jobs report each task soon, and both tasks at nearly the same time. */
 export const reportedTogether = (scenario: Scenario): Partial<Scenario> =>
   only(
     scenario,
@@ -101,7 +101,7 @@ export const reportedTogether = (scenario: Scenario): Partial<Scenario> =>
     }),
   );
 
-/** Calls that take long, in batches whose messages arrive again and again. */
+/** Calls that take long, in batches whose messages are delivered again and again. */
 export const longCalls = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
     scenario,
@@ -117,7 +117,7 @@ export const longCalls = (scenario: Scenario): Partial<Scenario> => ({
 
 /**
  * Targets wait for the only slot. Each message is delivered as often as possible, and some functions die. A guard whose
- * function dies in its last delivery does not come back.
+ * function dies at the last delivery is not delivered again.
  */
 export const guardsRedelivered = (scenario: Scenario): Partial<Scenario> => ({
   ...only(
@@ -159,7 +159,8 @@ export const cancelledWhileWaiting = (scenario: Scenario): Partial<Scenario> => 
 });
 
 /**
- * Several tasks of a Target arrive at once, and so do several elect messages. One of them finds that a leader exists.
+ * Several tasks of a Target arrive at once, each with an elect message. One of the elect messages is handled when a
+ * leader already exists.
  */
 export const severalElected = (scenario: Scenario): Partial<Scenario> =>
   only(

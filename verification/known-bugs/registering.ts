@@ -13,8 +13,8 @@ import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
 /**
- * Of several messages with one id in a delivery only the first is handled. If an earlier run stored another of them and
- * stopped there, the stored task never gets its waiting row.
+ * If one delivery contains several messages with the same id, only the first message is handled. If an earlier
+ * invocation stored another of these messages and then stopped, the stored task never gets its waiting row.
  */
 const onlyFirstMessageOfIdHandled: Bug = {
   registerAll: (deps, messages, onFailure) => {
@@ -30,7 +30,7 @@ const refusedMessageNotStored: Bug = {
     registerAll({ ...deps, queues: { ...deps.queues, reject: async () => {} } }, messages, onFailure),
 };
 
-/** The version of a task is not read. */
+/** The register function does not read the version of a task. */
 const versionIgnored: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll(
@@ -40,7 +40,7 @@ const versionIgnored: Bug = {
     ),
 };
 
-/** A redriven dead letter counts as sent at that moment. */
+/** A dead letter that is redriven counts as sent at the moment of the redrive. */
 const redrivenLetterCountsAsNew: Bug = {
   sweep: (deps, invocation) => {
     const redrive: typeof deps.deadLetters.redrive = (queue, deadLetter, delay) =>
@@ -49,7 +49,7 @@ const redrivenLetterCountsAsNew: Bug = {
   },
 };
 
-/** A waiting task counts as new as its run. */
+/** The age of a waiting task counts from its current run, and not from its registration. */
 const redrivenTaskCountsAsNew: Bug = {
   group: (deps, message, delivery) => {
     const first: typeof deps.waiting.first = async (target, limit) =>
@@ -92,7 +92,7 @@ const noHintForFullBatch: Bug = {
     registerAll({ ...deps, machine: { ...deps.machine, random: () => 1 } }, messages, onFailure),
 };
 
-/** An error is thrown where failures are caught and only reported. */
+/** An error is thrown in a place where failures are caught and only reported. */
 const nudgeThrows: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const random = (): number => (undefined as never as { chance: () => number }).chance();
@@ -100,7 +100,7 @@ const nudgeThrows: Bug = {
   },
 };
 
-/** An error is thrown while messages are refused, so that they come back again and again. */
+/** An error is thrown while messages are refused, so that they are delivered again and again. */
 const refusalThrows: Bug = {
   registerAll: (deps, messages, onFailure) => {
     const reject: typeof deps.queues.reject = (refused) => deps.queues.reject((refused as never as () => [])());
@@ -109,7 +109,7 @@ const refusalThrows: Bug = {
 };
 
 /**
- * Runs begin at 1, also those of a task whose id was used before. A waiting row of the earlier task may still exist.
+ * Run numbers begin at 1, even for a task whose id was used before. A waiting row of the earlier task may still exist.
  */
 const runsOfReusedIdBeginAtOne: Bug = {
   registerAll: (deps, messages, onFailure) => {
@@ -118,7 +118,10 @@ const runsOfReusedIdBeginAtOne: Bug = {
   },
 };
 
-/** A redrive names only the task. If its message arrives twice or late, it starts another run. */
+/**
+ * A redrive message names only the task, and not the run. If the message is delivered twice or late, it starts another
+ * run.
+ */
 const redriveIgnoresRun: Bug = {
   registerAll: async (deps, messages, onFailure) => {
     const current = messages.map(async (message) => {
@@ -132,7 +135,7 @@ const redriveIgnoresRun: Bug = {
 };
 
 /**
- * The register function decides by an eventually consistent read of the lock. The leader that it reads may have
+ * The register function reads the lock with an eventually consistent read. The leader in this read may already have
  * released the lock.
  */
 const lockReadEventually: Bug = {

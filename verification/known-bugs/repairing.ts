@@ -1,6 +1,6 @@
 /**
- * Bugs in takeovers and repairs: a function dies, and the message, the sweep or the patrol that should continue its
- * work does not.
+ * Bugs in takeovers and repairs: a function dies, and the function that receives its message, the sweep or the patrol
+ * does not continue its work.
  */
 
 import { guardStatusOf } from '../../src/domain/batches/lock.ts';
@@ -29,7 +29,7 @@ const withLateGuards = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some => 
   },
 });
 
-/** A Target that was woken for a free slot, and whose tasks were all cancelled, does not wake the next one. */
+/** If a Target was woken for a free slot and all its tasks were cancelled, it does not wake the next waiting Target. */
 const emptyTargetKeepsWake: Bug = {
   electLeader: async (deps, message) => {
     const isWoken = message.kind === 'elect' && message.wake !== undefined;
@@ -38,7 +38,7 @@ const emptyTargetKeepsWake: Bug = {
   },
 };
 
-/** A group message ends if the guard's status is `is`, unless it is a hint. */
+/** The function stops handling a group message if the guard's status is `is`, unless the message is a hint. */
 const guardsEndAt = (is: ReturnType<typeof guardStatusOf>['is']): Bug => ({
   group: async (deps, message, delivery) => {
     const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
@@ -50,7 +50,7 @@ const guardsEndAt = (is: ReturnType<typeof guardStatusOf>['is']): Bug => ({
 const openBatchLeftUnfinished = guardsEndAt('leader-with-open-batch');
 const guardNeverTakesOver = guardsEndAt('next');
 
-/** A guard whose fence is over is sent again, twice each time. */
+/** If a newer fence has superseded a guard, the function sends the guard again, twice each time. */
 const supersededGuardSentTwice: Bug = {
   group: async (deps, message, delivery) => {
     const standing = guardStatusOf(await deps.locks.read(message.target), message, deps.machine.now());
@@ -68,7 +68,7 @@ const allCandidatesAreMembers: Bug = {
   },
 };
 
-/** The first waiting row that is left is deleted together with the rows of a batch's candidates. */
+/** The rows of a batch's candidates are deleted, and with them the first remaining waiting row. */
 const nextRowDeletedToo: Bug = {
   group: (deps, message, delivery) => {
     const remove: typeof deps.waiting.remove = async (target, entries) => {
@@ -111,24 +111,24 @@ const callIgnoresPause: Bug = {
   },
 };
 
-/** No message ends the pause of an opened circuit. The sweep ends it minutes later. */
+/** No message ends the pause that an opened circuit began. The sweep ends the pause minutes later. */
 const circuitNotResumed: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, queues: { ...deps.queues, resume: async () => {} } }, message, delivery),
 };
 
-/** The first answer after an outage closes the circuit, but wakes none of the waiting Targets. */
+/** The first answer after an outage closes the circuit, but no waiting Target is woken. */
 const closedCircuitWakesNoTarget: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, operations: { ...deps.operations, waiting: async () => [] } }, message, delivery),
 };
 
-/** A task is cancelled while it is being registered, before its payload is stored. */
+/** A task is cancelled while it is being registered, before the task's payload is stored. */
 const cancelBeforePayload: Bug = {
   cancel: (deps, id) => cancel({ ...deps, waiting: { ...deps.waiting, has: async () => true } }, id),
 };
 
-/** A merged job gets inputs that an earlier job has processed. */
+/** A merged job gets inputs that an earlier job has already processed. */
 const processedInputsForgotten: Bug = { processed: (keys) => ({ ...keys, known: async () => new Map() }) };
 
 export const REPAIRING_BUGS: readonly KnownBug[] = [

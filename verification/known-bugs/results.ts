@@ -13,7 +13,7 @@ import type { Bug, KnownBug } from './bug.ts';
 import * as moments from './moment-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
-/** A job's report counts for all open tasks of the batch, including those of other jobs. */
+/** A job's report counts for all open tasks of the batch, including tasks of other jobs. */
 const reportCountsForOtherJobs: Bug = {
   handleBatch: (deps, message, invocation) => {
     const downstreamOf: typeof deps.downstreamOf = (operation) => {
@@ -70,7 +70,8 @@ const attemptWithLostResultsCounts: Bug = {
 };
 
 /**
- * The handler waits for a write until its request times out. No time is left to record that the attempt does not count.
+ * The handler waits for a write until the write's request times out. Then no time is left to record that the attempt
+ * does not count.
  */
 const writeAwaitedTooLong: Bug = {
   handleBatch: (deps, message, invocation) =>
@@ -80,7 +81,9 @@ const writeAwaitedTooLong: Bug = {
 const unmarked = (message: BatchMessage): BatchMessage =>
   message.kind === 'completion' ? message : { ...message, uncounted: undefined };
 
-/** A member that is redriven before the batch handler reads it again, a second later, is missing in the counts. */
+/**
+ * A member that is redriven before the batch handler reads the member again, a second later, is missing in the counts.
+ */
 const redrivenMemberNotCounted: Bug = {
   handleBatch: (deps, message, delivery) => {
     const finish: typeof deps.tasks.finish = async (results, batch) => {
@@ -96,7 +99,7 @@ const redrivenMemberNotCounted: Bug = {
   },
 };
 
-/** Members that ended before a crash send no callback after it. */
+/** After a crash, no callback is sent for members that ended before the crash. */
 const noCallbackAfterCrash: Bug = {
   handleBatch: (deps, message, delivery) => {
     const members: Tasks['members'] = async (ids, batch) => ({ ...(await deps.tasks.members(ids, batch)), ended: [] });
@@ -104,7 +107,7 @@ const noCallbackAfterCrash: Bug = {
   },
 };
 
-/** A job's first report ends its batch, although it omits other tasks. */
+/** A job's first report ends its batch, although the report omits other tasks. */
 const firstReportEndsBatch: Bug = {
   handleBatch: (deps, message, delivery) => {
     if (message.kind === 'due') return handleBatch(deps, message, delivery);
@@ -116,13 +119,13 @@ const firstReportEndsBatch: Bug = {
   },
 };
 
-/** Members are read with eventually consistent reads, for all members or for the open ones. */
+/** Reads members with eventually consistent reads: all members, or only the open ones. */
 const readBehind = (change: (tasks: Tasks) => Tasks['members']): Bug => ({
   handleBatch: (deps, message, delivery) =>
     handleBatch({ ...deps, tasks: { ...deps.tasks, members: change(deps.tasks) } }, message, delivery),
 });
 
-/** A member that an eventually consistent read misses counts as absent. */
+/** A member that is missing in an eventually consistent read counts as absent. */
 const allMembersReadEventually = readBehind((tasks) => async (ids, batch) => ({
   open: await tasks.readEventually(ids, batch),
   lost: [],
@@ -131,8 +134,8 @@ const allMembersReadEventually = readBehind((tasks) => async (ids, batch) => ({
 }));
 
 /**
- * A member that an eventually consistent read shows as open counts as open at every attempt and report, although it may
- * have ended.
+ * A member that is open in an eventually consistent read counts as open at every attempt and report, although the
+ * member may have ended.
  */
 const openMembersReadEventually: Bug = {
   handleBatch: (deps, message, delivery) => {
@@ -152,7 +155,10 @@ const openMembersReadEventually: Bug = {
   },
 };
 
-/** Callbacks are sent before the acks. After a crash in between, receivers know more than the fan-out. */
+/**
+ * Callbacks are sent before the acks. After a crash in between, receivers have got outcomes that the fan-out does not
+ * contain.
+ */
 const callbackBeforeAck: Bug = {
   handleBatch: (deps, message, delivery) => {
     let held: (() => Promise<unknown>)[] = [];
@@ -182,7 +188,7 @@ const callbackBeforeAck: Bug = {
   },
 };
 
-/** A handler that takes a batch over does not ack the items of ended members again. */
+/** A handler that continues a batch after a crash does not ack the items of ended members again. */
 const noAckAfterCrash: Bug = {
   handleBatch: (deps, message, delivery) => {
     const members: Tasks['members'] = async (ids, batch) => {

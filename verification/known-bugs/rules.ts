@@ -1,7 +1,7 @@
 /**
- * The rules of docs/explanation/algorithm.md that each known bug breaks. test/docs/rules.test.ts compares both: a rule
- * names the bugs that break it, and the tests of each catalogue find them. Bugs of deliveries break the promises of
- * decision 29 and no rule of that page.
+ * The rules of docs/explanation/algorithm.md that each known bug breaks. test/docs/rules.test.ts compares that page
+ * with this list: for each rule, the page names the bugs that break it, and the tests of each catalogue find these
+ * bugs. Bugs of deliveries break the promises of decision 29 and no rule of that page.
  */
 import { FAN_OUT_BUGS } from './fan-outs.ts';
 import { FLEET_BUGS } from './fleets.ts';
@@ -32,7 +32,7 @@ export const BUGS_IN: Readonly<Record<string, readonly string[]>> = Object.fromE
   }).map(([file, bugs]) => [file, bugs.map(([name]) => name)]),
 );
 
-/** Each bug breaks one rule at least. */
+/** Each bug breaks at least one rule. */
 export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'guard sent after the lock is acquired': ['L2'],
   'open batch cleared before it is stored': ['F6'],

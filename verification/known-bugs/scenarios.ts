@@ -1,6 +1,6 @@
 /**
- * Scenarios for bugs that few of the usual ones show. Each changes a usual scenario so that the bug is likely to
- * matter.
+ * Scenarios for bugs that few of the usual scenarios show. Each function changes a usual scenario so that the bug is
+ * likely to matter.
  */
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
@@ -8,17 +8,18 @@ import { withOperations } from '../batches/configurations.ts';
 import type { Scenario } from '../batches/scenario.ts';
 import { withoutPolicies } from '../batches/without-policies.ts';
 
-/** A weight that DynamoDB refuses, since its magnitude is too small. */
+/** A weight that DynamoDB refuses, because its magnitude is too small. */
 export const TINY = 1e-200;
 const SHIP = 'ship' as OperationName;
 const HOUR = 3_600_000;
 
-// Promises about time are checked only in schedules without faults, or with faults that must not have any effect.
+// No faults, because promises about time are checked only in schedules without faults, or with faults that must not
+// have any effect.
 export const withoutFaults = () => ({ faults: NO_FAULTS });
 /** Without faults, and without anything that tasks may wait for: caps, circuits, rates and pauses. */
 export const withoutFaultsAndLimits = (scenario: Scenario) => ({ ...withoutPolicies(scenario), faults: NO_FAULTS });
 export const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
-/** A flush soon after every message, since flushes matter while a lock changes hands. */
+/** A flush soon after every message, because flushes matter while a lock changes hands. */
 export const manyFlushes = ({ sends }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: sends.flatMap(({ at, body }, n) => {
@@ -31,7 +32,7 @@ export const manyRedrives = ({ faults }: Scenario) => ({
   faults: { ...faults, pause: 0.05 },
   redrives: Array.from({ length: 40 }, (_, n) => ({ at: n * 20_000, times: 1 })),
 });
-/** The task that fills a Target's batch arrives about when its first leader takes the lock. */
+/** The task that fills a Target's batch arrives at about the time when the first leader takes the lock. */
 export const fullWhileElected = (scenario: Scenario) => {
   const { seed, sends, config } = withoutPolicies(scenario);
   const policy = { maxSize: 2, maxBytes: 1_000_000, maxWait: 40_000 };
@@ -71,7 +72,10 @@ export const tinyWeights = ({ sends }: Scenario) => ({
   })),
 });
 
-/** One Target has so many tasks that its leaders hand over several times, faster than the hand-over is written. */
+/**
+ * One Target has so many tasks that its leaders hand over several times, within less time than the write of a hand-over
+ * takes.
+ */
 export const sustained = (scenario: Scenario) => {
   const { config, sends } = withoutPolicies(scenario);
   const policy = { maxSize: 3, maxBytes: 1_000_000, maxWait: 300 };
@@ -89,7 +93,7 @@ export const sustained = (scenario: Scenario) => {
   };
 };
 
-/** A hundred batches with a rate of one call in twenty seconds, and other events meanwhile. */
+/** A hundred batches with a rate of one call in twenty seconds, and other events in the meantime. */
 export const withRate =
   (meanwhile: Partial<Scenario>, comesLater: readonly Millis[] = []) =>
   (scenario: Scenario): Partial<Scenario> => {
@@ -164,8 +168,8 @@ export const capped = ({ config, faults }: Scenario) => ({
   config: withOperations(config, () => ({ concurrency: { perTarget: null, total: 1 } })),
 });
 /**
- * A cap is added while batches wait for their next attempt. More tasks arrive when no function without the cap is
- * running.
+ * A cap is added while batches wait for their next attempt. More tasks arrive later, when every running function uses
+ * the cap.
  */
 export const capAddedLate = ({ config, sends }: Scenario) => ({
   faults: NO_FAULTS,
@@ -181,7 +185,7 @@ export const capAddedLate = ({ config, sends }: Scenario) => ({
   sends: sends.map((each, n) => ({ ...each, at: n % 2 === 0 ? n * 1_000 : 900_000 + n * 10_000 })),
 });
 
-/** Half of the tasks expire in a second, while leaders sleep for long. */
+/** Half of the tasks expire within one second, while leaders sleep for long. */
 export const manyExpiries = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: [],
@@ -200,8 +204,8 @@ export const manyExpiries = ({ sends, config }: Scenario) => ({
 });
 
 /**
- * Tasks with one coalesceKey, of which every other one expires. Their waiting rows remain for a while, and failed tasks
- * are redriven meanwhile.
+ * All tasks have the same coalesceKey, and every other task expires. Their waiting rows remain for a while, and failed
+ * tasks are redriven meanwhile.
  */
 export const rowsOutliveTheirTasks = (scenario: Scenario) => {
   const { config, sends } = withoutPolicies(scenario);
@@ -245,7 +249,7 @@ export const idsReused = (scenario: Scenario) => {
     redrives: [],
     pauses: [
       { at: 0, lasts: 4 * HOUR, of: SHIP },
-      // So that the remaining rows are read first.
+      // The Target is paused for longer, so that the remaining rows are read first.
       { at: 3.5 * HOUR, lasts: HOUR, of: `${SHIP}/depot=2` as Target },
     ],
     sends: [...sentAt(1_000, 1), ...sentAt(3 * HOUR, 2)],

@@ -22,7 +22,7 @@ const withOperations = <Some extends Pick<Deps, 'operations'>>(deps: Some, chang
   operations: { ...deps.operations, ...changed },
 });
 
-/** A Target that gets a cap counts only the batches opened later. */
+/** A Target that gets a cap counts only batches that are opened after that. */
 const newCapIgnoresBatches: Bug = {
   group: (deps, message, delivery) => {
     const read: Locks['read'] = async (target) => {
@@ -57,13 +57,13 @@ const slotFreedEarly: Bug = {
   },
 };
 
-/** A freed slot wakes no Target. The sweep finds the waiting ones later. */
+/** When a slot becomes free, no Target is woken. The sweep finds the waiting Targets later. */
 const freedSlotSendsNoSignal: Bug = {
   handleBatch: (deps, message, delivery) =>
     handleBatch(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
 
-/** A Target that was woken for a free slot but no longer needs it does not wake the next one. */
+/** If a Target was woken for a free slot but needs it no longer, it does not wake the next waiting Target. */
 const wakeNotPassedOn: Bug = {
   group: (deps, message, delivery) => group(withOperations(deps, { waiting: async () => [] }), message, delivery),
 };
@@ -91,7 +91,9 @@ const rowDeletedBeforeWake: Bug = {
   },
 };
 
-/** W3: the row of a Target is deleted by its key a while after the wake, although the Target may wait again. */
+/**
+ * W3: the row of a Target is deleted by its key some time after the wake, although the Target may wait again by then.
+ */
 const rowDeletedByKey: Bug = {
   handleBatch: (deps, message, delivery) => handleBatch(byKey(deps), message, delivery),
 };
@@ -106,7 +108,7 @@ const byKey = <Some extends Pick<Deps, 'operations' | 'machine'>>(deps: Some): S
   });
 
 /**
- * G9a: the row of a Target that need not wait after all is deleted before the Target leads, although it may belong to
+ * G9a: if a Target need not wait after all, its row is deleted before the Target leads, although the row may belong to
  * another delivery.
  */
 const rowDeletedBeforeLead: Bug = {
@@ -129,7 +131,7 @@ const rowDeletedBeforeLead: Bug = {
   },
 };
 
-/** A woken Target is elected like any other. It leads, finds no free slot, and waits at the end of the queue. */
+/** A woken Target is elected like any other Target. It leads, finds no free slot, and waits at the end of the queue. */
 const wakeIgnored: Bug = {
   electLeader: async (deps, message) =>
     message.kind === 'elect' && message.wake !== undefined
@@ -137,7 +139,7 @@ const wakeIgnored: Bug = {
       : electLeader(deps, message),
 };
 
-/** The leader reads changed waiting rows. */
+/** Gives the leader changed waiting rows. */
 const withRows = (change: (rows: readonly Waiting[]) => readonly Waiting[]): Bug => ({
   group: (deps, message, delivery) => {
     const first: WaitingTasks['first'] = async (target, limit) => change(await deps.waiting.first(target, limit));
@@ -150,7 +152,8 @@ const expiryIgnored = withRows((rows) => rows.map(({ startBy: _, ...row }) => ro
 const coalesceKeyIgnored = withRows((rows) => rows.map(({ key: _, ...row }) => row));
 
 /**
- * A function that forms a batch in place of a dead leader also takes rows that must be settled, such as expired ones.
+ * A function that forms a batch in place of a dead leader also takes rows of tasks that must be settled, such as
+ * expired tasks.
  */
 const takeoverTakesUnsettledRows: Bug = {
   group: (deps, message, delivery) => {
@@ -206,7 +209,7 @@ const settlementSendsNoCallback: Bug = {
     group({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, message, delivery),
 };
 
-/** The register function sends no callback for tasks that were settled before, e.g. when it redrives them. */
+/** The register function sends no callback for tasks that were settled earlier, e.g. when it redrives them. */
 const registerSendsNoCallback: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, queues: { ...deps.queues, callbacks: async () => {} } }, messages, onFailure),
@@ -228,15 +231,15 @@ const withoutLateHints = <Some extends Pick<Deps, 'queues'>>(deps: Some): Some =
 });
 
 /**
- * Only the register function sends hints for expiries. A task that was registered while the lock changed hands is
- * missed.
+ * Only the register function sends hints for expiries. If a task was registered while the lock changed hands, no hint
+ * is sent for its expiry.
  */
 const noHintForExpiryAtHandOver: Bug = {
   electLeader: (deps, message) => electLeader(withoutLateHints(deps), message),
   group: (deps, message, delivery) => group(withoutLateHints(deps), message, delivery),
 };
 
-/** One request settles two runs of a task, which DynamoDB refuses each time the Target is led. */
+/** One request settles two runs of the same task. DynamoDB refuses such a request each time that the Target is led. */
 const settlementsContainTaskTwice: Bug = {
   group: (deps, message, delivery) => {
     const settle: typeof deps.tasks.settle = async (settlements, end) => {

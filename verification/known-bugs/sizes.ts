@@ -1,4 +1,7 @@
-/** Bugs that show only in large or long schedules: they cost too much, or delay others, when there are many Targets. */
+/**
+ * Bugs that show only in large or long schedules: steps cost too much or delay other work when there are many Targets,
+ * or rows are not kept for months.
+ */
 
 import { mustStay } from '../../src/domain/batches/lock.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -13,7 +16,7 @@ import type { Bug } from './bug.ts';
 
 const DAY: Millis = 24 * 60 * 60_000;
 
-/** A freed slot reads the whole slot queue to wake its first Target. */
+/** When a slot becomes free, the whole slot queue is read to wake its first Target. */
 const wholeSlotQueueRead: Bug = {
   handleBatch: (deps, message, delivery) => {
     const waiting: Operations['waiting'] = async (operation, limit) =>
@@ -22,7 +25,7 @@ const wholeSlotQueueRead: Bug = {
   },
 };
 
-/** The patrol lets locks expire whose Targets wait for months because of a pause. */
+/** The patrol lets the lock of a Target expire, although the Target waits for months because of a pause. */
 const lockOfWaitingTargetNotKept: Bug = {
   sweep: (deps, invocation) => sweep({ ...deps, locks: { ...deps.locks, keep: async () => true } }, invocation),
 };
@@ -38,19 +41,19 @@ const lockOfPausedOperationNotKept: Bug = {
   },
 };
 
-/** The register function leaves the row of an idle Target as it is, though it expires soon. */
+/** The register function does not prolong the row of an idle Target, although the row expires soon. */
 const lockOfIdleTargetNotKept: Bug = {
   registerAll: (deps, messages, onFailure) =>
     registerAll({ ...deps, locks: { ...deps.locks, keep: async () => true } }, messages, onFailure),
 };
 
-/** A warm function registers once more a message that it received days ago. */
+/** A warm function registers again a message that it received days ago. */
 const receivedMessagesRegisteredAgain = (): Bug => {
   let received: { message: RegisterMessage; at: Millis }[] = [];
   return {
     registerAll: (deps, messages, onFailure) => {
       const now = deps.machine.now();
-      // The next schedule begins at the same virtual time.
+      // Messages of later times are from an earlier schedule: each schedule begins at the same virtual time.
       received = received.filter(({ at }) => at <= now);
       const old = received.filter(({ at }) => at < now - 2 * DAY).map(({ message }) => ({ ...message, messageId: '' }));
       received.push(...messages.map((message) => ({ message, at: now })));
@@ -67,7 +70,7 @@ type SizeBug = readonly [
   size: Size,
   bug: Bug,
   promise: RegExp,
-  /** The seed to begin with. @default 1 */
+  /** The first seed of the schedules. @default 1 */
   first?: number,
 ];
 

@@ -1,4 +1,4 @@
-/** Bugs that only show under load: many slots, waiting Targets or inputs, or busy Targets for few functions. */
+/** Bugs that show only under load: many slots, waiting Targets or inputs, or busy Targets that share few functions. */
 
 import { isFinished } from '../../src/domain/batches/batch.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
@@ -17,7 +17,7 @@ import { withOperations } from '../batches/configurations.ts';
 import type { Bug, KnownBug } from './bug.ts';
 import * as scenarios from './load-scenarios.ts';
 
-/** All steps that take or free slots keep any number of them in one row. */
+/** Every step that takes or frees slots keeps all slots in one row, whatever their number. */
 const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
   const change = <Some extends Pick<Deps, 'locks' | 'operations'>>(deps: Some): Some => ({
     ...deps,
@@ -31,13 +31,16 @@ const inOneRow = (...owners: readonly ('locks' | 'operations')[]): Bug => {
   };
 };
 
-/** As in release 0.2.0: all slots of an operation are in its row, so the cost of each slot grows with their number. */
+/**
+ * As in release 0.2.0: all slots of an operation are in the operation's row, so the cost of each slot grows with the
+ * number of slots.
+ */
 const operationSlotsInOneRow = inOneRow('operations');
 
 /** All batches in flight of a Target are in its lock row. */
 const targetSlotsInOneRow = inOneRow('locks');
 
-/** The sweep checks all slots one after the other, and leaves only its remaining time to the patrol. */
+/** The sweep checks all slots one after another, and leaves only the remaining time to the patrol. */
 const slotSweepTakesAllTime: Bug = {
   sweep: async (deps, invocation) => {
     const { operations } = deps;
@@ -64,8 +67,8 @@ const pausedTargetKeepsSlots: Bug = {
 };
 
 /**
- * The patrol searches only the first hundred rows of the slot queue for a Target. If there are more, it assumes that
- * the Target is among them.
+ * The patrol searches for a Target in only the first hundred rows of the slot queue. If the queue has more rows, the
+ * patrol assumes that the Target is among them.
  */
 const patrolSearchesFirstRows: Bug = {
   sweep: (deps, invocation) => {
@@ -86,8 +89,8 @@ const jobInputsUnlimited: Bug = {
 const HOUR: Millis = 3_600_000;
 
 /**
- * A leader continues for as long as its function may, and sleeps until its next batch is due. Other Targets wait for
- * the function.
+ * A leader continues for as long as its function may run, and sleeps until its next batch is due. Other Targets wait
+ * for the function.
  */
 const leaderNeverHandsOver: Bug = {
   group: (deps, message, delivery) => {
@@ -99,8 +102,8 @@ const leaderNeverHandsOver: Bug = {
 };
 
 /**
- * A leader without a free slot in its operation frees its Target's slot before it blocks the Target. Another delivery
- * may have opened the batch.
+ * If its operation has no free slot, a leader frees its Target's slot before it blocks the Target. Another delivery may
+ * have opened the batch.
  */
 const slotFreedBeforeBlock: Bug = {
   group: (deps, message, delivery) => {
@@ -126,7 +129,7 @@ const busyTargetLeadsFirst: Bug = {
     const waiting: Operations['waiting'] = async (operation, limit) => {
       // A read of two rows checks whether other Targets wait.
       if (limit === 2) return [];
-      // This request is slow, so that the next leader is mostly faster than the woken Target.
+      // This request is slow, so that the next leader is usually faster than the woken Target.
       await deps.machine.sleep(200);
       return deps.operations.waiting(operation, limit);
     };
@@ -134,7 +137,7 @@ const busyTargetLeadsFirst: Bug = {
   },
 };
 
-/** The Target of a finished batch is signalled only if the Target was full by its current cap. */
+/** When a batch finishes, its Target is signalled only if all slots of the Target's current cap were taken. */
 const raisedCapSendsNoSignal: Bug = {
   handleBatch: (deps, message, delivery) => {
     let hadFreeSlot = false;
@@ -163,7 +166,7 @@ const loweredCapIgnoresPages: Bug = {
 };
 
 /**
- * No function notes that an operation has slots on further pages. Under a cap that fits the row, only slots in the row
+ * No function records that an operation has slots on further pages. If the cap fits into the row, only slots in the row
  * count then.
  */
 const withoutNotedCap = <Some extends Pick<Deps, 'operations'>>(deps: Some): Some => ({

@@ -1,4 +1,4 @@
-/** Promises about the answers to clients: each answer is true at that moment, and stays true. */
+/** Promises about the answers to clients: each answer is true when it is given, and stays true. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ListId, leaseKeyOf } from '../../src/domain/lists/ids.ts';
 import { endOf, type List } from '../../src/domain/lists/list.ts';
@@ -9,14 +9,14 @@ import type { Triggered } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
 
-/** A list before a request and at its answer. */
+/** The list before a request, and when the request was answered. */
 export interface Asked {
   readonly id: ListId;
   readonly book: Book;
   readonly before: List | undefined;
   readonly after: List | undefined;
   readonly askedAt: Millis;
-  /** The stored result of a job. */
+  /** Returns the stored result of a job. */
   readonly said: (token: number) => JobResult | undefined;
 }
 
@@ -69,7 +69,7 @@ export const checkTriggered = (asked: Asked, token: string, answer: Triggered): 
     demand(before === undefined, 'the answer unknown means that it does not exist', subject);
 };
 
-/** @param clock the claimer's clock */
+/** @param clock the time by the claimer's clock */
 export const checkClaimed = (asked: Asked, claim: string, most: number, answer: Claimed, clock: Millis): void => {
   const { book, before, after, askedAt } = asked;
   const subject = { id: asked.id, claim, answer, before, after };
@@ -83,8 +83,8 @@ export const checkClaimed = (asked: Asked, claim: string, most: number, answer: 
     );
   if (answer.kind === 'none' && before && after)
     demand(
-      // Jobs that were given back in the meantime are not considered: they were not free before, or are not free any
-      // more.
+      // Jobs that were given back in the meantime do not count, because they were either not free before the request or
+      // not free after it.
       before.total !== before.head ? after.head !== before.head || after.status !== before.status : true,
       'a claim is not refused jobs that were free all the time',
       subject,
@@ -122,7 +122,7 @@ export const checkCompleted = (asked: Asked, held: Held, results: readonly JobRe
       'the answer done means that the jobs are done',
       subject,
     );
-  // A job that became a task has the outcome of the task.
+  // The outcome of a job that became a task is the outcome of the task.
   if (before?.operation === undefined)
     for (const { token } of results) {
       const said = asked.said(token);
@@ -136,5 +136,5 @@ export const checkCompleted = (asked: Asked, held: Held, results: readonly JobRe
   );
 };
 
-/** Whether its rows may already be deleted. */
+/** Whether the rows of the list may already be deleted. */
 const isOver = ({ after }: Asked): boolean => after?.ended !== undefined;

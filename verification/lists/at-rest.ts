@@ -13,9 +13,9 @@ export interface ListEvidence {
   readonly tables: Tables;
   readonly books: ReadonlyMap<ListId, Book>;
   readonly sentCallbacks: readonly CallbackMessage[];
-  /** Register messages that were sent. */
+  /** The number of register messages that were sent. */
   readonly messages: number;
-  /** The destination of events, if any. */
+  /** The destination of events; null if none is configured. */
   readonly callback: string | null;
 }
 
@@ -42,7 +42,7 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
       'all jobs of a complete list are done',
       list,
     );
-    // In a deleted list the remaining jobs need not be done.
+    // The remaining jobs of a deleted list need not be done.
     if (status !== 'expired')
       demand(
         book.jobs.every(({ place, done }) => place !== 'triggered' || done !== undefined),
@@ -68,7 +68,10 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
     demand(tables[name].size === 0, 'an ended list leaves no rows', { name, rows: [...tables[name]] });
 };
 
-/** The event of a complete list is sent if a destination is configured, with the same id and content each time. */
+/**
+ * The event of a complete list is sent if a destination is configured. If it is sent several times, its id and content
+ * are the same.
+ */
 const checkNotified = (
   sentCallbacks: readonly CallbackMessage[],
   list: List,

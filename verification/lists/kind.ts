@@ -19,7 +19,7 @@ export const LISTS: Kind<ListScenario, ListReport, typeof NONE> = {
     const ends = { ...NO_ENDS };
     for (const { status } of all) if (status !== 'open' && status !== 'sealed') ends[status] += 1;
     const jobs = all.reduce((sum, { total }) => sum + total, 0);
-    // `tasks`: the jobs that became tasks.
+    // `tasks`: the number of jobs that became tasks.
     return { lists: all.length, jobs, tasks: tables.tasks.size, ends, faults };
   },
   inWords: ({ jobs }) => `${jobs} jobs`,

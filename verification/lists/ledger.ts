@@ -1,35 +1,35 @@
 /**
- * A record of a list that is kept without the code under test: from the rows as they were written, and from the answers
- * to clients.
+ * A record of a list. It is kept from the rows as they were written and from the answers to clients, without the code
+ * under test.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { Range } from '../../src/domain/lists/ids.ts';
 import type { List } from '../../src/domain/lists/list.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 
-/** Where a job is. */
+/** The state of a job. */
 export type Place = 'fresh' | 'leased' | 'free' | 'triggered' | 'gone';
 
 export interface BookedJob {
   readonly payload: string;
   place: Place;
-  /** The first stored outcome. */
+  /** Whether the job succeeded. The first stored outcome counts. */
   done?: boolean;
-  /** When it was done. */
+  /** When the job was done. */
   doneAt?: Millis;
 }
 
 /** The record of one list. */
 export class Book {
   readonly jobs: BookedJob[] = [];
-  /** What a token was answered: the number of the first added job, or the count of triggered jobs. */
+  /** The answer for each token: the number of the first added job, or the count of triggered jobs. */
   readonly appended = new Map<string, number>();
   readonly triggered = new Map<string, number>();
-  /** Tokens that were refused, since the list was closed. */
+  /** Tokens that were refused because the list was closed. */
   readonly refused = new Set<string>();
   /** The requested amounts of each trigger token. */
   readonly wanted = new Map<string, readonly Wanted[]>();
-  /** Each state of the list that was read before taking jobs for a token. */
+  /** The states of the list that were read for each token before jobs were taken. */
   readonly seenBy = new Map<string, readonly List[]>();
   /** Tokens of triggers that have taken their jobs. */
   readonly taken = new Set<string>();

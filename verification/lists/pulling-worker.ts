@@ -1,4 +1,4 @@
-/** A worker that claims jobs of a list, with everything that may happen to a claim. */
+/** A worker that claims jobs of a list. It simulates everything that may happen to a claim. */
 
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
@@ -15,9 +15,9 @@ import type { ListSteps } from './steps.ts';
 import { busyOr } from './steps.ts';
 
 const ALWAYS = Number.POSITIVE_INFINITY;
-/** How long a worker waits after a claim without jobs, in ms. */
+/** How long a worker waits after a claim that returned no jobs, in ms. */
 const PAUSE: Millis = 10_000;
-/** The longest time until the next claim, in ms. */
+/** The longest time between two claims, in ms. */
 const BETWEEN_CLAIMS: Millis = 1_000;
 
 type Got = Claimed & { readonly kind: 'claimed' };
@@ -46,7 +46,7 @@ export class PullingWorker {
     this.#random = clients.chaos.chanceOf(name);
   }
 
-  /** Works until then, or until no more jobs can come. @param until in ms from the start */
+  /** Works until `until`, or until no more jobs can come. @param until in ms from the start */
   async pull(until: Millis): Promise<void> {
     const { scheduler } = this.#clients;
     while (scheduler.now - START < until) {
@@ -68,11 +68,11 @@ export class PullingWorker {
       return { answer, before, clock: deps.machine.now() };
     });
     const { answer, before, clock = 0 } = asked?.answer ?? {};
-    // Only the received answer is checked. The answer of a paused process may be outdated when it arrives, because the
-    // request was repeated and the jobs were done.
+    // Only the answer that the worker receives is checked. A paused process may receive an outdated answer: its request
+    // was repeated in the meantime, and the jobs were done.
     if (answer && before) this.#clients.checked(() => checkClaimed(before(), claim, workers.atOnce, answer, clock));
     if (answer?.kind === 'closed' || (answer?.kind === 'none' && answer.status === 'complete')) return 'over';
-    // A claim that has ended when its answer arrives is not begun.
+    // If the claim has already ended when its answer arrives, the worker does not begin the jobs.
     return answer?.kind === 'claimed' && answer.until > clock ? answer : undefined;
   }
 

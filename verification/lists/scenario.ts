@@ -25,17 +25,17 @@ export type ClientRequestOf = ClientRequest &
     | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
   );
 
-/** How pulling workers treat their claims. The numbers are shares of claims unless stated otherwise. */
+/** How pulling workers treat their claims. Numbers are shares of claims unless the comment says otherwise. */
 export interface Workers {
   readonly count: number;
-  /** The longest time for a range of jobs, in ms. */
+  /** The longest time that a worker takes for a range of jobs, in ms. */
   readonly span: Millis;
   /** The most jobs per claim. */
   readonly atOnce: number;
   readonly lease: Millis;
-  /** The worker dies with its claim. */
+  /** The worker dies and leaves its claim unfinished. */
   readonly dying: number;
-  /** The worker does not begin, or stops in between, and gives the rest back. */
+  /** The worker does not begin, or stops before the end, and gives the remaining jobs back. */
   readonly releasing: number;
   /** The worker renews its claim before it is done. */
   readonly renewing: number;
@@ -55,9 +55,9 @@ export interface ListPlan {
   readonly hasOperation: boolean;
   readonly people: readonly (readonly ClientRequestOf[])[];
   readonly workers: Workers;
-  /** The longest time for which its tasks take, in ms. */
+  /** The longest time that a task of the list takes, in ms. */
   readonly taskSpan: Millis;
-  /** How it ends, when all its clients are done. */
+  /** How the list ends when all its clients are done. */
   readonly ending: 'finish' | 'cancel' | 'delete';
 }
 
@@ -67,7 +67,7 @@ export interface ListScenario extends ClientScenario {
   /** The most bytes that one read of jobs returns. */
   readonly pageBytes: number;
   readonly lists: readonly ListPlan[];
-  /** How long workers continue until only the end is left, in ms. */
+  /** How long workers continue until only the end of the list is left, in ms. */
   readonly span: Millis;
   /** Replacements that put a known bug back. */
   readonly patched?: Patched;
@@ -157,7 +157,10 @@ const workers = (random: Random): Workers => ({
   haveResults: random.chance(0.5),
 });
 
-/** One client opens, adds and seals. Others may add, trigger or seal meanwhile, or repeat the requests of another. */
+/**
+ * One client opens, adds and seals. Meanwhile other clients may add, trigger or seal, or repeat the requests of another
+ * client.
+ */
 const people = (
   id: ListId,
   hasOperation: boolean,
@@ -206,7 +209,7 @@ const people = (
   return random.chance(0.3) ? [...all, repeatedClient(random.pick(all), random)] : all;
 };
 
-/** The same client once more, as when a message comes twice. */
+/** The client, repeated as when a message is delivered twice. */
 const repeatedClient = (requests: readonly ClientRequestOf[], random: Random): readonly ClientRequestOf[] =>
   requests.map((request) =>
     request.do === 'append' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,

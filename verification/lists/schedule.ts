@@ -1,8 +1,8 @@
 /**
  * Runs one schedule of deferred lists: the real steps on tables in memory, under a virtual clock, including the step
  * that registers tasks. Clients add, trigger and seal. Workers claim, die, renew and give back. The simulation ends
- * tasks, and the patrol runs each minute. In the end each list is sealed and worked on until it is complete, cancelled
- * or deleted. Then no rows may be left.
+ * tasks, and the patrol runs each minute. At the end each list is sealed, and workers claim its jobs until the list is
+ * complete, cancelled or deleted. After that no rows may be left.
  */
 
 import type { Token } from '../../src/domain/ids.ts';
@@ -39,7 +39,10 @@ export interface ListReport extends ClientReport {
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-/** Runs a schedule. The same scenario gives exactly the same report. @param traced records a line per event */
+/**
+ * Runs a schedule. The same scenario gives exactly the same report.
+ * @param traced whether to record a line for each event
+ */
 export const runLists = (scenario: ListScenario, traced = false): Promise<ListReport> =>
   new ListWorld(scenario, traced).run();
 
@@ -210,7 +213,7 @@ class ListWorld {
     if (how === 'cancel') await this.#steps.cancelRest(deps, list);
     else {
       const ended = await this.#steps.discard(deps, list);
-      // Its event is being sent, so the request is repeated.
+      // The event of the list is being sent, so the client repeats the request.
       if (ended?.event) throw new InjectedFault('its event is on its way');
       await this.#steps.visit(deps, trackerOf(id), () => true);
     }
@@ -235,7 +238,7 @@ class ListWorld {
     await this.#workerOf(lastPlan, `${id}-heir`).pull(ALWAYS);
   }
 
-  /** Register messages: each is delivered until it was handled, and sometimes twice. */
+  /** Delivers register messages. Each message is delivered until it has been handled, and sometimes twice. */
   #arrive(bodies: readonly string[]): void {
     const { chaos, scheduler } = this.#clients;
     for (const body of bodies) {
@@ -251,7 +254,7 @@ class ListWorld {
     }
   }
 
-  /** A task ends, and its ack is repeated until it is answered. */
+  /** Ends a task, and repeats the ack of its item until the ack is answered. */
   #work({ id, fanOutItem }: Task): void {
     const { chaos, scheduler } = this.#clients;
     const plan = this.#scenario.lists.find((each) => id.startsWith(`${each.id}:`));
@@ -264,7 +267,7 @@ class ListWorld {
     });
   }
 
-  /** The list now, to be compared with the list at the answer. */
+  /** Reads the list before a request. The returned function reads the list again when the request is answered. */
   #before(id: ListId): () => Asked {
     const { tables, scheduler } = this.#clients;
     const read = (): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;

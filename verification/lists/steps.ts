@@ -35,7 +35,7 @@ export interface Patched {
   readonly deps?: (deps: RegisterDeps) => RegisterDeps;
 }
 
-/** The answer of a step; undefined if the list is busy with other requests and this one must be repeated. */
+/** The answer of a step; undefined if the list is busy with other requests and this request must be repeated. */
 export const busyOr = async <T>(answer: Promise<T>): Promise<T | undefined> => {
   try {
     return await answer;

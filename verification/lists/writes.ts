@@ -1,4 +1,4 @@
-/** Invariants that must hold after every write of a list's rows. The first broken one ends the schedule. */
+/** Invariants that must hold after every write of a list's rows. The first broken invariant ends the schedule. */
 
 import type { FanOut, Node } from '../../src/domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../../src/domain/fan-outs/tree.ts';
@@ -12,13 +12,13 @@ import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book, Place } from './ledger.ts';
 
-/** What the watcher needs besides the writes. */
+/** The parts of a schedule that the watcher needs, apart from the writes. */
 export interface Watched {
   readonly tables: Tables;
   readonly nodeSize: NodeSize;
   readonly bookOf: (id: ListId) => Book;
   readonly now: () => Millis;
-  /** The largest deviation of a clock, in ms in both directions. */
+  /** The most by which a clock may be fast or slow, in ms. */
   readonly skew: Millis;
 }
 
@@ -55,7 +55,7 @@ export const checkList = (watched: Watched, before: List | undefined, after: Lis
   if (before.status !== 'complete' && after.status === 'complete') checkComplete(book, before, after);
 };
 
-/** D1. When the total grows, all added jobs are stored, and are as they were sent. */
+/** D1. When the total grows, the rows of all added jobs are stored, and the jobs are as they were sent. */
 const publish = ({ tables }: Watched, id: ListId, book: Book, before: List, after: List): void => {
   const segment = tables.listSegments.get(`${id}#${before.total}`);
   const subject = { before, after, segment };
@@ -99,7 +99,7 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
     const place = places.get(token) ?? (job.place === 'triggered' ? 'triggered' : 'gone');
     const isTaken = job.place === 'triggered' || job.place === 'gone';
     demand(!isTaken || place === job.place, 'a job that was handed out for good is not handed out again', subject);
-    // The jobs of a deleted list are not recorded any more.
+    // The ledger does not follow the jobs of a deleted list.
     const isReleased = place === 'gone' && !isTaken && after.status !== 'expired';
     demand(!isReleased || job.done !== undefined, 'only done jobs are removed from a lease', {
       ...subject,
@@ -112,7 +112,7 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
 const countOf = (wanted: Wanted, total: number): number =>
   'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total) / 100);
 
-/** Ranges taken by triggers that are not recorded yet. */
+/** Ranges that triggers have taken and that are not in the ledger yet. */
 const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[] =>
   [...tables.listTriggers].flatMap(([key, { ranges }]) => {
     if (!key.startsWith(`${id}#`)) return [];
@@ -130,14 +130,14 @@ const takenNow = ({ tables }: Watched, id: ListId, book: Book): readonly Range[]
     return ranges;
   });
 
-/** The number of jobs that were fresh, or given back and not done. */
+/** The number of jobs that were not handed out yet, or were given back and are not done. */
 const leftIn = (book: Book, list: List): number => {
   const open = (lease: Lease): number => book.at(lease).filter(({ done }) => done === undefined).length;
   const free = list.leases.filter((lease) => !isLive(lease));
   return free.reduce((sum, lease) => sum + open(lease), list.total - list.head);
 };
 
-/** The other lease has ended by any clock, or it is the same lease. */
+/** The existing lease has ended by any clock, or the new lease is the same lease. */
 const checkLease = ({ now, skew }: Watched, book: Book, before: List, lease: Lease, subject: object): void => {
   if (!isLive(lease)) return;
   for (const other of before.leases) {
@@ -196,7 +196,8 @@ export const checkTracker = (
     subject,
   );
   const status = tables.fanOuts.get(tracker)?.status;
-  // A process that read the list before its deletion may write a deleted row again. The row is deleted once more.
+  // A process that read the list before the list's deletion may write a deleted row again. The row is deleted once
+  // more.
   if (status === 'expired') return;
   if (level > 0) {
     checkParent(book, width, status === 'open', { level, n }, slots, subject);
@@ -214,7 +215,7 @@ export const checkTracker = (
   }
 };
 
-/** A child's slot is set when all jobs below it are done, for good. */
+/** A child's slot is set when all jobs below the child are done. After that it does not change. */
 const checkParent = (
   book: Book,
   width: number,
