@@ -31,26 +31,17 @@ const { values } = parseArgs({
 interface Row {
   readonly what: string;
   readonly of: (seen: Seen, tasks: number) => number;
-  /**
-   * Largest allowed difference, in percent.
-   * @default - none: the row is only printed
-   */
+  /** The largest difference that is allowed, in percent. @default - none: the row is only printed */
   readonly within?: number;
-  /**
-   * A difference up to this amount is always allowed.
-   * @default 0
-   */
+  /** A difference up to this amount is allowed in any case. @default 0 */
   readonly orBy?: number;
 }
-/**
- * In milliseconds. A mean of half a second consists mostly of requests, which take longer on one machine than on
- * another.
- */
+/** In milliseconds. A mean of half a second consists mainly of the time of requests, which differs between machines. */
 const MEAN_BY = 100;
 const MEAN = 'mean wait, ms';
 const rows: readonly Row[] = [
   { what: 'tasks', of: (seen) => seen.tasks, within: 0 },
-  // The number of full batches must agree. Whether one more batch was sealed by time is a matter of milliseconds.
+  // The number of full batches must agree. Whether one more batch was sealed by time depends on a few milliseconds.
   { what: 'calls', of: (seen) => seen.calls, within: 5 },
   { what: MEAN, of: (seen) => seen.waits.mean, within: 10, orBy: MEAN_BY },
   { what: 'p50', of: (seen) => seen.waits.p50 },

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:batch-rows`: the cost of the writes of a full batch's row in three layouts. Groupage uses the first
- * one (docs/decisions/0017).
+ * `npm run bench:batch-rows` measures the cost of writing the row of a full batch in three layouts. Groupage uses the
+ * first layout (docs/decisions/0017).
  */
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { BatchId, Candidate, Target } from '../src/domain/ids.ts';
@@ -14,7 +14,7 @@ const row = newBatchRow({
   id: `${target}#17#4` as BatchId,
   target,
   sealedBy: 'full',
-  // Ids as of tasks that are named after their SQS messages.
+  // Ids as tasks have if they are named after their SQS messages.
   candidates: Array.from({ length: SIZE }, () => `${crypto.randomUUID()}#1` as Candidate),
   oldestAt: 1_767_225_600_000,
   createdAt: 1_767_225_600_000,
@@ -22,7 +22,7 @@ const row = newBatchRow({
 
 interface Layout {
   readonly puts: readonly Item[];
-  /** Attributes that the sealing write sets in addition. */
+  /** The attributes that only the sealing write sets. */
   readonly sealed: Item;
 }
 const { Candidates, ...head } = row;
@@ -74,7 +74,7 @@ for (const [name, { puts, sealed }] of Object.entries(LAYOUTS)) {
   for (const phase of phases) units.push((await tables.spending(phase)).write);
   const all = units.reduce((sum, each) => sum + each, 0);
   console.log(`| ${[name, ...units, all, (all / SIZE).toFixed(2)].join(' | ')} |`);
-  // The next layout begins with empty tables.
+  // The rows are removed, so that the next layout begins with empty tables.
   for (const { BatchId } of puts) await tables.remove(BatchId);
 }
 await tables.stop();

@@ -21,12 +21,12 @@ const { values } = parseArgs({
     payload: { type: 'string', default: '500' },
     wait: { type: 'string', default: '1s' },
     detail: { type: 'boolean', default: false },
-    /** Skew of the tasks over Targets: Zipf's exponent; 0 spreads them evenly. */
+    /** The exponent of Zipf's law, by which tasks are distributed over Targets; 0 distributes them evenly. */
     skew: { type: 'string', default: '0' },
-    /** Register messages per invocation, and the batch window. */
+    /** The most register messages per invocation, and the batch window. */
     register: { type: 'string', default: '10' },
     gather: { type: 'string', default: '0s' },
-    /** Spreads the sending over this many seconds. */
+    /** Sends the tasks over this many seconds. */
     over: { type: 'string', default: '0' },
   },
 });
@@ -115,7 +115,8 @@ const fewest = [...Map.groupBy(registered.values(), ({ target }) => target).valu
     ),
   )
   .reduce((sum, each) => sum + each, 0);
-// A full batch is never late. The rest of a backlog is as late as the backlog is long.
+// A batch that is full before `maxWait` is over is not late. A batch of a backlog is late by the time that the backlog
+// takes.
 const late = downstream.calls
   .map(({ at, items }) => at - maxWait - Math.min(...items.map(({ id }) => registered.get(id)?.at ?? at)))
   .sort((a, b) => a - b);
@@ -132,7 +133,7 @@ console.log(
       batches: sizes.length,
       fullBatches: sizes.filter((each) => each === size).length,
       fill: Number((sizes.reduce((sum, each) => sum + each, 0) / sizes.length / size).toFixed(3)),
-      // The fewest batches that can hold these tasks, divided by the number of batches.
+      // The fewest batches that can hold these tasks, divided by the number of batches that were made.
       fillOfBest: Number((fewest / sizes.length).toFixed(3)),
       writeUnitsPerTask: per(bill.writeUnits),
       readUnitsPerTask: per(bill.readUnits),
@@ -141,7 +142,7 @@ console.log(
       invocationsPerTask: per(bill.invocations),
       sendingSeconds: (sent - from) / 1_000,
       untilAllArrivedSeconds: (done - from) / 1_000,
-      // For the oldest task of each batch: time from registration to the call, minus maxWait.
+      // For the oldest task of each batch: the time from registration to the call, minus `maxWait`.
       lateMs: { p50: quantile(0.5, late), p99: quantile(0.99, late), max: late.at(-1) },
       waitMs: { p50: quantile(0.5), p99: quantile(0.99), max: waits.at(-1) },
     },

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:cold-start`: the bundle size of each Lambda function, and the time it takes to start in a new process.
+ * `npm run bench:cold-start` prints the bundle size of each Lambda function, and the time that the function takes to
+ * start in a new process.
  *
- * - `--runs 20`: starts of each function.
+ * - `--runs 20`: the number of starts of each function.
  * - `--write`: updates docs/evidence/cold-starts.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

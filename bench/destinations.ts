@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: { dead: { type: 'string', default: '10000' }, healthy: { type: 'string', default: '20' } },
 });
 const [dead, healthy] = [values.dead, values.healthy].map(Number) as [number, number];
-/** Time after which the script stops waiting, in milliseconds. */
+/** The time after which the script stops waiting, in milliseconds. */
 const PATIENCE = 20 * 60_000;
 
 const serve = async (listener: RequestListener) => {
@@ -79,10 +79,10 @@ while (arrivals.length < healthy && Date.now() < from + PATIENCE)
   await new Promise((resolve) => setTimeout(resolve, 20));
 const seconds = (span: number): string => `${(span / 1_000).toFixed(1)} s`;
 console.log(
-  `sent ${dead} events for the hanging destination in ${seconds(sent - began)}, then ${healthy} for the healthy one`,
+  `sent ${dead} events for the hanging destination in ${seconds(sent - began)}, then ${healthy} events for the healthy destination`,
 );
 console.log(
-  `${arrivals.length} of ${healthy} arrived at the healthy one, the first after ${seconds((arrivals[0] ?? Number.NaN) - from)}, the last after ${seconds((arrivals.at(-1) ?? Number.NaN) - from)}`,
+  `${arrivals.length} of ${healthy} events arrived at the healthy destination, the first after ${seconds((arrivals[0] ?? Number.NaN) - from)}, the last after ${seconds((arrivals.at(-1) ?? Number.NaN) - from)}`,
 );
-console.log(`${calls} calls to the hanging one`);
+console.log(`the hanging destination was called ${calls} times`);
 process.exit(arrivals.length < healthy ? 1 : 0);

@@ -44,9 +44,9 @@ const [items, consumers, duplicates] = [values.items, values.consumers, values.d
   number,
   number,
 ];
-/** Items that one `add` takes: 100 groups. */
+/** The most items that one `add` takes: 100 groups. */
 const ADD = 45_000;
-/** One in this many items fails. */
+/** One of this many items fails. */
 const FAILS = 1_000;
 const isToFail = ({ group, index }: Item): boolean => (group * FULL_SIZE.width + index) % FAILS === 7;
 
@@ -63,7 +63,7 @@ const assembly = new CloudAssembly(synthesise(config), endpoints);
 await createTables(assembly, localClients(endpoints).dynamodb);
 const table = assembly.all('AWS::DynamoDB::Table').find(({ name }) => name.endsWith('FanOut'))?.name ?? '';
 
-/** Counts the writes of each key, and the refused writes, whose cost the engine does not state. */
+/** Counts the writes of each key, and the refused writes, because the engine does not state the cost of a refusal. */
 const counted = (store: FanOuts, writes: Map<string, number>, onRefusal: () => void): FanOuts => ({
   ...store,
   ack: async (id, position, slots) => {
@@ -75,7 +75,7 @@ const counted = (store: FanOuts, writes: Map<string, number>, onRefusal: () => v
   },
 });
 
-/** Every part once, in random order, and some parts again at a random place. */
+/** All items in parts of `atOnce`, in random order. Some parts occur a second time, at a random place. */
 const partsOf = (all: readonly Item[], atOnce: number): Item[][] => {
   const random = seeded(Number(values.seed) + atOnce);
   const parts = Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) =>
@@ -95,11 +95,11 @@ const run = async (atOnce: number) => {
   const writes = new Map<string, number>();
   const events: FlowEvent[] = [];
   const told: CallbackMessage[] = [];
-  // Many requests at once on few processors may take seconds, so they have no timeout.
+  // Many requests at once on few processors may take seconds, so the clients have no timeout.
   const store = dynamoDBFanOuts(metered(localClients({ ...endpoints, patient: true }), bill).dynamodb, table);
   const deps: FanOutDeps = {
     config,
-    // A refused write of a row within 1 KB is charged as one unit.
+    // A refused write of a row of up to 1 KB is charged as one unit.
     fanOuts: counted(store, writes, () => add(bill.writeUnits, 'refused acks')),
     queues: { callbacks: async (messages) => void told.push(...messages) },
     machine: {

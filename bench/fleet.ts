@@ -1,11 +1,11 @@
 /**
- * `npm run bench:fleet`: Groupage and the published algorithm that it replaces share partitions in the same scenarios under
- * the virtual clock; some minutes. Prints a row for each run as it ends, and exits with 1 if Groupage breaks a promise
- * (`bench/fleet/promises.ts`).
+ * `npm run bench:fleet` runs Groupage, and the published algorithm that Groupage replaces, in the same scenarios of
+ * shared partitions under the virtual clock. It takes some minutes, prints a row for each run when the run ends, and
+ * exits with 1 if Groupage breaks a promise (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` sets the numbers of nodes, `--seed` the seed. `--json` prints the runs without the work on each
- * partition. `--quick` is a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and
- * the sums in docs/explanation/fleets.md.
+ * partition. `--quick` runs a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and the
+ * sums in docs/explanation/fleets.md.
  */
 import { strict as assert } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const { quick, docs, json } = values;
 const seed = wholeNumber('seed', values.seed, 0);
 const counts = (values.nodes ?? (quick ? '4' : '2,4,8,16')).split(',').map((count) => wholeNumber('nodes', count, 1));
 if (docs && (quick || !counts.includes(TOLD_NODES))) {
-  console.error(`--docs needs ${TOLD_NODES} among --nodes, and no --quick`);
+  console.error(`--docs needs ${TOLD_NODES} among --nodes and cannot be combined with --quick`);
   process.exit(2);
 }
 const QUICK: readonly ScenarioName[] = ['steady', 'one joins', 'one crashes', 'one slow ×100'];
@@ -66,7 +66,7 @@ if (docs) {
   writeFileSync(guide, withFigures(readFileSync(guide, 'utf8'), altOf(told)));
 }
 
-/** The runs in the picture. */
+/** Whether the run is shown in the picture. */
 function isTelling({ scenario, nodes, contender }: Run): boolean {
   return scenario === 'one slow ×1000' && nodes === TOLD_NODES && (contender === OURS || contender === CONTENDERS[1]);
 }

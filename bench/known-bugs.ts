@@ -1,6 +1,6 @@
 /**
- * `npm run bench:known-bugs -- --of tasks|fan-outs|lists --runs N --seed S` puts back each known bug and runs it over
- * the same schedules. It prints in how many of them the checker finds the bug. A checker that does not find its known
+ * `npm run bench:known-bugs -- --of tasks|fan-outs|lists --runs N --seed S` puts back each known bug and runs the same
+ * schedules with each of them. It prints in how many schedules the judges find the bug. Judges that do not find known
  * bugs cannot be trusted.
  */
 
@@ -27,7 +27,7 @@ const [runs, seed] = [wholeNumber('runs', values.runs, 1), wholeNumber('seed', v
 
 type Found = Pick<Summary<Figures>, 'violations'>;
 
-/** Schedules without a bug, and with each known bug. */
+/** Runs the schedules without a bug, and with each known bug. */
 const KINDS: Readonly<Record<string, () => readonly (readonly [name: string, find: () => Promise<Found>])[]>> = {
   tasks: () => [
     ['Groupage', () => runSchedules(BATCHES, seed, runs)],

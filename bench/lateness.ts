@@ -1,8 +1,8 @@
-/** Registration times of tasks, and the fewest batches that they allow. */
+/** The times at which tasks were registered, and the fewest batches that are possible with these times. */
 import { type DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Millis } from '../src/domain/ids.ts';
 
-/** For each task, its Target and the time since which it waits. */
+/** For each task, its Target and the time at which it began to wait. */
 export const registeredAt = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -15,10 +15,10 @@ export const registeredAt = async (
 
 /**
  * The fewest batches for the tasks of one Target if no task may wait for longer than `wait`. A batch opens with a task
- * and is sealed when `wait` is over or the batch is full. Sealing earlier never needs fewer batches, because such a
- * batch holds a part of these tasks.
+ * and is sealed when `wait` is over or the batch is full. Sealing earlier never reduces the number of batches, because
+ * a batch that is sealed earlier holds only a part of these tasks.
  *
- * @param moments arrival times of the tasks
+ * @param moments the arrival times of the tasks
  */
 export const fewestBatches = (moments: readonly Millis[], size: number, wait: Millis): number => {
   let [batches, room, until] = [0, 0, Number.NEGATIVE_INFINITY];

@@ -1,15 +1,16 @@
 /**
- * `npm run bench:lists`: deferred lists on the embedded engine, with the real steps; about ten minutes. `--parts` selects parts:
+ * `npm run bench:lists` measures deferred lists on the embedded engine, with the real steps. It takes about ten
+ * minutes. `--parts` selects parts:
  *
  * - `storm`: 100,000 jobs and 64 concurrent claimers. Some writes happen but are answered with an error, and some
  *   claimers die with a lease.
  * - `length`: the cost of a claim and its completion in lists of 100, 10,000 and 100,000 jobs.
- * - `leases`: the same with 1 to 64 live claims.
+ * - `leases`: the same cost with 1 to 64 live claims.
  * - `ways`: the cost of a claim by a scan for the first free job, by popping from a stored list of ids, and by tokens.
  *
- * Costs are the consumed capacity that each answer states, which DynamoDB bills. Exits with an error if a count is wrong
- * or a cost exceeds its limit.
- * `--quick` is a small version that checks counts only. `--docs` writes docs/evidence/list-costs.md and docs/images/lists.svg.
+ * Costs are the consumed capacity that each answer states, which DynamoDB bills. The script exits with an error if a
+ * count is wrong or a cost exceeds its limit. `--quick` runs a small version that checks only the counts. `--docs`
+ * writes docs/evidence/list-costs.md and docs/images/lists.svg.
  */
 import { strict as assert } from 'node:assert';
 import { writeFileSync } from 'node:fs';
@@ -43,7 +44,9 @@ const isWhole = parts.size === PARTS.length && !quick;
 if (odd.length > 0 || (values.docs && !isWhole)) {
   const [of, names] = [PARTS.join(', '), odd.join(', ')];
   console.error(
-    odd.length > 0 ? `--parts takes some of ${of}, not ${names}` : '--docs needs all parts, and no --quick',
+    odd.length > 0
+      ? `--parts accepts ${of}, not ${names}`
+      : '--docs needs all parts and cannot be combined with --quick',
   );
   process.exit(2);
 }
@@ -53,7 +56,7 @@ const claimers = wholeNumber('claimers', values.claimers ?? (quick ? '16' : '64'
 const storm = (world: World) =>
   runStorm(world, { jobs, claimers, atOnce: 25, lost: 0.2, dying: 0.1, seed: wholeNumber('seed', values.seed, 0) });
 
-/** How much more a claim may cost in one list than in another. */
+/** The factor by which a claim may cost more in one list than in another. */
 const TOLERANCE = 1.1;
 
 const length = async (world: World) => {
@@ -89,7 +92,7 @@ const ways = (world: World) =>
     withLargest: !quick,
   });
 
-/** Each part has its own engine, so that rows of one part do not slow down the next. */
+/** Each part has an engine of its own, so that the rows of one part do not slow down the next part. */
 const inWorld = async <T>(part: Part, run: (world: World) => Promise<T>): Promise<T | undefined> => {
   if (!parts.has(part)) return undefined;
   const world = await startWorld();

@@ -1,13 +1,13 @@
-/** Counts what AWS would bill: capacity units as DynamoDB reports them, SQS requests, invocations. */
+/** Counts what AWS would bill: capacity units as DynamoDB states them, SQS requests, and invocations. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../src/aws/clients.ts';
 
-/** Counts by purpose, e.g. `Tables-Task UpdateItem`. */
+/** Counts by purpose, for example `Tables-Task UpdateItem`. */
 export interface Bill {
   readonly writeUnits: Map<string, number>;
   readonly readUnits: Map<string, number>;
   readonly sqsRequests: Map<string, number>;
-  /** Receives without a message. Their number depends on time, not on tasks. */
+  /** Receives that returned no message. Their number depends on time, not on tasks. */
   readonly emptyReceives: Map<string, number>;
   readonly invocations: Map<string, number>;
 }
@@ -34,25 +34,29 @@ interface Consumed {
   readonly CapacityUnits?: number;
 }
 
-/** A strongly consistent read of a part of a row: the engine charges for the part, DynamoDB for the row. */
+/**
+ * Whether the request is a strongly consistent read of a part of a row. The engine charges for the part, DynamoDB for
+ * the row.
+ */
 const isPart = (name: string, input: object): boolean =>
   name === 'GetItemCommand' && 'ProjectionExpression' in input && 'ConsistentRead' in input;
 
-/** A row's read units by its write units: one per four kilobytes instead of one. */
+/** The units to read a row, given the units to write it: a read unit covers four kilobytes, a write unit one. */
 const wholeRead = (writeUnits = 1): number => Math.ceil(writeUnits / 4);
 
 export interface Metering {
-  /** The purpose of a request; by default, its table and its name. */
+  /** Returns the purpose of a request. @default - the name of the table and of the command */
   readonly nameOf?: (table: string | undefined, command: string, input: object) => string;
   /**
-   * Called for each refused conditional write of one row. No answer states its cost, which is that of the row.
+   * Called for each refused conditional write of one row. No answer states the cost of a refusal, which is that of the
+   * row.
    *
-   * @param units cost of the row when it was last written
+   * @param units the cost of the row when it was last written
    */
   readonly onRefusal?: (name: string, units: number) => void;
 }
 
-/** Makes clients that count. Every request asks DynamoDB for the capacity that it consumed. */
+/** Makes clients that count. Every request asks DynamoDB to state the consumed capacity. */
 export const metered = (
   clients: AwsClients,
   bill: Bill,

@@ -1,6 +1,7 @@
 /**
- * `npm run mutants -- --of TEXT` makes small wrong changes, one at a time, in a copy of this repository. It prints
- * which of them the tests named with each do not notice, and exits with 1 if there are any.
+ * `npm run mutants -- --of TEXT` makes small wrong changes in a copy of this repository, one at a time. Each change
+ * names the tests that must notice it. The script prints the changes that their tests do not notice, and exits with 1
+ * if there are any.
  */
 import { parseArgs } from 'node:util';
 import { copyOfRepository, run, tryMutant } from './mutants/copy.ts';
@@ -10,8 +11,8 @@ import type { Mutant } from './mutants/mutant.ts';
 const { values } = parseArgs({ options: { of: { type: 'string', default: '' } } });
 const chosen = MUTANTS.filter((each) => JSON.stringify(each).includes(values.of));
 if (chosen.length === 0) {
-  // Without file names vitest would run all tests. Those that install packages would then write through the copy's link
-  // into this repository.
+  // Without file names vitest would run all tests. Some tests install packages. They would write through the copy's
+  // link to the packages of this repository.
   console.error(`no mutant matches "${values.of}"`);
   process.exit(2);
 }

@@ -1,10 +1,10 @@
 /**
- * `npm run bench`: sends the same tasks to a batch API in five ways, one after the other, on the same engines and with the
+ * `npm run bench` sends the same tasks to a batch API in five ways, one after another, on the same engines and with the
  * same downstream. It takes about eight minutes on two idle cores. docs/evidence/performance.md defines the measures.
  *
- * `--loads` and `--variants` select some by name, `--scale 0.1` sends a tenth of the tasks, `--json` prints the measures.
- * `--write` updates the figures and pictures of docs/evidence/performance.md. Exits with 1 if Groupage lost a task or sent
- * one twice.
+ * `--loads` and `--variants` select some by name, `--scale 0.1` sends a tenth of the tasks, `--json` prints the
+ * measures. `--write` updates the figures and pictures of docs/evidence/performance.md. The script exits with 1 if
+ * Groupage lost a task or sent a task twice.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -49,7 +49,7 @@ const variants = chosen('variants', VARIANTS, values.variants);
 const isWhole = scale === 1 && loads.length === loadsAt(1).length && variants.length === VARIANTS.length;
 if (values.write && !isWhole) stop('--write needs all loads and variants at full scale');
 
-// Other work on the machine makes waits longer and functions more expensive, so the page states the machine's load.
+// Other work on the machine prolongs waits and makes functions more expensive, so the page states the machine's load.
 const cores = availableParallelism();
 const before = loadavg()[0] ?? 0;
 const machine = `${cores} cores; its load from other work at the start was ${before.toFixed(1)}`;

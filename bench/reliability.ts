@@ -1,5 +1,6 @@
 /**
- * `npm run bench:reliability -- --runs N --seed S`: Groupage and the published algorithm over the same schedules of faults.
+ * `npm run bench:reliability -- --runs N --seed S` runs Groupage and the published algorithm in the same schedules of
+ * faults, and prints counts of their failures.
  *
  * `--size N` gives every batch that size, instead of the schedule's own (1 to 10). `--json` prints the counts.
  */
@@ -22,7 +23,7 @@ const change = values.size === undefined ? undefined : withSize(wholeNumber('siz
 const share = (part: number, all: number): string => `${((100 * part) / all).toFixed(part === 0 ? 0 : 1)}%`;
 const each = (amount: number, all: number): string => (amount / all).toFixed(1);
 
-/** The columns: the name of each, and how it is counted. */
+/** The columns: the name of each column, and how its figure is computed. */
 const COLUMNS: readonly (readonly [string, (outcome: Outcome) => string | number])[] = [
   ['schedules with stranded tasks', (o) => share(o.schedulesStranded, o.schedules)],
   ['stranded tasks', (o) => o.stranded],

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:scale`: large loads, outages and duplicates in simulation, the tables of docs/evidence/scale.md.
- * `-- --parts million-targets,hot-target,outage,duplicates,resume`; `-- --write` puts them into docs/evidence/scale.md.
+ * `npm run bench:scale` simulates large loads, outages and duplicates, and prints the tables of docs/evidence/scale.md.
+ * `-- --parts million-targets,hot-target,outage,duplicates,resume` selects parts; `-- --write` puts the tables into
+ * docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';
 import { tellDuplicates } from './scale/duplicates.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:shards`: throughput of one hot Target by its number of shards, in simulation, with DynamoDB's limits per partition key.
- * `-- --shards 1,2,4 --seconds 20`; `-- --write` puts the table into docs/evidence/scale.md.
+ * `npm run bench:shards` simulates one hot Target with several numbers of shards, with DynamoDB's limits per partition
+ * key, and prints the throughput of each. `-- --shards 1,2,4 --seconds 20` sets the numbers; `-- --write` puts the
+ * table into docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';
 import { type ShardsTried, tryShards } from './scale/shards.ts';

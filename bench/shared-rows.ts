@@ -21,10 +21,10 @@ const load: Load = {
   payload: wholeNumber('payload', values.payload, 1),
   size: wholeNumber('size', values.size, 1),
 };
-/** Messages of one invocation of the register function. */
+/** The number of messages in an invocation of the register function. */
 const DELIVERIES = [10, 100, 500];
 
-/** Tasks alternate between the Targets, this many at once. */
+/** Deliveries of `at` messages each. The tasks alternate between the Targets. */
 const deliveriesOf = (at: number): Delivery[] =>
   Array.from({ length: Math.ceil(load.tasks / at) }, (_, n) =>
     Array.from({ length: Math.min(at, load.tasks - n * at) }, (__, each) => n * at + each).map((task) => ({

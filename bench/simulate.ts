@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
-/** In MB. */
+/** The heap limit in MB. */
 const HEAP = 256;
 
 const { values } = parseArgs({ options: { tasks: { type: 'string', default: '250000,500000,1000000' } } });

@@ -17,7 +17,7 @@ const { values } = parseArgs({
     loads: { type: 'string' },
     scale: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
-    /** Another checkout of Groupage, for comparison. */
+    /** The folder of another checkout of Groupage, for comparison. */
     checkout: { type: 'string', default: join(import.meta.dirname, '..') },
   },
 });
@@ -25,7 +25,7 @@ const all = loadsAt(Number(values.scale));
 const names = values.loads?.split(',') ?? all.map(({ name }) => name);
 const unknown = names.filter((name) => !all.some((load) => load.name === name));
 if (unknown.length > 0)
-  throw new Error(`no load is named ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
+  throw new Error(`no load is named ${unknown.join(', ')}; the loads are ${all.map(({ name }) => name).join(', ')}`);
 
 const MANY = 'thousand Targets';
 

@@ -2,7 +2,8 @@
 import { seeded } from '../src/virtual/random.ts';
 
 /**
- * Zipf's law: the Target of rank r gets a share of 1/r^exponent. With exponent 0 all get the same number, in turn.
+ * The Target of each task by Zipf's law: the Target of rank r gets a share of 1/r^exponent. With exponent 0 each Target
+ * gets the same number of tasks, in turn.
  *
  * @returns ranks from 0; the same arguments give the same ranks
  */

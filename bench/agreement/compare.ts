@@ -30,7 +30,7 @@ export interface Compared {
   readonly simulated: Seen;
 }
 
-/** Takes as long as the trace, and some seconds more. */
+/** Compares one trace. This takes the duration of the trace and some seconds more. */
 export const compare = async (trace: Trace): Promise<Compared> => {
   const downstream = await startTestDownstream();
   const { arrivals } = trace;

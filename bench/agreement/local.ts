@@ -54,7 +54,7 @@ export const onLocalStack = async (
   downstream.behave(async ({ items }) => {
     const at = Date.now() - from;
     if (down && at >= down.from && at < down.until) return { status: 503 };
-    // Shorter durations are covered by the overhead of the answer itself.
+    // Shorter durations are within the overhead of the answer.
     if (takes > 5) await setTimeout(takes);
     for (const { id } of items) done.add(id);
     return { status: 200 };
@@ -63,7 +63,7 @@ export const onLocalStack = async (
     await setTimeout(Math.max(0, from + at - Date.now()));
     const now = Date.now();
     const tasks = together.map(({ operation, payload }) => ({ operation, payload: JSON.parse(payload) }));
-    // Not awaited, so that a slow request does not delay the next ones.
+    // The request is not awaited, because a slow request must not delay the next requests.
     sending.push(
       client.sendAll(tasks).then((ids) => {
         for (const id of ids) sentAt.set(id, now);
@@ -80,7 +80,7 @@ export const onLocalStack = async (
   const called = new Set<string>();
   for (const { at, items } of downstream.calls)
     for (const { id } of items) {
-      // For a task with several calls, only the wait until its first call counts.
+      // If a task was included in several calls, only the wait until its first call counts.
       if (!called.has(id)) waits.add(at - (sentAt.get(id) ?? at));
       called.add(id);
     }

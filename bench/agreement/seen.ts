@@ -3,7 +3,7 @@ import type { Outcome, Spread } from '../../tools/simulate/outcome.ts';
 
 export interface Seen {
   readonly calls: number;
-  /** Tasks in these calls. */
+  /** The number of tasks in these calls. */
   readonly tasks: number;
   readonly waits: Spread;
   readonly earlyGuards: number;

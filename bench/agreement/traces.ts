@@ -1,5 +1,5 @@
 /**
- * The traces that are compared: light ones, whose number of calls does not depend on some milliseconds, and sustained
+ * The traces that are compared: light traces, whose number of calls does not depend on some milliseconds, and sustained
  * loads.
  */
 
@@ -15,9 +15,9 @@ export interface Trace {
   readonly arrivals: readonly Arrival[];
   readonly maxSize: number;
   readonly maxWait: Millis;
-  /** Further limits of the operation. */
+  /** Limits of the operation in addition to its batch policy. */
   readonly limits?: Pick<ConfigInput['operations'][string], 'rateLimit' | 'concurrency'>;
-  /** Behaviour of the downstream, unless it is quick. */
+  /** The behaviour of the downstream. @default - it answers quickly */
   readonly downstream?: Partial<DownstreamModel>;
   /**
    * Largest allowed difference of the mean waits where the simulator is known to be inaccurate, in percent.
@@ -26,10 +26,10 @@ export interface Trace {
   readonly meanWithin?: number;
 }
 
-/** For the light traces. */
+/** `maxSize`, and `maxWait` in milliseconds, of the light traces. */
 const [MAX_SIZE, MAX_WAIT] = [100, 3_000];
 
-/** Tasks arrive ten at a time, as one request sends them. */
+/** The number of tasks that arrive at once, in one request. */
 const TOGETHER = 10;
 const PAYLOAD_BYTES = 400;
 
@@ -46,12 +46,15 @@ const light = (arrivals: readonly Arrival[]): Trace => ({
   maxWait: MAX_WAIT,
 });
 
-/** The tasks of a quiet depot: ten tasks at five times within a batch's `maxWait`, and none near its end. */
+/**
+ * The interval between the arrivals of a quiet depot, in milliseconds. Ten tasks arrive at each of five times within a
+ * batch's `maxWait`, and none near its end.
+ */
 const QUIET: Millis = 700;
 const QUIET_DEPOTS = 4;
-/** A busy depot fills a batch in 1.75 s. */
+/** The interval between the arrivals of a busy depot, in milliseconds. The depot fills a batch in 1.75 s. */
 const BUSY: Millis = 175;
-/** Time for one batch of each quiet depot, and two of the busy one. */
+/** The time for one batch of each quiet depot and two batches of the busy depot, in milliseconds. */
 const ROUND: Millis = 5 * QUIET;
 
 /** Four quiet depots and a busy one, for `rounds` of 3.5 s. */
@@ -63,8 +66,8 @@ export const steadily = (rounds: number): Trace => {
 };
 
 /**
- * One and a half batches for each of three depots at once. The next burst comes after these are done, even if requests
- * take long.
+ * In each burst, one and a half batches for each of three depots. The next burst comes when these batches are done,
+ * even if requests take long.
  */
 export const inBursts = (rounds: number): Trace => {
   const burst = (at: Millis, depot: string): readonly Arrival[] =>
@@ -76,10 +79,10 @@ export const inBursts = (rounds: number): Trace => {
   );
 };
 
-/** More calls than the rate allows: the calls of a burst wait for their reserved times. */
+/** More calls than the rate allows, so the calls of a burst wait for their reserved times. */
 export const withRate = (rounds: number): Trace => ({ ...inBursts(rounds), limits: { rateLimit: 1 } });
 
-/** Calls take a second, at most two at a time. */
+/** Each call takes a second, and at most two calls run at once. */
 export const withCap = (rounds: number): Trace => ({
   ...inBursts(rounds),
   limits: { concurrency: { total: 2 } },

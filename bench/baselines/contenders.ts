@@ -1,4 +1,4 @@
-/** The contenders of the comparison. Each runs the same schedules. */
+/** The contenders of the comparison. All of them run the same schedules. */
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../../verification/batches/configurations.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
@@ -25,7 +25,10 @@ const withoutFaults = ({ name, run }: Contender): Contender => ({
 
 const ours: Contender = { name: 'Groupage', run: runOurs };
 
-/** `published` alone has an index that lags by up to 3 s. The names of the others say how they differ from it. */
+/**
+ * Only `published` has an index that lags by up to 3 s. The names of the other contenders say how they differ from
+ * `published`.
+ */
 export const CONTENDERS: readonly Contender[] = [
   ours,
   published(''),
@@ -33,7 +36,7 @@ export const CONTENDERS: readonly Contender[] = [
   published(', index never lags', { lag: NO_LAG }),
   published(', conditional claims', { claims: 'conditional' }),
   published(', conditional claims, leaders restarted', { claims: 'conditional', restarts: true }),
-  // The most that a durable workflow and a fast index can improve.
+  // The largest improvement that a durable workflow and a fast index can give.
   published(', both, index rarely lags', { claims: 'conditional', restarts: true, lag: seldomUpTo(3_000) }),
   published(', both, index never lags', { claims: 'conditional', restarts: true, lag: NO_LAG }),
   published(', no second read', { looksAgain: false }),
@@ -59,7 +62,7 @@ export const compete = async (
   return total;
 };
 
-/** The same schedule with another batch size for this contender only. */
+/** The same schedule, with another batch size only for this contender. */
 export const withSize =
   (maxSize: number) =>
   (scenario: Scenario): Scenario => ({

@@ -21,7 +21,7 @@ interface Units {
 /**
  * Runs a schedule of the real steps. The same scenario gives the same outcome.
  *
- * @throws Error if Groupage breaks a promise. That is a defect, and the run has no figures.
+ * @throws Error if Groupage breaks a promise: this is a defect, and the schedule has no figures
  */
 export const runOurs = async (scenario: Scenario): Promise<Outcome> => {
   const units: Units = { write: 0, read: 0 };
@@ -38,7 +38,7 @@ const meteredSteps = (units: Units): Steps => {
       units.read += read;
     }
   };
-  /** Payloads count as part of the task's row, because even the large payloads of a schedule are small. */
+  /** Even the large payloads of a schedule are small, so payloads count as part of the task's row. */
   const small: typeof tasks = {
     ...tasks,
     storePayloads: () => [],
@@ -66,7 +66,7 @@ const count = (scenario: Scenario, { tables, log }: Report): Outcome => {
     const status = tables.tasks.get(id)?.state.status;
     return status === 'succeeded' || status === 'failed';
   };
-  // Dead letters of Groupage are redriven until they are done, so none is left at the end.
+  // Groupage redrives dead letters until their tasks are done, so no task remains in a dead letter at the end.
   const stranded = [...sent.keys()].filter((id) => !isEnded(id)).length;
   const batches = [...tables.batches.values()].filter((batch) => membersOf(batch).length > 0);
   const members = batches.flatMap(membersOf);

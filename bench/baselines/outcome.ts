@@ -1,4 +1,4 @@
-/** The outcome of a schedule, measured from outside, so that algorithms can be compared. */
+/** The outcome of a schedule, measured without the code of an algorithm, so that algorithms can be compared. */
 
 import { AS_THEY_COME, operationFor } from '../../src/domain/config/resolved.ts';
 import type { Millis, Target, TaskId } from '../../src/domain/ids.ts';
@@ -10,27 +10,27 @@ import { withOperations } from '../../verification/batches/configurations.ts';
 import type { Scenario } from '../../verification/batches/scenario.ts';
 import { withoutPolicies } from '../../verification/batches/without-policies.ts';
 
-/** Counts of one schedule, or sums over many. */
+/** The counts of one schedule, or sums over many schedules. */
 export interface Outcome {
   readonly schedules: number;
   /** Tasks whose message a queue accepted. */
   readonly tasks: number;
-  /** Schedules with a stranded task. */
+  /** The number of schedules with a stranded task. */
   readonly schedulesStranded: number;
-  /** Tasks that never end although no event is left, and that are in no dead letter. */
+  /** Tasks that never end, although no event is left, and whose messages are in no dead-letter queue. */
   readonly stranded: number;
-  /** Stranded tasks that have not ended even after a later task of their Target arrived. */
+  /** Stranded tasks that do not end even after a later task of their Target has arrived. */
   readonly strandedStill: number;
-  /** Tasks that never end and wait in a dead-letter queue for a person. */
+  /** Tasks that never end, and whose message waits in a dead-letter queue for a person. */
   readonly deadLettered: number;
   /** Tasks that were put into more than one batch. */
   readonly inTwoBatches: number;
   /** Tasks that were included in calls of more than one batch. */
   readonly calledInTwoBatches: number;
-  /** Tasks whose first call came 10 s, or 10 min, after the end of their `maxWait`, or never. */
+  /** Tasks whose first call came more than 10 s (or 10 min) after the end of their `maxWait`, or never. */
   readonly late: number;
   readonly veryLate: number;
-  /** Batches with tasks, the tasks in them, and their capacity. */
+  /** The number of batches with tasks, of the tasks in them, and of the tasks that they could hold. */
   readonly batches: number;
   readonly members: number;
   readonly places: number;
@@ -65,7 +65,7 @@ export const sum = (a: Outcome, b: Outcome): Outcome =>
 /**
  * A schedule that both algorithms can run. The published algorithm has no limits in bytes and weight, no windows, caps
  * and task options, no flushes, cancels, pauses and redrives, and no patrol. Every task has an id, so that its send
- * time is known from outside.
+ * time is known without the algorithm.
  */
 export const comparable = (scenario: Scenario): Scenario => {
   const { config, sends, ...rest } = withoutPolicies(scenario);
@@ -83,16 +83,16 @@ export const comparable = (scenario: Scenario): Scenario => {
   };
 };
 
-/** A task as its producers know it. */
+/** A task as its producer sent it. */
 export interface Sent {
   readonly target: Target;
-  /** Time of the first send, in milliseconds from the start. */
+  /** The time of the first send, in milliseconds from the start. */
   readonly at: Millis;
   readonly maxWait: Millis;
   readonly maxSize: number;
 }
 
-/** The tasks of a schedule, without messages that any register function refuses. */
+/** The tasks of a schedule, without messages that the register function of either algorithm refuses. */
 export const sentTasks = ({ config, sends }: Scenario): ReadonlyMap<TaskId, Sent> => {
   const tasks = new Map<TaskId, Sent>();
   for (const { at, body } of sends.toSorted((a, b) => a.at - b.at)) {
@@ -105,11 +105,11 @@ export const sentTasks = ({ config, sends }: Scenario): ReadonlyMap<TaskId, Sent
   return tasks;
 };
 
-/** Time for everything except the wait if nothing goes wrong, in milliseconds. */
+/** The time that a task needs in addition to its wait if nothing goes wrong, in milliseconds. */
 const LATE: Millis = 10_000;
 const VERY_LATE: Millis = 600_000;
 
-/** The counts that follow from the calls. */
+/** Computes the counts for which the calls are sufficient. */
 export const countCalls = (
   sent: ReadonlyMap<TaskId, Sent>,
   calls: readonly LoggedCall[],

@@ -14,6 +14,6 @@ const { handler } = await import(pathToFileURL(join(folder, 'index.mjs')).href);
 const answer = handler(JSON.parse(event), { getRemainingTimeInMillis: () => 0 });
 const ms = performance.now();
 const { user, system } = process.cpuUsage();
-// The result of the invocation is ignored: it may access a table that does not exist.
+// The result of the invocation is ignored, because the invocation may access a table that does not exist.
 Promise.resolve(answer).catch(() => {});
 process.stdout.write(`\n${JSON.stringify({ ms, cpu: (user + system) / 1_000 })}\n`, () => process.exit(0));

@@ -30,6 +30,6 @@ export const tableOf = (
   ].join('\n');
 };
 
-/** Replaces the table of the page. */
+/** The page with its table replaced. */
 export const withTable = (page: string, table: string): string =>
   page.replace(/(<!-- cold-start -->\n)[\s\S]*?(<!-- \/cold-start -->)/, `$1\n${table}\n\n$2`);

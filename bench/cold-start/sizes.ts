@@ -1,13 +1,13 @@
 /** The size of a Lambda function's bundle. */
 import { type BundleFiles, ENTRY } from '../../lib/handler-bundles.ts';
 
-/** Bytes. */
+/** Sizes in bytes. */
 export interface Size {
-  /** Loaded when the function starts: its entry and all static imports. */
+  /** The code that is loaded when the function starts: its entry and all static imports. */
   readonly atStart: number;
-  /** Loaded on demand. */
+  /** The code that is loaded on demand. */
   readonly later: number;
-  /** The source maps. Node.js reads the map of a file with the file. */
+  /** The source maps. Node.js loads a file's source map together with the file. */
   readonly maps: number;
 }
 
@@ -22,7 +22,7 @@ export const sizeOf = (files: BundleFiles): Size => {
   };
 };
 
-/** The entry and all of its static imports. */
+/** The files that are loaded when the function starts: the entry and all of its static imports. */
 const loadedAtStart = (files: BundleFiles): ReadonlySet<string> => {
   const found = new Set<string>();
   const open = Object.keys(files).filter((name) => name.endsWith(`/${ENTRY}`));

@@ -1,4 +1,4 @@
-/** Starts functions as Lambda does: a new process each time, on the Node.js version of Lambda. */
+/** Starts functions as Lambda does: in a new process each time, with the Node.js version of Lambda. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,16 @@ import { type Size, sizeOf } from './sizes.ts';
 
 const PROBE = join(import.meta.dirname, 'probe.mjs');
 
-/** A function that does nothing: its start is that of Node.js itself. */
+/** The name of a function that does nothing, so that only Node.js itself is started. */
 export const EMPTY = 'empty';
 
 export type Started = HandlerName | typeof EMPTY;
 const STARTED: readonly Started[] = [EMPTY, ...HANDLERS];
 
-/** A request for the function behind a URL, an empty queue event for the others. The sweep ignores its event. */
+/**
+ * The event of the invocation: a request for a function behind a URL, and an empty queue event for all others. The
+ * sweep ignores its event.
+ */
 const eventOf = (name: Started): object =>
   name === 'api'
     ? {
@@ -29,7 +32,7 @@ const eventOf = (name: Started): object =>
       }
     : { Records: [] };
 
-/** Environment variables that Lambda and the construct set. Nothing listens at the endpoint. */
+/** The environment variables that Lambda and the construct set. No server listens at the endpoint. */
 const environmentOf = (folder: string): Record<string, string> => ({
   NODE_OPTIONS: '--enable-source-maps',
   LAMBDA_TASK_ROOT: folder,
@@ -46,7 +49,7 @@ export interface Bundles {
   readonly sizes: ReadonlyMap<HandlerName, Size>;
 }
 
-/** All functions and the empty one, in a folder that is removed when this process ends. */
+/** Makes the bundles of all functions and of the empty function, in a folder that is removed when this process ends. */
 export const makeBundles = (): Bundles => {
   const folder = temporaryFolder('cold-start');
   const bundles = bundleHandlers(folder);
@@ -56,7 +59,7 @@ export const makeBundles = (): Bundles => {
   return { folder, sizes: new Map([...bundles].map(([name, files]) => [name, sizeOf(files)])) };
 };
 
-/** From the start of the process to the first invocation: elapsed and processor time, in milliseconds. */
+/** The time from the start of the process to its first invocation: elapsed time and processor time, in milliseconds. */
 export interface Start {
   readonly ms: number;
   readonly cpu: number;
@@ -69,7 +72,7 @@ const start = (bundles: string, name: Started): Start => {
   return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Start;
 };
 
-/** Alternates between the functions, so that other work on the machine affects all of them. */
+/** Starts the functions in turn, so that other work on the machine affects all of them. */
 export const startAll = (bundles: string, runs: number): ReadonlyMap<Started, readonly Start[]> => {
   const all = new Map(STARTED.map((name) => [name, [] as Start[]]));
   for (let run = 0; run < runs; run += 1) for (const [name, took] of all) took.push(start(bundles, name));

@@ -1,29 +1,32 @@
-/** Costs of a month in US dollars at list prices, for Groupage and for alternatives. */
+/** Costs per month in US dollars at list prices, for Groupage and for alternatives. */
 import { PRICES } from '../../tools/simulate/prices.ts';
 
-/** The tasks of a month, and their downstream. */
+/** The tasks of one month, and their downstream. */
 export interface Load {
   readonly name: string;
-  /** Tasks a month. */
+  /** The number of tasks per month. */
   readonly tasks: number;
-  /** Tasks for one Target within the time that they may wait: the size of a batch, 1 to 100. */
+  /**
+   * The number of tasks that arrive for one Target within the time that they may wait. This is the size of a batch, 1
+   * to 100.
+   */
   readonly perBatch: number;
-  /** Price of a call of the downstream, in dollars. */
+  /** The price of a downstream call, in dollars. */
   readonly perCall: number;
-  /** Duration of a call, whatever its number of items, in seconds. */
+  /** The duration of a call, whatever its number of items, in seconds. */
   readonly callSeconds: number;
 }
 
-/** @returns dollars a month */
+/** @returns the cost in dollars per month */
 type Cost = (load: Load) => number;
 
 const MILLION = 1_000_000;
 const HOURS = 730;
-/** Memory of every function, in GB, the same as in Groupage. */
+/** The memory of every function, in GB. It is the same as in Groupage. */
 const MEMORY = 0.5;
-/** Assumed duration of an invocation that makes no call, in seconds. */
+/** The assumed duration of an invocation that makes no call, in seconds. */
 const SHORT = 0.1;
-/** An idle stack with its dashboard and alarms, in dollars a month: docs/how-to/deploy.md. */
+/** The cost of an idle stack with its dashboard and alarms, in dollars per month: see docs/how-to/deploy.md. */
 const IDLE = 8.55;
 
 /**
@@ -38,15 +41,18 @@ export const unitsPerTask = (size: number): { readonly write: number; readonly r
   return { write: between(write, size), read: between(read, size) };
 };
 
-/** The line in 1/size through both measurements. */
+/** The value at `size` on the line in 1/size through both measurements. */
 const between = ({ one, hundred }: { readonly one: number; readonly hundred: number }, size: number): number => {
   const perBatch = (one - hundred) / (1 - 1 / 100);
   return one - perBatch + perBatch / size;
 };
 
-/** SQS requests per message. Producers send ten messages per request; functions receive and delete ten at once. */
+/**
+ * The number of SQS requests per message. Producers send ten messages per request, and functions receive and delete ten
+ * messages at once.
+ */
 const REQUESTS = 0.3;
-/** Elect, group and batch: one message each, which is sent, received and deleted. */
+/** The number of messages per batch: one elect, one group and one batch message. Each is sent, received and deleted. */
 const MESSAGES_PER_BATCH = 3;
 
 const seconds = (each: number): number => each * MEMORY * PRICES.lambda.perGigabyteSecond;
@@ -55,7 +61,10 @@ const invocations = (count: number, each: number): number =>
 const requests = (count: number): number => (count * PRICES.sqs.perMillionRequests) / MILLION;
 const calls = ({ tasks, perBatch }: Load): number => tasks / perBatch;
 
-/** Cost of Groupage itself for a million tasks in batches of `size`, without waiting for the downstream. */
+/**
+ * The cost of Groupage itself for a million tasks in batches of `size`, without the time that functions wait for the
+ * downstream.
+ */
 export const perMillionTasks = (size: number): number => {
   const { write, read } = unitsPerTask(size);
   const units = write * PRICES.dynamodb.perMillionWriteUnits + read * PRICES.dynamodb.perMillionReadUnits;
@@ -68,35 +77,39 @@ const groupage: Cost = (load) =>
   (load.tasks / MILLION) * perMillionTasks(load.perBatch) +
   calls(load) * (seconds(load.callSeconds) + load.perCall);
 
-/** A function for each message, which makes a call. */
+/** A function invocation for each message, which makes one call. */
 const oneCallEach: Cost = ({ tasks, callSeconds, perCall }) =>
   requests(tasks * 3) + invocations(tasks, callSeconds) + tasks * perCall;
 
-/** The event source's batch window gathers messages of all Targets. This works if all tasks may share a call. */
+/**
+ * The event source's batch window gathers messages of all Targets. This alternative works if tasks of all Targets may
+ * share a call.
+ */
 const batchWindow: Cost = (load) =>
   requests(load.tasks * REQUESTS) + invocations(calls(load), load.callSeconds) + calls(load) * load.perCall;
 
-/** A Standard execution per task, with one state that makes the call. */
+/** A Standard execution per task. Its only state makes the call. */
 const standardEach: Cost = ({ tasks, perCall }) =>
   (tasks * 2 * PRICES.stepFunctions.perMillionTransitions) / MILLION + tasks * perCall;
 
-/** An Express execution per task, billed while it waits for the call, per 64 MB. */
+/** An Express execution per task. It is billed per 64 MB, and also while it waits for the call. */
 const expressEach: Cost = ({ tasks, callSeconds, perCall }) => tasks * (express(callSeconds) + perCall);
 const express = (each: number): number =>
   PRICES.stepFunctions.perMillionExpressRequests / MILLION +
   (each * PRICES.stepFunctions.perExpressGigabyteSecond) / 16;
 
 /**
- * A Distributed Map over an existing list: an Express child for each batch, which counts as a transition of the parent.
+ * A Distributed Map over an existing list. An Express child makes the call of each batch, and each child counts as a
+ * transition of the parent.
  */
 const distributedMap: Cost = (load) =>
   calls(load) * (PRICES.stepFunctions.perMillionTransitions / MILLION + express(load.callSeconds) + load.perCall);
 
-/** Two small containers (0.25 vCPU, 0.5 GB), so that one may fail. */
+/** The cost of two small containers (0.25 vCPU, 0.5 GB), so that one may fail. */
 const WORKERS = 2 * HOURS * (0.25 * PRICES.fargate.perVcpuHour + 0.5 * PRICES.fargate.perGigabyteHour);
-/** A primary and a replica. */
+/** Redis, with a primary and a replica. */
 const redis: Cost = (load) => WORKERS + 2 * HOURS * PRICES.elasticache.cacheT4gMicroHour + calls(load) * load.perCall;
-/** In two zones, with 20 GB in each. */
+/** PostgreSQL in two zones, with 20 GB in each. */
 const postgres: Cost = (load) =>
   WORKERS + 2 * (HOURS * PRICES.rds.dbT4gMicroHour + 20 * PRICES.rds.perGigabyteMonth) + calls(load) * load.perCall;
 

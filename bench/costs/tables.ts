@@ -9,7 +9,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(row)].join('\n');
 
-/** Cost of a million tasks by the size of their batches. */
+/** The cost of a million tasks by the size of their batches. */
 export const bySize = (): string =>
   table(
     ['tasks a batch', ...SIZES.map(String)],
@@ -20,7 +20,7 @@ export const bySize = (): string =>
     ],
   );
 
-/** Cost of each way per month. */
+/** The cost of each way per month. */
 export const byWay = (): string =>
   table(
     ['a month', ...LOADS.map(({ name }) => name)],

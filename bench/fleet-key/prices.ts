@@ -1,5 +1,5 @@
 /**
- * The units that DynamoDB charges for the calls of a fleet, as src/aws makes them, by the partition key that each call
+ * The units that DynamoDB charges for the calls of a fleet as src/aws makes them, for each partition key that a call
  * uses.
  */
 
@@ -10,11 +10,11 @@ import type { Prices, Spent } from '../../src/processes/units.ts';
 import { checkpointKey, leaseKey, nodeRow } from '../../src/rows/fleet-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../../src/rows/item-size.ts';
 
-/** Bytes of a row's other attributes: owner, fence, times, version, asking node. */
+/** The size of a row's other attributes, in bytes: owner, fence, times, version, asking node. */
 const LEASE_BYTES = 150;
 const CHECKPOINT_BYTES = 40;
 
-/** @param bytes size of a checkpoint, whatever the size of the simulated ones */
+/** @param bytes the size that a checkpoint is assumed to have, whatever the size of the simulated checkpoints */
 export const fleetPrices = (bytes: number): Prices<Fleets> => {
   const checkpointRow = (fleet: FleetName, partition: PartitionId): number =>
     writeUnits(itemSize(checkpointKey(fleet, partition)) + CHECKPOINT_BYTES + bytes);
@@ -44,7 +44,7 @@ export const fleetPrices = (bytes: number): Prices<Fleets> => {
     handOver: ofLease,
     open: ([fleet, lease]) => [
       { table: 'fleet', partition: `checkpoint of ${lease.partition}`, write: checkpointRow(fleet, lease.partition) },
-      // The lease's row notes the place of its checkpoint once.
+      // With its first separate checkpoint, the lease's row also records that its checkpoint has a row of its own.
       ...(lease.checkpointApart ? [] : ofLease([fleet, lease])),
     ],
     checkpoint: ([fleet, held]) =>

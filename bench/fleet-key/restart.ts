@@ -10,24 +10,24 @@ import { fleetScenario, type Timing } from '../fleet/scenarios.ts';
 import { fleetPrices } from './prices.ts';
 
 const MINUTE: Millis = 60_000;
-/** Three nodes are replaced one after the other, 90 seconds apart, from the third minute on. */
+/** Three nodes are replaced one after another, 90 seconds apart, beginning three minutes after the start. */
 const TIMING: Timing = { measureFrom: 2 * MINUTE, incidentAt: 3 * MINUTE, overloaded: 0, endsAt: 9 * MINUTE };
 const NODES = 3;
-/** Counts every request, including those that DynamoDB would throttle. */
+/** No limits, so that requests are counted even if DynamoDB would throttle them. */
 const NO_LIMITS = { write: 1e9, read: 1e9 } as const;
 
 export interface Restart {
-  /** All reads of the fleet use the fleet's key. */
+  /** The most read units within a second. All reads of the fleet use the fleet's key. */
   readonly reads: Hottest;
   readonly writes: Hottest;
-  /** Read units of one read of the fleet while nothing changes. */
+  /** The read units of one read of the fleet while nothing changes. */
   readonly look: number;
   readonly moved: number;
   readonly violations: readonly string[];
 }
 
 /**
- * @param bytes size of each checkpoint
+ * @param bytes the size of each checkpoint
  * @param apart whether checkpoints have rows of their own
  */
 export const restart = async (partitions: number, bytes: number, apart: boolean): Promise<Restart> => {
@@ -36,7 +36,7 @@ export const restart = async (partitions: number, bytes: number, apart: boolean)
   let look = 0;
   const meter = (fleets: Fleets, now: () => Millis): Fleets =>
     charged(fleets, fleetPrices(bytes), (spent) => {
-      // Until then the fleet starts: each partition is taken for the first time.
+      // Before the measurement the fleet starts, and each partition is taken for the first time.
       if (now() < START + scenario.measureFrom) return undefined;
       for (const { read } of spent) if (read !== undefined) look = read;
       keys.spend(spent, now());

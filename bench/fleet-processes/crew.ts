@@ -1,4 +1,4 @@
-/** Worker processes on this machine, and the incidents that happen to them. */
+/** Worker processes on this machine, and the incidents that the benchmark causes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -45,7 +45,10 @@ export class Crew {
     if (code !== 0) throw new Error(`worker ${name} ended with ${code}`);
   }
 
-  /** SIGSTOP and, later, SIGCONT: the worker stands still at least until other workers have its partitions. */
+  /**
+   * SIGSTOP and, later, SIGCONT: the worker stands still until other workers have its partitions, and at least for
+   * `span`.
+   */
   async pause(name: string, span: number): Promise<void> {
     const child = this.#workers.get(name);
     child?.kill('SIGSTOP');
@@ -81,7 +84,7 @@ export class Crew {
     return fleetsAt(this.setting.table).checkpointOf(this.setting.fleet as FleetName, partition);
   }
 
-  /** Waits until each worker has its share and no partition is asked for, in several reads one after the other. */
+  /** Waits until each worker has its share and no partition is asked for, in several consecutive reads. */
   async settled(within = 400_000): Promise<Fleet> {
     const until = Date.now() + within;
     for (let looks = 0; ; await setTimeout(this.setting.cycle / 2)) {

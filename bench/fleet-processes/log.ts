@@ -1,20 +1,23 @@
-/** The log of each worker, written as things happen, so that SIGKILL loses nothing. */
+/** The log of each worker. Every entry is written at once, so that SIGKILL loses no entry. */
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 
-/** Milliseconds of one clock for all processes of a machine. It continues while a process is stopped. */
+/**
+ * The time in milliseconds by a clock that all processes of a machine share. The clock continues while a process is
+ * stopped.
+ */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export type Entry =
-  /** `onPartition` is called with an earlier checkpoint. */
+  /** `onPartition` is called with the checkpoint of an earlier owner. */
   | { readonly is: 'call'; readonly at: number; readonly p: string; readonly fence: number; readonly from: number }
-  /** A unit begins; `at` was read before the check whether the partition is still owned. */
+  /** A unit begins. `at` was read before the check that the partition is still owned. */
   | { readonly is: 'begin'; readonly at: number; readonly p: string; readonly fence: number }
   | { readonly is: 'end'; readonly at: number; readonly p: string; readonly fence: number }
   | {
       readonly is: 'checkpoint';
-      /** Time at which the checkpoint was sent. */
+      /** The time at which the checkpoint was sent. */
       readonly from: number;
       readonly at: number;
       readonly p: string;
@@ -24,10 +27,10 @@ export type Entry =
     }
   | { readonly is: 'event'; readonly at: number; readonly event: FleetEvent };
 
-/** The process: `name#pid`. */
+/** An entry with its process, as `name#pid`. */
 export type Logged = Entry & { readonly who: string };
 
-/** Each entry is written with one system call at once, so this process buffers nothing. */
+/** Writes an entry with one system call, so that this process buffers nothing. */
 export const writeEntry = (file: number, entry: Entry): void => {
   writeSync(file, `${JSON.stringify(entry)}\n`);
 };
@@ -39,7 +42,7 @@ export const readEntries = (folder: string): readonly Logged[] =>
     .flatMap((file) =>
       readFileSync(join(folder, file), 'utf8')
         .split('\n')
-        // SIGKILL may have cut a process's last line.
+        // SIGKILL may have cut off the last line of a process.
         .slice(0, -1)
         .map((line): Logged => ({ ...(JSON.parse(line) as Entry), who: file.slice(0, -'.jsonl'.length) })),
     )

@@ -1,32 +1,35 @@
-/** The incidents of the workers, one after the other, and the number of partitions that may move. */
+/** The incidents of the workers, one after another, and the number of partitions that may move in each. */
 import type { Crew } from './crew.ts';
 import { type Logged, monotonic, readEntries } from './log.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 export interface Spans {
-  /** Least time for which a process is stopped, in ms. */
+  /** The shortest time for which a process is stopped, in ms. */
   readonly pause: number;
-  /** Time for which a main thread is busy, in ms: less than `maxBlocked`. */
+  /** The time for which a main thread is busy, in ms. It is less than `maxBlocked`. */
   readonly block: number;
-  /** Time for which a main thread is busy until other nodes evict it, in ms: `maxBlocked`, a Ttl, and some cycles. */
+  /**
+   * The time for which a main thread is busy so that other nodes evict its node, in ms: `maxBlocked`, a Ttl, and some
+   * cycles.
+   */
   readonly longBlock: number;
 }
 
 interface Chapter {
   readonly name: string;
   readonly happens: (crew: Crew, spans: Spans, died: Map<string, number>) => Promise<unknown>;
-  /** The least and the most moves, for workers that have `share` partitions each. */
+  /** The fewest and the most moves, if each worker has `share` partitions. */
   readonly moves: (share: number, workers: number) => readonly [number, number];
-  /** Longest time for which no node may work on a partition, in ms. */
+  /** The longest time for which no node may work on a partition, in ms. */
   readonly pause: (crew: Crew, spans: Spans) => number;
 }
 
 /**
- * Partitions that are given away have a new owner within a read or two. A new node takes nothing in its first three
+ * A partition that was given away has a new owner after one or two reads. A new node takes nothing in its first three
  * reads (P10).
  */
 const givenAway = ({ setting: { cycle } }: Crew): number => 6 * cycle;
-/** The node's Ttl must pass for the other nodes, which then take its partitions. */
+/** The other nodes must see the node's lease unchanged for its Ttl before they take its partitions. */
 const taken = ({ ttl, setting: { cycle } }: Crew): number => ttl + 5 * cycle;
 
 const kill = async (crew: Crew, name: string, died: Map<string, number>): Promise<void> => {
@@ -85,7 +88,7 @@ export const CHAPTERS: readonly Chapter[] = [
         await crew.cycles(2);
       }
     },
-    // Other workers take the partitions of a leaving worker, and the next new worker gets its share from them.
+    // The other workers take the partitions of a leaving worker. The next new worker gets its share from these workers.
     moves: (share, workers) => [share * workers, 2 * share * workers],
     pause: givenAway,
   },
@@ -94,7 +97,7 @@ export const CHAPTERS: readonly Chapter[] = [
 export interface Told extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause'> {
   readonly name: string;
   readonly expected: readonly [number, number];
-  /** Limit of `longestPause`. */
+  /** The limit of `longestPause`. */
   readonly stated: number;
   readonly seconds: number;
 }
@@ -127,7 +130,7 @@ export const tell = async (
     await happens(crew, spans, died);
     await crew.settled();
     const to = monotonic();
-    // Include the last units before the chapter. The fleet had been settled for longer than a cycle.
+    // Include the last units before the chapter, because the fleet had been settled for longer than a cycle.
     const within = readEntries(folder).filter(({ at }: Logged) => at >= from - cycle && at < to);
     const verdict = verdictOf(within, died, 2 * cycle);
     const expected = moves(partitions / workers, workers);

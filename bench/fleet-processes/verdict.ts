@@ -5,10 +5,10 @@
  * 2. A process does one unit at a time.
  * 3. No unit begins under a fence after a unit has begun under a later fence.
  * 4. P7: a unit that takes less than two cycles (a third of the shortest Ttl) ends before a unit begins under a later
- *    fence. A longer unit, of a process that stood still while it ran, may overlap. It began before its deadline and,
- *    by rule 3, before all units of later fences. The overlap is therefore shorter than the unit.
+ * fence. A longer unit, of a process that stood still during the unit, may overlap. It began before its deadline and,
+ * by rule 3, before all units of later fences. The overlap is therefore shorter than the unit.
  * 5. P8: no checkpoint is accepted under a fence if it was sent after a unit began under a later fence.
- * 6. Accepted values never decrease, and each new owner continues from the last of them.
+ * 6. Accepted values never decrease, and each new owner continues from the last accepted value.
  */
 import type { Logged } from './log.ts';
 
@@ -17,22 +17,25 @@ interface Unit {
   readonly p: string;
   readonly fence: number;
   readonly begin: number;
-  /** Infinite if SIGKILL ended the process first. */
+  /** The end of the unit; infinite if SIGKILL ended the process first. */
   readonly end: number;
 }
 
 export interface Verdict {
   readonly violations: readonly string[];
   readonly units: number;
-  /** Number of times that a partition moved to another process. */
+  /** The number of times that a partition moved to another process. */
   readonly moves: number;
-  /** Units that overlap a unit of a later fence, as rule 4 allows; the longest of these overlaps, in ms. */
+  /**
+   * The number of units that overlap a unit of a later fence, as rule 4 allows, and the longest of these overlaps, in
+   * ms.
+   */
   readonly overlaps: number;
   readonly longestOverlap: number;
-  /** Checkpoints. */
+  /** The number of checkpoints that were accepted and refused. */
   readonly accepted: number;
   readonly refused: number;
-  /** The longest time between the begins of two units of a partition, in ms. */
+  /** The longest time between the starts of two consecutive units of a partition, in ms. */
   readonly longestPause: number;
 }
 
@@ -41,7 +44,7 @@ type Checkpoint = Extract<Logged, { is: 'checkpoint' }>;
 const grouped = <T extends { readonly p: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> =>
   Map.groupBy(all, ({ p }) => p);
 
-/** The units of entries that are ordered by time. Units without an end were ended by SIGKILL. */
+/** The units in the entries, which must be ordered by time. SIGKILL ended the units that have no end. */
 const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
   const units: { -readonly [Name in keyof Unit]: Unit[Name] }[] = [];
   const open = new Map<string, (typeof units)[number]>();
@@ -64,7 +67,7 @@ const unitsOf = (entries: readonly Logged[]): readonly Unit[] => {
 
 /**
  * @param died when each process was killed
- * @param shortest shorter units must not overlap: two cycles, in ms
+ * @param shortest units that take less than this must not overlap: two cycles, in ms
  */
 export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, number>, shortest: number): Verdict => {
   const violations: string[] = [];
@@ -99,14 +102,14 @@ const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
 const changes = (units: readonly Unit[]) => pairs(units).filter(([before, unit]) => before.fence !== unit.fence);
 
 const overlapping = (units: readonly Unit[]): readonly (readonly [Unit, Unit])[] =>
-  // Units of one fence do not overlap, by rule 2, so only a few units are open at once.
+  // By rule 2, units of one fence do not overlap, so only a few units are open at once.
   changes(units).flatMap(([, later]) =>
     units
       .filter(({ fence, begin, end }) => fence < later.fence && begin <= later.begin && end > later.begin)
       .map((unit): readonly [Unit, Unit] => [unit, later]),
   );
 
-/** Rules 1 to 3. */
+/** Checks rules 1 to 3. */
 const ofOrder = (p: string, units: readonly Unit[]): readonly string[] => {
   const owners = new Map<number, string>();
   return units.flatMap((unit, index): string[] => {
@@ -116,14 +119,14 @@ const ofOrder = (p: string, units: readonly Unit[]): readonly string[] => {
     const wrong: string[] = [];
     if (owner !== unit.who) wrong.push(`1. ${p}: fence ${unit.fence} belongs to ${owner} and to ${unit.who}`);
     if (before?.who === unit.who && before.end > unit.begin)
-      wrong.push(`2. ${p}: ${unit.who} works on it twice at once, at ${unit.begin}`);
+      wrong.push(`2. ${p}: ${unit.who} does two units at once, at ${unit.begin}`);
     if (before && before.fence > unit.fence)
       wrong.push(`3. ${p}: ${unit.who} begins under fence ${unit.fence} at ${unit.begin}, after ${before.fence}`);
     return wrong;
   });
 };
 
-/** Rules 5 and 6. */
+/** Checks rules 5 and 6. */
 const ofCheckpoints = (
   p: string,
   units: readonly Unit[],
@@ -139,11 +142,11 @@ const ofCheckpoints = (
   }
   for (const [before, next] of pairs([...accepted].sort((a, b) => a.fence - b.fence || a.from - b.from)))
     if (next.value < before.value)
-      wrong.push(`6. ${p}: the checkpoint goes back from ${before.value} to ${next.value}`);
+      wrong.push(`6. ${p}: the checkpoint decreases from ${before.value} to ${next.value}`);
   for (const call of entries) {
     if (call.is !== 'call' || call.p !== p) continue;
     const last = Math.max(0, ...accepted.filter(({ fence }) => fence < call.fence).map(({ value }) => value));
-    if (call.from < last) wrong.push(`6. ${p}: ${call.who} goes on from ${call.from}, though ${last} was accepted`);
+    if (call.from < last) wrong.push(`6. ${p}: ${call.who} continues from ${call.from}, although ${last} was accepted`);
   }
   return wrong;
 };

@@ -1,6 +1,6 @@
 /**
- * A worker process: does small units of work on each of its partitions and logs them. On a message, it blocks its main
- * thread.
+ * A worker process. It does small units of work on each of its partitions and logs them. When it receives a message, it
+ * blocks its main thread.
  */
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface WorkerSetting {
   readonly folder: string;
 }
 
-/** Duration of a unit, pause between two units, and number of units per checkpoint. */
+/** The duration of a unit and the pause between two units, in milliseconds, and the number of units per checkpoint. */
 export const [UNIT, REST, UNITS_TO_CHECKPOINT] = [50, 150, 5] as const;
 
 const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
@@ -51,7 +51,7 @@ const onPartition = async (partition: Partition): Promise<void> => {
   const { id: p, fence, signal } = partition;
   let value = Number(partition.from ?? 0);
   log({ is: 'call', at: monotonic(), p, fence, from: value });
-  // Otherwise all partitions would begin at the same time.
+  // A random delay, because otherwise all partitions would begin at the same time.
   await setTimeout(Math.random() * REST);
   for (;;) {
     const at = monotonic();
@@ -66,7 +66,7 @@ const onPartition = async (partition: Partition): Promise<void> => {
   await store(partition, value);
 };
 
-/** Nothing else runs in this thread meanwhile. */
+/** Blocks the main thread: nothing else runs in this thread meanwhile. */
 const block = (span: number): void => {
   const until = monotonic() + span;
   while (monotonic() < until);

@@ -1,4 +1,4 @@
-/** The contenders that share partitions: Groupage, and the published algorithm with each of its formulas. */
+/** The contenders that share partitions: Groupage, and the published algorithm with each of its two formulas. */
 import type { FleetOutcome, FleetScenario } from '../../verification/fleets/scenario.ts';
 import { runFleetScenario } from '../../verification/fleets/schedule.ts';
 import { runPublishedFleet } from '../baselines/fleet/published.ts';

@@ -6,10 +6,10 @@ import type { Run } from './runs.ts';
 import { PARTITIONS } from './scenarios.ts';
 
 const WIDTH = 1_120;
-/** The two panels: distance from the card's edges, width, and height of a partition. */
+/** The layout of the two panels: distance from the card's edges, width, and height of a partition. */
 const [LEFT, TOP, WIDE, ROW] = [64, 84, 1_020, 2.5];
 const TALL = PARTITIONS * ROW;
-/** Distance between the tops of the panels, and between the bars. */
+/** The distance between the tops of the panels, and the distances and sizes of the bars. */
 const [STEP, BAR, GROUP, LABELS] = [TALL + 70, 7, 30, 190];
 const MINUTE: Millis = 60_000;
 
@@ -53,7 +53,10 @@ export const altOf = (told: readonly Run[]): string =>
 
 const short = (value: number): number => Number(value.toFixed(1));
 
-/** A line for each partition in the colour of its node, with gaps while no node works on it. */
+/**
+ * A panel with a line for each partition in the colour of its node. The line has gaps while no node works on the
+ * partition.
+ */
 const panel = ({ contender, outcome, timing }: Run, top: number): string => {
   const { measureFrom, endsAt } = timing;
   const x = (at: Millis): number => short(((Math.max(at, measureFrom) - measureFrom) / (endsAt - measureFrom)) * WIDE);
@@ -81,7 +84,7 @@ const panel = ({ contender, outcome, timing }: Run, top: number): string => {
   ].join('\n');
 };
 
-/** Partitions ordered by their first node, so that partitions that stay form one area. */
+/** The partitions ordered by their first node, so that partitions that do not move form one area. */
 const rowsOf = (worked: FleetOutcome['worked']): readonly string[] => {
   const first = new Map<string, string>();
   for (const { partition, node } of worked.toSorted((a, b) => a.from - b.from))

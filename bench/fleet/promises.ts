@@ -4,7 +4,7 @@ import { OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
 import { PARTITIONS, type ScenarioName } from './scenarios.ts';
 
-/** With four nodes: one heartbeat for each node and cycle, and none for a partition. */
+/** The most write units with four nodes: one heartbeat for each node and cycle, and none for each partition. */
 const WRITE_UNITS_MAX = 3_000;
 
 interface Promised {
@@ -18,7 +18,7 @@ const THE_OPTIMUM_MOVES: Promised = {
   isKept: ({ moved, optimum }) => moved === optimum,
 };
 const THERE_AND_BACK: Promised = {
-  says: 'each partition moves at most there and back',
+  says: 'each partition of the paused node moves at most twice',
   isKept: ({ moved }, nodes) => moved <= 2 * Math.ceil(PARTITIONS / nodes),
 };
 

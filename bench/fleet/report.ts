@@ -1,4 +1,4 @@
-/** The figures as tables, and as a page of the documentation. */
+/** The figures as tables and as a page of the documentation. */
 
 import { SPANS } from '../baselines/fleet/reading.ts';
 import { CONTENDERS } from './contenders.ts';
@@ -31,7 +31,10 @@ export const tableOf = (runs: readonly Run[]): string =>
     ...runs.map((run) => line(COLUMNS.map(([, cell]) => cell(run)))),
   ].join('\n');
 
-/** Partitions moved by scenario and number of nodes: Groupage, then the published algorithm with either formula. */
+/**
+ * A table of the partitions that moved, by scenario and number of nodes: for Groupage, then for the published algorithm
+ * with each formula.
+ */
 export const movesTable = (runs: readonly Run[]): string => {
   const [scenarios, counts] = [uniqueOf(runs, 'scenario'), uniqueOf(runs, 'nodes')];
   const moved = (scenario: Run['scenario'], nodes: number): string => {
@@ -77,13 +80,16 @@ const movesIn =
       (run) => run.scenario === scenario && CONTENDERS.slice(0, 2).includes(run.contender) && run.outcome.moved > 0,
     );
 
-/** The scenarios in which neither moved a partition. */
+/** The scenarios in which neither Groupage nor the published algorithm moved a partition. */
 const withoutMoves = (runs: readonly Run[]): string =>
   uniqueOf(runs, 'scenario')
     .filter((scenario) => !movesIn(runs)(scenario))
     .join('; ');
 
-/** Groupage beside the published algorithm with its first formula, in pairs: a row for each scenario with moves. */
+/**
+ * A table that compares Groupage with the published algorithm and its first formula. It has a row for each scenario
+ * with moves.
+ */
 const pageTable = (runs: readonly Run[]): string => {
   const seconds = (millis: number): string => named(millis / 1_000);
   const columns: readonly (readonly [string, (outcome: Run['outcome']) => string])[] = [
@@ -109,12 +115,12 @@ const pageTable = (runs: readonly Run[]): string => {
 
 const span = (ms: number): string => `${ms / 1_000} s`;
 
-/** The number of nodes for which the page has all measures. */
+/** The number of nodes for which the page shows all measures. */
 export const TOLD_NODES = 4;
 
 const [BEGIN, END] = ['<!-- made by bench:fleet, from here -->', '<!-- to here -->'];
 
-/** Replaces the picture of a page. @param alt of the picture */
+/** Replaces the picture of a page. @param alt the alternative text of the picture */
 export const withFigures = (page: string, alt: string): string => {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
@@ -122,7 +128,11 @@ export const withFigures = (page: string, alt: string): string => {
   return [`${before}${BEGIN}`, `![${alt}](../images/fleet.svg)`, `${END}${after}`].join('\n\n');
 };
 
-/** The page. @param alt of the picture @param args that gave the runs */
+/**
+ * The text of the page.
+ * @param alt the alternative text of the picture
+ * @param args the command-line arguments that gave the runs
+ */
 export const documentOf = (runs: readonly Run[], alt: string, args: string): string => `# Sharing partitions, compared
 
 Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage (\`src/fleet\`) and a model of the published

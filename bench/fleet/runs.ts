@@ -1,4 +1,4 @@
-/** All runs of the benchmark, on all cores. Each run depends on its scenario and seed only. */
+/** All runs of the benchmark, on all cores. A run depends only on its scenario and its seed. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { answerOf } from '../../src/util/answer-of.ts';
@@ -6,10 +6,10 @@ import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import type { ContenderName } from './contenders.ts';
 import type { ScenarioName, Timing } from './scenarios.ts';
 
-/** A case to run. */
+/** One run to do. */
 export interface Case {
   readonly scenario: ScenarioName;
-  /** Number of nodes at the beginning. */
+  /** The number of nodes at the beginning. */
   readonly nodes: number;
   readonly contender: ContenderName;
   readonly seed: number;
@@ -21,7 +21,7 @@ export interface Run extends Case {
 }
 
 /**
- * @param onRun called with each run as it ends
+ * @param onRun called with each run when the run ends
  * @returns all runs, in the order of the cases
  */
 export const runAll = async (cases: readonly Case[], onRun: (run: Run) => void = () => {}): Promise<readonly Run[]> => {

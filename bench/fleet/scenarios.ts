@@ -1,4 +1,4 @@
-/** The scenarios of both algorithms: 64 partitions, with half an hour measured. */
+/** The scenarios of both algorithms. They have 64 partitions, and half an hour is measured. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { FleetScenario, Incident, SimulatedNode } from '../../verification/fleets/scenario.ts';
@@ -7,9 +7,9 @@ export const PARTITIONS = 64;
 
 /** Times of a scenario, in milliseconds from its start. */
 export interface Timing {
-  /** Begin of the measurement. By then the fleet has settled. */
+  /** The time at which the measurement begins. The fleet has settled by then. */
   readonly measureFrom: Millis;
-  /** Time of an incident that happens once. */
+  /** The time of an incident that happens once. */
   readonly incidentAt: Millis;
   /** How long nodes are overloaded. */
   readonly overloaded: Millis;
@@ -23,7 +23,7 @@ export const HALF_AN_HOUR: Timing = {
   endsAt: 35 * MINUTE,
 };
 
-/** A shorter timing for a quick run. It has no time for a deployment and for pauses each minute. */
+/** A shorter timing for a quick run. It is too short for a deployment and for pauses each minute. */
 export const SOME_MINUTES: Timing = {
   measureFrom: 2 * MINUTE,
   incidentAt: 2.5 * MINUTE,
@@ -31,10 +31,13 @@ export const SOME_MINUTES: Timing = {
   endsAt: 5.5 * MINUTE,
 };
 
-/** In a deployment: time between two replacements, and between the new and the old node of each. */
+/**
+ * In a deployment: the time between two replacements, and the time between the start of a new node and the end of the
+ * node that it replaces, whichever comes first.
+ */
 const [STEP, BETWEEN]: readonly [Millis, Millis] = [90 * SECOND, 30 * SECOND];
 
-/** Makes a scenario for a number of nodes. */
+/** Makes a scenario for a given number of nodes. */
 type Make = (count: number, timing: Timing) => Partial<Omit<FleetScenario, 'name'>>;
 
 const aNode = (name: string, startsAt: Millis, incidents: readonly Incident[] = []): SimulatedNode => ({
@@ -43,10 +46,7 @@ const aNode = (name: string, startsAt: Millis, incidents: readonly Incident[] = 
   incidents,
 });
 
-/**
- * Nodes that start one after the other, within seconds.
- * @param incidents of each node, by index
- */
+/** Nodes that start one after another, within seconds. @param incidents the incidents of each node, by its index */
 const nodes = (count: number, incidents: (index: number) => readonly Incident[] = () => []): readonly SimulatedNode[] =>
   Array.from({ length: count }, (_, index) => aNode(`node-${index}`, index * 300, incidents(index)));
 
@@ -70,7 +70,7 @@ const pauses =
   ({ measureFrom }: Timing): readonly Incident[] =>
     Array.from({ length: times }, (_, index) => ({ at: measureFrom + (index + 1) * MINUTE, do: 'pause', span }));
 
-/** Nodes leave one after the other, and a new node replaces each. */
+/** Nodes leave one after another, and a new node replaces each of them. */
 const rolling =
   (order: 'new first' | 'old first'): Make =>
   (count, { measureFrom }) => {
@@ -108,7 +108,7 @@ const MAKES = {
 export type ScenarioName = keyof typeof MAKES;
 export const SCENARIO_NAMES = Object.keys(MAKES) as readonly ScenarioName[];
 
-/** @param count number of nodes at the beginning, 1 to 16: a larger deployment does not end within half an hour */
+/** @param count the number of nodes at the beginning, 1 to 16; a larger deployment does not end within half an hour */
 export const fleetScenario = (
   name: ScenarioName,
   count: number,

@@ -1,4 +1,4 @@
-/** Runs the cases that it receives, one after the other, in a thread of its own. */
+/** Runs the cases that it receives, one after another, in a thread of its own. */
 import { parentPort } from 'node:worker_threads';
 import { contend } from './contenders.ts';
 import type { Case } from './runs.ts';

@@ -1,6 +1,6 @@
 /**
- * The cost of a claim with its completion, by the length of the list (which should not matter) and by the number of
- * live claims.
+ * The cost of a claim and its completion, by the length of the list (which should not matter) and by the number of live
+ * claims.
  */
 import { strict as assert } from 'node:assert';
 import type { ListId } from '../../src/domain/lists/ids.ts';
@@ -31,7 +31,7 @@ const completeIt = async ({ deps }: World, id: ListId, handle: string): Promise<
   assert.equal((await complete(deps, id, heldBy(id, handle), 'succeeded')).kind, 'done');
 };
 
-/** Hands out jobs as a trigger does. */
+/** Hands out jobs in the way that a trigger does. */
 const skip = async ({ deps }: World, id: ListId, count: number, name: string): Promise<void> => {
   if (count > 0) assert('ranges' in (await takeJobs(deps, id, tokenNamed(name), count)));
 };
@@ -45,7 +45,7 @@ interface Sample {
   readonly ms: number;
 }
 
-/** Claim and completion of one job, without the units of the tracker. */
+/** Claims and completes one job. The units of the tracker are left out. */
 const sample = async (world: World, id: ListId, name: string): Promise<Sample> => {
   const from = performance.now();
   const [, { write, read }] = await spending(world, async () => {
@@ -55,11 +55,11 @@ const sample = async (world: World, id: ListId, name: string): Promise<Sample> =
   return { write: totalBut(write, TRACKER), read: totalBut(read, TRACKER), ms: performance.now() - from };
 };
 
-/** Of each hundred jobs, 40 are measured, always at the same positions within an addition. */
+/** Of each hundred jobs, 40 are measured. They are always at the same positions within an addition. */
 const [FROM, MEASURED] = [50, 40];
 const ADDED = 1_000;
 
-/** A list in which a hundred jobs at a time are measured. When it has no more jobs, a new list follows. */
+/** A list in which jobs are measured in groups of a hundred. When the list has no more jobs, a new list replaces it. */
 class Measured {
   readonly samples: Sample[] = [];
   readonly #world: World;
@@ -72,14 +72,14 @@ class Measured {
     this.#jobs = jobs;
   }
 
-  /** Moves to the next hundred jobs. The first hundred of a list are in its middle. */
+  /** Moves to the next hundred jobs. The first hundred jobs of a list that are measured are in its middle. */
   async advance(): Promise<void> {
     const next = this.#id === undefined ? this.#middle() : (Math.floor(this.#head / ADDED) + 1) * ADDED + FROM;
     if (this.#id === undefined || next + MEASURED >= this.#jobs) await this.#open();
     const to = this.#head === 0 ? this.#middle() : next;
     await skip(this.#world, this.#list(), to - this.#head, `to-${to}`);
     this.#head = to;
-    // The first job is not measured: it may be the first of its group, which creates a row.
+    // The first job is not measured, because it may be the first of its group and create the group's row.
     await sample(this.#world, this.#list(), `${to}-first`);
     this.#head += 1;
   }
@@ -120,14 +120,14 @@ class Measured {
 }
 
 /**
- * Claims and completions of one job each in lists of several lengths. The lists alternate, so that other work on this
+ * Claims and completes single jobs in lists of several lengths. The lists take turns, so that other work on this
  * machine affects all of them.
  */
 export const costByLength = async (world: World, lengths: readonly number[], claims: number) => {
   const lists = lengths.map((jobs) => new Measured(world, jobs));
   for (let done = 0; done < claims; done += 1) {
     if (done % (MEASURED - 1) === 0) for (const list of lists) await list.advance();
-    // The order changes, because the first list may find caches cold.
+    // The order of the lists changes in each round, because the first list of a round may find caches cold.
     for (let turn = 0; turn < lists.length; turn += 1) await lists[(done + turn) % lists.length]?.measure();
   }
   const reports = lists.map((list) => list.report());
@@ -143,13 +143,13 @@ export const costByLength = async (world: World, lengths: readonly number[], cla
   };
 };
 
-/** The size of a list's row: as short as usual, or with all options at their maximum length. */
+/** The sizes of a list's row: as short as usual, and with all options at their maximum length. */
 const ROWS = [
   { row: 'short', id: 'short-1', name: undefined },
   { row: 'longest', id: 'l'.repeat(64), name: 'n'.repeat(64) },
 ] as const;
 
-/** Write units of a claim and its completion, with this many live claims. */
+/** The write units of a claim and its completion, for a number of live claims. */
 export interface LeaseCost {
   readonly row: (typeof ROWS)[number]['row'];
   readonly live: number;
@@ -158,7 +158,9 @@ export interface LeaseCost {
   readonly tracker: number;
 }
 
-/** Measures with one live claim, with two, and so on. Numbers have as many digits as in a list of this length. */
+/**
+ * Measures with one live claim, then with two, and so on. Job numbers have as many digits as in a list of `jobs` jobs.
+ */
 export const costByLeases = async (world: World, most: number, jobs: number): Promise<readonly LeaseCost[]> => {
   const costs: LeaseCost[] = [];
   for (const { row, id: name, name: userKey } of ROWS) {
@@ -177,7 +179,9 @@ export const costByLeases = async (world: World, most: number, jobs: number): Pr
   return costs;
 };
 
-/** The number of live claims up to which a claim and its completion cost each number of units. */
+/**
+ * For each number of units, the highest number of live claims up to which a claim and its completion cost this number.
+ */
 export const stepsOf = (costs: readonly LeaseCost[]): ReadonlyMap<number, number> =>
   new Map(costs.map(({ live, claim, completion }) => [claim + completion, live]));
 

@@ -1,9 +1,9 @@
-/** The cost curves as a picture: plain SVG on its own card, so that it is readable on a dark page. */
+/** The cost curves as a picture: a plain SVG with a card of its own, so that it is readable on a dark page. */
 import { ALT } from './report.ts';
 import { WAYS, type WayCost, type WayName } from './variants.ts';
 
 const [WIDTH, HEIGHT] = [1_120, 420];
-/** A panel: its distance from the card's edges and from the next panel, and its size. */
+/** The layout of a panel: its distance from the card's edges, its width and height, and the step to the next panel. */
 const [LEFT, TOP, PANEL, TALL, STEP] = [64, 84, 280, 260, 364];
 
 const COLOURS: Readonly<Record<WayName, string>> = { scan: '#cf222e', pop: '#9a6700', tokens: '#0969da' };
@@ -24,7 +24,7 @@ const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaV
 .g{stroke:#d0d7de;stroke-width:1} .h{stroke:#ffffff;stroke-width:4;paint-order:stroke} .w{fill:none;stroke-width:2.5}
 ${WAYS.map((way) => `.${way}{stroke:${COLOURS[way]}} circle.${way}{fill:${COLOURS[way]}}`).join(' ')}`;
 
-/** Both axes are logarithmic: each line is a decade. */
+/** Both axes are logarithmic. Each grid line is a power of ten. */
 export const pictureOf = (costs: readonly WayCost[]): string => {
   const jobs = costs.map((cost) => cost.jobs);
   const x = scale(decades(jobs), 0, PANEL);
@@ -45,7 +45,7 @@ const legend = (way: WayName, index: number): string => {
   return `<path d="M${at} 30H${at + 26}" class="w ${way}"/><text x="${at + 34}" y="35" class="t">${LABELS[way]}</text>`;
 };
 
-/** An axis from one power of ten to another, around all values. */
+/** The ends of an axis that contains all values, as powers of ten. */
 const decades = (values: readonly number[]): readonly [number, number] => {
   const [least, most] = [Math.min(...values), Math.max(...values)].map(Math.log10) as [number, number];
   return [Math.floor(least), Math.max(Math.ceil(most), Math.floor(least) + 1)];
@@ -84,6 +84,6 @@ const panel = (
   return `<g transform="translate(${left} ${TOP})"><text x="0" y="-14" class="t">${title}</text>${[...across, ...up, ...lines].join('')}</g>`;
 };
 
-/** Labels the longest list that fits into a row. */
+/** Labels the end of a curve: the longest list that fits into a row. */
 const end = (point: readonly [number, number] | undefined): string =>
   point ? `<text x="${point[0] - 8}" y="${point[1] - 6}" class="l y h">400 KB: row is full</text>` : '';

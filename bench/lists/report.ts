@@ -98,7 +98,7 @@ const waysTable = (ways: readonly WayCost[]): string => {
 const largest = (ways: readonly WayCost[], name: WayName): number =>
   Math.max(...ways.filter(({ way }) => way === name).map(({ jobs }) => jobs));
 
-/** The range over the ways with refused writes. */
+/** The lowest and highest number of refused writes, over the ways without tokens. */
 const conflictsOf = (ways: readonly WayCost[]): string => {
   const refused = ways.filter(({ way }) => way !== 'tokens').map((cost) => cost.refused);
   return `${Math.min(...refused)} to ${Math.max(...refused)}`;

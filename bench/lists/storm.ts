@@ -1,8 +1,8 @@
 /**
  * Many concurrent claimers. Some writes are done but answered with an error, and some workers die with a lease. The
- * test checks that every job is done once, with one result.
+ * benchmark checks that every job is done once, with one result.
  *
- * The clock advances with each claim, so that leases end without real waiting, but long after a live worker has
+ * The clock advances with each claim, so that leases end without real waiting, but only long after a live worker has
  * finished. If no claimer gets jobs, the clock advances only while no live worker has a lease.
  */
 import { strict as assert } from 'node:assert';
@@ -22,25 +22,25 @@ import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, t
 export interface Storm {
   readonly jobs: number;
   readonly claimers: number;
-  /** Jobs per claim. */
+  /** The number of jobs per claim. */
   readonly atOnce: number;
-  /** Share of the writes whose answer is lost. */
+  /** The share of the writes whose answer is lost. */
   readonly lost: number;
-  /** Share of the claims whose worker dies. */
+  /** The share of the claims whose worker dies. */
   readonly dying: number;
   readonly seed: number;
 }
 
-/** One job in this many fails. */
+/** One of this many jobs fails. */
 const FAILS = 1_000;
 const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeeded');
 
 const LEASE = 300_000;
-/** Time that passes with each claim, in ms. While a worker works, some tens of other claims happen. */
+/** The time by which each claim advances the clock, in ms. While a worker works, some tens of other claims happen. */
 const TICK = 1_000;
 /**
- * If no claimer gets jobs: pause before the next claim, and time by which the clock then advances, once for all waiting
- * claimers, in ms.
+ * For claimers that get no jobs: the pause before the next claim, and the time by which the clock then advances, once
+ * for all waiting claimers, in ms.
  */
 const [PAUSE, IDLE_TICK] = [50, 3_000];
 
@@ -48,7 +48,7 @@ class LostReply extends Error {
   override readonly name = 'LostReply';
 }
 
-/** The worker stops here for good. */
+/** Thrown where the simulated worker dies. */
 class Death extends Error {
   override readonly name = 'Death';
 }
@@ -56,7 +56,7 @@ class Death extends Error {
 type Fate = 'lives' | 'dies unanswered' | 'dies holding it' | 'dies amid completing';
 const WAYS_TO_DIE: readonly Fate[] = ['dies unanswered', 'dies holding it', 'dies amid completing'];
 
-/** All writes happen, but the answers of some are lost. */
+/** Does all writes, but loses the answers of some. */
 const lossy = (deps: ListDeps, random: Random, rate: number, onLoss: () => void): ListDeps => {
   const losing =
     <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) =>
@@ -96,20 +96,20 @@ const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What the workers saw. The list's rows do not show it. */
+/** A record of what the workers did, because the list's rows do not contain it. */
 class Seen {
   claims = 0;
   deaths = 0;
   takeovers = 0;
   busy = 0;
-  /** Jobs that a worker got while another worker still had a lease on them, according to its answer. */
+  /** The number of jobs that a worker got while another worker still had a lease on them, according to the answers. */
   atOnce = 0;
   lostReplies = 0;
-  /** Live workers that have jobs. */
+  /** The number of live workers that have jobs. */
   holding = 0;
   #idleAt = 0;
 
-  /** Whether no worker has had jobs for the length of a pause. */
+  /** Whether no live worker has had jobs for the length of a pause. */
   isIdle(): boolean {
     const now = performance.now();
     if (this.holding > 0 || now < this.#idleAt + PAUSE) return false;
@@ -117,9 +117,9 @@ class Seen {
     return true;
   }
 
-  /** How often the work of each job was finished. */
+  /** For each job, the number of times that a worker finished it. */
   readonly worked = new Map<number, number>();
-  /** The holder of each job and the end of its lease, according to the answer. */
+  /** For each job, its worker and the end of the lease, according to the answer to the claim. */
   readonly #held = new Map<number, { readonly by: string; readonly until: number }>();
 
   handedOut(by: string, jobs: readonly Job[], until: number, now: number): void {
@@ -192,7 +192,7 @@ const workAll = async (world: World, storm: Storm, id: ListId, seen: Seen): Prom
   };
   const deps = lossy(world.deps, random, storm.lost, onLoss);
   let next = 0;
-  /** Runs one worker after the other, each with a new name. */
+  /** Runs one worker after another, each with a new name. */
   const worker = async (): Promise<void> => {
     for (;;) {
       const fate = random.chance(storm.dying) ? random.pick(WAYS_TO_DIE) : 'lives';
@@ -220,7 +220,7 @@ const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked
   const { deps, seen } = place;
   const claimed = await claim(place, name);
   if (claimed === 'nothing left') return claimed;
-  // The answer is lost, so no worker knows of these jobs.
+  // The answer is lost, so no worker works on these jobs.
   if (fate === 'dies unanswered') throw new Death();
   seen.handedOut(name, claimed.jobs, claimed.until, deps.machine.now());
   if (fate === 'dies holding it') throw new Death();
@@ -284,8 +284,8 @@ const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Pr
 };
 
 /**
- * The worker of the last job may have died before it reported the job. Then no lease is left, and the patrol ends the
- * list.
+ * Whether all jobs are done. The worker of the last job may have died before it reported the job. Then no lease is
+ * left, and the patrol completes the list.
  */
 const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
   const list = await lists.read(id);
@@ -298,7 +298,7 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   const left = await deps.lists.read(id);
   const completedBy = left?.status === 'complete' ? 'a worker' : 'the patrol';
   world.passTime(2 * 3_600_000);
-  // The worker that ended the list may have died before it sent the event.
+  // The worker that completed the list may have died before it sent the event.
   if (completedBy === 'the patrol' || left?.event) await visit(deps, tracker, () => true);
   const list = await deps.lists.read(id);
   assert(list);
@@ -318,7 +318,8 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
     assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `no worker worked on job ${token}`);
     assert.equal(outcome, outcomeOf(token));
   }
-  // The log line is lost if the worker dies before the answer that says that it ended the list. The event remains.
+  // The worker writes no log line if it dies before it receives the answer that completed the list. The event remains
+  // in that case.
   assert(
     events.filter(({ event }) => event === 'fan-out-ended').length <= 1,
     'more than one worker reported that it ended the list',

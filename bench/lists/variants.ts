@@ -1,6 +1,6 @@
 /**
- * The three ways to hand out a job, compared: the same jobs, claimers and meter, alternating at the same positions of
- * the list.
+ * Compares the three ways to hand out a job: with the same jobs, claimers and meter, taking turns at the same positions
+ * of the list.
  */
 import { strict as assert } from 'node:assert';
 import { createJobTable, putJobRows } from '../baselines/lists/job-rows.ts';
@@ -18,27 +18,27 @@ export interface WayCost {
   readonly way: WayName;
   readonly jobs: number;
   readonly claims: number;
-  /** Per claim, on average over the list's life. */
+  /** The write units per claim, on average over the list's life. */
   readonly writeUnits: number;
   readonly readUnits: number;
-  /** Median, in milliseconds. */
+  /** The median duration of a claim, in milliseconds. */
   readonly ms: number;
-  /** Refused writes of a claim, because another claimer was faster. Their units are included above. */
+  /** The number of refused writes per claim, because another claimer was faster. Their units are included above. */
   readonly refused: number;
-  /** Write units to complete a claimed job, without the tracker's row, which the other ways do not have. */
+  /** The write units to complete a claimed job, without the tracker's row, which the other ways do not have. */
   readonly completion: number;
 }
 
 export interface Comparison {
   readonly lengths: readonly number[];
   readonly claimers: number;
-  /** Claims of each claimer at each position. */
+  /** The number of claims that each claimer makes at each position. */
   readonly rounds: number;
-  /** Whether the longest list of ids that fits into a row is measured, too. */
+  /** Whether the longest list of ids that fits into a row is also measured. */
   readonly withLargest: boolean;
 }
 
-/** Positions at which a list is measured: the share of its jobs that are done. */
+/** The positions at which a list is measured, as the share of its jobs that are done. */
 const PLACES = [0, 0.2, 0.4, 0.6, 0.8];
 
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
@@ -68,7 +68,7 @@ const MAKE: Readonly<Record<WayName, (world: World, jobs: JobTable) => Promise<W
   tokens: (world, { list, jobs }) => byTokens(world, newListId(list), jobs),
 };
 
-/** Number of ids that the engine accepts in one row. */
+/** The largest number of ids that the engine accepts in one row. */
 const idsInARow = async (table: JobTable): Promise<number> => {
   let [least, most] = [1, 100_000];
   while (least < most) {
@@ -121,7 +121,7 @@ const compareAt = async (
   }));
 };
 
-/** All claimers claim a job at once; then all complete theirs. */
+/** All claimers claim a job at once. When all have claimed, all complete their jobs. */
 const measure = async (world: World, way: Way, claimers: number, name: string, tally: Tally): Promise<Taken[]> => {
   const claim = async (_: unknown, claimer: number): Promise<Taken> => {
     const from = performance.now();
@@ -140,7 +140,7 @@ const measure = async (world: World, way: Way, claimers: number, name: string, t
   return taken;
 };
 
-/** Checks that all ways hand out the same jobs, each once, in order. */
+/** Checks that all ways hand out the same jobs, each job once and in order. */
 const assertNext = (taken: readonly Taken[], from: number): void => {
   const expected = taken.map((_, index) => payloadOf(from + index));
   assert.deepEqual(taken.map(({ payload }) => payload).sort(), expected);

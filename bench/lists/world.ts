@@ -18,7 +18,7 @@ import { createTables } from '../../tools/local/resources.ts';
 import { CloudAssembly } from '../../tools/local/template.ts';
 import { add, type Bill, metered, newBill, total } from '../meter.ts';
 
-/** Groups of a list's units: its own row, its tracker's nodes, and the rows of its jobs and results. */
+/** The groups of a list's units: the list's row, the nodes of its tracker, and the rows of its jobs and results. */
 export const LIST_ROW = 'list row';
 export const TRACKER = 'tracker';
 
@@ -28,7 +28,9 @@ export interface World {
   readonly clients: ReturnType<typeof localClients>;
   readonly events: readonly FlowEvent[];
   readonly callbacks: readonly CallbackMessage[];
-  /** Number of refused conditional writes, because another claimer was faster. Their cost is in the bill. */
+  /**
+   * The number of conditional writes that were refused because another claimer was faster. Their cost is in the bill.
+   */
   readonly refused: ReadonlyMap<string, number>;
   /** Advances the clock, so that leases end without real waiting. */
   passTime(ms: number): void;
@@ -66,7 +68,7 @@ export const startWorld = async (): Promise<World> => {
     if (of !== headers) return `${of} ${command}`;
     return idOf(input).includes('#') ? TRACKER : LIST_ROW;
   };
-  // Many requests at once on few processors may take seconds, so they have no timeout.
+  // Many requests at once on few processors may take seconds, so the clients have no timeout.
   const clients = metered(localClients({ ...endpoints, patient: true }), bill, {
     nameOf,
     onRefusal: (name, units) => {
@@ -96,13 +98,13 @@ export const startWorld = async (): Promise<World> => {
   return { deps, bill, clients, events, callbacks, refused, passTime, stop: () => engines.stop() };
 };
 
-/** Units of each kind, by their group. */
+/** The units of each kind, by group. */
 export interface Spent {
   readonly write: ReadonlyMap<string, number>;
   readonly read: ReadonlyMap<string, number>;
 }
 
-/** The units spent while a function runs, and its result. */
+/** Runs a function. @returns the units that it spent, and its result */
 export const spending = async <T>({ bill }: Pick<World, 'bill'>, run: () => Promise<T>): Promise<[T, Spent]> => {
   const [writes, reads] = [new Map(bill.writeUnits), new Map(bill.readUnits)];
   const answer = await run();
@@ -115,7 +117,7 @@ const less = (now: ReadonlyMap<string, number>, before: ReadonlyMap<string, numb
   return spent;
 };
 
-/** All units except those of some groups. */
+/** All units except those of the group `but`. */
 export const totalBut = (units: ReadonlyMap<string, number>, but: string): number =>
   total(units) - (units.get(but) ?? 0);
 
@@ -125,10 +127,10 @@ export const newListId = (name: string): ListId => {
   return id;
 };
 
-/** Jobs per call. */
+/** The number of jobs per call. */
 const APPEND = 1_000;
 
-/** Opens a list of jobs. All payloads have the same size, so that rows of jobs have, too. */
+/** Opens a list of jobs. All payloads have the same size, so the rows of jobs have the same size too. */
 export const openList = async (
   { deps }: Pick<World, 'deps'>,
   id: ListId,
@@ -146,11 +148,11 @@ export const openList = async (
   }
 };
 
-/** About a hundred bytes. */
+/** A payload of about a hundred bytes. */
 export const payloadOf = (job: number): string =>
   JSON.stringify({ job: String(job).padStart(9, '0'), parcel: 'x'.repeat(70) });
 
-/** The claim of a handle, as the API reads it. */
+/** The claim that a handle names, as the API reads it. */
 export const heldBy = (id: ListId, handle: string) => {
   const held = parseHandle(id, handle);
   assert(typeof held !== 'string');

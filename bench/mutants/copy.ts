@@ -1,4 +1,4 @@
-/** A copy of this repository in which mutants are tried, so that this repository stays unchanged. */
+/** A copy of this repository in which mutants are tried, so that this repository is not changed. */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Mutant } from './mutant.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Time limit in milliseconds. Tests of a mutant that never ends are killed then. */
+/** The time limit of tests, in milliseconds. If a mutant never ends, its tests are killed after this time. */
 const LONGEST = 300_000;
 
-/** Result of the tests in a copy; `no end` if they took too long. */
+/** The result of the tests in a copy; `no end` if they exceeded the time limit. */
 export type Verdict = 'passed' | 'failed' | 'no end';
 
-/** All files that are not ignored, and the installed packages. */
+/** Makes the copy: all files that are not ignored, and a link to the installed packages. */
 export const copyOfRepository = (): string => {
   const folder = temporaryFolder('mutants');
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
@@ -23,8 +23,8 @@ export const copyOfRepository = (): string => {
 
 /**
  * Runs the tests of some files in a copy.
- * @param output where their output goes
- * @param timeout in milliseconds
+ * @param output where the tests write their output
+ * @param timeout the time limit in milliseconds
  */
 export const run = (
   folder: string,
@@ -43,7 +43,7 @@ export const run = (
     child.on('exit', (code, signal) => done(signal ? 'no end' : code === 0 ? 'passed' : 'failed'));
   });
 
-/** The result of a mutant's tests in a copy. The copy is restored afterwards. */
+/** Runs the tests of a mutant in a copy. The copy is restored afterwards. @returns the result of the tests */
 export const tryMutant = async (folder: string, { file, find, put, noticedBy }: Mutant): Promise<Verdict> => {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');

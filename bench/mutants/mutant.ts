@@ -1,17 +1,14 @@
 /** A small wrong change to a file of this repository, which a test must notice. */
 export interface Mutant {
   readonly file: string;
-  /** Occurs once in the file. */
+  /** The text to replace. It occurs once in the file. */
   readonly find: string;
   readonly put: string;
-  /** Test files, at least one of which fails because of the change. */
+  /** Test files. At least one of them must fail because of the change. */
   readonly noticedBy: readonly string[];
 }
 
-/**
- * Mutants of one file that the same tests notice.
- * @param changes pairs of the text to find and its replacement
- */
+/** Mutants of one file that the same tests must notice. @param changes pairs of the text to find and its replacement */
 export const mutantsOf = (
   file: string,
   noticedBy: readonly string[],

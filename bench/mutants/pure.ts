@@ -1,4 +1,4 @@
-/** Mutants of pure code, which decides without calls. */
+/** Mutants of pure code, which makes decisions without calls. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const PURE: readonly Mutant[] = [

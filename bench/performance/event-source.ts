@@ -11,7 +11,7 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { add } from '../meter.ts';
 import type { Site } from './site.ts';
 
-/** A message as a function gets it. */
+/** A message as the function receives it. */
 export interface Delivered {
   readonly messageId: string;
   readonly body: string;
@@ -19,37 +19,37 @@ export interface Delivered {
 }
 
 export interface Source {
-  /** Name of the function. */
+  /** The name of the function. */
   readonly name: string;
   readonly queueUrl: string;
   readonly batchSize: number;
-  /**
-   * Batch window, in milliseconds.
-   * @default 0
-   */
+  /** The batch window, in milliseconds. @default 0 */
   readonly window?: Millis;
-  /** Whether there may be as many concurrent invocations as messages require, instead of one per poller. */
+  /**
+   * Whether the number of concurrent invocations grows with the number of messages. Otherwise each poller has one
+   * invocation at a time.
+   */
   readonly scales?: boolean;
-  /** @returns the ids of the messages that failed */
+  /** Handles messages. @returns the ids of the messages that failed */
   readonly handle: (messages: readonly Delivered[]) => Promise<readonly string[]>;
 }
 
 export interface Polling {
-  /** Stops receiving messages. Resolves when those already received are done. */
+  /** Stops receiving messages. Resolves when the messages already received are done. */
   stop(): Promise<void>;
 }
 
-/** Lambda starts with this many pollers. */
+/** The number of pollers with which Lambda starts. */
 const POLLERS = 5;
-/** Most messages of a receive or a delete. */
+/** The most messages of a receive request or a delete request. */
 const ENTRIES = 10;
-/** The longest poll, in seconds. */
+/** The longest time of a poll, in seconds. */
 const LONG_POLL = 20;
-/** Size limit of an invocation's event: 6 MB. Each record has overhead beside its body. */
+/** The largest size of an invocation's event: 6 MB. Each record has overhead in addition to its body. */
 const EVENT_BYTES = 6_000_000;
 const RECORD_BYTES = 600;
 
-/** Where requests, invocations and errors are counted. */
+/** The counters of requests, invocations and errors. */
 type Payer = Pick<Site, 'polling' | 'usage' | 'errors'>;
 
 export const startSource = (payer: Payer, source: Source): Polling => {
@@ -98,7 +98,7 @@ class Poller {
     const until = Date.now() + window;
     while (messages.length > 0 && messages.length < batchSize && bytes < EVENT_BYTES && Date.now() < until) {
       const left = until - Date.now();
-      // A long poll takes whole seconds only, so the rest of the window is awaited here.
+      // A long poll takes whole seconds only. The rest of the window is awaited here.
       if (left < 1_000) await setTimeout(left);
       const more = await this.#receive(Math.min(ENTRIES, batchSize - messages.length), Math.floor(left / 1_000));
       messages.push(...more);
@@ -133,7 +133,7 @@ class Poller {
       add(usage.millis, name, performance.now() - from);
       await this.#delete(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
     } catch (cause) {
-      // The messages become visible again later, as after an error of the function.
+      // After an error of the function, its messages become visible again later.
       add(usage.millis, name, performance.now() - from);
       errors.push(`${name}: ${reasonOf(cause)}`);
     }

@@ -22,7 +22,7 @@ export interface Limits {
   readonly maxWait: Millis;
 }
 
-/** @param sent when the tasks of one Target were sent, in any order */
+/** @param sent the times at which the tasks of one Target were sent, in any order */
 export const leastCalls = (sent: readonly Millis[], { maxSize, maxWait }: Limits): number => {
   const times = sent.toSorted((a, b) => a - b);
   let calls = 0;

@@ -1,4 +1,7 @@
-/** The loads: which tasks arrive when. The same seed gives the same tasks at the same times. */
+/**
+ * The loads: for each load, the tasks and the times at which they arrive. The same seed gives the same tasks at the
+ * same times.
+ */
 
 import { readFlights } from '../../examples/fleet/flights.ts';
 import type { Millis } from '../../src/domain/ids.ts';
@@ -7,9 +10,9 @@ import type { Arrival } from '../../tools/simulate/trace.ts';
 import { byChance } from '../policies/arrivals.ts';
 
 export interface Load {
-  /** Name of the load, and of its operation. */
+  /** The name of the load and of its operation. */
   readonly name: string;
-  /** A sentence for the documentation. */
+  /** A sentence about the load, for the documentation. */
   readonly about: string;
   /** The field of the payload by which tasks are grouped into Targets. */
   readonly key: string;
@@ -20,7 +23,7 @@ export interface Load {
 
 const SECOND: Millis = 1_000;
 const SEED = 1;
-/** Payloads like those of `bench:burst`. */
+/** The size of payloads, in bytes. It is the same as in `bench:burst`. */
 const PAYLOAD_BYTES = 500;
 
 const payloadOf = (depot: number, n: number): string => {
@@ -28,7 +31,7 @@ const payloadOf = (depot: number, n: number): string => {
   return JSON.stringify({ ...fields, text: 'x'.repeat(PAYLOAD_BYTES - JSON.stringify(fields).length) });
 };
 
-/** Tasks at these times, each for a random Target. */
+/** Tasks that arrive at `moments`, each for a random Target. */
 const tasks = (operation: string, moments: readonly Millis[], target: (random: Random) => number): Arrival[] => {
   const random = seeded(SEED);
   return moments.map((at, n) => ({ at, operation, payload: payloadOf(target(random), n) }));
@@ -39,7 +42,7 @@ const evenly =
   (random: Random): number =>
     random.int(1, targets);
 
-/** Random Targets by Zipf's law: the k-th most frequent one is 1/k as frequent as the first. */
+/** Random Targets by Zipf's law: the k-th most frequent Target is 1/k as frequent as the first. */
 const skewed = (targets: number): ((random: Random) => number) => {
   const shares = Array.from({ length: targets }, (_, index) => 1 / (index + 1));
   const sum = shares.reduce((all, share) => all + share, 0);
@@ -59,7 +62,7 @@ export interface Burst {
   readonly maxWait: Millis;
 }
 
-/** All tasks at once. */
+/** A load whose tasks all arrive at once. */
 export const burst = ({ tasks: count, targets, maxWait }: Burst): Load => ({
   name: 'burst',
   about: `${named(count)} tasks over ${targets} Targets at once; the k-th Target has 1/k of the tasks of the first (Zipf).`,
@@ -74,7 +77,7 @@ interface Stream extends Burst {
   readonly perSecond: number;
 }
 
-/** Tasks at random times, at this average rate per second. */
+/** A load whose tasks arrive at random times, at a given average rate per second. */
 const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Load => ({
   name,
   about: `${perSecond} tasks a second at random times over ${targets === 1 ? 'one Target' : `${named(targets)} Targets`}, ${named(count)} in total.`,
@@ -84,7 +87,7 @@ const stream = ({ name, tasks: count, targets, maxWait, perSecond }: Stream): Lo
   arrivals: tasks(name, byChance(perSecond, count, SEED), evenly(targets)),
 });
 
-/** The flights of the example, sped up so that they take `over`. */
+/** The flights of the example, accelerated so that they take `over` in total. */
 const replay = (count: number, over: Millis): Load => {
   const flights = readFlights(count);
   const origins = new Set(flights.map(({ origin }) => origin)).size;
@@ -104,7 +107,7 @@ const replay = (count: number, over: Millis): Load => {
 
 const named = (count: number): string => count.toLocaleString('en');
 
-/** @param scale share of the tasks; 1 for the documentation. Rates stay the same. */
+/** @param scale the share of the tasks that is sent; 1 for the documentation; the rates do not change */
 export const loadsAt = (scale: number): readonly Load[] => {
   const some = (count: number): number => Math.max(1, Math.round(count * scale));
   return [

@@ -1,4 +1,4 @@
-/** The measures of a load for one way. Pure. */
+/** The measures of a load with one of the ways. This file is pure. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { costOf } from '../../tools/simulate/cost.ts';
 import { AWS } from '../../tools/simulate/platform.ts';
@@ -17,32 +17,32 @@ interface PerTask {
   /** Capacity units. */
   readonly write: number;
   readonly read: number;
-  /** Without the producers' own requests, and without receives of no message. */
+  /** SQS requests, without the producers' own requests and without receives that returned no message. */
   readonly sqsRequests: number;
   readonly invocations: number;
-  /** Duration of the invocations, in milliseconds. */
+  /** The duration of the invocations, in milliseconds. */
   readonly lambdaMillis: Millis;
 }
 
 export interface Measures {
   readonly tasks: number;
-  /** Tasks that were in no call. */
+  /** The number of tasks that were in no call. */
   readonly lost: number;
-  /** Tasks that were in more than one call. */
+  /** The number of tasks that were in more than one call. */
   readonly twice: number;
   readonly calls: number;
-  /** The fewest calls that would have been possible if send times had been known in advance. */
+  /** The fewest calls that would have been possible if all send times had been known in advance. */
   readonly leastCalls: number;
   readonly perTask: PerTask;
   readonly producerRequests: number;
   readonly emptyReceives: number;
-  /** From the send of a task to its first call. */
+  /** The time from the send of a task to its first call. */
   readonly waits: Spread;
-  /** The part of that wait beyond `maxWait`. */
+  /** The part of the wait that exceeds `maxWait`. */
   readonly late: Spread;
-  /** At list prices, in US dollars. */
+  /** The price at list prices, in US dollars per million tasks. */
   readonly perMillion: number;
-  /** Errors after which work was repeated. */
+  /** The number of errors after which work was repeated. */
   readonly errors: number;
 }
 
@@ -54,7 +54,7 @@ export interface Known {
 
 export interface Observed {
   readonly limits: Limits;
-  /** By id. */
+  /** The tasks that were sent, by id. */
   readonly sent: ReadonlyMap<string, Known>;
   readonly calls: readonly { readonly at: Millis; readonly items: readonly { readonly id: string }[] }[];
   readonly usage: Usage;
@@ -92,7 +92,7 @@ export const measuresOf = (observed: Observed): Measures => {
   };
 };
 
-/** Sum over all Targets. */
+/** The fewest possible calls, summed over all Targets. */
 export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): number => {
   const byTarget = new Map<string, Millis[]>();
   for (const { target, at } of sent.values()) {
@@ -103,19 +103,18 @@ export const leastCallsOf = (sent: ReadonlyMap<string, Known>, limits: Limits): 
   return [...byTarget.values()].reduce((sum, times) => sum + leastCalls(times, limits), 0);
 };
 
-/** The fewest possible calls divided by the calls made. Above 1 if tasks waited for longer than `maxWait`. */
+/**
+ * The fewest possible calls divided by the calls made. The value is above 1 if tasks waited for longer than `maxWait`.
+ */
 export const fillOf = ({ leastCalls: least, calls }: Measures): number => (calls === 0 ? 0 : least / calls);
 
-/**
- * Total cost in dollars per million tasks.
- * @param perCall price of a call, in dollars
- */
+/** The total cost in dollars per million tasks. @param perCall the price of a call, in dollars */
 export const inAll = ({ perMillion, calls, tasks }: Measures, perCall: number): number =>
   perMillion + (calls / tasks) * perCall * 1_000_000;
 
 /**
- * For which prices of a call one way costs more in total than another: for all prices, from a price on, or up to a
- * price; in dollars per call.
+ * The prices of a call at which one way costs more in total than another: all prices, the prices above a price, or
+ * those below it; in dollars per call.
  */
 export type Dearer = 'always' | 'never' | { readonly from: number } | { readonly upTo: number };
 
@@ -142,8 +141,8 @@ const spreadOf = (values: readonly Millis[]): Spread => {
 };
 
 /**
- * Dollars per task, as the simulator counts them, without the producers' own requests. Every function has the memory of
- * Groupage's functions.
+ * Dollars per task, computed as in the simulator, without the producers' own requests. Every function has the same
+ * memory as in Groupage.
  */
 const priceOf = ({ write, read, sqsRequests, invocations, lambdaMillis }: PerTask, isFifo: boolean): number => {
   const usage = { writeUnits: write, readUnits: read, sqsRequests, invocations: { all: invocations }, lambdaMillis };

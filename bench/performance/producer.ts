@@ -11,7 +11,7 @@ import type { Load } from './loads.ts';
 /** A task as it was sent. */
 export interface Sent {
   readonly id: string;
-  /** Start of the request that sent it, in milliseconds since 1970. */
+  /** The start of the request that sent the task, in milliseconds since 1970. */
   readonly at: Millis;
 }
 
@@ -20,13 +20,13 @@ export interface Sending {
   readonly requests: number;
 }
 
-/** Tasks that are due within this time are sent together, in milliseconds. */
+/** The time within which due tasks are sent together, in milliseconds. */
 const TICK: Millis = 50;
 const ENTRIES = 10;
-/** Requests in flight at once. */
+/** The most requests in flight at once. */
 const CONCURRENCY = 8;
 
-/** @param groupOf the message group of a payload, for a FIFO queue */
+/** @param groupOf returns the message group of a payload, for a FIFO queue */
 export const sendLoad = async (
   sqs: SQSClient,
   queueUrl: string,
@@ -37,7 +37,7 @@ export const sendLoad = async (
   const requests: Promise<readonly Sent[]>[] = [];
   const entryOf = ({ operation, payload }: Load['arrivals'][number], n: number): Entry => {
     const id = `task-${n}`;
-    // Payloads are sent unchanged.
+    // The payload is inserted as text, so that it is sent unchanged.
     const body = `{"operation":"${operation}","id":"${id}","payload":${payload}}`;
     return { id, body, ...(groupOf ? { group: groupOf(payload) } : {}) };
   };

@@ -1,9 +1,9 @@
-/** The figures as tables. */
+/** The figures as tables of the documentation. */
 import { type Dearer, fillOf, type Measures, whereDearer } from './measures.ts';
 import type { Run } from './run.ts';
 import { VARIANTS } from './variants.ts';
 
-/** Every run of one load, that of Groupage first. */
+/** Every run of one load, beginning with that of Groupage. */
 export interface Compared {
   readonly load: Run['load'];
   readonly runs: readonly Run[];
@@ -11,7 +11,7 @@ export interface Compared {
 
 type Column = readonly [head: string, cell: (measures: Measures, ours: Measures) => string];
 
-/** Two or three significant digits; whole numbers from 100 on. */
+/** Formats a number with two or three significant digits. Numbers from 100 on are whole. */
 export const named = (value: number): string =>
   value === 0
     ? '0'
@@ -22,14 +22,14 @@ const inSeconds = (millis: number): string => (millis / 1_000).toFixed(2);
 const seconds = (millis: number): string => `${inSeconds(millis)} s`;
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
-/** The price of a million calls above which a way costs more than Groupage in total. */
+/** The price of a million calls above which a way costs more in total than Groupage. */
 const breakEven = (dearer: Dearer): string => {
   const price = (perCall: number): string => `$${named(perCall * 1_000_000)}`;
   if (typeof dearer === 'string') return dearer;
   return 'from' in dearer ? price(dearer.from) : `below ${price(dearer.upTo)}`;
 };
 
-/** The value, with its ratio to Groupage's if both are above 0. */
+/** The value, with its ratio to Groupage's value if both are above 0. */
 const beside =
   (of: (measures: Measures) => number, print: (value: number) => string = named): Column[1] =>
   (measures, ours) => {
@@ -74,7 +74,7 @@ const table = (columns: readonly Column[], { runs }: Compared): string => {
   );
 };
 
-/** The columns of the page: those by which readers decide. */
+/** The columns of the page: the measures that readers need for a decision. */
 const OF_THE_PAGE: readonly Column[] = [
   ['calls', ({ calls }) => named(calls)],
   ['price', ({ perMillion }) => dollars(perMillion)],

@@ -1,4 +1,4 @@
-/** Runs one load in one way, from the first message until no message is left. */
+/** Runs one load with one way, from the first message until no message is left. */
 import { setTimeout } from 'node:timers/promises';
 import type { Millis } from '../../src/domain/ids.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
@@ -13,14 +13,14 @@ export interface Run {
   readonly load: Load;
   readonly variant: Variant;
   readonly measures: Measures;
-  /** The tasks, by id. */
+  /** The tasks that were sent, by id. */
   readonly sent: ReadonlyMap<string, Known>;
   readonly errors: readonly string[];
 }
 
 /**
- * If no call comes for this long, the remaining tasks count as lost. On a busy machine a function may fail, and its
- * message returns after its visibility timeout.
+ * The time without a call after which the remaining tasks count as lost, in milliseconds. On a busy machine a function
+ * may fail, and its message is delivered again only after the visibility timeout.
  */
 const PATIENCE: Millis = 300_000;
 const LOOK: Millis = 50;
@@ -57,7 +57,7 @@ export const runLoad = async (world: World, load: Load, variant: Variant): Promi
   }
 };
 
-/** Resolves when all tasks have arrived, or when none has arrived for this long. */
+/** Resolves when all tasks have arrived, or when no task has arrived for `patience`. */
 const arrival = async ({ downstream: { calls } }: World, tasks: number, patience: Millis): Promise<void> => {
   const arrived = new Set<string>();
   let [seen, lastAt] = [0, Date.now()];
@@ -70,7 +70,7 @@ const arrival = async ({ downstream: { calls } }: World, tasks: number, patience
   }
 };
 
-/** The Targets of the tasks, as the register function computes them. */
+/** The Targets of the tasks, computed as in the register function. */
 const knownOf = ({ config, operation, load }: Site, sent: readonly Sent[]): ReadonlyMap<string, Known> => {
   const at = new Map(sent.map((task) => [task.id, task.at]));
   const bytes: number[] = [];

@@ -1,4 +1,4 @@
-/** The environment of a variant: the engines and the downstream that all variants share, and a meter of its own. */
+/** The environment of a variant. All variants share the engines and the downstream; each has a meter of its own. */
 
 import { setTimeout } from 'node:timers/promises';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
@@ -12,22 +12,22 @@ import { type Engines, startEngines } from '../../tools/local/engines.ts';
 import { add, type Bill, metered, newBill } from '../meter.ts';
 import type { Load } from './loads.ts';
 
-/** Usage, by purpose. */
+/** The usage that is counted, by purpose. */
 export interface Usage extends Bill {
-  /** Duration of invocations, in milliseconds. */
+  /** The duration of invocations, in milliseconds. */
   readonly millis: Map<string, Millis>;
 }
 
 export const newUsage = (): Usage => ({ ...newBill(), millis: new Map() });
 
-/** Shared by all variants. */
+/** The parts of the environment that all variants share. */
 export interface World {
   readonly engines: Engines;
   readonly downstream: TestDownstream;
   stop(): Promise<void>;
 }
 
-/** Duration of a call, whatever its number of tasks, in milliseconds. */
+/** The duration of a call, whatever its number of tasks, in milliseconds. */
 const CALL_MILLIS: Millis = 50;
 
 export const startWorld = async (): Promise<World> => {
@@ -53,20 +53,20 @@ export interface Site {
   readonly config: Config;
   readonly operation: Operation;
   readonly endpoints: { readonly dynamodb: string; readonly sqs: string };
-  /** Prefix of the names of tables and queues. */
+  /** The prefix of the names of tables and queues. */
   readonly prefix: string;
   readonly usage: Usage;
-  /** Clients of the variant's functions; their requests are counted. */
+  /** The clients of the variant's functions. Their requests are counted. */
   readonly clients: AwsClients;
-  /** Clients of its event sources, for long polls; their requests are counted, too. */
+  /** The clients of the variant's event sources, for long polls. Their requests are counted too. */
   readonly polling: AwsClients;
-  /** Clients for set-up and checks; nothing is counted. */
+  /** The clients for set-up and checks. Their requests are not counted. */
   readonly bystander: AwsClients;
   /** Errors, in sentences. */
   readonly errors: string[];
 }
 
-/** @param name name of the variant and the load, different each time */
+/** @param name the name of the variant and the load, which differs each time */
 export const siteOf = ({ engines, downstream }: World, load: Load, name: string): Site => {
   const parsed = parseConfig({
     operations: {
@@ -95,7 +95,7 @@ export const siteOf = ({ engines, downstream }: World, load: Load, name: string)
   };
 };
 
-/** Makes clients that count. Refused writes count too, because they are charged like others. */
+/** Makes clients that count. Refused writes are counted too, because AWS charges for them as for other writes. */
 export const counting = (clients: AwsClients, usage: Usage): AwsClients =>
   metered(clients, usage, { onRefusal: (name, units) => add(usage.writeUnits, name, units) });
 
@@ -106,10 +106,7 @@ const COUNTS = [
 ] as const;
 const LOOK: Millis = 200;
 
-/**
- * Resolves when no message is in any of the queues.
- * @returns whether that was within `limit`
- */
+/** Waits until no message is in any of the queues. @returns whether that happened within `limit` */
 export const emptied = async (sqs: SQSClient, queues: readonly string[], limit: Millis): Promise<boolean> => {
   const until = Date.now() + limit;
   for (;;) {

@@ -9,18 +9,18 @@ import type { Millis, TaskId } from '../../src/domain/ids.ts';
 
 export interface Sealed {
   readonly size: number;
-  /** Wait of each of its tasks, in milliseconds. */
+  /** The wait of each task of the batch, in milliseconds. */
   readonly waits: readonly Millis[];
 }
 
 export interface Calls {
-  /** Duration of a call. */
+  /** The duration of a call, in milliseconds. */
   readonly takes: Millis;
-  /** Batches in flight at once. */
+  /** The most batches in flight at once. */
   readonly perTarget: number | null;
 }
 
-/** @param arrivals times at which tasks arrive, ascending */
+/** @param arrivals the times at which tasks arrive, ascending */
 export const batchesOf = (
   arrivals: readonly Millis[],
   policy: BatchPolicy,

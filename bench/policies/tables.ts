@@ -7,7 +7,7 @@ import { perMillionTasks } from '../costs/model.ts';
 import { byChance, inBursts } from './arrivals.ts';
 import { batchesOf, type Calls, type Sealed } from './simulate.ts';
 
-/** The batch policy of an operation that configures none. */
+/** The batch policy of an operation whose configuration contains none. */
 const usual = (): BatchPolicy => {
   const config = parseConfig({ operations: { usual: { target: [], downstream: { kind: 'queue', name: 'usual' } } } });
   const [operation] = config.ok ? Object.values(config.value.operations) : [];
@@ -43,7 +43,10 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const WAITS = { '1s': 1_000, '5s': 5_000, '30s': 30_000, '5m': 300_000 } as const;
 const RATES = [0.01, 0.1, 1, 10, 100];
 
-/** Tasks per batch, median wait and the cost of a million tasks, by `maxWait` and the rate of a Target. */
+/**
+ * A table of the tasks per batch, the median wait and the cost of a million tasks, by `maxWait` and the rate of a
+ * Target.
+ */
 export const byRate = (): string =>
   table(
     ['tasks a second', ...Object.keys(WAITS).map((wait) => `\`maxWait: "${wait}"\``)],
@@ -66,7 +69,7 @@ const POLICIES: readonly (readonly [string, Partial<BatchPolicy>])[] = [
   ['`window: "1m"`', { window: 60_000, maxWait: 60_000 }],
 ];
 
-/** Bursts of forty tasks within 200 ms, about every 20 s. */
+/** A table for bursts of forty tasks within 200 ms, about every 20 s. */
 export const byPolicy = (): string =>
   table(
     ['`batch`', 'tasks a batch', 'median wait', '95th percentile'],
@@ -84,7 +87,7 @@ const CAPS: readonly (readonly [string, Calls])[] = [
   ['`1`', { takes: 3_000, perTarget: 1 }],
 ];
 
-/** Twenty tasks a second, calls of three seconds. */
+/** A table for twenty tasks a second and calls of three seconds. */
 export const byCap = (): string =>
   table(
     ['`concurrency.perTarget`', 'tasks a batch', 'median wait', '95th percentile'],

@@ -6,7 +6,10 @@ import type { Tried } from './trial.ts';
 
 const MILLION = 1_000_000;
 
-/** US dollars per million tasks, including the time that functions wait for calls, without the cost of an idle stack. */
+/**
+ * The price in US dollars per million tasks, including the time that functions wait for calls, without the cost of an
+ * idle stack.
+ */
 export const perMillion = ({ usage, tasks }: Pick<Tried, 'usage' | 'tasks'>): number => {
   const { writeUnits, readUnits, sqsRequests, invocations, lambdaMillis } = usage;
   const { dynamodb, sqs, lambda } = PRICES;

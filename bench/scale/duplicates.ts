@@ -1,4 +1,7 @@
-/** SQS delivers every message of every queue several times for ten minutes: cost, and effect on tasks. */
+/**
+ * SQS delivers every message of every queue several times during ten minutes. This part measures the cost and the
+ * effect on tasks.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { SimulateOptions } from '../../tools/simulate/simulate.ts';
 import { dollars, perMillion } from './bill.ts';
@@ -6,10 +9,10 @@ import { number, table } from './table.ts';
 import { COLD, only, steady, type Tried, tryOut } from './trial.ts';
 
 const [RATE, TARGETS] = [100, 20];
-/** The longest time between the first and the last copy. */
+/** The longest time between the first and the last copy of a message, in milliseconds. */
 const WITHIN: Millis = 30_000;
 
-/** @param deliveries of each message */
+/** @param deliveries the number of deliveries of each message */
 const times =
   (deliveries: number): NonNullable<SimulateOptions['habits']> =>
   (_, chaos) => {

@@ -20,14 +20,14 @@ function* merged(one: Iterable<Arrival>, other: Iterable<Arrival>): Generator<Ar
 
 export interface Hot {
   readonly shards: number;
-  /** Tasks a second. */
+  /** The number of tasks a second. */
   readonly rate: number;
   readonly seconds: number;
-  /** Whether the event sources start with five pollers. */
+  /** Whether the event sources start with only five pollers. */
   readonly isCold?: boolean;
 }
 
-/** Tasks a second of the other operation, and its Targets. */
+/** The number of tasks a second of the other operation, and the number of its Targets. */
 const [QUIET, QUIET_TARGETS] = [50, 50];
 
 export const tryHot = ({ shards, rate, seconds, isCold = false }: Hot): Promise<Tried> =>

@@ -1,9 +1,9 @@
 /**
- * A hundred million tasks a day over a million Targets: each Target gets a task in a quarter of an hour.
+ * A hundred million tasks a day for a million Targets: each Target gets a task about every quarter of an hour.
  *
- * Simulating a day of all Targets would take hours, so there are two runs. The cost of a Target depends on its own tasks
- * only, so a sample of one Target in 1,000 or more, over hours or days, gives the cost of all. The load on shared rows
- * depends on all Targets, so some seconds of all of them measure that load when each Target is new.
+ * Simulating a day of all Targets would take hours, so there are two simulations. The cost of a Target depends only on
+ * its own tasks, so a sample of one Target in 1,000 or more, over hours or days, gives the cost of all Targets. The
+ * load on shared rows depends on all Targets, so some seconds of all Targets measure that load when each Target is new.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { seeded } from '../../src/virtual/random.ts';
@@ -14,10 +14,13 @@ import { type OperationInput, only, type Tried, tryOut, WARM } from './trial.ts'
 const A_DAY = 100_000_000;
 const TARGETS = 1_000_000;
 const SECONDS_OF_DAY = 86_400;
-/** Tasks a second. */
+/** The number of tasks a second. */
 const RATE = A_DAY / SECONDS_OF_DAY;
 
-/** Tasks at random times, evenly spread over the Targets. @param rate tasks a second of all Targets */
+/**
+ * Tasks at random times, evenly distributed over the Targets.
+ * @param rate the number of tasks a second of all Targets together
+ */
 function* arrivals(rate: number, targets: number, seconds: number) {
   const random = seeded(1);
   const pause = 1_000 / rate;
@@ -27,11 +30,11 @@ function* arrivals(rate: number, targets: number, seconds: number) {
 
 type Batch = NonNullable<OperationInput['batch']>;
 
-/** A sample of one Target in `oneOf`. */
+/** Simulates a sample of one Target in `oneOf`. */
 export const trySample = (batch: Batch, oneOf: number, seconds: number): Promise<Tried> =>
   tryOut({ operations: { ship: { batch } }, arrivals: arrivals(RATE / oneOf, TARGETS / oneOf, seconds) });
 
-/** All Targets. */
+/** Simulates all Targets. */
 export const tryAll = (operations: number, seconds: number): Promise<Tried> => {
   const names = Array.from({ length: operations }, (_, n) => `ship-${n + 1}`);
   function* shared() {
@@ -46,7 +49,7 @@ export const tryAll = (operations: number, seconds: number): Promise<Tried> => {
   });
 };
 
-/** Each sample lasts several times `maxWait`, with enough tasks for a figure. */
+/** Each sample lasts several times `maxWait`, and has enough tasks for a reliable figure. */
 const WAITS = [
   { maxWait: '1s', oneOf: 1_000, hours: 0.5 },
   { maxWait: '5m', oneOf: 1_000, hours: 0.5 },

@@ -1,6 +1,6 @@
 /**
- * A downstream that is down for hours and then recovers: the result for its tasks, by policy. Two tasks a second over
- * twenty Targets arrive during the outage and for an hour after it.
+ * A downstream that is down for hours and then recovers: what happens to its tasks under each policy. Two tasks a
+ * second for twenty Targets arrive during the outage and for an hour after the outage.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
@@ -13,24 +13,24 @@ import { COLD, type OperationInput, only, steady, type Tried, tryOut } from './t
 const MINUTE: Millis = 60_000;
 const HOUR = 60 * MINUTE;
 const [RATE, TARGETS] = [2, 20];
-/** Calls a second that the downstream accepts. */
+/** The number of calls a second that the downstream accepts. */
 const CALLS = 1;
 
 export interface Outage {
   readonly hours: number;
-  /** How long tasks still arrive after the outage, in hours. */
+  /** How long tasks continue to arrive after the outage, in hours. */
   readonly after: number;
 }
 
 const LONG: Outage = { hours: 6, after: 1 };
 const SHORT: Outage = { hours: 1, after: 1 };
 
-/** The policy of the operation, and the calls a second that its downstream takes. */
+/** The policy of the operation, and the number of calls a second that its downstream accepts. */
 interface Way {
   readonly name: string;
   readonly policy: OperationInput;
   readonly calls: number | null;
-  /** The downstream is not down, but answers 429 to every call. */
+  /** Whether the downstream answers 429 to every call instead of being down. */
   readonly isSpent?: boolean;
 }
 
@@ -52,11 +52,11 @@ export const WAYS = {
 } satisfies Record<string, Way>;
 
 export interface OutageTried extends Tried {
-  /** Tasks that were sent before the end of the outage, and the calls with them. */
+  /** The number of tasks that were sent before the end of the outage, and of the calls with these tasks. */
   readonly backlog: { readonly tasks: number; readonly calls: number };
-  /** From the end of the outage to the last call with a task of the backlog, in ms. */
+  /** The time from the end of the outage to the last call with a task of the backlog, in ms. */
   readonly drained: Millis;
-  /** Waits of tasks that were sent after the outage, in ms. */
+  /** The waits of tasks that were sent after the outage, in ms. */
   readonly later: { readonly mean: Millis; readonly max: Millis };
 }
 

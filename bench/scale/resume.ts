@@ -1,19 +1,22 @@
-/** Thousands of Targets wait for a circuit to close: the time until all are called, and the load on the operation's key. */
+/**
+ * Thousands of Targets wait for a circuit to close. This part measures the time until all of them are called, and the
+ * load on the operation's key.
+ */
 import type { Millis } from '../../src/domain/ids.ts';
 import { START } from '../../src/virtual/trace.ts';
 import { QUICK } from '../../tools/simulate/downstream.ts';
 import { number, span, table } from './table.ts';
 import { steady, type Tried, tryOut } from './trial.ts';
 
-/** Tasks a second while the circuit is open, each for a Target of its own. */
+/** The number of tasks a second while the circuit is open. Each task is for a different Target. */
 const RATE = 100;
-/** Calls that open the circuit. */
+/** The number of failed calls that open the circuit. */
 const FAILURES = 5;
 
 export interface Resumed extends Tried {
-  /** From the call that closes the circuit to the first call of the last waiting Target. */
+  /** The time from the call that closes the circuit to the first call of the last waiting Target, in ms. */
   readonly took: Millis;
-  /** Successful calls in the busiest second. */
+  /** The number of successful calls in the busiest second. */
   readonly calls: number;
 }
 

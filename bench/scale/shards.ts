@@ -1,17 +1,20 @@
-/** Throughput of one Target by its shards: more tasks than it can take for some seconds, then none. */
+/**
+ * The throughput of one Target by its number of shards. For some seconds more tasks arrive than the Target can take,
+ * then none.
+ */
 import { perSecond, steady, tryOut } from './trial.ts';
 
 export interface ShardsTried {
   readonly shards: number;
-  /** Tasks a second that were sent, and that were called until all had ended. */
+  /** The number of tasks a second that were sent, and the number that were called, until all tasks had ended. */
   readonly offered: number;
   readonly taken: number;
-  /** Write units a second of the hottest shard. */
+  /** The write units a second of the hottest shard. */
   readonly hottest: number;
   readonly throttled: number;
 }
 
-/** Tasks a second for each shard. A shard takes about 490. */
+/** The number of tasks a second that are sent for each shard. A shard can take about 490. */
 const OFFERED = 800;
 
 export const tryShards = async (shards: number, seconds: number): Promise<ShardsTried> => {

@@ -10,11 +10,11 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(row)].join('\n');
 
-/** A number with at most three significant digits. */
+/** Formats a number with at most three significant digits. */
 export const number = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : value >= 10 ? 1 : 2 });
 
-/** Formats a duration. @param millis its length */
+/** Formats a duration. @param millis the duration in milliseconds */
 export const span = (millis: number): string => {
   if (millis < 1_000) return `${Math.round(millis)} ms`;
   const seconds = millis / 1_000;

@@ -1,4 +1,4 @@
-/** One simulated run at scale: the real steps, with the limits of a deployment and of DynamoDB's partition keys. */
+/** One simulation at scale: the real steps, with the limits of a deployment and of DynamoDB's partition keys. */
 
 import { type ConfigInput, parseConfig } from '../../src/domain/config/schema/config.ts';
 import type { Millis, TaskId } from '../../src/domain/ids.ts';
@@ -10,15 +10,17 @@ import { Partitions } from '../../verification/batches/partitions.ts';
 
 export type OperationInput = Partial<ConfigInput['operations'][string]>;
 
-/** `maxConcurrency` of the event sources in lib/flow-handlers.ts; that of elect-leader is half of it. */
+/** The `maxConcurrency` of the event sources in lib/flow-handlers.ts. The elect-leader function has half of it. */
 const MAX_CONCURRENCY = 100;
 
-/** Every request takes the same time, so that rows of a table differ by their settings and not by chance. */
+/**
+ * Every request takes the same time, so that the rows of a table differ because of their settings and not by chance.
+ */
 const EVEN: Platform = { ...AWS, request: { p50: 6, p99: 6 }, delivery: { p50: 10, p99: 10 } };
 
-/** A deployment without recent work: each event source starts with five pollers. */
+/** A deployment that was idle before: each event source starts with five pollers. */
 export const COLD: Platform = { ...EVEN, pollers: { ...EVEN.pollers, most: MAX_CONCURRENCY } };
-/** A deployment that had as much work before: all pollers run. */
+/** A deployment that had the same load before: all pollers are active. */
 export const WARM: Platform = {
   ...EVEN,
   pollers: { ...EVEN.pollers, first: MAX_CONCURRENCY, perMinute: 0, most: MAX_CONCURRENCY },
@@ -31,7 +33,7 @@ export interface Trial extends Omit<SimulateOptions, 'config' | 'capacity'> {
 
 export interface Tried extends Outcome {
   readonly partitions: Partitions;
-  /** Tasks that were in more than one successful call. */
+  /** The number of tasks that were in more than one successful call. */
   readonly twice: number;
   readonly tasks: number;
 }
@@ -69,17 +71,17 @@ export const tryOut = async ({ operations, onCall, surroundings = WARM, ...optio
   return { ...outcome, partitions, twice, tasks: outcome.operations.reduce((sum, { tasks }) => sum + tasks, 0) };
 };
 
-/** The operation of a trial with a single operation. */
+/** The operation of a trial that has only one operation. */
 export const only = ({ operations }: Outcome): Outcome['operations'][number] => {
   const [operation, another] = operations;
   if (!operation || another) throw new Error('not one operation');
   return operation;
 };
 
-/** Tasks a second, from the first send to the last end. */
+/** The number of tasks a second, from the first send to the last end. */
 export const perSecond = (tried: Tried): number => (tried.tasks * 1_000) / tried.span;
 
-/** Tasks at a steady rate. @param depotOf names the Target of the n-th task */
+/** Tasks at a constant rate. @param depotOf returns the Target of the n-th task */
 export function* steady(
   { rate, seconds, operation = 'ship' }: { rate: number; seconds: number; operation?: string },
   depotOf: (n: number) => string | number = () => 0,

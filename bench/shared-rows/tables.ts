@@ -17,11 +17,11 @@ export interface Spent {
 
 export interface Tables {
   readonly client: DynamoDBDocumentClient;
-  /** Keyed by Target and Entry: rows of waiting tasks, and the Target's header. */
+  /** The name of the table with the rows of waiting tasks and the Target's header. Its key is Target and Entry. */
   readonly waiting: string;
-  /** Keyed by BatchId. */
+  /** The name of the table with batches. Its key is BatchId. */
   readonly batch: string;
-  /** The units spent while a function runs. */
+  /** Runs a function. @returns the units that it spent */
   spending(work: () => Promise<void>): Promise<Spent>;
   /** Deletes a batch. */
   remove(batchId: string): Promise<void>;

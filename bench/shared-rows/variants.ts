@@ -12,9 +12,9 @@ import type { Spent, Tables } from './tables.ts';
 export interface Load {
   readonly tasks: number;
   readonly targets: number;
-  /** Bytes. */
+  /** The size of a payload, in bytes. */
   readonly payload: number;
-  /** Most tasks of a batch. */
+  /** The most tasks of a batch. */
   readonly size: number;
 }
 
@@ -28,17 +28,17 @@ export type Delivery = readonly SentTask[];
 
 interface Run {
   readonly batches: number;
-  /** Units to register, to claim, to end and to delete. */
+  /** The units to register, to claim, to end and to delete. */
   readonly phases: readonly Spent[];
 }
 type Way = (tables: Tables, load: Load, deliveries: readonly Delivery[]) => Promise<Run>;
 
 const shared = (tasks: readonly SentTask[]): Item[] => tasks.map(({ id, payload }) => ({ Id: id, Payload: payload }));
 const entryOf = (n: number): string => `wait#${String(n).padStart(13, '0')}`;
-/** A row has at most 400 KB, including attribute names. */
+/** The size limit of a row in this prototype, in bytes. DynamoDB allows 400 KB, including attribute names. */
 const MOST = 300_000;
 
-/** Rows of one delivery, by Target, within the size limit of a row. */
+/** The rows of one delivery: its tasks by Target, divided so that each row is within the size limit. */
 const shares = (delivery: Delivery, { payload }: Load): (readonly [target: string, tasks: SentTask[]])[] => {
   const most = Math.max(1, Math.floor(MOST / (payload + 100)));
   return [...groupBy(delivery, ({ target }) => target)].flatMap(([target, tasks]) =>
@@ -69,7 +69,7 @@ const rowsOf = async ({ client, waiting }: Tables, target: string): Promise<Item
   return rows;
 };
 
-/** A batch's row: the tasks that it claimed and, in its finishing write, their outcomes. */
+/** Writes a batch's row: first with the tasks that the batch claimed, and finally with their outcomes. */
 const putBatch = async ({ client, batch }: Tables, id: string, claimed: Item): Promise<void> => {
   const Item = { BatchId: id, Status: 'sealed', ...claimed };
   await client.send(new PutCommand({ TableName: batch, Item, ConditionExpression: 'attribute_not_exists(BatchId)' }));
@@ -91,7 +91,7 @@ const endBatch = async ({ client, batch }: Tables, id: string, tasks: number): P
   );
 };
 
-/** Takes rows in order while they fit into a batch; a row is never split. */
+/** Divides rows into batches in order. A batch takes rows while they fit, and a row is never split. */
 const inBatches = (rows: readonly Item[], size: number): Item[][] => {
   const batches: Item[][] = [];
   let room = 0;
@@ -183,18 +183,18 @@ const numbers: Way = async (tables, load, deliveries) => {
         await putBatch(tables, id, { First: first, Count: count });
         batches.push({ id, count });
       }
-      // Reads of the batch handlers: each row once if batches end with a row.
+      // The batch handlers read each row once, if every batch ends with a row.
       await rowsOf(tables, target);
     }
   });
   const end = await tables.spending(async () => {
     for (const { id, count } of batches) await endBatch(tables, id, count);
   });
-  // Rows are deleted by their time to live, which costs nothing. An explicit delete costs the row's size again.
+  // The time to live deletes rows at no cost. An explicit delete would cost as much as the row's size.
   return { batches: batches.length, phases: [register, claim, end, { write: 0, read: 0 }] };
 };
 
-/** Writes the row and its numbers, both or none, like `publish` of deferred lists. */
+/** A transaction that writes the row and the header's numbers, like `publish` of deferred lists. */
 const publication = (table: string, target: string, seen: number, tasks: readonly SentTask[]): TransactWriteCommand =>
   new TransactWriteCommand({
     TransactItems: [

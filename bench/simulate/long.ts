@@ -1,4 +1,4 @@
-/** Simulates one long trace in a process of its own, and prints the time and the memory. */
+/** Simulates one long trace in a process of its own, and prints the elapsed time and the memory. */
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { simulate } from '../../tools/simulate/simulate.ts';
 import type { Arrival } from '../../tools/simulate/trace.ts';

@@ -1,5 +1,5 @@
 /**
- * A connection that sends requests to a local SQS, one after the other. The client of Node.js or the SDK would use a
+ * A connection that sends requests to a local SQS, one after another. The client of Node.js or of the SDK would use a
  * third of the processor time that is measured.
  */
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ export const openLine = async ({ hostname, port, host }: URL): Promise<Line> => 
   };
 };
 
-/** Reads the whole answer: its head, and as many bytes as the head says. */
+/** Reads the whole answer: its head, and the number of bytes that the head states. */
 const answered = async (socket: Socket): Promise<string> => {
   let received: Buffer = Buffer.alloc(0);
   for (;;) {

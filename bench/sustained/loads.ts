@@ -1,33 +1,33 @@
-/** The loads of `npm run bench:sustained`: their tasks (when, and for which Target) and their limits. */
+/** The loads of `npm run bench:sustained`: their limits and their tasks, with the time and the Target of each task. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { zipf } from '../zipf.ts';
 
-/** `maxWait` and `maxSize` of every load. */
+/** The `maxWait` and the `maxSize` of every load. */
 export const MAX_WAIT: Millis = 1_000;
 export const MAX_SIZE = 25;
 
-/** Limits of the measures of a load, in milliseconds. */
+/** The limits of a load's measures, in milliseconds. */
 interface Limits {
   readonly p99?: Millis;
   readonly longest?: Millis;
-  /** Longest time without a call for a Target with tasks. */
+  /** The longest time without a call for a Target that has tasks. */
   readonly gap?: Millis;
-  /** From the first send to the last call. */
+  /** The time from the first send to the last call. */
   readonly drained?: Millis;
 }
 
 export interface Load {
   readonly name: string;
   readonly about: string;
-  /** For each task, its send time in milliseconds from the start, and its Target's number. */
+  /** For each task, its send time in milliseconds from the start, and the number of its Target. */
   readonly sends: readonly { readonly at: Millis; readonly target: number }[];
-  /** Processes that keep a core busy beside the load. */
+  /** The number of processes that keep a core busy during the load. */
   readonly busyLoops: number;
   readonly limits: Limits;
 }
 
-/** Tasks at a steady rate. @param rate tasks a second */
+/** Tasks at a constant rate. @param rate the number of tasks a second */
 const steadily = (rate: number, seconds: number, targets: readonly number[]): Load['sends'] =>
   Array.from({ length: Math.round(rate * seconds) }, (_, n) => ({
     at: (n * 1_000) / rate,
@@ -35,8 +35,8 @@ const steadily = (rate: number, seconds: number, targets: readonly number[]): Lo
   }));
 
 /**
- * Tasks of many Targets, each at a slow rate and with a different start.
- * @param rate tasks a second of each Target
+ * Tasks of many Targets. Each Target has a low rate and a different start.
+ * @param rate the number of tasks a second of each Target
  */
 const slowly = (rate: number, seconds: number, targets: number): Load['sends'] => {
   const random = seeded(1);
@@ -53,7 +53,7 @@ const RATE = 150;
 const SKEWED = 20;
 const skewed = (tasks: number): readonly number[] => zipf(tasks, SKEWED, 1);
 
-/** @param scale length of every load but the burst; 1 for the full length */
+/** @param scale the length of every load except the burst; 1 for the full length */
 export const loadsAt = (scale: number): readonly Load[] => {
   const oneTarget = steadily(RATE, 100 * scale, [0]);
   const skewedTargets = steadily(RATE, 150 * scale, skewed(RATE * 150 * scale));

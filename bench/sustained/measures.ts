@@ -12,11 +12,11 @@ export interface Measures {
   readonly calls: number;
   readonly lost: number;
   readonly twice: number;
-  /** From a task's send to the arrival of its call, in ms. */
+  /** The time from a task's send to the arrival of its call, in ms. */
   readonly waits: { readonly p50: Millis; readonly p99: Millis; readonly longest: Millis };
-  /** The longest time during which a Target had tasks and got no call. */
+  /** The longest time during which a Target had tasks and got no call, in ms. */
   readonly gap: Millis;
-  /** From the first send to the last call. */
+  /** The time from the first send to the last call, in ms. */
   readonly drained: Millis;
 }
 
@@ -48,8 +48,7 @@ const longestGap = (sentAt: ReadonlyMap<string, Sent>, arrivedAt: ReadonlyMap<st
   let longest = 0;
   for (const ofTarget of Map.groupBy(tasks, ({ target }) => target).values()) {
     const calls = [...new Set(ofTarget.map(({ called }) => called))].sort((a, b) => a - b);
-    // Before each call, the Target had work since the send of the oldest task that the call includes or that still
-    // waits.
+    // The Target has work from the send of the oldest task that the call includes or that still waits.
     const byCall = Map.groupBy(ofTarget, ({ called }) => called);
     let oldestLater = Number.POSITIVE_INFINITY;
     for (let n = calls.length - 1; n >= 0; n -= 1) {

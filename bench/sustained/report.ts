@@ -4,7 +4,7 @@ import { number, span, table } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 import type { Ran } from './run.ts';
 
-/** Each limit of a load in words. */
+/** The description of each limit of a load. */
 const SAID = {
   p99: (most: string) => `99 of 100 wait for at most ${most}`,
   longest: (most: string) => `no task waits for longer than ${most}`,
@@ -17,7 +17,7 @@ const LIMITS = Object.keys(SAID) as (keyof typeof SAID)[];
 const measured = ({ waits, gap, drained }: Ran, limit: keyof typeof SAID): number =>
   ({ p99: waits.p99, longest: waits.longest, gap, drained })[limit];
 
-/** Exceeded limits, tasks that were in no call or in two, and errors of the stack. */
+/** The limits that were exceeded, the tasks that were in no call or in two calls, and the errors of the stack. */
 export const failuresOf = (ran: Ran): readonly string[] => [
   ...LIMITS.flatMap((limit) => {
     const most = ran.load.limits[limit];

@@ -1,4 +1,4 @@
-/** Runs one load against a local stack: sends it, one message per request, and measures what arrives downstream. */
+/** Runs one load against a local stack: sends one message per request, and measures what arrives at the downstream. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -10,23 +10,23 @@ import { type Line, openLine } from './line.ts';
 import { type Load, MAX_SIZE, MAX_WAIT } from './loads.ts';
 import { type Measures, measure, type Sent } from './measures.ts';
 
-/** Sends in flight at once. */
+/** The most send requests in flight at once. */
 const SENDS_AT_ONCE = 64;
-/** After this time without a new call, missing tasks count as lost. */
+/** The time without a new call after which the missing tasks count as lost, in milliseconds. */
 const PATIENCE: Millis = 120_000;
 
 export interface Ran extends Measures {
   readonly load: Load;
-  /** Load of the machine in the minute before the run, according to the operating system. */
+  /** The load of the machine in the minute before the run, according to the operating system. */
   readonly machineLoad: number;
-  /** The most concurrent invocations of each function. */
+  /** For each function, the most concurrent invocations. */
   readonly most: Readonly<Record<string, number>>;
-  /** Guards that arrived before the write that hands their lock over. */
+  /** The number of guards that arrived before the write that hands their lock over. */
   readonly earlyGuards: number;
   readonly errors: readonly string[];
 }
 
-/** @param checkout the version of Groupage that runs: this one or another */
+/** @param checkout the folder of the version of Groupage to run: this one or another checkout */
 export const run = async (load: Load, checkout: string): Promise<Ran> => {
   const [machineLoad = 0] = loadavg();
   const downstream = await startTestDownstream();
@@ -54,7 +54,7 @@ const configAt = (url: string): string =>
     },
   });
 
-/** Send time of each task, by id: the time at which its request began. */
+/** Sends the tasks. @returns for each task, by id, the time at which its send request began */
 const send = async ({ sends }: Load, endpoint: string, QueueUrl: string): Promise<ReadonlyMap<string, Sent>> => {
   const sentAt = new Map<string, Sent>();
   const from = Date.now();

@@ -10,7 +10,7 @@ import { sustained } from '../agreement/traces.ts';
 import { span } from '../scale/table.ts';
 import type { Load } from './loads.ts';
 
-/** Pollers per queue. */
+/** The numbers of pollers per queue that are simulated. */
 const POLLERS = [5, 10, 80];
 
 export const inTheSimulator = async (load: Load): Promise<string> => {

@@ -1,6 +1,6 @@
 /**
- * A local stack in a process of its own, as `npm start` runs it. It sends its addresses to the parent process, and
- * later its measures.
+ * A local stack in a process of its own, like the one that `npm start` runs. It sends its addresses, and later its
+ * measures, to the parent process.
  */
 
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
@@ -10,7 +10,7 @@ import { startStack } from '../../tools/local/stack.ts';
 const parsed = parseConfig(JSON.parse(process.argv[2] ?? '{}'));
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
 
-/** Current invocations by function, and the most at any time. */
+/** For each function, the current number of invocations, and the highest number at any time. */
 const running = new Map<string, number>();
 const most: Record<string, number> = {};
 const errors: string[] = [];

@@ -1,12 +1,12 @@
-/** Notices between hosts. A notice reaches all subscribers after some milliseconds, or is lost. */
+/** Notices between hosts. Each subscriber receives a notice after some milliseconds, or not at all if it is lost. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Random } from '../../../src/virtual/random.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 
 export type Notice =
-  /** Notices of the first subscription: about hosts. */
+  /** Notices of the first subscription, which are about hosts. */
   | { readonly about: 'host'; readonly host: string; readonly is: 'there' | 'gone' }
-  /** Notices of the second subscription: about partitions. */
+  /** Notices of the second subscription, which are about partitions. */
   | {
       readonly about: 'partition';
       readonly partition: string;
@@ -14,12 +14,15 @@ export type Notice =
       readonly until: Millis | undefined;
     };
 
-/** Shortest and longest delay of a notice, in milliseconds. */
+/** The shortest and the longest delay of a notice, in milliseconds. */
 const [SOONEST, LATEST]: readonly [Millis, Millis] = [20, 100];
 
 interface Subscriber {
   readonly hear: (notice: Notice) => void;
-  /** Notices of one publisher arrive in their order. */
+  /**
+   * For each publisher, the time at which its last notice arrives. Notices of one publisher arrive in the order of
+   * sending.
+   */
   readonly last: Map<string, Millis>;
 }
 
@@ -29,7 +32,7 @@ export class Channel {
   readonly #lost: number;
   readonly #subscribers = new Map<string, Subscriber>();
 
-  /** @param lost share of notices that do not arrive, 0 to 1, drawn for each subscriber */
+  /** @param lost the share of notices that do not arrive, 0 to 1; each subscriber may lose a notice independently */
   constructor(scheduler: Scheduler, random: Random, lost: number) {
     this.#scheduler = scheduler;
     this.#random = random;

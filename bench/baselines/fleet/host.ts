@@ -1,12 +1,12 @@
 /**
- * A host of the published algorithm. Its knowledge is in two tables. It does one thing at a time: first the notices
- * that arrived, then its tasks in the order in which they became due. An overloaded host is late with all of them.
+ * A host of the published algorithm. It keeps its state in two tables, and does one thing at a time: first it processes
+ * the notices that have arrived, then its tasks in the order in which they became due. Overload delays all of these.
  *
  * For the host, a partition is in one of these states:
- * - held by another host until a given time: the host does not try to acquire it before;
- * - free: the host tries to acquire it while it has too few partitions;
- * - its own: the host works on it and renews its lock, until it must release it, or a refusal or a notice shows another
- *   owner;
+ * - held by another host until a given time: the host does not try to acquire the partition before that time;
+ * - free: the host tries to acquire the partition while the host has too few partitions;
+ * - its own: the host works on the partition and renews its lock, until it must release the partition, or until a
+ *   refusal or a notice names another owner;
  * - draining: the current unit of work finishes, then the host releases the partition.
  */
 import type { Millis } from '../../../src/domain/ids.ts';
@@ -29,25 +29,31 @@ export interface HostDeps {
   };
 }
 
-/** A partition's owner and end of its lock. An own partition keeps the same object while this host owns it. */
+/**
+ * The owner of a partition and the end of the partition's lock. An own partition keeps the same object while this host
+ * owns it.
+ */
 interface Known {
   readonly holder: string;
   until: Millis;
 }
 
-/** No longer this host's own, and not yet another host's. */
+/** The value of a partition that this host no longer owns and has not released yet. */
 const DRAINING: Known = { holder: '', until: Number.POSITIVE_INFINITY };
-/** Time that a host without overload needs to process a notice, in milliseconds. */
+/** The time that a host without overload needs to process a notice, in milliseconds. */
 const HEARING: Millis = 0.25;
-/** Pause after a failed renewal, in milliseconds. */
+/** The pause after a failed renewal, in milliseconds. */
 const RETRY: Millis = 1_000;
 
 export class Host {
   readonly #deps: HostDeps;
   readonly #name: string;
-  /** The first table: the other hosts, and when each last announced itself. */
+  /** The first table: the other hosts, and the time when each host last announced itself. */
   readonly #hosts = new Map<string, Millis>();
-  /** The second table: the owners of partitions as far as the host knows, its own in the order of acquisition. */
+  /**
+   * The second table: the owners of partitions that are known to the host. Its own partitions are in the order of
+   * acquisition.
+   */
   readonly #partitions = new Map<string, Known>();
   readonly #notices: Notice[] = [];
   readonly #tasks: (() => Promise<void>)[] = [];
@@ -71,7 +77,7 @@ export class Host {
     });
     this.#announce();
     void this.#every(announce, async () => this.#announce());
-    // By then every other host has announced itself.
+    // After one interval of announcements, every other host has announced itself.
     void process.sleep(announce).then(async () => {
       await this.#queued(async () => this.#balance());
       await this.#every(balance, async () => this.#balance());
@@ -123,7 +129,10 @@ export class Host {
     });
   }
 
-  /** The interval starts when the last run ends, so that a late host does not fall further and further behind. */
+  /**
+   * Repeats a task. The interval starts when the last repetition ends, so that an overloaded host does not fall further
+   * and further behind.
+   */
   async #every(span: Millis, task: () => Promise<void>): Promise<void> {
     while (!this.#isLeaving) {
       await this.#deps.process.sleep(span);
@@ -169,7 +178,7 @@ export class Host {
     this.#adjustSoon();
   }
 
-  /** Does one release or attempt at a time, so that other due tasks run in between. */
+  /** Does one release or attempt at a time, so that other due tasks can be done in between. */
   #adjustSoon(): void {
     if (this.#isAdjusting || this.#isLeaving) return;
     this.#isAdjusting = true;
@@ -180,13 +189,13 @@ export class Host {
     });
   }
 
-  /** @returns whether there may be more to do now */
+  /** @returns whether there may be more to release or acquire now */
   async #adjust(): Promise<boolean> {
     const own = this.#own;
     const newest = own.at(-1);
     if (this.#isLeaving || own.length === this.#maximum) return false;
     if (own.length > this.#maximum && newest !== undefined) {
-      // Other due tasks do not wait for this.
+      // The release is not awaited, so other due tasks do not wait for it.
       void this.#drain(newest).then(() => this.#queued(() => this.#release(newest)));
       return true;
     }
@@ -201,7 +210,7 @@ export class Host {
     const answer = await this.#call('locks.acquire', () => locks.acquire(partition, this.#name));
     if (answer?.lock === undefined) return false;
     const known = { ...answer.lock };
-    // The partition acquired last is the last one in the table.
+    // Delete the partition first, so that the partition acquired last is always the last one in the table.
     this.#partitions.delete(partition);
     this.#partitions.set(partition, known);
     if (answer.isDone) {
@@ -234,13 +243,13 @@ export class Host {
     return true;
   }
 
-  /** Resolves when the partition may be released. */
+  /** Waits until the partition may be released. */
   #drain(partition: string): Promise<void> {
     this.#partitions.set(partition, DRAINING);
     return this.#deps.work.end(partition);
   }
 
-  /** Locks that the store may not have released expire. */
+  /** If the store did not release a lock, the lock expires. */
   async #release(partition: string): Promise<void> {
     const { locks, channel } = this.#deps;
     const answer = await this.#call('locks.release', () => locks.release(partition, this.#name));
@@ -249,7 +258,7 @@ export class Host {
       channel.publish(this.#name, { about: 'partition', partition, by: this.#name, until: undefined });
   }
 
-  /** Undefined if the call failed. The store may have done it all the same. */
+  /** Calls the store. Returns undefined if the call failed; its write may have been done nevertheless. */
   async #call(name: string, call: () => Answer): Promise<Answer | undefined> {
     const answers = await this.#deps.process.gate(name, [call]).catch(orFailed);
     return answers?.[0];

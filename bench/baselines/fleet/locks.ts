@@ -1,4 +1,7 @@
-/** The store of the published algorithm: a lock for each partition, which expires by the clock unless it is renewed. */
+/**
+ * The store of the published algorithm. It keeps a lock for each partition, which expires by the clock unless it is
+ * renewed.
+ */
 import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Lock {
@@ -6,7 +9,7 @@ export interface Lock {
   readonly until: Millis;
 }
 
-/** Answer of a conditional write: the lock after the write, or the lock that made it fail. */
+/** The answer to a conditional write: the lock after the write, or the lock because of which the write failed. */
 export interface Answer {
   readonly isDone: boolean;
   /** Absent if the lock is free. */
@@ -27,7 +30,9 @@ export class Locks {
     this.#lasts = lasts;
   }
 
-  /** Takes a lock that is free or expired. The first request wins. A repeated request of the holder does no harm. */
+  /**
+   * Takes a lock that is free or expired. The first request wins. If the holder repeats its request, nothing changes.
+   */
   acquire(partition: string, by: string): Answer {
     const lock = this.#locks.get(partition);
     return lock === undefined || lock.until <= this.#now() || lock.holder === by
@@ -35,7 +40,7 @@ export class Locks {
       : { isDone: false, lock };
   }
 
-  /** Renews a lock for its holder, also after it has expired, if no other host took it. */
+  /** Renews a lock for its holder if no other host has taken the lock. An expired lock can also be renewed. */
   renew(partition: string, by: string): Answer {
     const lock = this.#locks.get(partition);
     return lock?.holder === by ? this.#write(partition, by) : { isDone: false, lock };

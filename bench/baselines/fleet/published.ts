@@ -83,7 +83,7 @@ class PublishedFleet {
     return {
       ...this.#ledger.outcome(this.#isEven()),
       wrongCheckpoints: this.#wrongCheckpoints,
-      // The published algorithm has no promises.
+      // There is nothing to violate, because the published algorithm makes no promises.
       violations: [],
     };
   }
@@ -119,7 +119,7 @@ class PublishedFleet {
         break;
       case 'pause':
       case 'block':
-        // A host has no second thread that would continue.
+        // The host has no second thread that could continue.
         process.pause(incident.span);
         break;
       case 'slow':
@@ -128,7 +128,7 @@ class PublishedFleet {
     }
   }
 
-  /** Whether the numbers of partitions of any two present hosts differ by at most one. */
+  /** Whether the numbers of partitions of any two running hosts differ by at most one. */
   #isEven(): boolean {
     const counts = new Map([...this.#there].map((name) => [name, 0]));
     for (const partition of this.#partitions) {

@@ -2,30 +2,30 @@
 import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Spans {
-  /** Duration of a lock, unless its holder renews it. */
+  /** The duration of a lock that its holder does not renew. */
   readonly lock: Millis;
-  /** Interval at which a host renews each of its locks. */
+  /** The interval at which a host renews each of its locks. */
   readonly renew: Millis;
-  /** Interval at which a host announces itself. */
+  /** The interval at which a host announces itself. */
   readonly announce: Millis;
-  /** Silence after which a host is forgotten. */
+  /** The time without an announcement after which a host is forgotten. */
   readonly forget: Millis;
-  /** Interval at which a host compares its partitions with its maximum. */
+  /** The interval at which a host compares its number of partitions with its maximum. */
   readonly balance: Millis;
 }
 
 /**
- * A lock survives two failed renewals, and a host two lost announcements, as is usual for leases. A crash is over after
- * about forty seconds, a usual aim for such time spans.
+ * A lock survives two failed renewals, and a host survives two lost announcements, as is usual for leases. Other hosts
+ * have the partitions of a crashed host after about forty seconds, a usual aim for such time spans.
  */
 export const SPANS: Spans = { lock: 30_000, renew: 10_000, announce: 5_000, forget: 15_000, balance: 10_000 };
 
-/** The maximum of partitions of a host: the description has two formulas. */
+/** The formula for the maximum of partitions of a host. The description has two formulas. */
 export type Formula = 'parentheses' | 'sentence';
 
 /**
- * They differ if the number of hosts divides the number of partitions. With the second formula, not all hosts can then
- * have the maximum.
+ * The formulas differ if the number of hosts divides the number of partitions. With the second formula, not all hosts
+ * can then have the maximum.
  */
 export const MAXIMUM: Readonly<Record<Formula, (partitions: number, hosts: number) => number>> = {
   parentheses: (partitions, hosts) => Math.ceil(partitions / hosts),

@@ -1,6 +1,6 @@
 /**
- * Work of a host of the published algorithm on the partitions that it takes for its own: the same work as with
- * Groupage.
+ * The work of a host of the published algorithm on the partitions that the host counts as its own. With Groupage, nodes
+ * do the same work.
  */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
@@ -8,11 +8,11 @@ import type { Ledger } from '../../../verification/fleets/ledger.ts';
 import type { SimulatedProcess } from '../../../verification/fleets/process.ts';
 
 /**
- * Duration of a unit of work, and the extra time of an overloaded host for each factor by which it is slower, in
+ * The duration of a unit of work, and the extra time of an overloaded host for each factor by which it is slower, in
  * milliseconds.
  */
 const [UNIT, OVERHEAD]: readonly [Millis, Millis] = [500, 20];
-/** Units per checkpoint: one checkpoint a second. */
+/** The number of units per checkpoint: one checkpoint a second. */
 const UNITS = 2;
 
 interface Working {
@@ -28,8 +28,8 @@ export class PublishedWork {
   readonly #working = new Map<string, Working>();
 
   /**
-   * @param onCheckpoint called when a checkpoint reaches the store, which accepts it from any host, because there is no
-   * fence
+   * @param onCheckpoint called when a checkpoint reaches the store, which accepts checkpoints from any host because
+   * there is no fence
    */
   constructor(
     process: SimulatedProcess,
@@ -62,7 +62,7 @@ export class PublishedWork {
   async #work(partition: string, working: Working): Promise<void> {
     for (let units = 1; !working.isEnding; units += 1) {
       await this.#unit(partition);
-      // If a checkpoint fails, the next one includes its progress.
+      // If storing a checkpoint fails, the next checkpoint includes its progress.
       if (units % UNITS === 0)
         await this.#process.gate('checkpoint', [() => this.#onCheckpoint(partition)]).catch(orFailed);
     }
@@ -76,7 +76,7 @@ export class PublishedWork {
   }
 }
 
-/** @throws an error other than a failed call that the scenario causes */
+/** @throws the error, unless it is a failed call that the scenario causes */
 export const orFailed = (cause: unknown): undefined => {
   if (cause instanceof Error && cause.name === 'SimulatedFailure') return undefined;
   throw cause;

@@ -23,7 +23,7 @@ export const createJobTable = async ({ client, table }: Pick<JobTable, 'client' 
   );
 };
 
-/** Writes the jobs in a range, either as they are before they are done or after. */
+/** Writes the rows of the jobs in a range, in the state before or after the jobs are done. */
 export const putJobRows = (
   { client, table, list }: JobTable,
   from: number,

@@ -1,17 +1,17 @@
 /**
- * The second variant: the list's row has the ids of the waiting jobs in order. A claimer removes the first id if it is
- * still the first. The state of a claimed job is in the job's own row.
+ * The second variant: the list's row has the ids of the waiting jobs in order. A claimer removes the first id, on
+ * condition that this id is still the first. The state of a claimed job is in the job's own row.
  *
  * The variant is as efficient as possible. A read returns only the first id, though DynamoDB charges for the whole row.
- * The read is strongly consistent, because a stale read causes a refused write, which costs most. A set instead of a
- * list would cause fewer refusals for the same bytes, but loses the order.
+ * The read is strongly consistent, because a stale read causes a refused write, and a refused write costs more than any
+ * read. A set instead of a list would cause fewer refusals for the same bytes, but loses the order.
  */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
 import { completeRow } from './job-rows.ts';
 import { type JobTable, jobIdOf, RowTooLarge, type Way } from './variant.ts';
 
-/** Name of the list's row, beside the rows of jobs. */
+/** The name of the list's row, which is in the same table as the rows of jobs. */
 const WAITING = 'waiting';
 
 export const popping = async (jobs: JobTable): Promise<Way> => {

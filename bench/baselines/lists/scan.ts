@@ -1,10 +1,10 @@
 /**
- * The first variant: each job is a row with a status. A claimer finds the first waiting row and marks it, if it still
- * waits.
+ * The first variant: each job is a row with a status. A claimer finds the first waiting row and marks the row, on
+ * condition that the row still waits.
  *
  * The variant is as efficient as possible. The list is one partition, read in order, page by page. Reads are eventually
- * consistent at half the price, because the condition of the write decides. A claimer that loses a job tries the next
- * row of its page instead of reading again.
+ * consistent at half the price, because the condition of the write decides. A claimer whose write is refused tries the
+ * next row of the same page instead of reading again.
  */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionally } from '../../../src/aws/dynamodb.ts';
@@ -12,7 +12,10 @@ import type { Item } from '../../../src/rows/item.ts';
 import { completeRow, putJobRows } from './job-rows.ts';
 import type { JobTable, Taken, Way } from './variant.ts';
 
-/** Rows per request: few requests for a long list, and not much too much for a short one. */
+/**
+ * The number of rows per request. A long list needs few requests, and for a short list not much more than needed is
+ * read.
+ */
 const PAGE = 1_000;
 
 export const scanning = async (jobs: JobTable): Promise<Way> => {

@@ -1,19 +1,20 @@
 /**
- * A way to hand out each job of a list once; the published account has three. All variants do the same jobs for the
- * same claimers.
+ * A way to hand out each job of a list once. The published account has three ways. In all variants, the same claimers
+ * do the same jobs.
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** A claimed job, as its variant names it. */
+/** A claimed job, identified as its variant does. */
 export interface Taken {
   readonly job: string;
   readonly payload: string;
 }
 
-/** A list of one variant. */
+/** A list in one of the variants. */
 export interface Way {
   /**
-   * Moves the list to the state after the first jobs are done. Only forward; not measured.
+   * Moves the list to the state in which the first `done` jobs are done. The list only moves forward; the costs of this
+   * are not measured.
    * @throws RowTooLarge
    */
   advance(done: number): Promise<void>;
@@ -25,7 +26,7 @@ export interface Way {
   complete(taken: Taken): Promise<void>;
 }
 
-/** The two variants without tokens keep a row for each job in a table of their own (`Id`: the list, `Job`). */
+/** A table with a row for each job, for the two variants without tokens (`Id`: the list, `Job`). */
 export interface JobTable {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
@@ -33,7 +34,9 @@ export interface JobTable {
   readonly jobs: number;
 }
 
-/** Ids as long as a ULID, which names jobs that are not numbered, and in order. */
+/**
+ * An id that is as long as a ULID. It identifies a job in variants without numbers, and ids are in the order of jobs.
+ */
 export const jobIdOf = (job: number): string => `01K9${String(job).padStart(22, '0')}`;
 
 /** A row would exceed DynamoDB's limit of 400 KB. */

@@ -1,4 +1,7 @@
-/** The batch handler: one call per delivery, a result for each task, and redelivery by the queue as the only retry. */
+/**
+ * The batch handler. It makes one call per delivery and stores a result for each task. The only retry is redelivery by
+ * the queue.
+ */
 
 import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
 import { failAll, type Verdict, verdictOf } from '../../../src/domain/downstream/verdict.ts';
@@ -11,7 +14,7 @@ interface HandlerDeps {
   readonly downstream: Downstream;
 }
 
-/** @returns whether the message is done */
+/** @returns whether the message is done and can be deleted */
 export const handlePublishedBatch = async (
   { tables, downstream }: HandlerDeps,
   id: BatchId,
@@ -35,6 +38,6 @@ const openTasks = async (tables: Tables, { id, members }: BatchRow): Promise<Tas
   return tasks.flatMap((task) => (task && tables.isOpen(task, id) ? [task] : []));
 };
 
-/** Fails the tasks that are still open after the last delivery, so that the message does not become a dead letter. */
+/** Fails the tasks that are still open after the last delivery. The message would otherwise become a dead letter. */
 const givenUp = ({ open, reason }: Verdict<TaskRow>): ReturnType<typeof failAll> =>
   failAll(open, { code: 'attempts-exhausted', message: reason, retriable: true });

@@ -1,6 +1,6 @@
 /**
- * The published tables on DynamoDB, with the same behaviour as in a schedule ({@link ./store.ts}). The engine states
- * their cost.
+ * The published tables on DynamoDB, with the same behaviour as in a schedule ({@link ./store.ts}). Each answer of the
+ * engine states its cost.
  */
 import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import {
@@ -56,7 +56,7 @@ export const createPublishedTables = async (client: DynamoDBDocumentClient, name
 };
 
 /**
- * As the description says: a task is written by its id, whatever its state is now.
+ * As the description says, a task is written by its id, whatever its current state is.
  * @param now the clock by which locks expire
  */
 export const dynamoDBPublishedTables = (
@@ -94,7 +94,7 @@ const tasksOn = (
   };
 };
 
-/** Many statements per request. */
+/** Writes many statements per request. */
 const changesOn = (
   client: DynamoDBDocumentClient,
   table: string,
@@ -190,7 +190,7 @@ const stored = async (client: DynamoDBDocumentClient, table: string, id: TaskId)
   return taskOf(row);
 };
 
-/** Reads all of them, because the index is not ordered by age. */
+/** Reads all waiting tasks, because the index is not ordered by age. */
 const waitingIn = async (
   client: DynamoDBDocumentClient,
   table: string,

@@ -1,20 +1,20 @@
-/** The batch leader election of one task, and the workflow of its winner. */
+/** The batch leader election of one task, and the workflow of the election's winner. */
 import type { BatchId, Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import { LEASE } from '../../../src/domain/timings.ts';
 import type { Reading } from './reading.ts';
 import type { IndexEntry, Tables } from './tables.ts';
 
-/** Interval of the queries of the index, and of repeats of a failed step, in milliseconds. */
+/** The interval between queries of the index, and between repetitions of a failed step, in milliseconds. */
 export const POLL: Millis = 1_000;
 
-/** State that a workflow keeps from step to step. A restarted workflow continues from it. */
+/** The state that a workflow keeps from step to step. A restarted workflow continues from this state. */
 export interface Workflow {
-  /** Name of the workflow in the lock. */
+  /** The holder's name that the workflow writes into the lock. */
   readonly id: string;
   readonly target: Target;
   /** The task for which the workflow was started. */
   readonly task: TaskId;
-  /** Tasks that the workflow has dealt with, even if the index still shows them. */
+  /** Tasks that the workflow has already put into a batch or need not batch, even if the index still contains them. */
   readonly taken: Set<TaskId>;
   /** The batch that the workflow is forming. */
   plan: Plan | undefined;
@@ -35,7 +35,7 @@ export interface LeaderDeps {
   sleep(duration: Millis): Promise<void>;
   newBatchId(): BatchId;
   sendBatch(id: BatchId): Promise<void>;
-  /** Does a step, and repeats it while it fails. */
+  /** Does a step, and repeats the step until it succeeds. */
   untilDone<T>(step: () => Promise<T>): Promise<T>;
 }
 
@@ -44,7 +44,7 @@ export const runLeader = async (deps: LeaderDeps, workflow: Workflow): Promise<v
   const { id, target } = workflow;
   do {
     const isLeader = await untilDone(() => tables.acquire(target, id, deps.maxWait + LEASE));
-    // The election is lost: the present leader finds the task.
+    // This workflow lost the election. The present leader finds the task.
     if (!isLeader && !workflow.plan) break;
     workflow.plan ??= { id: deps.newBatchId(), members: await gather(deps, workflow) };
     await makeBatch(deps, workflow, workflow.plan);
@@ -54,11 +54,14 @@ export const runLeader = async (deps: LeaderDeps, workflow: Workflow): Promise<v
   workflow.hasEnded = true;
 };
 
-/** Tasks in the index that this workflow has not dealt with. */
+/** Tasks in the index that this workflow has not handled. */
 const unseen = ({ taken }: Workflow, shown: readonly IndexEntry[]): TaskId[] =>
   shown.map(({ id }) => id).filter((id) => !taken.has(id));
 
-/** Polls until a batch is full or the time is over. The workflow counts its own task without the index. */
+/**
+ * Polls until a batch is full or the maximum wait is over. The workflow counts its own task even if the index does not
+ * contain it.
+ */
 const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> => {
   const { tables, maxSize, maxWait, now, sleep, untilDone } = deps;
   const { task, target, taken } = workflow;
@@ -72,7 +75,7 @@ const gather = async (deps: LeaderDeps, workflow: Workflow): Promise<TaskId[]> =
     }
     if (taken.has(task) || (await untilDone(() => tables.read([task])))[0]?.status === 'created')
       return members.slice(0, maxSize);
-    // Another leader has dealt with the task since.
+    // Another leader has batched the task in the meantime.
     taken.add(task);
   }
 };

@@ -2,7 +2,7 @@
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Random } from '../../../src/virtual/random.ts';
 
-/** Time until a write shows in the index, in milliseconds. */
+/** The time until the index contains a write, in milliseconds. */
 export type Lag = (random: Random) => Millis;
 
 export const NO_LAG: Lag = () => 0;
@@ -10,7 +10,7 @@ const upTo =
   (most: Millis): Lag =>
   (random) =>
     random.int(0, most);
-/** A healthy index: nearly every write shows at once, one in a hundred late. */
+/** The lag of a healthy index: it contains nearly every write at once, and one in a hundred late. */
 export const seldomUpTo =
   (most: Millis): Lag =>
   (random) =>
@@ -19,13 +19,16 @@ export const seldomUpTo =
 export interface Reading {
   readonly lag: Lag;
   /**
-   * `as-read`: a task is written by its id, whatever its state is now. `conditional`: a task is written only while it
-   * still waits, and the batch handler processes only tasks that show its batch.
+   * `as-read`: a task is written by its id, whatever its current state is. `conditional`: a task is written only while
+   * it still waits, and the batch handler processes only tasks whose rows name the handler's batch.
    */
   readonly claims: 'as-read' | 'conditional';
-  /** Whether a leader that released the lock queries once more for tasks that lost the election to it. */
+  /**
+   * Whether a leader that has released the lock queries the index once more, for tasks that lost the election while the
+   * leader held the lock.
+   */
   readonly looksAgain: boolean;
-  /** Whether a leader that died is restarted where it stopped. */
+  /** Whether a leader that died is restarted at the step where it stopped. */
   readonly restarts: boolean;
 }
 

@@ -26,7 +26,7 @@ export const simulatedTables = (store: Store, gate: Gate, now: () => Millis): Ta
   isOpen: (task, batch) => store.isOpen(task, batch),
 });
 
-/** One request with a statement for each task; no request if there are none. */
+/** Makes one request with a statement for each task, or no request if there are no tasks. */
 const each = async <T, Answer>(
   gate: Gate,
   call: string,

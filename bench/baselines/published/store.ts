@@ -5,21 +5,24 @@ import type { Reading } from './reading.ts';
 import { type BatchRow, isOpen, type TaskRow } from './tables.ts';
 import type { TargetIndex } from './target-index.ts';
 
-/** BatchLock: by Target. */
+/** A row of BatchLock, whose key is the Target. */
 interface LockRow {
   readonly holder: string;
   readonly acquiredAt: Millis;
 }
 
-/** Changing an index key deletes the index entry and adds a new one. A task's Status is part of the key. */
+/**
+ * The units of a change of Status in the index. The Status is part of the index key, so the change deletes the index
+ * entry and adds a new one.
+ */
 const STATUS_CHANGE = 1 + 2;
 
 export class Store {
   readonly tasks = new Map<TaskId, TaskRow>();
   readonly batches = new Map<BatchId, BatchRow>();
-  /** The batches that each task was ever put into. */
+  /** For each task, all batches that it was ever put into. */
   readonly history = new Map<TaskId, Set<BatchId>>();
-  /** Tasks that ever got a result. */
+  /** Tasks that have ever had a result. */
   readonly ended = new Set<TaskId>();
   readonly units = { write: 0, read: 0 };
   readonly #locks = new Map<Target, LockRow>();
@@ -42,7 +45,7 @@ export class Store {
     return stored ?? task;
   }
 
-  /** Takes the lock if it is free, expired or `holder` has it already. */
+  /** Takes the lock if it is free or expired, or if `holder` already has it. */
   acquire(target: Target, holder: string, now: Millis, expiry: Millis): boolean {
     this.units.write += 1;
     const lock = this.#locks.get(target);
@@ -57,7 +60,7 @@ export class Store {
     if (this.#locks.get(target)?.holder === holder) this.#locks.delete(target);
   }
 
-  /** The tasks that the index shows as waiting, oldest first. */
+  /** The tasks that are waiting according to the index, oldest first. */
   waiting(target: Target): TaskRow[] {
     const rows = this.#index.waiting(target);
     this.units.read +=
@@ -86,10 +89,7 @@ export class Store {
     return this.batches.get(id);
   }
 
-  /**
-   * Puts a task into a batch.
-   * @returns whether the task shows that batch now
-   */
+  /** Puts a task into a batch. @returns whether the task's row names that batch now */
   claim(id: TaskId, batchId: BatchId): boolean {
     return this.#write(id, ({ status, ...row }) => {
       if (this.#claims === 'conditional' && status !== 'created') return row.batchId === batchId;
@@ -110,12 +110,12 @@ export class Store {
     });
   }
 
-  /** Whether the handler of the batch has to process the task. */
+  /** Whether the batch handler must process the task. */
   isOpen(task: TaskRow, batch: BatchId): boolean {
     return isOpen(this.#claims, task, batch);
   }
 
-  /** A conditional write: `change` returns the new row, or the answer if the write is refused. */
+  /** A conditional write. `change` returns the new row, or the answer if the write is refused. */
   #write(id: TaskId, change: (row: TaskRow) => TaskRow | boolean): boolean {
     const before = this.tasks.get(id);
     const after = before ? change(before) : false;
@@ -134,5 +134,5 @@ export class Store {
   }
 }
 
-/** Number of units of the given size for which a row or an answer is charged; an empty answer costs one. */
+/** The number of units of `bytes` that DynamoDB charges for a row or an answer. An empty answer costs one unit. */
 const blocks = (rows: object, bytes: number): number => Math.max(1, Math.ceil(JSON.stringify(rows).length / bytes));

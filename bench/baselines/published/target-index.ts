@@ -1,4 +1,4 @@
-/** The index by Target and Status, eventually consistent. Each write shows after a delay of its own. */
+/** The eventually consistent index by Target and Status. The index contains each write after a separate delay. */
 import type { Millis, Target, TaskId } from '../../../src/domain/ids.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
 import type { TaskRow } from './tables.ts';
@@ -8,8 +8,8 @@ export class TargetIndex {
   readonly #lag: () => Millis;
   readonly #created = new Map<Target, Map<TaskId, TaskRow>>();
   /**
-   * The write of a task that the index shows. Writes of different tasks overtake each other, but an older write never
-   * replaces a newer one.
+   * For each task, the number of the newest write in the index. Writes of different tasks overtake each other, but an
+   * older write of a task never replaces a newer one.
    */
   readonly #shown = new Map<TaskId, number>();
   #writes = 0;
@@ -27,7 +27,7 @@ export class TargetIndex {
     else this.#scheduler.after(delay, () => this.#show(row, write));
   }
 
-  /** The tasks of a Target that the index shows as waiting, oldest first. */
+  /** The tasks of a Target that are waiting according to the index, oldest first. */
   waiting(target: Target): TaskRow[] {
     return [...(this.#created.get(target)?.values() ?? [])].sort((a, b) => a.createdAt - b.createdAt);
   }

@@ -12,10 +12,10 @@ import type { Reading } from './reading.ts';
 import { simulatedTables } from './simulated-tables.ts';
 import type { Store } from './store.ts';
 
-/** Silence after which a workflow counts as dead, as for messages of Groupage. */
+/** The time without an action after which a workflow counts as dead. Messages of Groupage have the same limit. */
 const SILENCE: Millis = MINUTE;
 
-/** One run of a function or a workflow: its gate and its clock. */
+/** One execution of a function or a workflow: its gate and its clock. */
 export interface Run {
   readonly name: string;
   readonly gate: Gate;
@@ -65,7 +65,7 @@ export class Workflows {
     const { config, chaos, store, reading, sendBatch } = this.#around;
     const { maxSize, maxWait } = operationFor(config, operationOf(target)).batch;
     const goOn = async (): Promise<void> => {
-      // A run that was only paused, and was replaced by another run, does not continue.
+      // An execution that was only paused does not continue if another execution has replaced it.
       if (life.isOver) await new Promise(() => {});
       life.seenAt = chaos.scheduler.now;
     };
@@ -99,10 +99,10 @@ export class Workflows {
   }
 }
 
-/** One run of a workflow. */
+/** One execution of a workflow. */
 interface Life {
-  /** Time of its last action. */
+  /** The time of the execution's last action. */
   seenAt: Millis;
-  /** Whether another run replaced it. */
+  /** Whether another execution has replaced this one. */
   isOver: boolean;
 }

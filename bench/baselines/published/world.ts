@@ -31,7 +31,7 @@ import { type Run, Workflows } from './workflows.ts';
 
 /** A schedule that lasts longer counts as endless, in milliseconds. */
 const PATIENCE: Millis = 48 * 60 * MINUTE;
-/** After the expiry of every lock, and after the last fault, in milliseconds. */
+/** How long after the expiry of every lock and after the last fault the additional tasks are sent, in milliseconds. */
 const LATER: Millis = 60 * MINUTE;
 
 export class PublishedWorld {
@@ -94,7 +94,7 @@ export class PublishedWorld {
     return { ...outcome, strandedStill: stranded.filter((id) => !this.#store.ended.has(id)).length };
   }
 
-  /** Nothing is added to the plan from outside, so the schedule ends when the plan is empty. */
+  /** Runs the planned events until none is left. No new events come from outside. */
   async #untilNothingIsLeft(): Promise<void> {
     await this.#scheduler.run(() => false, START + PATIENCE);
   }
@@ -181,7 +181,7 @@ export class PublishedWorld {
     };
   }
 
-  /** Tasks without an end that are in a dead letter. */
+  /** The tasks that have not ended and whose message is a dead letter. */
   #deadLettered(): ReadonlySet<TaskId> {
     const registered = [...this.#registerQueue.deadLetters].flatMap(({ id: messageId, body }) => {
       const parsed = parseRegisterMessage(this.#scenario.config, { messageId, body });

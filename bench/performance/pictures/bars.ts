@@ -1,4 +1,4 @@
-/** Bars: the calls of each way, its price, and how long tasks wait. */
+/** A picture of bars: the calls of each way, its price, and how long tasks wait. */
 import { fillOf, type Measures } from '../measures.ts';
 import { type Compared, named } from '../report.ts';
 import { VARIANTS } from '../variants.ts';
@@ -13,7 +13,7 @@ interface Panel {
   readonly wide: number;
   readonly of: (measures: Measures) => number;
   readonly print: (value: number) => string;
-  /** Values at which bars begin: lengths are logarithms from there. */
+  /** The value at which bars begin. The length of a bar is the logarithm of the ratio to this value. */
   readonly from: number;
 }
 

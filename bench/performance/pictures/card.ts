@@ -1,19 +1,16 @@
-/**
- * Shared parts of the pictures: a card of their own, so that they are readable on dark pages, and a colour for each
- * way.
- */
+/** The shared parts of the pictures: a card, so that they are readable on dark pages, and a colour for each way. */
 import { VARIANTS } from '../variants.ts';
 
 export const WIDTH = 1_120;
 
-/** In the order of {@link VARIANTS}. */
+/** Colours in the order of {@link VARIANTS}. */
 export const COLOURS = ['#0969da', '#cf222e', '#9a6700', '#1a7f37', '#8250df'] as const;
 
 const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
 .t{font-size:15px;font-weight:600} .l{font-size:12px;fill:#57606a} .y{text-anchor:end} .x{text-anchor:middle}
 .g{stroke:#d0d7de;stroke-width:1} .w{fill:none;stroke-width:2.5}`;
 
-/** @param left position of the legend */
+/** @param left the position of the legend */
 export const card = (height: number, alt: string, left: number, parts: readonly string[]): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${alt}">`,

@@ -1,12 +1,12 @@
-/** Lines: the total price of a million tasks against the price of a downstream call. */
+/** A picture of lines: the total price of a million tasks against the price of a downstream call. */
 import { inAll } from '../measures.ts';
 import { type Compared, named } from '../report.ts';
 import { VARIANTS } from '../variants.ts';
 import { COLOURS, card, WIDTH } from './card.ts';
 
-/** The panels: their distance from the card's edges and from each other, and their size. */
+/** The layout of the panels: distance from the card's edges, width and height, and the step to the next panel. */
 const [LEFT, TOP, WIDE, TALL, STEP] = [64, 92, 172, 250, 212];
-/** Ranges of both axes, as powers of ten: dollars per million calls, and per million tasks. */
+/** The ranges of both axes, as powers of ten: dollars per million calls, and dollars per million tasks. */
 const [CALLS, TASKS] = [
   [-2, 3],
   [-2, 3],
@@ -27,10 +27,10 @@ const powers = ([least, most]: readonly [number, number]): number[] =>
 
 const printed = (value: number): string => (value >= 1 ? named(value) : String(value));
 
-/** Points per power of ten. */
+/** The number of points per power of ten. */
 const POINTS = 8;
 
-/** Only the first panel has numbers at its side, because all panels share the scale. */
+/** A panel. Only the first panel has numbers at its side, because all panels have the same scale. */
 const panel = ({ load, runs }: Compared, index: number): string => {
   const x = (value: number): number => place(value, CALLS, WIDE);
   const y = (value: number): number => Number((TALL - place(value, TASKS, TALL)).toFixed(1));

@@ -4,7 +4,7 @@ import { createQueue } from './queues.ts';
 import { callByTarget, downstreamOf, tasksIn } from './tasks.ts';
 import type { Variant } from './variant.ts';
 
-/** The most that an event source of a standard queue gathers. */
+/** The most messages that an event source of a standard queue gathers. */
 const MESSAGES = 10_000;
 
 export const batchWindow: Variant = {

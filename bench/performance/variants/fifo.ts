@@ -1,10 +1,13 @@
-/** A FIFO queue with the Target as message group: ten messages at once, the group's next ones after these are deleted. */
+/**
+ * A FIFO queue with the Target as message group. At most ten messages are received at once, and the next messages of
+ * their groups only after these ten are deleted.
+ */
 import { startSource } from '../event-source.ts';
 import { createQueue } from './queues.ts';
 import { callByTarget, downstreamOf, tasksIn } from './tasks.ts';
 import type { Variant } from './variant.ts';
 
-/** The largest batch of a FIFO event source. It has no batch window. */
+/** The largest batch of a FIFO event source, which has no batch window. */
 const MESSAGES = 10;
 
 export const fifo: Variant = {

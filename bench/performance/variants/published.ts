@@ -1,4 +1,4 @@
-/** The published algorithm on a DynamoDB engine, by the same model as in `bench:reliability`. */
+/** The published algorithm on a DynamoDB engine, with the same model as in `bench:reliability`. */
 import { setTimeout } from 'node:timers/promises';
 import { sendAll } from '../../../src/aws/sqs.ts';
 import type { BatchId, Target, TaskId } from '../../../src/domain/ids.ts';
@@ -93,10 +93,7 @@ const batchSource = (site: Site, tables: Tables, { batch }: QueueUrls): Source =
   };
 };
 
-/**
- * Stores the tasks.
- * @returns a message for the election of each task that waits
- */
+/** Stores the tasks. @returns for each waiting task, a message that starts its election */
 const register = async (tables: Tables, tasks: readonly Received[]): Promise<{ readonly body: string }[]> => {
   const createdAt = Date.now();
   const stored = await Promise.all(
@@ -138,7 +135,10 @@ const leaderDeps = (
   untilDone: untilDone(errors),
 });
 
-/** Repeats of a failed step: for minutes, as a workflow does. A step that fails for longer is a defect. */
+/**
+ * The number of times that a failed step is repeated: for minutes, as a workflow does. A step that fails for longer
+ * indicates a defect.
+ */
 const TRIES = 300;
 
 const untilDone =

@@ -2,7 +2,10 @@
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import type { Site } from '../site.ts';
 
-/** A function that gathers messages for a window and then makes calls ends well before this. */
+/**
+ * The visibility timeout, in seconds. A function that gathers messages for a window and then makes calls ends well
+ * before this.
+ */
 const VISIBILITY_SECONDS = 900;
 
 /** @returns the queue's URL */

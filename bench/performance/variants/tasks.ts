@@ -1,4 +1,4 @@
-/** Work of functions without tables: read register messages, and make calls with their payloads. */
+/** The work of functions without tables: they read register messages and make calls with the messages' payloads. */
 
 import type { Downstream } from '../../../src/domain/downstream/downstream.ts';
 import { SecretUnreadable } from '../../../src/domain/downstream/secret.ts';
@@ -9,7 +9,7 @@ import { httpDownstream } from '../../../src/downstreams/http.ts';
 import type { Delivered } from '../event-source.ts';
 import type { Site } from '../site.ts';
 
-/** A task in the message that carried it. */
+/** A task, with the message that contained it. */
 export interface Received extends SentTask {
   readonly messageId: string;
 }
@@ -21,7 +21,7 @@ export const tasksIn = ({ config }: Pick<Site, 'config'>, messages: readonly Del
     return { ...parsed.value, messageId: message.messageId };
   });
 
-/** The downstream, called by every variant with Groupage's own client. */
+/** The downstream. Every variant calls it with Groupage's own client. */
 export const downstreamOf = ({ operation }: Pick<Site, 'operation'>): Downstream => {
   if (operation.downstream.kind !== 'http') throw new TypeError('the downstream of a load is called by HTTP');
   const secrets = {
@@ -31,10 +31,7 @@ export const downstreamOf = ({ operation }: Pick<Site, 'operation'>): Downstream
   return httpDownstream(operation.downstream, { now: Date.now, secrets });
 };
 
-/**
- * Makes one call for tasks of one Target.
- * @returns the messages that have to come again
- */
+/** Makes one call for tasks of one Target. @returns the messages that must be delivered again */
 export const call = async (downstream: Downstream, tasks: readonly Received[]): Promise<string[]> => {
   const [first] = tasks;
   if (!first) return [];
