@@ -27,7 +27,7 @@ export const checkStarvation = (evidence: Evidence): void => {
 };
 
 const checkOperation = (evidence: Evidence, operation: OperationName, batches: readonly Batch[]): void => {
-  // A Target without a cap of its own may have several batches under way, and does not wait for any of them.
+  // A Target without a cap of its own may have several batches in flight, and does not wait for them.
   if (operationFor(evidence.config, operation).concurrency.perTarget !== 1) return;
   const ofTarget = Map.groupBy(batches, ({ target }) => target);
   const mayPass = [...ofTarget.values()].filter((all) => all.length > PASSES);

@@ -34,7 +34,7 @@ export interface Patched {
 export type ClientRequestOf = ClientRequest &
   ({ readonly do: 'open' | 'seal' | 'delete' } | { readonly do: 'add'; readonly count: number; readonly token: Token });
 
-/** A producer makes its requests one after the other. */
+/** A producer makes its requests one after another. */
 interface Producer {
   readonly id: FanOutId;
   readonly requests: readonly ClientRequestOf[];

@@ -23,11 +23,11 @@
  *
  * Open points are decided in its favour:
  * - Notices take 20 to 100 ms and cost nothing. Notices of one publisher arrive in order. A notice that arrives during
- *   a pause is not lost, and the host processes it before anything else. A host that comes back therefore first learns
- *   which hosts it forgot, and what it lost.
+ *   a pause is not lost, and the host processes it before anything else. After a pause, a host therefore first
+ *   finds out which hosts it forgot and which partitions it lost.
  * - A new host waits until the others have announced themselves. A leaving host announces its leaving before it
  *   releases anything, and every host with too few partitions then tries at once. A host releases the partitions that
- *   it acquired last, each after its current unit of work, and goes on with other things meanwhile.
+ *   it acquired last, each after its current unit of work, and continues with other tasks meanwhile.
  * - Attempts are in random order, so that hosts seldom compete for one lock. A refusal says how long the lock lasts,
  *   and the host does not try again before that. An expired lock can still be renewed if no other host took it.
  * - A timer starts again when its task is done. A failed renewal is repeated after a second.
