@@ -44,7 +44,7 @@ describe('the benchmark of lists', () => {
   }, 120_000);
 
   it('reports wrong arguments with status 2', async () => {
-    const wrong = { '--parts=none': '--parts takes', '--jobs=0': '--jobs takes', '--docs --quick': '--docs needs' };
+    const wrong = { '--parts=none': '--parts accepts', '--jobs=0': '--jobs takes', '--docs --quick': '--docs needs' };
     for (const [args, message] of Object.entries(wrong))
       await expect(run(...args.split(' '))).rejects.toMatchObject({
         code: 2,
