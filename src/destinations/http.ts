@@ -10,8 +10,9 @@ const isDown = (status: number): boolean => status >= 500 || status === 408 || s
 const CONTENT_TOO_LARGE = 413;
 
 /**
- * Any 2xx status accepts the event. After any other status the event is delivered again: a 404 or a 410 may be a
- * mistake that is fixed while the event still waits. The answer's body is not read.
+ * Sends an event to an HTTP destination. Any 2xx status accepts the event. After any other status the event is
+ * delivered again: even a 404 or a 410 may be a mistake that is fixed while the event still waits. The answer's body is
+ * not read.
  */
 export const wayByHttp =
   (destination: Destination & { readonly kind: 'http' }, surroundings: Surroundings): Way =>

@@ -19,8 +19,9 @@ export const wayToQueue = (name: string, client: SQSClient): Way => {
 };
 
 /**
- * A queue may accept less than the SQS limit (`MaximumMessageSize`). SQS has an error code for a request that is too
- * long, but reports an entry that is too long only in the text of its error.
+ * Whether SQS refused an event because of its size. A queue may accept less than the SQS limit (`MaximumMessageSize`).
+ * SQS has an error code for a request that is too long, but reports an entry that is too long only in the text of its
+ * error.
  */
 const isTooLarge = (cause: unknown): boolean =>
   cause instanceof Error &&

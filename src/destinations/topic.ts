@@ -24,6 +24,6 @@ export const wayToTopic =
     }
   };
 
-/** SNS reports a message that is too long only in the text of its error. */
+/** Whether SNS refused an event because of its size. SNS reports this only in the text of its error. */
 const isTooLarge = (cause: unknown): boolean =>
   cause instanceof InvalidParameterException && /message too long/i.test(cause.message);

@@ -5,7 +5,7 @@ import { type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
 import { SIGNATURE_HEADER, sign } from '../domain/downstream/signature.ts';
 import type { Millis } from '../domain/ids.ts';
 
-/** What a request needs apart from its target. */
+/** What a request needs in addition to its target. */
 export interface Surroundings {
   readonly now: () => Millis;
   readonly secrets: Secrets;
@@ -18,8 +18,8 @@ export interface Sender {
 }
 
 /**
- * @param signal ends the wait for a secret; the read itself goes on, because other requests may wait for the same
- * secret
+ * @param signal stops waiting for a secret. The read of the secret continues, because other requests may wait for the
+ * same secret
  * @throws SecretUnreadable, or the reason of the signal
  */
 export const headersFor = (
@@ -50,8 +50,8 @@ const readHeaders = async (
 };
 
 /**
- * A secret for a header. A line break at its end is removed, because editors add one. Other invalid characters are
- * refused here, because the error of `fetch` would show the secret.
+ * Reads a secret for a header. Removes a line break at its end, because editors add one. Refuses other invalid
+ * characters here, because the error of `fetch` would show the secret.
  */
 const readHeader = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
   const text = (await secrets.read(ref)).replace(/[\r\n]+$/, '');

@@ -5,7 +5,7 @@ import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import { type Answer, type Call, type Downstream, printEvent } from '../domain/downstream/downstream.ts';
 import { readFunctionError, readPayload } from '../domain/downstream/lambda-answer.ts';
 
-/** The client makes one attempt only: the retry policy decides about another invocation. */
+/** The client makes only one attempt, because the retry policy decides whether the function is invoked again. */
 export const lambdaClient = (options: LambdaClientConfig): LambdaClient =>
   new LambdaClient({ ...options, maxAttempts: 1, requestHandler: { connectionTimeout: 2_000 } });
 

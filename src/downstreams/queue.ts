@@ -41,7 +41,7 @@ export const queueDownstream = (target: QueueTarget, client: SQSClient): Downstr
 };
 
 /**
- * Reads a queue's URL once: the URL of a name never changes.
+ * Finds the URL of a queue, and keeps it, because the URL of a name never changes.
  * @param name name or ARN of the queue
  */
 const addressOf = (name: string, client: SQSClient): ((abortSignal: AbortSignal) => Promise<string>) => {

@@ -51,8 +51,8 @@ export const stepFunctionsDownstream = (
 });
 
 /**
- * Starts the first execution whose name is free or still running. Each attempt starts at most one execution, so there
- * are never more names than attempts.
+ * Starts an execution with the first name that Step Functions does not refuse: no execution has the name, or its
+ * execution still runs. Each attempt starts at most one execution, so there are at most as many names as attempts.
  */
 const startFirstFree = async (
   client: SFNClient,
@@ -65,7 +65,8 @@ const startFirstFree = async (
     const start = new StartExecutionCommand({
       stateMachineArn: machine,
       name: executionName(call, attempt, tag),
-      // The input must be the same each time, so that Step Functions recognises the name.
+      // The input must be the same for each start of this name: otherwise Step Functions refuses a start while the
+      // execution runs.
       input: printEvent({ ...call, attempt }),
     });
     try {
@@ -73,11 +74,11 @@ const startFirstFree = async (
       return;
     } catch (cause) {
       if (!(cause instanceof ExecutionAlreadyExists)) throw cause;
-      // This execution has ended too, and its report is on the way: try the next name.
+      // The execution of this name has ended too, and its report is on the way: try the next name.
     }
   }
 };
 
-/** At most 80 characters: letters, digits, `-` and `_`. 80 is the limit of Step Functions. */
+/** The name of an execution, of letters, digits, `-` and `_`. Step Functions allows at most 80 characters. */
 const executionName = (call: Call, attempt: number, tag: string): string =>
   `${executionPrefix(call.operation, tag)}${digest(idempotencyKey(call))}-${attempt}`;

@@ -1,6 +1,6 @@
 /**
- * P9. Keeps a node in its fleet, through one life after another. After an eviction the node starts a new life, with a
- * longer pause each time.
+ * P9. Keeps a node in its fleet over several lives. After each eviction the node starts a new life, after a longer
+ * pause each time.
  */
 
 import { type NodeId, type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
@@ -12,7 +12,7 @@ import { attempt, type MemberDeps, type Setting, Sleeper } from './member.ts';
 
 export interface BelongDeps extends MemberDeps {
   readonly id: NodeId;
-  /** An identifier that no other life of the node has. */
+  /** Returns an identifier that no other life of the node has. */
   readonly epoch: () => string;
   /** Called with the key of each new life, which owns the events and partitions from then on. */
   readonly onLife: (key: NodeKey) => void;
@@ -49,7 +49,8 @@ export class Belonging {
       evictions = [...evictions.filter((at) => now - at < FORGIVEN), now];
       const away = awayFor(evictions.length, cycle);
       report({ event: 'evicted', away });
-      // The row of the evicted life is of no further use. If this call fails, the row expires by its time to live.
+      // Delete the row of the evicted life, because it has no further use. If the call fails, DynamoDB deletes the row
+      // when its time to live ends.
       void attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
       await this.#sleeper.sleep(away);
     }
@@ -66,7 +67,7 @@ export class Belonging {
     await this.#life?.drained(held);
   }
 
-  /** Waits while the working thread is blocked: a blocked node gets no partitions. */
+  /** Waits while the working thread is blocked, because a blocked node gets no partitions. */
   async #untilResponsive(): Promise<void> {
     const { work } = this.#deps;
     const { cycle, maxBlocked } = this.#setting;

@@ -19,7 +19,7 @@ export class Heartbeat {
   readonly #deps: MemberDeps;
   readonly #setting: Setting;
   #beats = 0;
-  /** Time of the first attempt to join. Other nodes may have read its row, even if the call failed here. */
+  /** Time of the first attempt to join. Other nodes may have read this node's row, even if the call failed here. */
   #joining: Millis | undefined;
   #written: Beat | undefined;
   #writtenAt: Millis = 0;
@@ -33,7 +33,8 @@ export class Heartbeat {
   }
 
   /**
-   * Writes the first heartbeat. Until it is known to be written, the node owns nothing, and no deadline depends on it.
+   * Writes the first heartbeat. Until this write is confirmed, the node owns nothing, and no deadline depends on the
+   * heartbeat.
    */
   async join(): Promise<BeatOutcome> {
     const { fleets, clock } = this.#deps;
@@ -65,7 +66,10 @@ export class Heartbeat {
     return isAlive ? 'alive' : 'evicted';
   }
 
-  /** A read of the fleet shows this node's own heartbeat, so it was written even if its call failed. */
+  /**
+   * Called when a read of the fleet shows heartbeat `beat` of this node: the heartbeat was written, even if its call
+   * failed.
+   */
   seen(beat: number): void {
     const written = this.#unknown.find((each) => each.beat === beat);
     if (written) this.#wrote(written);
@@ -76,7 +80,7 @@ export class Heartbeat {
     if (this.#written) this.#gaps = [...this.#gaps, { endedAt: now, span: now - this.#writtenAt }];
     this.#written = beat;
     this.#writtenAt = now;
-    // Heartbeats that were sent later may still have been written.
+    // Keep the heartbeats that were sent later, because they may still have been written.
     this.#unknown = this.#unknown.filter((each) => each.beat > (beat.beat ?? 0));
     this.#extend();
   }

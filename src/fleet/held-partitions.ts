@@ -10,12 +10,15 @@ import type { NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 import type { Held, Opened } from '../ports/fleets.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
 
-/** Enough to take over a dead node's partitions at once, and few enough for a busy node. */
+/**
+ * Number of actions at the same time: enough to take over a dead node's partitions quickly, and few enough for a busy
+ * node.
+ */
 const CONCURRENCY = 8;
 
 /**
- * Another node was faster. If this happens in each round, someone deleted the lease row, so that its fences started
- * again.
+ * A later owner has opened the checkpoint, because another node was faster. If this error occurs in each round, a user
+ * has deleted the lease row, so that its fences started again.
  */
 class LaterOwner extends Error {
   override readonly name = 'LaterOwner';
@@ -27,7 +30,7 @@ class LaterOwner extends Error {
 }
 
 interface InHand extends Holding {
-  /** The node that gets the partition once its work has ended. */
+  /** The node that gets the partition when the work on the partition has ended. */
   readonly to?: NodeKey | undefined;
   readonly checkpointApart?: true;
 }
@@ -39,8 +42,8 @@ export class HeldPartitions {
   readonly #sleeper: Sleeper;
   readonly #holdings = new Map<PartitionId, InHand>();
   /**
-   * The fences under which partitions were given away. A read that began before still shows these partitions as this
-   * node's own.
+   * For each partition that was given away, the fence of this node's lease. A read that began before the hand-over
+   * still shows the lease as this node's own.
    */
   readonly #given = new Map<PartitionId, number>();
   #isOver = false;
@@ -56,13 +59,16 @@ export class HeldPartitions {
     return this.#holdings;
   }
 
-  /** @param apart whether a partition that is begun gets its own row for checkpoints */
+  /** @param apart whether a partition gets a row of its own for checkpoints when work on the partition begins */
   async perform(actions: readonly Action[], apart = false): Promise<void> {
     const limit = pLimit(CONCURRENCY);
     await Promise.all(actions.map((action) => limit(() => this.#perform(action, apart))));
   }
 
-  /** The work on a partition has ended, because it was to be drained or because the time for draining is over. */
+  /**
+   * Gives a partition away. Called when the working thread reports that the work on the partition has ended, because
+   * the partition was to be drained or because the time for draining is over.
+   */
   async drained({ partition, fence }: Held): Promise<void> {
     const before = this.#holdings.get(partition);
     if (before?.fence !== fence) return;
@@ -71,7 +77,7 @@ export class HeldPartitions {
     await this.#handOver(holding);
   }
 
-  /** This life of the node is over. */
+  /** Drops all partitions, because this life of the node is over. */
   dropAll(reason: DropReason): void {
     this.#isOver = true;
     for (const partition of [...this.#holdings.keys()]) this.#drop(partition, reason);
@@ -133,8 +139,8 @@ export class HeldPartitions {
     const { partition, fence, checkpointApart = apart || undefined } = lease;
     if (!this.#mayBegin(lease)) return;
     const opened = checkpointApart ? await this.#open(lease) : lease;
-    // If the call got no answer, the next read still shows the lease as this node's own, and the partition begins then.
-    // It may have been given away meanwhile.
+    // If the call failed, do not begin now: the next read still shows the lease as this node's own, and the work begins
+    // then. During the call, the partition may also have been given away.
     if (opened === FAILED || !this.#mayBegin(lease)) return;
     if (opened === undefined) return this.#isLaterOwners(lease);
     const holding: InHand = { partition, fence, isDraining: false, ...(checkpointApart ? { checkpointApart } : {}) };
@@ -147,7 +153,7 @@ export class HeldPartitions {
     return !this.#isOver && this.#holdings.get(partition)?.fence !== fence && (this.#given.get(partition) ?? 0) < fence;
   }
 
-  /** P8. Reads the checkpoint to continue from, and ensures that no earlier owner can store another one. */
+  /** P8. Reads the checkpoint to continue from, and ensures that no earlier owner can store another checkpoint. */
   #open(lease: Lease): Promise<Opened | undefined | typeof FAILED> {
     return attempt(this.#deps, 'open', () => this.#deps.fleets.open(this.#setting.fleet, lease));
   }
@@ -165,7 +171,8 @@ export class HeldPartitions {
       this.#deps.report({ event: 'draining', partition, fence });
       this.#deps.work.drain(this.#held(holding));
     } else {
-      // Work that did not begin need not end. The hand-over repeats until it succeeds; nothing else waits for it.
+      // The work on this partition has not begun, so there is nothing to wait for. The hand-over repeats until it
+      // succeeds, and no other code waits for it.
       void this.#handOver(holding);
     }
   }
@@ -179,7 +186,7 @@ export class HeldPartitions {
         fleets.handOver(fleet, this.#held(holding), to, clock.wall()),
       );
       if (isGiven !== FAILED) {
-        // If the write was refused, another node has the partition already.
+        // A refused write means that another node has the partition already.
         this.#given.set(partition, fence);
         if (isGiven) report({ event: 'handed-over', partition, fence, ...(to === undefined ? {} : { to }) });
         if (this.#holdings.get(partition) === holding) this.#holdings.delete(partition);

@@ -32,10 +32,10 @@ export class Life {
   readonly #over = withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
-  /** The node's row may be gone, even if the call that deletes it failed. */
+  /** Whether the node has tried to delete its row. The row may be gone, even if the call failed. */
   #isGoing = false;
   #memory: Memory = NOTHING_SEEN;
-  /** Number of reads that may still come sooner than usual. */
+  /** Number of reads that may still come sooner than usual. Grows again while no change is expected. */
   #haste = HURRIED_LOOKS;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
@@ -66,7 +66,7 @@ export class Life {
     this.#wakeUp();
   }
 
-  /** The work on a partition that was to be drained has ended. */
+  /** Called when the work on a partition that was to be drained has ended. */
   async drained(held: Held): Promise<void> {
     await this.#partitions.drained(held);
     if (this.#isLeaving && this.#partitions.holdings.size === 0) this.#sleeper.wakeAll();
@@ -115,8 +115,9 @@ export class Life {
   }
 
   /**
-   * Reads come sooner while a partition changes hands, so that it is without an owner only briefly. Their number is
-   * limited, because an expected change may never come.
+   * Whether the next read may come sooner than usual. Reads come sooner while a partition changes hands, so that the
+   * partition is without an owner only briefly. The number of these reads is limited, because an expected change may
+   * never come.
    */
   #mayHurry(isSomethingComing: boolean): boolean {
     const isHurried = isSomethingComing && this.#haste > 0;
@@ -149,7 +150,7 @@ export class Life {
     return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);
   }
 
-  /** The node owns nothing any more: delete its row. */
+  /** Deletes the node's row. Called when the node owns no partition any more. */
   async #go(): Promise<void> {
     const { fleets } = this.#deps;
     this.#isGoing = true;

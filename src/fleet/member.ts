@@ -20,7 +20,7 @@ export interface Clock {
 export interface Work {
   /** Begins work on a partition, from the checkpoint that the last owner stored. */
   begin(held: Held, checkpoint: Lease['checkpoint']): void;
-  /** Ends the work on a partition. When it has ended, the working thread reports it as drained. */
+  /** Ends the work on a partition. When the work has ended, the working thread reports the partition as drained. */
   drain(held: Held): void;
   drop(held: Held, reason: DropReason): void;
   /** P7. Allows work until this time of the monotonic clock. */
@@ -40,13 +40,15 @@ export interface Setting {
   readonly fleet: FleetName;
   readonly shares: readonly Share[];
   readonly cycle: Millis;
-  /** Longest time without a sign of life of the working thread, in milliseconds. After that, the heartbeats stop. */
+  /**
+   * Longest time without a sign of life of the working thread, in milliseconds. After this time, the heartbeats stop.
+   */
   readonly maxBlocked: Millis;
-  /** Longest time for giving all partitions away, in milliseconds. */
+  /** Longest time that giving all partitions away may take, in milliseconds. */
   readonly leaveWithin: Millis;
 }
 
-/** Result of a failed call. It may have been done all the same. */
+/** Result of a failed call. The call may have taken effect nevertheless. */
 export const FAILED = Symbol('a call that failed');
 
 /** Makes a call and reports a failure. The caller repeats the call. */
@@ -63,7 +65,7 @@ export const attempt = async <T>(
   }
 };
 
-/** Sleeps that can all be ended at once. */
+/** Sleeps that can be ended early, all at once. */
 export class Sleeper {
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #sleeping = new Set<() => void>();

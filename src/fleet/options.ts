@@ -22,16 +22,17 @@ export interface FleetOptions {
   /** Name of the `FleetTable`, or its address. */
   readonly table: string | TableAt;
   /**
-   * The partitions to share: their number (ids `0`, `1`, …), or their ids. With weights, nodes balance the sum of
-   * weights instead of the number of partitions. Weights are whole numbers from 1 to 1,000,000, the same in every node.
+   * The partitions to share: their number (the ids are then `0`, `1`, …), or their ids. With weights, nodes balance the
+   * sum of weights instead of the number of partitions. Weights are whole numbers from 1 to 1,000,000 and must be the
+   * same in every node.
    */
   readonly partitions: number | readonly (string | { readonly id: string; readonly weight: number })[];
   /**
-   * Works on a partition while this node owns it, until `partition.signal` aborts. It is called again after it threw
-   * (after a pause of 1 s, growing to 60 s), and when the partition comes back.
+   * Works on a partition while this node owns the partition, until `partition.signal` aborts. `onPartition` is called
+   * again after it threw an error (after a pause of 1 s, growing to 60 s), and when this node owns the partition again.
    */
   readonly onPartition: (partition: Partition) => Promise<void>;
-  /** Ends the run: all partitions are drained and given away. */
+  /** When this signal aborts, the node drains all partitions, gives them away and leaves the fleet. */
   readonly signal?: AbortSignal;
   /**
    * Name of this node, for people.
@@ -39,7 +40,7 @@ export interface FleetOptions {
    */
   readonly node?: string;
   /**
-   * Time for running work to end once all partitions are to be given away, in milliseconds: 0 to 86,400,000.
+   * Longest time that running work may take to end when the node leaves the fleet, in milliseconds: 0 to 86,400,000.
    * @default 20000
    */
   readonly drainTimeout?: Millis;
@@ -55,10 +56,7 @@ export interface FleetOptions {
    * @default 5000
    */
   readonly cycle?: Millis;
-  /**
-   * Signals of the process that end the run, too.
-   * @default - SIGTERM and SIGINT
-   */
+  /** Signals of the process that make the node leave the fleet, like `signal`. @default - SIGTERM and SIGINT */
   readonly stopOn?: readonly NodeJS.Signals[];
   /**
    * Called with each event.
@@ -67,7 +65,7 @@ export interface FleetOptions {
   readonly onEvent?: (event: FleetEvent) => void;
 }
 
-/** Invalid options. `problems` has a sentence for each. */
+/** Invalid options. `problems` has a sentence for each invalid option. */
 export class InvalidFleetOptions extends TypeError {
   override readonly name = 'InvalidFleetOptions';
   readonly problems: readonly string[];
@@ -87,12 +85,12 @@ const spanProblem = (name: string, value: unknown, least: Millis, most: Millis):
 
 const isAborting = (value: unknown): boolean => value === undefined || value instanceof AbortSignal;
 
-/** Whether all are names of signals that a process can listen to. */
+/** Whether a value is a list of names of signals that a process can listen to. */
 const areSignals = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.every((name) => Object.hasOwn(constants.signals, name) && name !== 'SIGKILL' && name !== 'SIGSTOP');
 
-/** The least `maxBlocked`: beyond the time after which a blocked node gets no more partitions. */
+/** The least valid `maxBlocked`: the time after which a blocked node gets no more partitions. */
 const maxBlockedLeast = (cycle: unknown): Millis => blockedAfter(isSpan(cycle, 200, 60_000) ? (cycle as Millis) : 0);
 
 /** @throws InvalidFleetOptions */

@@ -6,7 +6,7 @@
  * - suspended: the deadline has passed, so the signals were aborted. The work begins again when there is a later
  *   deadline, unless the partition has been dropped, and only after the last call has ended.
  * - draining: `signal` was aborted. Once the call has ended, the partition is given away.
- * - dropped: the partition is another node's, which this node cannot change.
+ * - dropped: another node has the partition, or may take it, and this node cannot prevent that.
  */
 
 import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
@@ -30,7 +30,7 @@ export interface WorkDeps {
   readonly report: (event: LifeEvent, held: Held) => void;
 }
 
-/** Shortest and longest pause after a call that failed. */
+/** Shortest and longest pause after a failed call, in milliseconds. */
 const [PAUSE_MIN, PAUSE_MAX]: readonly [Millis, Millis] = [1_000, 60_000];
 
 interface Call {
@@ -59,7 +59,7 @@ export class PartitionWork {
     this.#pauses = new Sleeper(deps.clock);
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Calls `onPartition` until the partition is drained or dropped. Resolves when no call runs any more. */
   async run(): Promise<void> {
     const { clock, report } = this.#deps;
     let pause = PAUSE_MIN;
@@ -74,8 +74,8 @@ export class PartitionWork {
       if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
       if (failure !== undefined) {
         report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
-        // This sleep is not a race with `#over`: work that fails for weeks would add a listener to that promise each
-        // time.
+        // Do not let this sleep race with `#over`. Each race would add a listener to that promise, and work may fail
+        // for weeks.
         if (!this.#isOver) await this.#pauses.sleep(pause);
         pause = Math.min(2 * pause, PAUSE_MAX);
       }
@@ -83,7 +83,7 @@ export class PartitionWork {
     if (!this.isDropped) this.#deps.drained(this.#held);
   }
 
-  /** Lets the work end in its own time. */
+  /** Aborts `signal`, so that the work ends in its own time. */
   drain(): void {
     if (this.#isOver) return;
     this.#isDraining = true;
@@ -103,7 +103,7 @@ export class PartitionWork {
     this.#pauses.wakeAll();
   }
 
-  /** Resolves when the partition is drained or dropped. */
+  /** Resolves when the partition has been drained or dropped. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
@@ -142,8 +142,8 @@ export class PartitionWork {
     this.#call = call;
     try {
       await this.#deps.onPartition(this.#partitionOf(call));
-      // The call has nothing more to do, but this node keeps the partition: other nodes would have nothing to do
-      // either.
+      // If the call returned before its signal was aborted, it has nothing more to do. This node keeps the partition,
+      // because other nodes would have nothing to do either.
       if (!call.ending.signal.aborted) {
         this.#deps.report({ event: 'finished', ...this.#name }, this.#held);
         await this.#over.promise;
@@ -153,7 +153,7 @@ export class PartitionWork {
       return isExplained(call, cause) ? undefined : { cause };
     } finally {
       this.#call = undefined;
-      // Anything that the call left running must stop, because no later abort would reach it.
+      // Stop any work that the call left running, because no later abort would reach that work.
       const error = new PartitionLost(this.#held.partition, 'ended');
       call.lost.abort(error);
       call.ending.abort(error);
@@ -177,8 +177,8 @@ export class PartitionWork {
   }
 
   /**
-   * Stores a checkpoint. The table decides whether this node still owns the partition: after the deadline, no other
-   * node may have taken it.
+   * Stores a checkpoint. The table decides whether this node still owns the partition, not the deadline: even after the
+   * deadline, no other node may have taken the partition yet.
    */
   async #store(text: string, lost: AbortController): Promise<void> {
     const bytes = Buffer.byteLength(text);
@@ -186,7 +186,7 @@ export class PartitionWork {
     this.#sent += 1;
     const count = this.#sent;
     if (await this.#deps.checkpoint(this.#held, text, count)) {
-      // The answer to an earlier checkpoint may come later.
+      // The answer to an earlier checkpoint may arrive after the answer to a later checkpoint.
       if (count > this.#stored) [this.#stored, this.#checkpoint] = [count, text];
       return;
     }

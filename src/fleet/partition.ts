@@ -4,12 +4,14 @@ import type { DropReason } from '../domain/fleets/events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../domain/fleets/fleet.ts';
 import type { PartitionId } from '../domain/fleets/ids.ts';
 
-/** Why a partition must not be worked on. `ended`: the call of `onPartition` has ended, but left work running. */
+/**
+ * Why this worker must stop work on a partition. `ended`: the call of `onPartition` has ended, but left work running.
+ */
 export type LostReason = DropReason | 'ended';
 
 /**
- * This worker must not work on the partition, or must stop. Let this error pass: `onPartition` is called again if the
- * partition comes back.
+ * This worker must not work on the partition, or must stop. Do not catch this error: `onPartition` is called again if
+ * this worker owns the partition again.
  */
 export class PartitionLost extends Error {
   override readonly name = 'PartitionLost';
@@ -54,14 +56,18 @@ export class CheckpointTooLarge extends RangeError {
 export interface Partition {
   readonly id: PartitionId;
   /**
-   * Fencing token: it grows with each owner. Pass it to other stores, so that they can refuse writes of an earlier
-   * owner.
+   * Fencing token: it grows with each change of the owner. Pass it to other stores, so that they can refuse writes of
+   * an earlier owner.
    */
   readonly fence: number;
-  /** The last stored checkpoint, by this owner or an earlier one: the place to continue from. */
+  /**
+   * The last checkpoint that this owner or an earlier owner stored: the place to continue from. Undefined if there is
+   * none.
+   */
   readonly from: string | undefined;
   /**
-   * Aborts when the work must end: with {@link PartitionDraining} in its own time, with {@link PartitionLost} at once.
+   * Aborts when the work must end. The reason is {@link PartitionDraining} if the work may end in its own time, and
+   * {@link PartitionLost} if the work must stop at once.
    */
   readonly signal: AbortSignal;
   /**
@@ -69,17 +75,15 @@ export interface Partition {
    */
   readonly lost: AbortSignal;
   /**
-   * Call it before each unit of work. A unit should take less than a third of the shortest Ttl (10 s with the default
-   * cycle). It makes no request.
-   *
+   * Throws if this worker must not work on the partition. Call this function before each unit of work. A unit should
+   * take less than a third of the shortest Ttl (10 s with the default cycle). The check makes no request.
    * @throws PartitionLost
    */
   assertOwned(): void;
   /**
-   * Stores how far the work has come, for the next owner: at most 4,096 bytes as UTF-8. It costs one write unit for
-   * each 1,024 bytes of the row, which has a key of its own. Once the next owner has begun, checkpoints of an earlier
-   * owner are refused.
-   *
+   * Stores how far the work has come, for the next owner: at most 4,096 bytes as UTF-8. The checkpoint has a row of its
+   * own, and costs one write unit for each 1,024 bytes of that row. When the next owner has begun, checkpoints of an
+   * earlier owner are refused.
    * @throws PartitionLost if another node owns the partition
    * @throws CheckpointTooLarge before anything is written
    */

@@ -37,16 +37,15 @@ export class FleetTableUnreadable extends Error {
   }
 }
 
-/** Host name and process id, reduced to the characters that a node id may have. */
+/** The default name of a node: host name and process id, reduced to the characters that a node id may have. */
 const usualName = (): string =>
   `${hostname().replaceAll(/[^A-Za-z0-9._:-]/g, '-')}-${process.pid}`.slice(-64).replace(/^[^A-Za-z0-9]+/, '');
 
 /**
- * Works on a fair share of the partitions until `signal` aborts or the process gets a signal of `stopOn`. Then it
- * drains all partitions and gives them away. Resolves when that is done, or when `drainTimeout` is over.
- *
+ * Works on a fair share of the partitions until `signal` aborts or the process gets a signal of `stopOn`. Then
+ * `runFleet` drains all partitions and gives them away. It resolves when all partitions are given away, or when
+ * `drainTimeout` is over.
  * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
- *
  * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; or an error that `onEvent` throws, which ends
  * everything at once
  */
@@ -75,8 +74,8 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
 };
 
 /**
- * A parent process may pass on a signal that the process got as well (npm, `timeout`). Signals within this time count
- * as one, in milliseconds.
+ * Signals that arrive within this time count as one signal, in milliseconds. A parent process (npm, `timeout`) may pass
+ * on a signal that this process has received already.
  */
 const TOGETHER: Millis = 1_000;
 

@@ -29,7 +29,7 @@ export type ToWorkers =
     }
   | { readonly do: 'drain'; readonly held: Held }
   | { readonly do: 'drop'; readonly held: Held; readonly reason: DropReason }
-  /** There is a later deadline. */
+  /** The deadline was extended, so suspended work may continue. */
   | { readonly do: 'go-on' }
   | { readonly do: 'tell'; readonly event: FleetEvent }
   /** The node has left the fleet. */
@@ -53,24 +53,24 @@ export class Shared {
     this.#moments = new BigInt64Array(buffer);
   }
 
-  /** P7. Deadline of work that was begun in a life of the node. 0 once that life is over. */
+  /** P7. Deadline of work that was begun in a life of the node. 0 after the end of that life. */
   deadlineOf(life: number): Millis {
     const deadline = Number(Atomics.load(this.#moments, DEADLINE));
-    // The life is read after the deadline and written before it, so a later life's deadline is never used for an
-    // earlier life.
+    // Read the life after the deadline, because the other thread writes the life before the deadline. A later life's
+    // deadline is therefore never used for an earlier life.
     return this.life === life ? deadline : 0;
   }
 
-  /** @returns whether the deadline before had passed, so that the working thread may wait for this one */
+  /** @returns whether the previous deadline had passed, so that the working thread may wait for the new deadline */
   extend(deadline: Millis): boolean {
     const before = Number(Atomics.exchange(this.#moments, DEADLINE, BigInt(Math.floor(deadline))));
-    // Read the clock after the exchange: a thread that found the deadline passed did so before the exchange.
+    // Read the clock after the exchange: a thread that found the previous deadline passed did so before the exchange.
     return monotonic() >= before;
   }
 
   /**
-   * Number of lives that the node has had. Messages about an ended life do not reach a blocked thread; this number
-   * does.
+   * Number of lives that the node has had. A blocked thread gets no message that a life has ended, but it can read this
+   * number.
    */
   get life(): number {
     return Number(Atomics.load(this.#moments, LIFE));

@@ -24,7 +24,7 @@ export class HeartbeatsStopped extends Error {
   override readonly name = 'HeartbeatsStopped';
 }
 
-/** Sources run as they are; the published package is compiled. */
+/** File extension of this module: the repository runs TypeScript sources, and the published package is compiled. */
 const EXTENSION = extname(import.meta.url);
 
 interface ThreadDeps {
@@ -41,8 +41,8 @@ export class Threads {
   readonly #ticking: NodeJS.Timeout;
   readonly #over = withResolvers();
   /**
-   * The life in which the last partition was assigned, and its number. Partitions of earlier lives must not be worked
-   * on.
+   * The life of the node in which the last partition was assigned, and the number of that life. Partitions of earlier
+   * lives must not be worked on.
    */
   #life: { readonly of: NodeKey; readonly number: number } | undefined;
   #later = withResolvers();
@@ -81,15 +81,15 @@ export class Threads {
     return this.#over.promise;
   }
 
-  /** Gives all partitions away, also those whose work still runs after `drainTimeout` ms. */
+  /** Gives all partitions away. After `drainTimeout` ms, partitions whose work still runs are given away too. */
   leave(drainTimeout: Millis): void {
     this.#ask({ do: 'leave' });
     setTimer(() => this.#workers.giveUp(), drainTimeout).unref();
   }
 
-  /** Ends both threads. The signals of running work abort. */
+  /** Ends both threads. Aborts the signals of running work. */
   async stop(): Promise<void> {
-    // A message in flight would begin work that nothing ends.
+    // Ignore messages in flight: they would begin work that nothing ends.
     this.#thread.removeAllListeners('message');
     this.#workers.dropAll();
     clearInterval(this.#ticking);
@@ -100,7 +100,9 @@ export class Threads {
     this.#thread.postMessage(message);
   }
 
-  /** Calls the listener of events. Its error ends the run, but must not interrupt the caller half-way. */
+  /**
+   * Calls the listener of events. An error of the listener ends the run, but must not interrupt the caller half-way.
+   */
   #emit(event: FleetEvent): void {
     try {
       this.#onEvent(event);

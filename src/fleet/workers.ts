@@ -20,7 +20,8 @@ export class Workers {
   }
 
   begin(held: Held, checkpoint: string | undefined): void {
-    // The message was in flight when the time for draining ended. No work began, so none has to end.
+    // This message was in flight when the time for draining ended. Report the partition as drained at once, because no
+    // work on it began.
     if (this.#hasGivenUp) {
       this.#deps.drained(held);
       return;
@@ -39,13 +40,14 @@ export class Workers {
   }
 
   /**
-   * The time for draining is over: the signals of running work abort, and its partitions are given away all the same.
+   * Called when the time for draining is over. Aborts the signals of running work, and reports its partitions as
+   * drained although the work may still run.
    */
   giveUp(): void {
     this.#hasGivenUp = true;
     for (const { held, work } of this.#works.values()) {
-      // The partition is another node's, or belongs to an earlier life. Its signals have aborted already; only the call
-      // has not ended.
+      // Another node has the partition, or it belongs to an earlier life of this node. Its signals were aborted
+      // already, and only its call is still running.
       if (work.isDropped) continue;
       const { partition, fence } = held;
       work.drop('drain-timeout');
@@ -54,26 +56,29 @@ export class Workers {
     }
   }
 
-  /** The heartbeats have ended. */
+  /** Drops the work on all partitions, because the heartbeats have ended. */
   dropAll(): void {
     for (const { work } of this.#works.values()) work.drop('deadline');
   }
 
-  /** P7. Must be called at regular intervals. */
+  /** P7. Suspends work whose deadline has passed. Must be called at regular intervals. */
   suspendLate(): void {
     for (const { work } of this.#works.values()) work.suspend();
   }
 
-  /** Only one call works on a partition at a time, also if the partition comes back before the last call has ended. */
+  /**
+   * Starts the work on a partition when earlier calls for that partition have ended, so that only one call at a time
+   * works on the partition. Earlier calls may still run if this node loses the partition and gets it again.
+   */
   async #after(held: Held, work: PartitionWork): Promise<void> {
     const others = [...this.#works.values()].filter((other) => other.held.partition === held.partition);
-    // If the partition is drained before that, it is given away at once. Otherwise a call that never ends would keep it
-    // from all nodes.
+    // If the partition is drained while earlier calls still run, do not wait for those calls. Otherwise a call that
+    // never ends would keep the partition from all nodes.
     await Promise.race([Promise.all(others.map(({ done }) => done)), work.over]);
     await work.run();
     this.#works.delete(keyOf(held));
   }
 }
 
-/** `#` occurs in no partition's id. */
+/** `#` is a safe separator, because no partition's id contains it. */
 const keyOf = ({ partition, owner, fence }: Held): string => `${partition}#${owner}#${fence}`;
