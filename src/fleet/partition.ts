@@ -77,6 +77,7 @@ export interface Partition {
   /**
    * Throws if this worker must not work on the partition. Call this function before each unit of work. A unit should
    * take less than a third of the shortest Ttl (10 s with the default cycle). The check makes no request.
+   *
    * @throws PartitionLost
    */
   assertOwned(): void;
@@ -84,6 +85,7 @@ export interface Partition {
    * Stores how far the work has come, for the next owner: at most 4,096 bytes as UTF-8. The checkpoint has a row of its
    * own, and costs one write unit for each 1,024 bytes of that row. When the next owner has begun, checkpoints of an
    * earlier owner are refused.
+   *
    * @throws PartitionLost if another node owns the partition
    * @throws CheckpointTooLarge before anything is written
    */

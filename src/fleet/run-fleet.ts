@@ -45,7 +45,9 @@ const usualName = (): string =>
  * Works on a fair share of the partitions until `signal` aborts or the process gets a signal of `stopOn`. Then
  * `runFleet` drains all partitions and gives them away. It resolves when all partitions are given away, or when
  * `drainTimeout` is over.
+ *
  * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
+ *
  * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; or an error that `onEvent` throws, which ends
  * everything at once
  */

@@ -104,7 +104,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
 
 const withoutRest = ({ open: _, pending: __, split: ___, uncounted: ____, ...batch }: Batch) => batch;
 
-/** A new batch, with the fields that every adapter stores. */
+/** A new batch with the fields that every adapter stores. */
 const formed = (batch: FormingBatch): Batch => ({
   ...batch,
   operation: operationOf(batch.target),

@@ -1,5 +1,5 @@
 /**
- * The ports of the callback function in memory: postponed messages of a simulated queue, and the shares of
+ * The ports of the callback function in memory: messages of a simulated queue that are put off, and the shares of
  * destinations.
  */
 
@@ -18,7 +18,7 @@ export const receivedFrom = (messages: readonly QueuedMessage[]) =>
 
 const receiptOf = ({ id, receives, copyOf }: QueuedMessage): string => `${id}/${receives}${copyOf ? '/copy' : ''}`;
 
-/** @param taken the messages that one run received */
+/** @param taken the messages that one invocation received */
 export const memoryReturns = (
   queue: SimulatedQueue,
   taken: readonly QueuedMessage[],
@@ -39,7 +39,7 @@ export const memoryReturns = (
   };
 };
 
-/** A map with one row, which may remember its earlier values. */
+/** A map with a single row. It may be a map that remembers earlier values. */
 export type ShareRow = Map<'share', Share>;
 
 export const memoryShares = (row: ShareRow, gate: Gate, lag: Lag = upToDate): Shares => ({

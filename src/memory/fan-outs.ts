@@ -11,7 +11,7 @@ import { nodeKey, pageOf, putFanOut, putFanOutNode, type Tables } from './tables
 
 const tokenKey = (id: FanOutId, token: string): string => `${id}#${token}`;
 
-/** @param size of nodes: with smaller ones, a few items make a tree of several levels */
+/** @param size of nodes. With small nodes, a tree of several levels needs only a few items */
 export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_SIZE, lag: Lag = upToDate): FanOuts => {
   /** A conditional write. `next` returns the header to write, or undefined if the condition fails. */
   const write = (
@@ -143,7 +143,7 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
       const keys = positions.map((position) => nodeKey(id, position));
       await rowByRow(gate, 'fanOuts.removeNodes', keys, String, (key) => tables.fanOutNodes.delete(key));
     },
-    // The adapter sets a time to live here, which has no effect in memory.
+    // The adapter sets a time to live here. Rows in memory never expire.
     bury: async (id) => {
       await write('fanOuts.bury', id, ({ checkAt: _, walk: __, ...fanOut }) => fanOut);
     },

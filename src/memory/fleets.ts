@@ -22,7 +22,7 @@ export interface FleetRows {
 export type FleetTables = Map<FleetName, FleetRows>;
 
 export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openGate): Fleets => {
-  /** The rows of a fleet, created if missing. Only writes use this, since a read must not create a fleet. */
+  /** The rows of a fleet. Creates the fleet if it is missing, so only writes may call this function. */
   const rowsOf = (name: FleetName): FleetRows => {
     const rows = tables.get(name) ?? NO_ROWS();
     tables.set(name, rows);
@@ -58,7 +58,7 @@ export const memoryFleets = (tables: FleetTables = new Map(), gate: Gate = openG
         const rows = rowsOf(name);
         const { nodes } = rows;
         rows.apart ??= true;
-        // A repeated request must not undo an eviction.
+        // A repeated request must not undo an eviction, so an existing row stays unchanged.
         if (!nodes.has(node.key)) nodes.set(node.key, node);
       }),
     beat: (name, { key, ...beat }) =>

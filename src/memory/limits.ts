@@ -1,12 +1,12 @@
 /**
- * Limits of DynamoDB and SQS. The memory stores and queues refuse what AWS refuses. Test clients do so too, where the
- * local engines do not (test/backends/strict.ts).
+ * Limits of DynamoDB and SQS. The memory stores and queues refuse what AWS refuses. The clients of tests refuse it too,
+ * because the local engines do not (test/backends/strict.ts).
  *
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
  */
 
-/** Sizes in bytes, and the most statements, writes, gets or actions of one request. */
+/** Limits of DynamoDB: sizes in bytes, and the maximum number of statements, writes, gets or actions per request. */
 export const DYNAMODB = {
   item: 400 * 1_024,
   partitionKey: 2_048,
@@ -21,10 +21,10 @@ export const DYNAMODB = {
   expressionBytes: 4_096,
 } as const;
 
-/** Bytes per message and per request, and the longest delay in seconds. */
+/** Limits of SQS: messages per request, bytes per message and per request, and the longest delay in seconds. */
 export const SQS = { entries: 10, bytes: 1_048_576, delay: 900 } as const;
 
-/** A request that AWS refuses as a whole. The name is that of the SDK's error. */
+/** Error for a request that AWS refuses as a whole. Its name is the name of the SDK's error. */
 export class Refusal extends Error {
   override readonly name: string;
   constructor(name: 'ValidationException' | 'InvalidParameterValue', message: string) {
@@ -37,12 +37,15 @@ export const refuse = (why: string): never => {
   throw new Refusal('ValidationException', why);
 };
 
-/** Numbers of DynamoDB: zero, or 1E-130 to 9.99…E+125 of either sign, with up to 38 digits. */
+/**
+ * Limits of DynamoDB's numbers. A number is zero, or from 1E-130 to 9.99…E+125 with either sign, and has up to 38
+ * digits.
+ */
 const [DIGITS, LEAST_EXPONENT, MOST_EXPONENT] = [38, -130, 125];
 
 /**
  * @param text a number as JSON writes it, and as it is sent to DynamoDB
- * @returns why DynamoDB cannot store it
+ * @returns why DynamoDB cannot store the number, or undefined
  */
 export const numberProblem = (text: string): string | undefined => {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -59,15 +62,18 @@ export const numberProblem = (text: string): string | undefined => {
     : undefined;
 };
 
-/** As {@link numberProblem}, for a JavaScript number. Its digits are at most 17, so its magnitude alone decides. */
+/**
+ * As {@link numberProblem}, for a JavaScript number. A JavaScript number has at most 17 digits, so only its magnitude
+ * matters.
+ */
 const valueProblem = (value: number): string | undefined => {
   const magnitude = Math.abs(value);
   return magnitude === 0 || (magnitude >= 1e-130 && magnitude < 1e126) ? undefined : numberProblem(String(value));
 };
 
 /**
- * @returns why DynamoDB cannot store a row of these values. Names and the key are some hundred bytes and are not
- * counted.
+ * @returns why DynamoDB cannot store a row of these values, or undefined. The names of attributes and the key have some
+ * hundred bytes and are not counted.
  */
 export const rowProblem = (row: unknown): string | undefined => {
   const size = bytesOf(row, mostBytes);
@@ -77,10 +83,13 @@ export const rowProblem = (row: unknown): string | undefined => {
   return bytes > DYNAMODB.item ? 'Item size has exceeded the maximum allowed size' : undefined;
 };
 
-/** An upper bound: a UTF-16 code unit has at most 3 bytes in UTF-8. Nearly all rows are small by this cheap bound. */
+/**
+ * An upper bound for the bytes of a text: a UTF-16 code unit has at most 3 bytes in UTF-8. This bound is cheap to
+ * compute, and shows that nearly all rows are small enough.
+ */
 const mostBytes = (text: string): number => 3 * text.length;
 
-/** The bytes of all strings in it, or the problem with one of its numbers. */
+/** The bytes of all strings in a value, or the problem with one of its numbers. */
 const bytesOf = (value: unknown, ofText: (text: string) => number): number | string => {
   if (typeof value === 'string') return ofText(value);
   if (typeof value === 'number') return valueProblem(value) ?? 0;
@@ -94,7 +103,7 @@ const bytesOf = (value: unknown, ofText: (text: string) => number): number | str
   return sum;
 };
 
-/** @returns why a text cannot be a key or a part of one */
+/** @returns why a text cannot be a key or a part of a key, or undefined */
 export const keyProblem = (text: string, most: number): string | undefined => {
   if (text === '') return 'One or more parameter values were invalid: a key attribute has an empty string value';
   return mostBytes(text) > most && Buffer.byteLength(text) > most
@@ -106,7 +115,7 @@ export const keyProblem = (text: string, most: number): string | undefined => {
  * Makes a table refuse what DynamoDB does not store. A step that writes such a row fails with a {@link Refusal}, as on
  * AWS.
  *
- * @param most bytes of its keys
+ * @param most maximum number of bytes of a key
  */
 export const limited = <K extends string, V>(table: Map<K, V>, most: number = DYNAMODB.partitionKey): Map<K, V> => {
   const { set } = table;

@@ -10,7 +10,7 @@ import { type Gate, rowByRow, through } from '../virtual/gate.ts';
 import { lookedAfter } from './fan-outs.ts';
 import { pageOf, putFanOut, type Tables } from './tables.ts';
 
-/** @param pageBytes the most bytes that one read of jobs returns */
+/** @param pageBytes the maximum number of bytes that one read of jobs returns */
 export const memoryLists = (
   tables: Tables,
   gate: Gate,
@@ -130,8 +130,8 @@ export const memoryLists = (
       ),
     clear: (id, groups, from, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
-        // The row of an append is written before its jobs, so it leads to every job, also of an append that was never
-        // published.
+        // The row of an addition is written before its jobs. The rows of additions therefore lead to every job,
+        // including the jobs of an addition that was never published.
         for (const append of tables.listAppends.keys()) {
           if (!append.startsWith(keyOf(id, ''))) continue;
           if (!(mayGoOn() && clearOf(tables.listJobs, `${append}#`))) return from;
@@ -151,7 +151,7 @@ export const memoryLists = (
 
 const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [], head: 0, leases: [] } as const;
 
-/** The id of a list contains no `#`. */
+/** `#` is a safe separator, because the id of a list contains no `#`. */
 const keyOf = (id: ListId, ...rest: readonly (string | number)[]): string => [id, ...rest].join('#');
 
 const clearOf = (table: Map<string, unknown>, prefix: string): true => {
@@ -161,7 +161,7 @@ const clearOf = (table: Map<string, unknown>, prefix: string): true => {
 
 const tokens = ({ first, count }: Range): number[] => Array.from({ length: count }, (_, index) => first + index);
 
-/** Whether the leases are unchanged since they were read, and no key of a new lease is in use. */
+/** Whether the leases are unchanged after they were read, and whether the keys of all new leases are free. */
 const fits = ({ leases }: List, from: readonly Seen[], to: readonly Lease[]): boolean => {
   const byKey = new Map(leases.map((lease) => [lease.key, lease]));
   const isSeen = ({ key, first, count, until }: Seen): boolean => {

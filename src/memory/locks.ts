@@ -11,7 +11,7 @@ import { memorySlots } from './slots.ts';
 import { pageOf, putLock, slotPageKey, type Tables } from './tables.ts';
 import { firstRows, rowsOf } from './waiting.ts';
 
-/** @param keepOf how long an operation's finished batches are kept, in ms */
+/** @param keepOf returns how long an operation's finished batches are kept, in ms */
 export const memoryLocks = (
   tables: Tables,
   gate: Gate,
@@ -24,7 +24,7 @@ export const memoryLocks = (
   /**
    * A conditional write. `next` returns the row to write, or undefined if the condition fails.
    *
-   * @param expires when the row expires after the write; null if never, undefined if unchanged
+   * @param expires when the row expires after the write; null if never, undefined if the write does not change it
    */
   const write = (
     call: string,
@@ -79,7 +79,7 @@ export const memoryLocks = (
     },
     readEventually: (target) =>
       through(gate, 'locks.readEventually', () => {
-        // One query returns both, so the lock and the rows are of the same moment.
+        // Use one lag for the lock and the rows, because the adapter reads both with one query.
         const ago = lag();
         const [first] = firstRows(rowsOf(tables, target, ago), 1);
         const lock = rowBehind(tables.locks, target, ago);

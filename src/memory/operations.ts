@@ -16,7 +16,7 @@ import { memorySlots, withoutSlot, withSlot } from './slots.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * An operation's row with one more slot on its first page; undefined if the operation is paused or the page is full.
+ * An operation's row with one more slot on its first page. Undefined if the operation is paused or the page is full.
  */
 const withFirst = (state: OperationState, slot: Slot, most: number): OperationState | undefined => {
   const inFlight = state.paused ? undefined : withSlot(state.inFlight, slot, most);

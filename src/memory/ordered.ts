@@ -1,4 +1,4 @@
-/** A first-in, first-out queue. Taking the first element needs constant amortized time. */
+/** A first-in, first-out queue. Taking the first element takes constant amortized time. */
 export class Fifo<T> implements Iterable<T> {
   #places: (T | undefined)[] = [];
   #head = 0;
@@ -33,16 +33,19 @@ export class Fifo<T> implements Iterable<T> {
   }
 }
 
-/** Taken places at the front are dropped once there are more than these. */
+/** When more than this number of elements have been taken from the front, their empty places are removed. */
 const ROOM = 1_000;
 
-/** Deleted keys at the front are dropped once there are more than these. */
+/** When more than this number of keys at the front are deleted, they are removed from the array. */
 const SLACK = 1_000;
 
-/** A map that returns its first values in the order of keys. Keys mostly arrive in order, and leave from the front. */
+/**
+ * A map that can return its first values in the order of keys. It is fast if most keys arrive in order and are deleted
+ * from the front.
+ */
 export class SortedRows<V> extends Map<string, V> {
   #keys: string[] = [];
-  /** All keys in front of this index are deleted. */
+  /** All keys before this index are deleted. */
   #head = 0;
 
   override set(key: string, value: V): this {
@@ -50,7 +53,7 @@ export class SortedRows<V> extends Map<string, V> {
     return super.set(key, value);
   }
 
-  /** The key stays in `#keys` until it reaches the front. */
+  /** A deleted key stays in `#keys` until no undeleted key is in front of it. */
   override delete(key: string): boolean {
     const was = super.delete(key);
     while (this.#head < this.#keys.length && !this.has(this.#keys[this.#head] as string)) this.#head += 1;

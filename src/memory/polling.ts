@@ -1,13 +1,16 @@
-/** When a function receives the ready messages of a queue: soon, or once there are enough for one run. */
+/**
+ * Decides when a function receives the ready messages of a queue: soon, or when there are enough messages for one
+ * invocation.
+ */
 import type { Millis } from '../domain/ids.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import type { Habits } from '../virtual/habits.ts';
 
 /** The queue that is polled. */
 interface Polled<Message> {
-  /** How many messages are ready. */
+  /** The number of ready messages. */
   ready(): number;
-  /** How many runs of the function have messages in hand. */
+  /** The number of invocations that have messages in hand. */
   inHand(): number;
   take(): readonly Message[];
   deliver(taken: readonly Message[]): void;
@@ -15,7 +18,7 @@ interface Polled<Message> {
 
 interface Gathering {
   readonly batchSize: number;
-  /** How long the first message waits for others while there are fewer than `batchSize`, in ms. @default 0 */
+  /** How long the first message waits for others while fewer than `batchSize` messages are ready, in ms. @default 0 */
   readonly window?: Millis;
 }
 
@@ -26,7 +29,9 @@ export class Polling<Message> {
   readonly #window: Millis;
   readonly #queue: Polled<Message>;
   #isUnderWay = false;
-  /** When the waiting messages are delivered, however few they are; undefined if none waits. */
+  /**
+   * When the waiting messages are delivered, even if there are only a few. Undefined if there are no waiting messages.
+   */
   #handOnAt: Millis | undefined;
 
   constructor(chaos: Chaos, habits: Habits, { batchSize, window = 0 }: Gathering, queue: Polled<Message>) {
@@ -50,7 +55,7 @@ export class Polling<Message> {
     });
   }
 
-  /** The first ready message waits for others until the window ends. */
+  /** Makes the first ready message wait for other messages until the window ends. */
   #gather(): void {
     const { scheduler } = this.#chaos;
     if (this.#handOnAt !== undefined) return;
@@ -72,8 +77,8 @@ export class Polling<Message> {
       return;
     }
     const least = this.#window > 0 ? this.#batchSize : 1;
-    // First deliver the messages whose window has ended, however few. Then deliver only full batches, or any if there
-    // is no window.
+    // First deliver the messages whose window has ended, even if there are only a few. Then deliver only full batches,
+    // or batches of any size if there is no window.
     for (let from = 1; queue.ready() >= from && pollers.mayTake(queue.inHand()); from = least) {
       const taken = queue.take();
       if (taken.length > 0) queue.deliver(taken);

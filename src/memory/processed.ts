@@ -16,7 +16,7 @@ export const memoryProcessed = (tables: Tables, gate: Gate): ProcessedKeys => ({
       );
     }),
   remember: async (target, processed, at, keep) => {
-    // The adapter stores a long key as its digest, so keys have no limit here.
+    // The adapter stores a long key as a hash, so keys have no limit here.
     const rows = tables.processed.get(target) ?? limited(new Map(), Number.POSITIVE_INFINITY);
     tables.processed.set(target, rows);
     await rowByRow(

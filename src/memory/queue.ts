@@ -24,21 +24,21 @@ export interface QueuedMessage {
   readonly body: string;
   readonly revivals: number;
   readonly sentAt: Millis;
-  /** When the first message was sent, if this one is a redrive of it. */
+  /** When the message was first sent, before any redrive. */
   readonly firstSentAt: Millis;
   receives: number;
   deleted: boolean;
-  /** The message of which this is a copy. */
+  /** The message of which this message is a copy. */
   readonly copyOf?: QueuedMessage;
 }
 
 /** Options of a message that is sent. */
 interface Sending {
-  /** How often it was redriven. @default 0 */
+  /** How often the message has been redriven. @default 0 */
   readonly revivals?: number;
-  /** When the first message was sent. @default - now */
+  /** When the message was first sent, before any redrive. @default - now */
   readonly firstSentAt?: Millis;
-  /** By how many ms this message is slower than others. @default 0 */
+  /** Additional time that this message takes to arrive, in ms. @default 0 */
   readonly late?: Millis;
 }
 
@@ -46,11 +46,13 @@ export interface QueueOptions {
   readonly name: string;
   readonly visibility: Millis;
   readonly maxReceives: number;
-  /** The most messages for one run of the function. */
+  /** The maximum number of messages for one invocation of the function. */
   readonly batchSize: number;
-  /** How long the first message waits for others while there are fewer than `batchSize`, in ms. @default 0 */
+  /** How long the first message waits for others while fewer than `batchSize` messages are ready, in ms. @default 0 */
   readonly window?: Millis;
-  /** Runs the function. Resolves to the messages that are done; never resolves if the function dies. */
+  /**
+   * Invokes the function. Resolves to the messages that the function has handled. Never resolves if the function dies.
+   */
   readonly consume: (messages: readonly QueuedMessage[]) => Promise<readonly QueuedMessage[]>;
 }
 
@@ -58,24 +60,24 @@ export class SimulatedQueue {
   readonly #chaos: Chaos;
   readonly #options: QueueOptions;
   readonly #habits: Habits;
-  /** All messages that were sent and not deleted, in any state, without copies. */
+  /** All messages that were sent and not deleted, in any state. Copies are not included. */
   readonly messages = new Set<QueuedMessage>();
   readonly deadLetters = new Set<QueuedMessage>();
   readonly #copies = new Set<QueuedMessage>();
   readonly #delayed = new Set<QueuedMessage>();
   readonly #ready = new Fifo<QueuedMessage>();
-  /** Messages whose visibility timeout was changed, with the receive to which the change applies. */
+  /** Messages whose visibility timeout was changed, each with the number of the receive to which the change applies. */
   readonly #putOff = new WeakMap<QueuedMessage, number>();
   readonly #polling: Polling<QueuedMessage>;
   #inHand = 0;
-  /** Whether messages were lost on which the promises depend. */
+  /** Whether the queue was purged, so that messages were lost on which the promises depend. */
   wasPurged = false;
   #sent = 0;
   /** Called with each message that is sent. */
   onSend: (message: QueuedMessage) => void = () => {};
   /** Called with each message that a function receives. */
   onReceive: (message: QueuedMessage) => void = () => {};
-  /** Called with each message that was lost because it was too old. */
+  /** Called with each message that was deleted because it was too old. */
   onLost: (message: QueuedMessage) => void = () => {};
   /** Called before a message is deleted. */
   onDelete: (message: QueuedMessage) => void = () => {};
@@ -112,7 +114,7 @@ export class SimulatedQueue {
     return id;
   }
 
-  /** Counts as SQS does: a message without a delay that arrives late counts as waiting. */
+  /** Counts messages as SQS does: a message that was sent without a delay and arrives late counts as waiting. */
   backlog(): Backlog {
     const live = [...this.messages].filter((message) => !this.deadLetters.has(message));
     const delayed = live.filter((message) => this.#delayed.has(message)).length;
@@ -141,7 +143,7 @@ export class SimulatedQueue {
     for (const place of [this.messages, this.#copies, this.deadLetters]) place.delete(message);
   }
 
-  /** A person purges the queue. All its messages are lost. */
+  /** Purges the queue, as a user may do. All its messages are lost. */
   purge(): void {
     for (const message of [...this.messages, ...this.#copies]) this.#forget(message);
     this.wasPurged = true;
@@ -149,8 +151,8 @@ export class SimulatedQueue {
   }
 
   /**
-   * Deletes messages and dead letters older than the retention period. The age of a dead letter counts from its first
-   * sending.
+   * Deletes messages and dead letters that are older than the retention period. The age of a dead letter counts from
+   * the time when the message was first sent.
    */
   loseOld(): void {
     for (const message of [...this.messages, ...this.#copies]) if (this.#isOld(message)) this.#lose(message);
@@ -238,12 +240,12 @@ export class SimulatedQueue {
   }
 
   /**
-   * Lets a message in hand come back after `delay` seconds, in place of the end of its visibility timeout. Returns
-   * false if the message was deleted, or received again since.
+   * Delivers a message in hand again after `delay` seconds, instead of at the end of its visibility timeout. Returns
+   * false if the message was deleted, or has been received again meanwhile.
    */
   putOff(message: QueuedMessage, receives: number, delay: number): boolean {
     if (message.deleted || message.receives !== receives) return false;
-    // Only the message itself comes back, since copies that came back would multiply.
+    // Only the message itself is delivered again. If copies were delivered again too, they would multiply.
     if (message.copyOf) {
       this.#forget(message);
       return true;
@@ -253,7 +255,10 @@ export class SimulatedQueue {
     return true;
   }
 
-  /** Whether the end of a visibility timeout still counts: the message was neither put off nor received again since. */
+  /**
+   * Whether a message becomes visible when the visibility timeout of this receive ends: the message was neither put off
+   * nor received again.
+   */
   #comesBack(message: QueuedMessage, receives: number): boolean {
     return message.receives === receives && this.#putOff.get(message) !== receives;
   }
@@ -268,7 +273,9 @@ export class SimulatedQueue {
     return new Set();
   }
 
-  /** Plans one event for the whole batch, and drops deleted messages from it, to save memory in long traces. */
+  /**
+   * Plans one event for the whole batch, to save memory in long traces. Deleted messages are removed from the batch.
+   */
   #hideTogether(taken: readonly QueuedMessage[]): Pick<Set<QueuedMessage>, 'delete'> {
     const hidden = new Map(taken.map((message) => [message, message.receives]));
     this.#chaos.scheduler.after(this.#options.visibility + this.#habits.hiddenLonger(), () => {

@@ -17,17 +17,17 @@ import { type Gate, through } from '../virtual/gate.ts';
 import type { QueuedMessage, SimulatedQueue } from './queue.ts';
 
 export type SimulatedQueues = Readonly<Record<WorkingQueue, SimulatedQueue>> & {
-  /** @default - callbacks arrive at once: no event waits, and none becomes a dead letter */
+  /** @default - callbacks arrive at once: no event waits, and no event becomes a dead letter */
   readonly callback?: SimulatedQueue;
 };
 
-/** The queue of given-up events. */
+/** The queue of events that were given up. */
 export class GivenUp {
   readonly letters: DeadLetter[] = [];
   readonly #now: () => Millis;
   #put = 0;
 
-  /** @param now when a message is sent. @default - every message is old */
+  /** @param now returns the time at which a message is sent. @default - every message is old */
   constructor(now: () => Millis = () => 0) {
     this.#now = now;
   }
@@ -47,7 +47,7 @@ export class GivenUp {
 
 /**
  * @param sentCallbacks receives each callback that is sent
- * @param givenUp the queue of given-up events
+ * @param givenUp the queue of events that were given up
  */
 export const memoryQueues = (
   queues: SimulatedQueues,

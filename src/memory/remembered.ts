@@ -2,12 +2,12 @@
 import type { Millis } from '../domain/ids.ts';
 
 /**
- * The most that an eventually consistent read is behind, in ms. DynamoDB is mostly behind by a fraction of a second,
- * and guarantees no limit.
+ * Maximum time by which an eventually consistent read is behind, in ms. DynamoDB is usually behind by a fraction of a
+ * second, and guarantees no limit.
  */
 export const MAX_LAG: Millis = 3_000;
 
-/** How far a read is behind, in ms. Each read calls it again. */
+/** Returns the time by which a read is behind, in ms. It is called again for each read. */
 export type Lag = () => Millis;
 
 export const upToDate: Lag = () => 0;
@@ -19,7 +19,10 @@ interface Change<K, V> {
   readonly before: V | undefined;
 }
 
-/** A map with its changes of the last {@link MAX_LAG}. Changes older than twice that are dropped at the next change. */
+/**
+ * A map that remembers its changes of the last {@link MAX_LAG}. Each change removes the remembered changes that are
+ * older than twice that time.
+ */
 export class Remembered<K, V> extends Map<K, V> {
   readonly #now: () => Millis;
   #changes: Change<K, V>[] = [];
@@ -39,7 +42,10 @@ export class Remembered<K, V> extends Map<K, V> {
     return super.delete(key);
   }
 
-  /** The rows as they were `lag` ms ago, at most {@link MAX_LAG}. The rows of a map never change in place. */
+  /**
+   * The rows as they were `lag` ms ago, where `lag` is at most {@link MAX_LAG}. Rows are replaced, never changed in
+   * place.
+   */
   before(lag: Millis): ReadonlyMap<K, V> {
     const moment = this.#now() - lag;
     const later = this.#changes.filter(({ at }) => at > moment);
@@ -61,14 +67,14 @@ export class Remembered<K, V> extends Map<K, V> {
 
   #remember(key: K): void {
     const at = this.#now();
-    // Filter only now and then, since each filter reads all changes.
+    // Remove old changes only from time to time, because each removal reads all changes.
     if (this.#changes.length > 0 && (this.#changes[0] as Change<K, V>).at < at - 2 * MAX_LAG)
       this.#changes = this.#changes.filter((change) => change.at >= at - MAX_LAG);
     this.#changes.push({ at, key, before: this.get(key) });
   }
 }
 
-/** The table as an eventually consistent read sees it. A table that does not remember shows its current rows. */
+/** The table as an eventually consistent read sees it. If the table does not remember its changes, its current rows. */
 export const behind = <K, V>(table: ReadonlyMap<K, V>, lag: Millis): ReadonlyMap<K, V> =>
   table instanceof Remembered ? table.before(lag) : table;
 

@@ -7,15 +7,15 @@ import { type Gate, through } from '../virtual/gate.ts';
 import { type Lag, upToDate } from './remembered.ts';
 import { type OwnedPage, pagesOf, putSlotPage, slotPageKey, type Tables } from './tables.ts';
 
-/** A page with the slot added, or unchanged if it has the slot already; undefined if the page is full. */
+/** A page with the slot added. Returns the page unchanged if it has the slot already, and undefined if it is full. */
 export const withSlot = (slots: readonly Slot[], slot: Slot, most: number): readonly Slot[] | undefined =>
   slots.includes(slot) || slots.length < most ? [...new Set([...slots, slot])] : undefined;
 
-/** A page without the slot; undefined if the page does not have it. */
+/** A page without the slot. Undefined if the page does not have the slot. */
 export const withoutSlot = (slots: readonly Slot[], slot: Slot): readonly Slot[] | undefined =>
   slots.includes(slot) ? slots.filter((each) => each !== slot) : undefined;
 
-/** Pages beyond the first one. */
+/** Pages of slots beyond the first page. */
 export const memorySlots = <Owner extends string>(
   of: OwnedPage['of'],
   tables: Tables,

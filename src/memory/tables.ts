@@ -1,4 +1,7 @@
-/** The tables in memory, and a watcher that is called with every write. Verification checks its invariants there. */
+/**
+ * The tables in memory, and a watcher that is called after every write. Verification checks its invariants in the
+ * watcher.
+ */
 import type { Batch } from '../domain/batches/batch.ts';
 import type { Lock } from '../domain/batches/lock.ts';
 import type { Waiting } from '../domain/batches/policy.ts';
@@ -26,24 +29,27 @@ export interface Watcher {
   lock?(target: Target, before: Lock, after: Lock): void;
   rowDeleted?(target: Target, row: Waiting): void;
   operation?(operation: OperationName, before: OperationState, after: OperationState): void;
-  /** A page of slots beyond the first one. */
+  /** Called when a page of slots beyond the first page changes. */
   slotPage?(page: OwnedPage, before: readonly Slot[]): void;
-  /** A Target entered or left the slot queue of this operation. */
+  /** Called when a Target enters or leaves the slot queue of this operation. */
   waitingTarget?(operation: OperationName): void;
   fanOut?(before: FanOut | undefined, after: FanOut): void;
   fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
 }
 
-/** When rows expire, in seconds since the epoch. Rows without a time to live are absent. */
+/** When rows expire, in seconds since the epoch. A row without a time to live has no entry. */
 interface Expiries {
   readonly tasks: Map<TaskId, number>;
   readonly batches: Map<BatchId, number>;
   readonly locks: Map<Target, number>;
 }
 
-/** A page of slots beyond the first one. */
+/** A page of slots beyond the first page. */
 export interface OwnedPage extends SlotPage {
-  /** Whether the owner is an operation or a Target, since both may have the same name. */
+  /**
+   * Whether the owner is an operation or a Target. The name alone does not show that, because an operation and a Target
+   * may have the same name.
+   */
   readonly of: 'operation' | 'target';
   readonly owner: string;
 }
@@ -52,44 +58,45 @@ export interface StoredPayload {
   readonly text: string;
   /** When the task of this payload was registered. */
   readonly createdAt: Millis;
-  /** The last run of the task that uses this payload. */
+  /** The number of the task's last run that uses this payload. */
   readonly run: number;
-  /** When the payload expires, in seconds since the epoch; undefined while it has no time to live. */
+  /** When the payload expires, in seconds since the epoch. Undefined while the payload has no time to live. */
   readonly expires?: number;
 }
 
 export interface Tables {
   readonly tasks: Map<TaskId, Task>;
-  /** By the task's id, or by the key of a payload row. */
+  /** Payloads, by the task's id or by the key of a payload row. */
   readonly payloads: Map<string, StoredPayload>;
   readonly waiting: Map<Target, Map<string, Waiting>>;
   readonly locks: Map<Target, Lock>;
   readonly batches: Map<BatchId, Batch>;
   readonly expiries: Expiries;
   readonly operations: Map<OperationName, OperationState>;
-  /** Pages of slots beyond the first one, by owner and number. */
+  /** Pages of slots beyond the first page, by owner and number. */
   readonly slotPages: Map<string, OwnedPage>;
   /** The keys of all pages that an owner has or had. */
   readonly slotPageKeys: Map<string, Set<string>>;
-  /** The slot queue of each operation, by place in the queue. */
+  /** The waiting Targets of each operation, by their place in the slot queue. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
   /** Inputs that were processed, by their keys. */
   readonly processed: Map<Target, Map<InputKey, Known & { readonly until: Millis }>>;
   readonly fanOuts: Map<FanOutId, FanOut>;
-  /** By fan-out, level and number. */
+  /** Nodes of fan-outs, by fan-out, level and number. */
   readonly fanOutNodes: Map<string, Node>;
-  /** By fan-out and token. */
+  /** Reservations of fan-outs, by fan-out and token. */
   readonly reservations: Map<string, Reservation>;
   /**
-   * Appends of deferred lists, by list and token. `first` is the number of the first job, once the append is published.
+   * Additions to deferred lists, by list and token. `first` is the number of the addition's first job, and is present
+   * only after the addition was published.
    */
   readonly listAppends: Map<string, Append>;
   readonly listSegments: Map<string, Range & { readonly id: ListId; readonly token: Token }>;
-  /** By list, token and index within the append. */
+  /** Jobs, by list, token and index within the addition. */
   readonly listJobs: Map<string, string>;
   readonly listTriggers: Map<string, Taken>;
   readonly listResults: Map<string, JobResult>;
-  /** Attempts to claim a candidate, including refused ones, since AWS charges for each. */
+  /** Number of attempts to claim a candidate. Refused attempts are included, because AWS charges for them. */
   claims: number;
   patrolMark: PatrolMark | undefined;
   watcher: Watcher;
@@ -99,8 +106,9 @@ export interface Tables {
 }
 
 /**
- * From this size on, a payload has a row of its own. It is small so that short schedules have both kinds. As in
- * DynamoDB the whole row counts, so two messages with the same payload may differ.
+ * A payload has a row of its own if the row with this payload is longer than this number of characters. The limit is
+ * low, so that short schedules have both kinds of rows. As in DynamoDB the whole row counts, so two messages with the
+ * same payload may differ.
  */
 const INLINE = 50;
 const isLarge = ({ payload, correlationId = '' }: NewTask): boolean => payload.length + correlationId.length > INLINE;
@@ -108,7 +116,7 @@ const isLarge = ({ payload, correlationId = '' }: NewTask): boolean => payload.l
 type NewTable = <K, V>() => Map<K, V>;
 
 /**
- * @param newTable creates a table; a {@link Remembered} one if reads may be behind
+ * @param newTable creates a table. If reads may be behind, this is a {@link Remembered} table
  * @param newRows creates the table of a Target's waiting rows
  */
 export const emptyTables = (
@@ -176,7 +184,10 @@ export const slotsIn = (tables: Tables, operation: OperationName): readonly Slot
   ...pagesOf(tables, 'operation', operation).flatMap(({ slots }) => slots),
 ];
 
-/** The pages of an owner beyond the first one. @param lag how many ms ago */
+/**
+ * The pages of an owner beyond the first page.
+ * @param lag how long ago the pages were current, in ms
+ */
 export const pagesOf = (
   { slotPages, slotPageKeys }: Tables,
   of: OwnedPage['of'],
@@ -185,7 +196,7 @@ export const pagesOf = (
 ): readonly OwnedPage[] =>
   [...(slotPageKeys.get(`${of} ${owner}`) ?? [])].flatMap((key) => rowBehind(slotPages, key, lag) ?? []);
 
-/** How many batches of a Target are in flight, if they are counted. */
+/** Number of batches of a Target in flight, if they are counted. */
 export const inFlightIn = (tables: Tables, target: Target): number =>
   pagesOf(tables, 'target', target).reduce(
     (sum, { slots }) => sum + slots.length,

@@ -68,7 +68,7 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
       ({ task }) => task.id,
       ({ task, as }) => settleOne(tables, task, as, { at, expires }),
     );
-    // The stored tasks after all these writes.
+    // Read the stored tasks after all of these writes.
     const settled = settlements.map(({ task: { id } }, index): Written | undefined => {
       const stored = tables.tasks.get(id);
       return stored && { isNew: written[index] === true, stored };
@@ -115,7 +115,7 @@ export const memoryTasks = (tables: Tables, gate: Gate, lag: Lag = upToDate): Ta
 
 const idOf = ({ id }: { readonly id: TaskId }): TaskId => id;
 
-/** The stored tasks among `ids`, in the given order. Each row lags by itself. */
+/** The stored tasks among `ids`, in the given order. Each row has a lag of its own. */
 const load = (tables: Tables, ids: readonly TaskId[], lag: Lag = upToDate): Loaded[] =>
   ids.flatMap((id): Loaded[] => {
     const task = rowBehind(tables.tasks, id, lag());
@@ -127,7 +127,7 @@ const load = (tables: Tables, ids: readonly TaskId[], lag: Lag = upToDate): Load
     return [payload === undefined ? { task } : { task, payload }];
   });
 
-/** As in the adapter, a task that cannot be stored does not prevent the storing of others. */
+/** As in the adapter, one task that cannot be stored does not prevent the storing of other tasks. */
 const insertStorable = async (
   tasks: readonly NewTask[],
   insert: (storable: readonly NewTask[]) => Promise<Written[]>,
@@ -153,7 +153,7 @@ const storePayload = (tables: Tables, payload: PayloadToStore): void => {
   if (!there || there.createdAt < createdAt) putPayload(tables, payload, { text, createdAt, run });
 };
 
-/** Keeps the payload for the next run. A payload row shows the last run that needs it. */
+/** Keeps the payload for the task's next run. A payload row has the number of the last run that needs it. */
 const keepPayload = (tables: Tables, task: Task): void => {
   const payload = tables.payloads.get(payloadKey(task));
   if (!payload || payload.run > task.run) return;
@@ -186,7 +186,7 @@ const redriveOne = (tables: Tables, { id, run }: Task, at: Millis): Written | un
   if (!task) return undefined;
   const isNew = task.state.status === 'failed' && task.run === run;
   if (!isNew) return { isNew: isRedriveOf(run, at, task), stored: task };
-  // The limit `startBy` applied only to the first run.
+  // Omit `startBy`, because this limit applies only to the first run.
   const { startBy: _, ...kept } = task;
   const stored: Task = { ...kept, run: run + 1, redrivenAt: at, state: { status: 'created' } };
   tables.expiries.tasks.delete(id);

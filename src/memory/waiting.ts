@@ -48,7 +48,7 @@ export const memoryWaiting = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
 export const rowsOf = (tables: Tables, target: Target, lag: Millis = 0): ReadonlyMap<string, Waiting> =>
   behind(tables.waiting.get(target) ?? new Map<string, Waiting>(), lag);
 
-/** The first waiting rows in the order of their entries. */
+/** The first waiting rows, ordered by `entry`. */
 export const firstRows = (rows: ReadonlyMap<string, Waiting>, limit: number): Waiting[] =>
   rows instanceof SortedRows
     ? rows.first(limit)

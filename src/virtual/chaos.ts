@@ -1,8 +1,8 @@
 /**
  * Decides which faults a schedule injects. A fault can occur only at a numbered point. Each process and each message
- * numbers its own points and draws from its own random stream, so a fault has a name (`group-4:2 duplicate`). Leaving one fault
- * out does not change the draws of other processes. This makes a schedule replay exactly, and lets the shrinker remove
- * faults.
+ * numbers its own points and draws from its own random stream, so each fault has a name (`group-4:2 duplicate`).
+ * Leaving one fault out does not change the draws of other processes. A schedule can therefore be replayed exactly, and
+ * the shrinker can remove single faults.
  */
 import type { Millis } from '../domain/ids.ts';
 import { timeForCall } from '../domain/timings.ts';
@@ -14,7 +14,10 @@ import type { Violation } from './violation.ts';
 /** Names a point at which a fault may occur: the process or message, the number of its point, and the kind of fault. */
 export type FaultPoint = `${string}:${number} ${FaultKind}`;
 
-/** For some time, calls fail whose names begin with one of `of`, e.g. all calls on one table, or some of its writes. */
+/**
+ * A time during which all calls fail whose names begin with one of the strings in `of`, e.g. all calls on one table, or
+ * some of its writes.
+ */
 export interface Outage {
   readonly from: Millis;
   readonly until: Millis;
@@ -24,9 +27,9 @@ export interface Outage {
 export interface ChaosOptions {
   readonly seed: number;
   readonly rates: FaultRates;
-  /** No fault occurs after this moment, so that the system must come to rest. */
+  /** No fault occurs after this moment, so that the system comes to rest. */
   readonly faultsEnd: Millis;
-  /** The faults to inject, in place of faults drawn by the rates. */
+  /** The faults to inject. The rates are then not used. */
   readonly script?: readonly FaultPoint[];
   readonly outages?: readonly Outage[];
   /** Whether no fault may occur at a moment. @default - faults may occur at any moment */
@@ -43,22 +46,22 @@ export class Chaos {
   readonly counts: FaultCounts = noFaultCounts();
   /** The injected faults, in order. */
   readonly happened: FaultPoint[] = [];
-  /** Runs of functions that died. `hindered` holds the runs in which a call failed. */
+  /** Invocations that died. */
   readonly died = new Set<string>();
-  /** Runs that the platform ended at the function's timeout. */
+  /** Invocations that the platform ended at the function's timeout. */
   readonly late = new Set<string>();
-  /** Runs that had no time left for a request. */
+  /** Invocations that had no time left for a request. `hindered` below has the invocations in which a call failed. */
   readonly outOfTime = new Set<string>();
   readonly hindered = new Set<string>();
-  /** Runs that failed to send a message. */
+  /** Invocations that failed to send a message. */
   readonly unsent = new Set<string>();
-  /** The messages that each run of the batch function received. */
+  /** The messages that each invocation of the batch function received. */
   readonly received = new Map<string, readonly string[]>();
-  /** Functions that were paused. A paused run may continue after the function's timeout. */
+  /** Names of functions that were paused. A paused invocation may continue after the function's timeout. */
   readonly paused = new Set<string>();
   /** Operations that are absent from the configuration for a while. */
   removed: ReadonlySet<string> = new Set();
-  /** Called with a step that failed although no fault was injected. */
+  /** Called with a violation if a step failed although no fault was injected. */
   onViolation: (violation: Violation) => void = (violation) => {
     throw violation;
   };
@@ -100,14 +103,14 @@ export class Chaos {
     return seeded(seedOf(this.#options.seed, name));
   }
 
-  /** Whether this fault occurs now, at the next point of `who`. */
+  /** Whether a fault of this kind occurs now, at the next point of `who`. */
   happens(kind: FaultKind, who: string): boolean {
     return this.fault(kind, who) !== undefined;
   }
 
   /**
-   * As {@link happens}, but returns a random stream to choose the details of the fault. Draws from it do not change any
-   * other stream.
+   * As {@link happens}, but returns a random stream from which the details of the fault are drawn. These draws change
+   * no other stream.
    */
   fault(kind: FaultKind, who: string): Random | undefined {
     let points = this.#points.get(who);

@@ -1,15 +1,17 @@
 /** The kinds of faults, their rates, and their counts. */
 import type { Millis } from '../domain/ids.ts';
 
-/** Probabilities per call on a port, unless stated otherwise. */
+/** Probabilities of faults, per call on a port unless stated otherwise. */
 export interface FaultRates {
-  /** The function dies before the call, between its effects or after them. */
+  /** The function dies before the call, between two effects of the call, or after the effects. */
   readonly crash: number;
   /** The function stands still for longer than a lease, and then continues. */
   readonly pause: number;
   /** The call fails without any effect. */
   readonly throttle: number;
-  /** Per effect of a call with several effects: the call fails there. The effects before it have happened. */
+  /**
+   * Per effect of a call with several effects: the call fails before this effect. The earlier effects have happened.
+   */
   readonly partial: number;
   /** The call fails after all its effects have happened. */
   readonly lostReply: number;
@@ -21,15 +23,20 @@ export interface FaultRates {
   readonly late: number;
   /** Per message handled: the message is not deleted. */
   readonly undeleted: number;
-  /** Per send: the sender's next call begins only when the message may have been handled already. */
+  /**
+   * Per message sent: the sender's next call begins only when another function may have handled the message already.
+   */
   readonly overtaken: number;
-  /** The client gives up on the request and may repeat it. Some seconds later the first request still takes effect. */
+  /** The client gives up on a request and may repeat it. The first request takes effect some seconds later. */
   readonly afterwards: number;
-  /** The request gets no answer, although it may take effect. The function aborts it at its time limit for requests. */
+  /** The request gets no answer, although it may take effect. The function aborts the request at its time limit. */
   readonly hang: number;
-  /** Per transaction: a concurrent request holds one of its rows. Nothing is written, and the adapter reports that. */
+  /**
+   * Per transaction: a concurrent request holds one of the transaction's rows. Nothing is written, and the adapter
+   * reports that.
+   */
   readonly conflict: number;
-  /** The largest deviation of a function's clock, in ms in both directions. */
+  /** The largest deviation of a function's clock from the real time, in ms. A clock may be ahead or behind. */
   readonly skew: Millis;
 }
 

@@ -1,4 +1,4 @@
-/** The gate of one run of a function. It injects the faults that chaos draws. */
+/** The gate of one invocation of a function. It injects the faults that chaos draws. */
 import type { Millis } from '../domain/ids.ts';
 import { AWS_CALL, AWS_TRY } from '../domain/timings.ts';
 import type { Chaos } from './chaos.ts';
@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 import { brief } from './trace.ts';
 import { Violation } from './violation.ts';
 
-/** One run of a function, with its clock and its deadline. */
+/** One invocation of a function, with its clock and its deadline. */
 export interface Process {
   readonly name: string;
   /** The name of the function. */
@@ -16,34 +16,34 @@ export interface Process {
   readonly random: Random;
   readonly clockOffset: Millis;
   readonly endsAt: Millis;
-  /** Whether the function's timeout no longer ends this run, because its sandbox was paused. */
+  /** Whether the function's timeout no longer ends this invocation, because its sandbox was paused. */
   outlivesTimeout: boolean;
 }
 
-/** The only call that no client repeats by itself. */
+/** The only call that is not repeated by its client. */
 export const DOWNSTREAM_CALL = 'downstream.call';
 
 /**
- * The time until a client gives up on a call during an outage, in ms: at once, after some refusals, or after no try got
- * an answer.
+ * Possible times after which a client gives up on a call during an outage, in ms: at once, after some refusals, or
+ * after all attempts have run out of time.
  */
 const UNTIL_GIVEN_UP: readonly Millis[] = [0, 0, 500, 7_000, 20_000];
 
-/** Upper bounds for the time from a client's giving up until the request takes effect, in ms. */
+/** Upper bounds for the time between a client's giving up on a request and the effect of that request, in ms. */
 const MOMENTS: readonly Millis[] = [100, 1_000, 10_000];
 
-/** Calls that the adapters make as a transaction. Each returns whether it was written. */
+/** Calls that the adapters make as transactions. Each call returns whether it was written. */
 const TRANSACTIONS = new Set(['fanOuts.reserve', 'lists.publish', 'lists.take']);
 
 /** Whether the call sends a message, which a function may receive before the sender's next write. */
 const isSend = (call: string): boolean => call.startsWith('queues.') || call === 'deadLetters.redrive';
 
-/** Never resolves, since a dead function makes no further call. */
+/** Never resolves, because a dead function makes no further call. */
 const death = (): Promise<never> => new Promise(() => {});
 
 /**
- * The effects of a call are parallel requests that fail independently, so any subset may happen, and not only the first
- * few. Fisher-Yates shuffle.
+ * A random order of effects, by Fisher-Yates shuffle. The effects of a call are parallel requests that fail
+ * independently. If the call fails, any subset of the effects may therefore have happened, not only the first ones.
  */
 const anyOrder = (count: number, random: Random): number[] => {
   const order = Array.from({ length: count }, (_, index) => index);
@@ -64,13 +64,16 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     return new InjectedFault(`${call}: ${why}`);
   };
 
-  /** A run that stood still may continue beyond its deadline, because its clock may have stood still too. */
+  /**
+   * The time that a call may take. An invocation that stood still may continue beyond its deadline, because its clock
+   * may have stood still too.
+   */
   const timeForCall = (): Millis =>
     process.outlivesTimeout ? AWS_CALL : chaos.timeForCall(process.endsAt - scheduler.now);
 
   const live = async (span: Millis): Promise<void> => {
     await scheduler.wait(span);
-    // The run may have died in a parallel request.
+    // The invocation may have died meanwhile, in a parallel request.
     if (chaos.died.has(name)) await death();
     const pause = chaos.fault('pause', name);
     if (pause) {
@@ -89,7 +92,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     }
   };
 
-  /** Lets the request take effect later. The caller has its answer by then, or is dead. */
+  /** Lets a request take effect later, when its caller has got an error or has died. */
   const happensLater = (call: string, effects: readonly (() => unknown)[], late: Random, delay: Millis): void =>
     scheduler.after(delay, () => {
       if (chaos.isDown(call)) return;
@@ -105,7 +108,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
       }
     });
 
-  /** A request that its client gives up on. @throws InjectedFault unless the client repeats it */
+  /**
+   * Lets the client give up on a request, if chaos says so.
+   * @throws InjectedFault unless the client repeats the request
+   */
   const giveUp = async (call: string, effects: readonly (() => unknown)[]): Promise<void> => {
     const late = call === DOWNSTREAM_CALL ? undefined : chaos.fault('afterwards', `${name} giving up`);
     if (!late) return;
@@ -115,7 +121,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     if (!asksAgain) throw fault(call, 'given up');
   };
 
-  /** @throws InjectedFault */
+  /**
+   * A request that gets no answer.
+   * @throws InjectedFault
+   */
   const hang = async (call: string, effects: readonly (() => unknown)[], hung: Random): Promise<never> => {
     const span = timeForCall();
     if (hung.chance(0.5)) happensLater(call, effects, hung, hung.int(0, Math.round(span)));
@@ -127,7 +136,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     await live(random.int(0, 20));
     if (hit('throttle')) throw fault(call, 'throttled');
     if (chaos.isDown(call)) {
-      // During an outage a client mostly retries, or waits for an answer.
+      // During an outage, most clients retry, or wait for an answer.
       await live(Math.min(random.pick(UNTIL_GIVEN_UP), timeForCall()));
       throw fault(call, 'down');
     }
@@ -148,8 +157,7 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
   return async (call, effects) => {
     if (call !== DOWNSTREAM_CALL) {
       if (timeForCall() <= 0) {
-        // The run is not marked as `unsent`: a function that ran out of time has no excuse for a message that it did
-        // not send.
+        // Do not mark the invocation as `unsent`: a lack of time is no excuse for a message that was not sent.
         for (const each of [chaos.outOfTime, chaos.hindered]) each.add(name);
         throw new InjectedFault(`${call}: no time left`);
       }
@@ -158,10 +166,10 @@ export const faultyGate = (chaos: Chaos, process: Process): Gate => {
     }
     await giveUp(call, effects);
     const first = await request(call, effects);
-    // AWS clients repeat a request without an answer. The downstream's client does not.
+    // AWS clients repeat a request that got no answer. The downstream's client does not.
     const answers = call !== DOWNSTREAM_CALL && hit('repeat') ? await request(call, effects) : first;
     if (hit('lostReply')) throw fault(call, 'reply lost');
-    // The delay is longer than a poll for the message and the read that follows it.
+    // This delay is longer than a poll for the message and the read that follows the poll.
     if (isSend(call)) await scheduler.wait(chaos.fault('overtaken', `${name} sending`)?.int(50, 1_000) ?? 0);
     return answers;
   };

@@ -1,10 +1,10 @@
 import { waves } from '../util/waves.ts';
 
 /**
- * Every call on a port in memory goes through a gate, which decides when the call happens and which fault it meets.
+ * Decides when a call on a port happens and which faults it meets. Every call on a port in memory goes through a gate.
  *
- * A call is a list of effects. The real ports send requests with many statements, which may happen at different
- * moments, and some may fail.
+ * A call is a list of effects, because a real port sends requests with many statements. These statements may happen at
+ * different moments, and some of them may fail.
  */
 export type Gate = <T>(call: string, effects: readonly (() => T)[]) => Promise<T[]>;
 
@@ -12,8 +12,8 @@ export type Gate = <T>(call: string, effects: readonly (() => T)[]) => Promise<T
 export const openGate: Gate = async (_, effects) => effects.map((effect) => effect());
 
 /**
- * Writes many rows, in the requests that the adapters send. A row that is named twice is written twice, in the given
- * order (src/util/waves.ts).
+ * Writes many rows, in requests of the size that the adapters use. A row that is named twice is written twice, in the
+ * given order (src/util/waves.ts).
  *
  * @returns the answers in the given order
  */
@@ -26,7 +26,7 @@ export const rowByRow = async <T, A>(
 ): Promise<A[]> => {
   const answers: A[] = [];
   const parts = waves([...all.entries()], ([, each]) => rowOf(each));
-  // A call without rows still goes through the gate, since its function may die in it.
+  // A call without rows still goes through the gate, because its function may die in it.
   for (const part of parts.length > 0 ? parts : [[]]) {
     const written = await gate(
       call,

@@ -4,24 +4,25 @@ import { MINUTE } from '../domain/timings.ts';
 import type { Chaos } from './chaos.ts';
 
 export interface Habits {
-  /** By how many ms a message exceeds its delay. */
+  /** The time between the end of a message's delay and its arrival, in ms. */
   overdue(id: string): Millis;
-  /** How long a message that was sent without a delay is under way, in ms. */
+  /** The time that a message sent without a delay takes to arrive, in ms. */
   late(id: string): Millis;
-  /** How long it takes until a poller polls for ready messages, in ms. */
+  /** The time until a poller polls for ready messages, in ms. */
   untilPoll(): Millis;
   /** How many messages one poll returns, from 1 to `most`. */
   atOnce(most: number): number;
   /** The index of the next message to deliver, among `ready` messages. */
   nextOf(ready: number): number;
   /**
-   * The time after which a received message is delivered again, in ms; undefined if it is not. @param isCopy whether
-   * this delivery is a repetition already
+   * The time after which a received message is delivered a second time, in ms. Undefined if there is no second
+   * delivery.
+   * @param isCopy whether this delivery is a repetition already
    */
   again(id: string, isCopy: boolean): Millis | undefined;
-  /** By how many ms a message stays hidden beyond its visibility timeout. */
+  /** The time for which a message stays hidden after the end of its visibility timeout, in ms. */
   hiddenLonger(): Millis;
-  /** Whether a handled message is not deleted. */
+  /** Whether SQS keeps a handled message instead of deleting it. */
   keeps(id: string): boolean;
   /** @default - as many pollers as there are ready messages */
   readonly pollers?: Pollers;
@@ -29,15 +30,15 @@ export interface Habits {
 
 /** The pollers of a queue, for simulations in which their number matters. */
 export interface Pollers {
-  /** Whether a poller takes another batch while `inHand` batches are in hand. */
+  /** Whether a poller takes another batch while functions have `inHand` batches in hand. */
   mayTake(inHand: number): boolean;
-  /** Called for each batch that was handled, with the time that it took. */
+  /** Called for each batch that was handled, with the time that handling took. */
   handled(took: Millis, messages: number): void;
 }
 
 /**
- * A queue with every fault that SQS allows. A delay is exceeded by up to a second. A message without a delay is
- * sometimes minutes late.
+ * A queue with every fault that SQS allows. A message may arrive up to a second after its delay. A message without a
+ * delay sometimes arrives minutes late.
  */
 export const anyHabits = (chaos: Chaos, queue: string): Habits => {
   const random = chaos.chanceOf(`${queue} queue`);
@@ -53,7 +54,10 @@ export const anyHabits = (chaos: Chaos, queue: string): Habits => {
   };
 };
 
-/** A queue without faults: each message arrives exactly when due, in order, once, and as many as fit into a poll. */
+/**
+ * A queue without faults: each message arrives exactly when due, in order and once, and each poll returns as many
+ * messages as fit.
+ */
 export const bestHabits: Habits = {
   overdue: () => 0,
   late: () => 0,

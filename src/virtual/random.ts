@@ -27,7 +27,7 @@ export const seeded = (seed: number): Random => {
   };
 };
 
-/** The seed of one of many streams, from the seed of all and the stream's name (FNV-1a, 32 bits). */
+/** Derives the seed of one stream from the common seed and the stream's name (FNV-1a, 32 bits). */
 export const seedOf = (seed: number, name: string): number => {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let index = 0; index < name.length; index += 1)

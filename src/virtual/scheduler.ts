@@ -17,8 +17,7 @@ interface Planned {
 }
 
 /**
- * Resolves when everything that an event started has settled: a tick requested in a microtask comes after all
- * microtasks.
+ * Resolves when all work that an event started has settled: a tick requested in a microtask comes after all microtasks.
  */
 export const settled = (): Promise<void> => new Promise((resolve) => nextTick(resolve));
 
@@ -55,12 +54,12 @@ export class Scheduler {
   }
 
   /**
-   * Runs events until `done`, until no event is planned, or until `limit` has passed. Returns whether `done` was
-   * reached.
+   * Runs events until `done` returns true, until no event is planned, or until `limit` ms have passed. Returns whether
+   * `done` returned true.
    */
   async run(done: () => boolean, limit: Millis): Promise<boolean> {
-    // Continue in a microtask. Outside of one, e.g. where a message of another thread begins a schedule, a tick comes
-    // before all microtasks. Work that one event started would then overlap with the next event.
+    // Continue in a microtask. Outside of a microtask, e.g. if a message of another thread begins a schedule, a tick
+    // comes before all microtasks. Work that one event started would then overlap with the next event.
     await Promise.resolve();
     while (!done()) {
       const { next } = this;
@@ -70,12 +69,12 @@ export class Scheduler {
     return true;
   }
 
-  /** When the next event is planned; undefined if none is. */
+  /** The time of the next planned event. Undefined if no event is planned. */
   get next(): Millis | undefined {
     return this.#heap[0]?.at;
   }
 
-  /** Runs the next event with everything that it starts. */
+  /** Runs the next event, and all work that it starts. */
   async step(): Promise<void> {
     const next = this.#take();
     if (!next) return;
@@ -84,7 +83,7 @@ export class Scheduler {
     await settled();
   }
 
-  /** Moves the clock forward through a time without planned events. */
+  /** Moves the clock forward to a moment. No event may be planned before that moment. */
   skipTo(moment: Millis): void {
     if (this.next !== undefined && this.next < moment) throw new Error('an event is planned before that moment');
     this.#now = Math.max(this.#now, moment);

@@ -1,27 +1,30 @@
 /** The trace of a schedule: a short line for each event. */
 import type { Millis } from '../domain/ids.ts';
 
-/** When every schedule begins. Times in a trace count from here. */
+/** The virtual time at which every schedule begins. A trace shows its times relative to this moment. */
 export const START: Millis = Date.UTC(2026, 0, 1);
 
 const DAY: Millis = 24 * 3_600_000;
 
-/** A moment or a duration, in seconds. */
+/** Prints a duration, in seconds. */
 export const seconds = (span: Millis): string => (span / 1_000).toFixed(3);
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-/** Polls of empty queues make up most of a trace and carry no information. */
+/** Whether a line shows a poll of an empty queue. Such lines make up most of a trace and carry no information. */
 const isIdle = (line: string): boolean => line.endsWith('deadLetters.receive → []');
 
-/** A schedule's trace for people, without idle polls and with long lines cut. */
+/** A trace for readers: without polls of empty queues, and with long lines cut. */
 export const readable = (trace: readonly string[]): string =>
   trace
     .filter((line) => !isIdle(line))
     .map((line) => cut(line, 240))
     .join('\n');
 
-/** A value in a line of the trace: moments as seconds from the start, names unquoted, long texts cut. */
+/**
+ * Prints a value for a line of the trace. Moments become seconds since {@link START}, long texts are cut, and names
+ * have no quotation marks.
+ */
 export const brief = (value: unknown): string => {
   if (value === undefined || value === null) return '-';
   if (typeof value === 'number')

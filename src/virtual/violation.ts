@@ -1,4 +1,4 @@
-/** Thrown by a judge that finds a promise broken. */
+/** The error with which a judge reports a broken promise. */
 export class Violation extends Error {
   override readonly name = 'Violation';
   readonly promise: string;
@@ -11,7 +11,10 @@ export class Violation extends Error {
   }
 }
 
-/** @throws Violation with the promise and its subject, unless the promise holds. */
+/**
+ * Checks a promise.
+ * @throws Violation with the promise and its subject if the promise does not hold
+ */
 export const demand = (holds: boolean, promise: string, subject: unknown): void => {
   if (!holds) throw new Violation(promise, subject);
 };
