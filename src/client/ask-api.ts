@@ -1,4 +1,7 @@
-/** Calls the HTTP API. Repeats a request whose answer was lost, or that the API could not serve at the moment. */
+/**
+ * Calls the HTTP API. Repeats a request if its answer was lost, or if the API could not process the request at the
+ * moment.
+ */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../aws/signed-request.ts';
 import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask.ts';
@@ -15,23 +18,19 @@ export interface ApiOptions {
   /** @default - the global `fetch` */
   readonly fetch?: typeof fetch;
   /**
-   * AWS region of the API.
-   * @default - the region in the function URL's host name, otherwise the environment's
+   * AWS region of the API. @default - the region in the function URL's host name; without it, the environment's region
    */
   readonly region?: string;
-  /**
-   * Credentials that sign the requests.
-   * @default - the environment's, as the AWS SDK finds them
-   */
+  /** Credentials that sign the requests. @default - the environment's credentials, as the AWS SDK finds them */
   readonly credentials?: NonNullable<SQSClientConfig['credentials']>;
 }
 
 /**
- * Attempts for each call, and the limits of the pauses between them, in milliseconds. The limit doubles after each
- * attempt; each pause is a random part of it.
+ * Number of attempts for each call, and the shortest and longest limit of the pauses between them, in milliseconds. The
+ * limit doubles after each attempt. Each pause is a random part of the limit.
  */
 const [TRIES, FIRST_PAUSE, LONGEST_PAUSE] = [7, 100, 5_000];
-/** Longest wait for one answer, in milliseconds. The API's function has 20 s. */
+/** Longest time to wait for one answer, in milliseconds. The API's function may run for 20 s. */
 const TIMEOUT = 30_000;
 
 /** Waits for `pause` milliseconds, or until the signal aborts. */
@@ -63,7 +62,7 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
     const init =
       text === undefined ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } };
     for (let tries = 1; ; tries += 1) {
-      // A signature is valid for some minutes only, so each attempt gets its own.
+      // Sign each attempt anew, because a signature is valid for a few minutes only.
       const request = sign ? await sign(`${url}${path}`, init) : { address: `${url}${path}`, init };
       try {
         return await askOnce(send, request.address, request.init);
@@ -81,7 +80,7 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
 const addressOf = (api: string): URL => {
   const base = URL.canParse(api) ? new URL(api) : undefined;
   const isFit = base && (base.protocol === 'https:' || (base.protocol === 'http:' && isHere(base)));
-  // The message leaves the address out, because the address may contain a password.
+  // The error message does not show the address, because the address may contain a password.
   if (!isFit || `${base.username}${base.password}${base.search}${base.hash}` !== '')
     throw new TypeError(
       'api must be an https URL such as https://….lambda-url.eu-central-1.on.aws/v1, or an http URL on this machine, without user, password, query and fragment',
@@ -91,7 +90,10 @@ const addressOf = (api: string): URL => {
 
 const isHere = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-/** Takes region and credentials from an SDK client, which also renews the credentials and brings the hash function. */
+/**
+ * Creates the function that signs requests. An SDK client provides the region and the credentials, which it renews, and
+ * the hash function.
+ */
 const signerFor = ({ hostname }: URL, { region, credentials }: Pick<ApiOptions, 'region' | 'credentials'>) => {
   const [, ofHost] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname) ?? [];
   const there = region ?? ofHost;

@@ -1,6 +1,6 @@
 /**
- * How clients call the HTTP API: its answers and its errors. The functions that carry the requests are passed in, so
- * this file is pure.
+ * How clients call the HTTP API, and how they read its answers and errors. The function that sends the requests is
+ * passed in, so this file is pure.
  */
 
 import { isObject, parseJson } from '../util/json-text.ts';
@@ -12,7 +12,7 @@ interface HowToAsk {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** After the signal aborts, a request that got no answer is not repeated. A request in flight is still awaited. */
   readonly signal?: AbortSignal;
-  /** Id, token or claimId of the call, which the client may have generated. The error ApiUnavailable carries it. */
+  /** Id, token or claimId of the call, which the client may have generated. The error ApiUnavailable contains it. */
   readonly name?: string;
 }
 
@@ -37,14 +37,14 @@ export class ApiRefused extends Error {
 }
 
 /**
- * Each attempt of a call failed: the API sent no answer, or 429 or 5xx. The API may still have done the call, so repeat
- * it with the same id or token.
+ * All attempts of a call failed: the API sent no answer, or answered 429 or 5xx. The API may still have done the call,
+ * so repeat the call with the same id or token.
  */
 export class ApiUnavailable extends Error {
   override readonly name = 'ApiUnavailable';
   /** HTTP status of the last answer: 429 or 5xx. Undefined if the last attempt got no answer. */
   readonly status: number | undefined;
-  /** Id, token or claimId of the call, also if the client generated it. Pass it when you repeat the call. */
+  /** Id, token or claimId of the call, even if the client generated it. Pass it when you repeat the call. */
   readonly idOrToken: string | undefined;
   constructor(origin: string, tries: number, cause: unknown, idOrToken?: string) {
     const named = idOrToken === undefined ? '' : ` (${JSON.stringify(idOrToken)})`;
@@ -59,7 +59,7 @@ export class ApiUnavailable extends Error {
 export class Busy extends Error {
   override readonly name = 'Busy';
   readonly status: number;
-  /** Pause that the answer asks for (`Retry-After`), in milliseconds. 0 if it asks for none. */
+  /** Pause that the answer asks for (`Retry-After`), in milliseconds. 0 if the answer asks for no pause. */
   readonly pause: number;
   constructor(status: number, detail: string, pause: number) {
     super(`the API answered ${status} (${detail})`);
@@ -69,7 +69,7 @@ export class Busy extends Error {
 }
 
 /**
- * The JSON of an answer.
+ * Reads the JSON of an answer.
  * @throws ApiRefused
  * @throws Busy if a later attempt may succeed
  */
@@ -88,7 +88,7 @@ export const readApiAnswer = async (response: Response): Promise<unknown> => {
   throw new ApiRefused(response.status, `${response.status}: ${said}`, (errors ?? []) as readonly Problem[]);
 };
 
-/** The pause in `Retry-After`, in milliseconds. 0 if the header is absent or not a whole number of seconds. */
+/** Reads the pause in `Retry-After`, in milliseconds. 0 if the header is absent or not a whole number of seconds. */
 const pauseIn = (header: string | null): number => (/^\d{1,4}$/.test(header ?? '') ? Number(header) * 1_000 : 0);
 
 /**

@@ -28,25 +28,21 @@ export type { HandledJob } from './claim-work.ts';
 
 /** Options of {@link claimLoop}. */
 export interface ClaimLoopOptions {
-  /** Most jobs per claim: 1 to 1,000. */
+  /** Maximum number of jobs per claim: 1 to 1,000. */
   readonly count: number;
   /**
    * Lease of a claim, in seconds: 1 to 43,200. The loop renews the lease in time while it works on the claim's jobs. If
    * the worker crashes, the jobs return to the pool when the lease ends.
    */
   readonly leaseSeconds: number;
-  /**
-   * Most jobs of one claim that the handler processes at the same time: 1 to 1,000.
-   * @default 1
-   */
+  /** Maximum number of jobs of one claim that the handler processes at the same time: 1 to 1,000. @default 1 */
   readonly concurrency?: number;
   /**
-   * Most claims that the loop processes at the same time: 1 to 64. A list has at most 64 claims, of all workers
-   * together.
-   * @default 1
+   * Maximum number of claims that the loop processes at the same time: 1 to 64. A list has at most 64 claims, those of
+   * other workers included. @default 1
    */
   readonly claimers?: number;
-  /** Stops the loop. Jobs that are not done are released. */
+  /** When this signal aborts, the loop stops and releases the jobs that are not done. */
   readonly signal?: AbortSignal;
   /**
    * Prefix of the claim ids: 1 to 32 characters of A-Z a-z 0-9 _ @ -.
@@ -55,15 +51,18 @@ export interface ClaimLoopOptions {
   readonly claimIdPrefix?: string;
 }
 
-/** What the loop did, and why it ended. `drained`: the list is sealed, and none of its jobs is available or leased. */
+/**
+ * Result of a loop: what it did, and why it ended. `drained`: the list is sealed, and none of its jobs is available or
+ * leased.
+ */
 export interface LoopEnd extends Worked {
   readonly ended: 'complete' | 'cancelled' | 'drained' | 'aborted';
   readonly claims: number;
 }
 
 /**
- * Limits of the pauses while there are no jobs, in milliseconds. The limit doubles each time; a pause lasts at least
- * half of it.
+ * Shortest and longest limit of the pauses while there are no jobs, in milliseconds. The limit doubles after each
+ * pause. A pause lasts at least half of the limit.
  */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 10_000];
 
@@ -104,7 +103,10 @@ export const claimLoop = async <Payload extends object>(
   return { ended, claims: claims.length, ...sumOf(claims) };
 };
 
-/** @throws RangeError */
+/**
+ * Checks the options.
+ * @throws RangeError
+ */
 const checked = (options: ClaimLoopOptions): ClaimLoopOptions => {
   const { count, leaseSeconds, concurrency = 1, claimers = 1, claimIdPrefix = 'worker' } = options;
   const wholes = { count: [count, 1_000], leaseSeconds: [leaseSeconds, 43_200], concurrency: [concurrency, 1_000] };
@@ -134,8 +136,8 @@ const claimer = async <Payload extends object>(
     const answer = await ask(list, { count, leaseSeconds, claimId, signal: stop });
     if (typeof answer === 'object') claims.push(await workOff(answer, since, work));
     else if (answer !== 'nothing' && answer !== 'busy') return answer;
-    // After 'busy' the claimId stays: an earlier answer, which was lost, may have granted it jobs. After 'nothing' it
-    // has none.
+    // Keep the claimId after 'busy': an earlier answer, which was lost, may have granted jobs to this claimId. After
+    // 'nothing' the claimId has no jobs.
     if (answer !== 'busy') wanted = next();
     if (typeof answer === 'object') pause = FIRST_PAUSE;
     else {
@@ -147,8 +149,8 @@ const claimer = async <Payload extends object>(
 };
 
 /**
- * Claims jobs. Returns `nothing` if jobs may come later, `busy` if the API could not say, otherwise why no jobs will
- * come.
+ * Claims jobs. Returns `nothing` if jobs may come later, and `busy` if the API gave no definite answer. Otherwise
+ * returns why no jobs will come.
  */
 const ask = async <Payload extends object>(
   list: DeferredList<Payload>,
@@ -161,7 +163,8 @@ const ask = async <Payload extends object>(
     return answer.status === 'sealed' ? await whetherDrained(list) : 'nothing';
   } catch (cause) {
     if (wanted.signal?.aborted && cause === wanted.signal.reason) return 'aborted';
-    // Too many workers claim at once, or the request exceeds a limit of the API. A later claim can succeed.
+    // Too many workers make claims at the same time, or the request exceeds a limit of the API. A later claim can
+    // succeed.
     if (cause instanceof ApiUnavailable && (cause.status === 503 || cause.status === 429)) return 'busy';
     if (cause instanceof ApiRefused && cause.status === 409 && (await list.get()).status === 'cancelled')
       return 'cancelled';
@@ -169,7 +172,10 @@ const ask = async <Payload extends object>(
   }
 };
 
-/** For a sealed list: if no job is available and none is leased, no job comes back. */
+/**
+ * Whether no job of a list can be claimed any more: the list is sealed, and none of its jobs is available or leased. No
+ * job then returns to the pool.
+ */
 const whetherDrained = async <Payload extends object>(
   list: DeferredList<Payload>,
 ): Promise<'nothing' | LoopEnd['ended']> => {

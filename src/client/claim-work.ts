@@ -24,17 +24,17 @@ import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
 import type { DoneJob } from './list-calls.ts';
 import type { Claim, ClaimedJob } from './list-client.ts';
 
-/** Time in which results are gathered for one call, in milliseconds. */
+/** Time for which results are collected before they are sent in one call, in milliseconds. */
 const MOMENT = 50;
 
 interface Gatherer<T> {
   add(one: T): void;
-  /** No more results come: send the remaining ones now. */
+  /** Sends the remaining results now, because no more results will come. */
   close(): Promise<void>;
 }
 
 /**
- * Gathers values that come within a moment and sends them together, one part after the other.
+ * Collects values for a moment and sends them together. It sends one group of values at a time.
  * @param send must not reject
  */
 const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => {
@@ -60,12 +60,12 @@ const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => 
   };
 };
 
-/** Longest error code and message that the API takes, in bytes. */
+/** Maximum lengths of an error code and of an error message that the API accepts, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
 /**
- * Thrown by a handler if the job itself has failed. The job is then done, and no worker gets it again. Any other error
- * stops the loop and releases the job.
+ * A handler throws this error if the job itself has failed. The job is then done, and no worker gets it again. Any
+ * other error stops the loop and releases the job.
  */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
@@ -83,35 +83,38 @@ export class JobFailed extends Error {
   }
 }
 
-/** A job as the handler gets it. */
+/** A job as the handler receives it. */
 export interface HandledJob<Payload extends object> extends ClaimedJob<Payload> {
   /**
-   * Aborts if the loop stops, or if another worker may have the job. Work that the handler does after that may be done
-   * twice.
+   * Aborts if the loop stops, or if another worker may have the job. Work that the handler does after the abort may be
+   * done twice.
    */
   readonly signal: AbortSignal;
 }
 
-/** Outcomes of the jobs of one claim, or of all claims. */
+/** How many jobs of one claim, or of all claims, had which outcome. */
 export interface Worked {
   readonly succeeded: number;
   readonly failed: number;
-  /** Released: other workers get them. */
+  /** Number of released jobs. Other workers can claim them. */
   readonly released: number;
-  /** Another worker has them, or gets them when the lease ends; or their report got no answer. */
+  /**
+   * Number of lost jobs. Another worker has the job, or can claim it when the lease ends; or the report of the job's
+   * result got no answer.
+   */
   readonly lost: number;
 }
 
 export interface Work<Payload extends object> {
-  /** Its return value is the job's result. It throws JobFailed for a job that has failed. */
+  /** Processes a job. Its return value is the job's result. It throws JobFailed if the job has failed. */
   readonly handler: (job: HandledJob<Payload>) => unknown;
   readonly concurrency: number;
   readonly leaseSeconds: number;
-  /** Aborts if the loop stops. */
+  /** Aborts when the loop stops. */
   readonly stop: AbortSignal;
   /** Stops the loop with this error. */
   readonly onBroken: (cause: unknown) => void;
-  /** Called if the list is sealed and all of its jobs are done. */
+  /** Called when the list is sealed and all of its jobs are done. */
   readonly onComplete: () => void;
 }
 
@@ -154,7 +157,7 @@ const handOut = async <Payload extends object>(
         done(succeeded(job.token, await handler({ ...job, signal })));
       } catch (cause) {
         if (cause instanceof JobFailed) done(failed(job.token, cause));
-        // After the signal, a handler may stop by throwing.
+        // A handler may stop by throwing an error after the signal has aborted. Such an error does not stop the loop.
         else if (!signal.aborted) onBroken(cause);
       }
     }
@@ -175,19 +178,22 @@ const succeeded = (token: number, result: unknown): DoneJob => {
 const failed = (token: number, { code, message }: JobFailed): DoneJob => ({
   token,
   status: 'failed',
-  // The API refuses an empty message.
+  // The API refuses an empty message, so send the code instead.
   error: { code, message: shortened(message) || code },
 });
 
 const shortened = (text: string): string => {
   const bytes = Buffer.from(text.toWellFormed());
-  // Also remove the rest of a character that was cut in two.
+  // If the cut went through a character, remove the rest of that character too.
   return bytes.length <= MESSAGE_MAX_BYTES
     ? bytes.toString()
     : bytes.toString('utf8', 0, MESSAGE_MAX_BYTES).replace(/\ufffd+$/, '');
 };
 
-/** Reports finished jobs. Repeats the call while no answer comes and the lease holds. Returns whether the API confirmed it. */
+/**
+ * Reports finished jobs. Repeats the call until the API answers or the lease ends. Returns whether the API confirmed
+ * the report.
+ */
 const report = async <Payload extends object>(
   claim: Claim<Payload>,
   lease: KeptLease,
@@ -209,7 +215,10 @@ const report = async <Payload extends object>(
   return false;
 };
 
-/** Returns whether the jobs were released. If no answer comes, they return to the pool when the lease ends. */
+/**
+ * Releases jobs. Returns whether the API confirmed it. Without an answer, the jobs return to the pool when the lease
+ * ends.
+ */
 const giveBack = async <Payload extends object>(
   claim: Claim<Payload>,
   lease: KeptLease,

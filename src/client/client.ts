@@ -31,12 +31,12 @@ export interface ClientOptions {
 }
 
 /**
- * Generated ids sort in the order in which they were made, even within a millisecond. Tasks then wait in the order in
- * which they were sent.
+ * Ids that are generated in sequence also sort in that sequence, even within a millisecond. Tasks therefore wait in the
+ * order in which they were sent.
  */
 const newId = monotonicFactory();
 
-/** Number of tasks that are held in memory, and reported, at a time. */
+/** Maximum number of tasks that are held in memory, and the number of tasks after which progress is reported. */
 const SLICE = 500;
 
 /** Creates a client that sends tasks to the register queue. It sends no request itself. */

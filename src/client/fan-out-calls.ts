@@ -1,4 +1,7 @@
-/** Work on fan-outs that takes several API calls: items are added and acked in parts, and none twice. */
+/**
+ * Operations on fan-outs that need several API calls. Items are added and acked in parts, and no item is added or acked
+ * twice.
+ */
 
 import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
@@ -8,16 +11,19 @@ import { groupBy } from '../util/group-by.ts';
 import { reasonOf } from '../util/problems.ts';
 import { ApiUnavailable, type Ask } from './ask.ts';
 
-/** Items that one call adds: a hundred groups, which take the API about a second. */
+/** Number of items that one call adds: a hundred groups, for which the API needs about a second. */
 const ADDED_AT_ONCE = 45_000;
 
-/** Each call's token is this token with the number of the call appended; the API takes 64 characters. */
+/**
+ * Maximum length of a caller's token. Each call uses this token with the number of the call appended, and the API
+ * accepts 64 characters.
+ */
 const TOKEN_MAX = 48;
 export const TOKEN_OF_CALLS_RULE = `well-formed text of 1 to ${TOKEN_MAX} characters`;
 export const isTokenOfCalls = (token: string): boolean =>
   token !== '' && token.length <= TOKEN_MAX && token.isWellFormed();
 
-/** A group that was added. Its items are `fanOut:id:0` to `fanOut:id:(count-1)`. */
+/** A group of items that was added. Its items have the ids `fanOut:id:0` to `fanOut:id:(count-1)`. */
 export interface AddedGroup {
   readonly id: number;
   readonly count: number;
@@ -27,9 +33,9 @@ export interface AddedGroup {
 export const pathOf = (fanOut: string): string => `/fan-outs/${encodeURIComponent(fanOut)}`;
 
 /**
- * Adds items, {@link ADDED_AT_ONCE} per call. Each call is made only when the consumer asks for its groups.
+ * Adds items, {@link ADDED_AT_ONCE} per call. The next call is made only when the consumer reads its groups.
  *
- * @param token the calls' tokens are derived from it
+ * @param token the tokens of the calls are derived from it
  */
 export async function* addInCalls(
   ask: Ask,
@@ -44,7 +50,7 @@ export async function* addInCalls(
   }
 }
 
-/** The ids of items, group by group. */
+/** Generates the ids of the items, group by group. */
 export async function* itemsOf(fanOut: string, added: AsyncIterable<readonly AddedGroup[]>): AsyncGenerator<string> {
   for await (const groups of added)
     for (const { id: group, count } of groups)
@@ -54,7 +60,7 @@ export async function* itemsOf(fanOut: string, added: AsyncIterable<readonly Add
 /** A finished item: its id if the item succeeded, otherwise its id and outcome. */
 export type DoneItem = string | { readonly item: string; readonly outcome?: ItemOutcome };
 
-/** The result of acks, as far as the API's answers show it. */
+/** The result of acks, according to the API's answers. */
 export interface Acked {
   /** The fan-outs of the items. `complete` is true once a fan-out is sealed and all of its items are done. */
   readonly fanOuts: readonly { readonly id: string; readonly complete: boolean; readonly userKey?: string }[];
@@ -62,7 +68,10 @@ export interface Acked {
   readonly unknown: readonly string[];
 }
 
-/** A value that is not the id of an item. Nothing was sent of its part (some thousands of items). */
+/**
+ * A value that is not the id of an item. No ack was sent for the items that were read together with this value (up to
+ * 10,000).
+ */
 export class MalformedItem extends Error {
   override readonly name = 'MalformedItem';
   /** The value that was given as an id. */
@@ -75,15 +84,16 @@ export class MalformedItem extends Error {
   }
 }
 
-/** Items that are held in memory, so that items of one group can be acked together. */
+/** Number of items that are held in memory, so that items of one group can be acked together. */
 const HELD = 10_000;
-/** Items per call, and calls at the same time. */
+/** Number of items per call, and number of calls at the same time. */
 const [CALL, CALLS_AT_ONCE] = [1_000, 4];
 
 /**
  * Acking failed part-way: some items were acked, and others may not have been. `cause` has the reason: ApiUnavailable,
- * ApiRefused, MalformedItem, or an error of the iterable that gave the items. When it is thrown, no call is in flight
- * and the iterable is closed. To continue, ack `left` and the items after the first `read`.
+ * ApiRefused, MalformedItem, or an error of the iterable that provided the items. When this error is thrown, no call is
+ * in flight and the iterable is closed. To continue, ack the items in `left`, and all items of the iterable after the
+ * first `read` items.
  *
  * ```ts
  * await fanOuts.ack([...error.left, ...items.slice(error.read)]);
@@ -91,9 +101,9 @@ const [CALL, CALLS_AT_ONCE] = [1_000, 4];
  */
 export class NotAllAcked extends Error {
   override readonly name = 'NotAllAcked';
-  /** The result of the acks that the API answered. */
+  /** The result of the acks that the API confirmed. */
   readonly acked: Acked;
-  /** Items that were read and may not be acked: at most 10,000. */
+  /** Items that were read but possibly not acked: at most 10,000. */
   readonly left: readonly DoneItem[];
   /** Number of items that were read from the iterable. */
   readonly read: number;
@@ -112,7 +122,7 @@ export class NotAllAcked extends Error {
  * Acks items. Items of one group are acked together.
  *
  * @param onProgress is called with the number of items acked so far
- * @throws NotAllAcked; or the cause itself if no item can have been acked
+ * @throws NotAllAcked; or the cause alone if no item can have been acked
  */
 export const ackInCalls = async (
   ask: Ask,
@@ -139,7 +149,8 @@ export const ackInCalls = async (
       const { item, outcome = 'succeeded' } = typeof each === 'string' ? { item: each } : each;
       if (!parseItemId(item)) throw new MalformedItem(item);
       read += 1;
-      // Of two outcomes of an item the first one counts, also if both are in flight at once.
+      // If an item is given twice, its first outcome counts. Send only this outcome, because two acks in flight could
+      // arrive in any order.
       if (!held.has(item as ItemId)) held.set(item as ItemId, outcome);
       if (held.size >= HELD) await flush();
     }
@@ -155,7 +166,10 @@ type Done = readonly [ItemId, ItemOutcome];
 
 const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? item : { item, outcome });
 
-/** Calls filled with items that are written together. A group's part that is spread over two calls costs two writes. */
+/**
+ * Distributes items to calls. Items that are written together are in the same call, because two calls would cost two
+ * writes.
+ */
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
   for (const group of groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())

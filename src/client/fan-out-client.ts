@@ -1,4 +1,4 @@
-/** The client for fan-outs. A function that is passed in carries its requests. */
+/** The client for fan-outs. The function that sends its requests is passed in. */
 import type { FailFast } from '../domain/fan-outs/fan-out.ts';
 import { type Ask, notAllAdded } from './ask.ts';
 import {
@@ -16,15 +16,18 @@ import {
 /** A fan-out to open. */
 export interface FanOutToOpen {
   /**
-   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same fan-out exists already, it is opened
-   * again.
+   * Id of the fan-out: 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same fan-out exists
+   * already, that fan-out is opened again.
    */
   readonly id?: string;
-  /** The caller's own key for the fan-out: shown with it, and part of its callback. 1 to 256 bytes. */
+  /**
+   * The caller's own key for the fan-out: 1 to 256 bytes. The API shows it with the fan-out, and the callback contains
+   * it.
+   */
   readonly userKey?: string;
   /**
-   * The configured destination that gets the callback when the fan-out completes.
-   * @default - the configuration's, if it has one
+   * The configured destination that gets the callback when the fan-out completes. @default - the destination that the
+   * configuration names, if any
    */
   readonly callback?: string;
   /**
@@ -47,17 +50,17 @@ export interface AddOptions {
 export interface OpenFanOut {
   readonly id: string;
   /**
-   * Adds items and returns their ids, in order. Acks of items in one group are cheap together, so give ids that follow
-   * each other to consecutive tasks. Items are added 45,000 at a time, when the loop over the ids gets there. A loop
-   * that is left early has added all items of its current 45,000, and each of them must be acked.
+   * Adds items and returns their ids, in order. Acks of items in one group are cheap together, so give consecutive ids
+   * to consecutive tasks. Items are added 45,000 at a time, each time when the loop over the ids needs more ids. If you
+   * leave the loop early, all items of the current 45,000 have been added, and each of them must be acked.
    *
    * @param count number of items, from 1
-   * @throws RangeError for an invalid count or token; ApiRefused (409 once the fan-out is sealed); NotAllAdded once an
+   * @throws RangeError for an invalid count or token; ApiRefused (409 after the fan-out was sealed); NotAllAdded if an
    * item may have been added. NotAllAdded has the token; the same addition with that token returns the same items.
    */
   add(count: number, options?: AddOptions): AsyncIterable<string>;
   /**
-   * Seals the fan-out: no more items can be added. A repeated seal does no harm.
+   * Seals the fan-out: no more items can be added. Sealing again does no harm.
    *
    * @returns whether the fan-out is complete already
    * @throws ApiRefused, ApiUnavailable
@@ -79,25 +82,26 @@ export interface FanOutClient {
    */
   openFanOut(fields?: FanOutToOpen): Promise<OpenFanOut>;
   /**
-   * A fan-out that was opened before, for example by another process. This sends no request, so it does not check that
-   * the fan-out exists.
+   * Returns a fan-out that was opened before, for example by another process. Sends no request, so it does not check
+   * that the fan-out exists.
    */
   fanOut(id: string): OpenFanOut;
   /**
-   * Acks finished items: any number, of any fan-outs, in any order, also repeatedly. Items of one group that are within
-   * 10,000 of each other are acked together.
+   * Acks finished items. The items may be any number, belong to several fan-outs, have any order, and be acked
+   * repeatedly. Items of one group that are at most 10,000 items apart are acked together.
    *
    * After the first failure no further call is made, and calls in flight are awaited.
    *
-   * @throws NotAllAcked once an item may have been acked; it has the items that are left. Before that: MalformedItem,
+   * @throws NotAllAcked if an item may have been acked; it has the items that are left. Otherwise MalformedItem,
    * ApiRefused, ApiUnavailable, or an error of the iterable. Any item can be acked again.
    */
   ack(items: Iterable<DoneItem> | AsyncIterable<DoneItem>, options?: AckOptions): Promise<Acked>;
 }
 
 /**
- * A client whose requests `ask` carries.
- * @param newId generates ids and tokens that the caller leaves out
+ * Creates a client for fan-outs.
+ * @param ask sends the requests
+ * @param newId generates ids and tokens that the caller omits
  */
 export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
   const fanOut = (id: string): OpenFanOut => ({
@@ -111,7 +115,7 @@ export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
     seal: async () => (await ask(`${pathOf(id)}/seal`, {})) as { complete: boolean },
   });
   return {
-    // The client generates the id, so that the call can be repeated if its answer is lost.
+    // The client generates the id, so that it can repeat the call if the answer is lost.
     openFanOut: async ({ id = newId(), ...fields } = {}) => {
       await ask('/fan-outs', { id, ...fields }, { name: id });
       return fanOut(id);
@@ -122,7 +126,7 @@ export const fanOutsBy = (ask: Ask, newId: () => string): FanOutClient => {
 };
 
 /**
- * Passes on what the calls add; an error brings the token.
+ * Yields the items that the calls add. An error contains the token.
  * @throws NotAllAdded
  */
 async function* orSayToken(

@@ -1,7 +1,10 @@
 /** A lease that is renewed after each third of its span, until it is stopped or lost. */
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 
-/** Why a lease is lost: the API said that another worker has the jobs, or no renewal was answered before its end. */
+/**
+ * Why a lease is lost. `refused`: the API answered that another worker has the jobs. `expired`: the lease ended before
+ * the API answered a renewal.
+ */
 type Loss = 'refused' | 'expired';
 
 export interface KeptLease {
@@ -13,7 +16,7 @@ export interface KeptLease {
   stop(): Promise<void>;
 }
 
-/** Whether the API says that the claim has ended, or that another worker has its jobs. */
+/** Whether an error of the API says that the claim has ended, or that another worker has its jobs. */
 export const isRefusedClaim = (cause: unknown): boolean =>
   cause instanceof ApiRefused && (cause.status === 409 || cause.status === 404);
 
@@ -22,24 +25,25 @@ interface LeaseOptions {
   /** Span of the lease, in milliseconds. */
   readonly span: number;
   /**
-   * Time before the first request for the claim, by `performance.now()`. An answer that was lost may have granted the
-   * claim.
+   * Time before the first request for the claim, by `performance.now()`. Even an answer that was lost may have granted
+   * the claim.
    */
   readonly since: number;
-  /** Called with an error that makes further renewals pointless. */
+  /** Called with an error after which further renewals are pointless. */
   readonly onBroken: (cause: unknown) => void;
 }
 
 /**
- * Keeps a lease. Renews it at once if a third of its span has passed already. The end is computed on this machine's
- * clock, from before the claim or renewal was requested. Other workers therefore get the jobs no earlier than that.
+ * Renews a lease until it is stopped or lost. Renews it at once if a third of its span has passed already. The end of
+ * the lease is computed on this machine's clock from the time before each request, so other workers get the jobs no
+ * earlier than that.
  */
 export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions): Promise<KeptLease> => {
   const [lost, over] = [new AbortController(), new AbortController()];
   let loss: Loss | undefined;
   let end: NodeJS.Timeout | undefined;
   const lose = (why: Loss): void => {
-    // 'refused' is certain, so 'expired' does not replace it.
+    // Keep the reason 'refused' instead of a later 'expired', because 'refused' is certain.
     if (loss !== 'refused') loss = why;
     lost.abort();
     clearTimeout(end);
@@ -56,7 +60,7 @@ export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions):
     } catch (cause) {
       if (over.signal.aborted) return;
       if (isRefusedClaim(cause)) lose('refused');
-      // If no answer came, the lease is renewed again after the next third.
+      // If the API did not answer, the loop renews the lease again after the next third of its span.
       else if (!(cause instanceof ApiUnavailable)) onBroken(cause);
     }
   };

@@ -1,5 +1,6 @@
 /**
- * Work on deferred lists that takes several API calls: jobs are added in parts, none twice, and are read page by page.
+ * Operations on deferred lists that need several API calls. Jobs are added in parts, without adding a job twice, and
+ * are read page by page.
  */
 
 import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
@@ -21,20 +22,20 @@ export interface ListView {
   /** Jobs that a worker has claimed and not completed. */
   readonly leased: number;
   /**
-   * Jobs that have become tasks and are not done. This count and the next two are absent if more than about two million
-   * jobs are not done.
+   * Jobs that have become tasks and are not done. `started` and the two counts after it are absent if more than about
+   * two million jobs are not done.
    */
   readonly started?: number;
   readonly done?: number;
   readonly succeeded?: number;
   readonly failed: number;
-  /** More jobs may have failed: there are too many to count. */
+  /** More jobs may have failed than the counts show, because there are too many to count. */
   readonly countsAreAtLeast?: boolean;
   readonly createdAt: string;
   readonly endedAt?: string;
 }
 
-/** A deleted list, with its state before the deletion. The counts are absent if it had been deleted before. */
+/** A deleted list, with its state before the deletion. The counts are absent if the list had been deleted before. */
 export type DeletedList = Pick<ListView, 'id' | 'total' | 'createdAt'> &
   Partial<Omit<ListView, 'status'>> & { readonly status: 'deleted' };
 
@@ -50,17 +51,17 @@ export interface ListedJob {
 }
 
 /**
- * Most jobs and most bytes of one call that adds or completes jobs. Bytes count as Lambda counts them: the body is a
- * JSON string in its event, so each quote counts twice.
+ * Maximum number of jobs, and of bytes, of one call that adds or completes jobs. Bytes count as Lambda counts them: the
+ * body is a JSON string inside Lambda's event, so each quotation mark counts twice.
  */
 const AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 4_000_000;
-/** A call with this many bytes is full, because the largest payload might not fit any more. */
+/** A call with this number of bytes takes no more jobs, because the largest payload might no longer fit. */
 const FULL_BYTES = BYTES_AT_ONCE - 2 * PAYLOAD_MAX_BYTES - 1_000;
 
 /**
- * Splits jobs into parts, one per call. A part ends because of its own jobs, never because of the next one. If a job is
- * corrected or left out, the parts before it, and so their tokens, stay the same.
+ * Splits jobs into parts, one part per call. Where a part ends depends only on its own jobs, not on the next job. If a
+ * job is corrected or left out, the parts before it and their tokens therefore stay the same.
  */
 export async function* inCalls<Part extends { readonly text: string }>(
   jobs: Iterable<Part> | AsyncIterable<Part>,
@@ -87,7 +88,7 @@ export interface AddedJobs {
 }
 
 /**
- * Adds the jobs of one call, either all of them or none.
+ * Adds the jobs of one call. Either all of these jobs are added, or none.
  *
  * @param payloads JSON texts, which are sent unchanged
  * @param n the number of the call
@@ -104,7 +105,7 @@ export const addCall = async (
   return (await ask(`${listPath(list)}/jobs`, body)) as AddedJobs;
 };
 
-/** All jobs from a token on, page by page. */
+/** Reads all jobs from a token on, page by page. */
 export async function* jobsFrom(ask: Ask, list: string, from: number, limit = 500): AsyncGenerator<ListedJob> {
   let next: number | undefined = from;
   while (next !== undefined) {
@@ -131,7 +132,7 @@ export interface DoneJob {
 /**
  * Completes jobs of a claim. Returns whether the list is complete, according to the answer to the last part.
  *
- * @param jobs if undefined, all jobs of the claim, as succeeded
+ * @param jobs if undefined, all jobs of the claim are completed as succeeded
  */
 export const completeCalls = async (
   ask: Ask,

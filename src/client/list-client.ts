@@ -1,4 +1,4 @@
-/** The client for deferred lists. A function that is passed in carries its requests. */
+/** The client for deferred lists. The function that sends its requests is passed in. */
 
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../domain/tasks/task.ts';
@@ -18,10 +18,10 @@ import {
   listPath,
 } from './list-calls.ts';
 
-/** A job that the API would refuse. Nothing of its call was sent. */
+/** A job that the API would refuse. No job of the same call was sent. */
 export class UnsendableJob extends Error {
   override readonly name = 'UnsendableJob';
-  /** Position of the job among those given, from 0. */
+  /** Position of the job in the jobs that the caller gave, from 0. */
   readonly index: number;
   constructor(index: number, reason: string) {
     super(`job ${index}: ${reason}`);
@@ -30,7 +30,7 @@ export class UnsendableJob extends Error {
 }
 
 /**
- * The payloads as JSON texts.
+ * Generates the payloads as JSON texts.
  * @throws UnsendableJob
  */
 async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
@@ -49,19 +49,19 @@ async function* jobTexts(payloads: Iterable<object> | AsyncIterable<object>) {
 /** A list to create. */
 export interface ListToCreate {
   /**
-   * 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same list exists already, it is opened
-   * again.
+   * Id of the list: 1 to 64 characters of A-Z a-z 0-9 . _ @ -. Generated if absent. If the same list exists already,
+   * that list is opened again.
    */
   readonly id?: string;
   /**
-   * The operation whose tasks the jobs become when they are triggered. Without an operation, workers claim the jobs.
+   * The operation of the tasks that jobs become when they are triggered. Without an operation, workers claim the jobs.
    */
   readonly operation?: string;
-  /** A name for people: shown with the list, and part of its callback. 1 to 64 bytes. */
+  /** A name for people: 1 to 64 bytes. The API shows it with the list, and the callback contains it. */
   readonly name?: string;
   /**
-   * The configured destination that gets the callback when the list ends.
-   * @default - the configuration's, if it has one
+   * The configured destination that gets the callback when the list ends. @default - the destination that the
+   * configuration names, if any
    */
   readonly callback?: string;
 }
@@ -69,8 +69,8 @@ export interface ListToCreate {
 /** Options of {@link DeferredList.add}. */
 export interface AddJobsOptions {
   /**
-   * Token of the addition: 1 to 48 characters. A repeated addition of the same jobs with the same token, for example
-   * after a crash, adds none twice. Generated if absent.
+   * Token of the addition: 1 to 48 characters. If the same jobs are added again with the same token, for example after
+   * a crash, no job is added twice. Generated if absent.
    */
   readonly token?: string;
   /** Called with the number of jobs added so far. */
@@ -88,13 +88,13 @@ export interface TriggerOptions {
 
 /** Options of {@link DeferredList.claim}. */
 export interface ClaimOptions {
-  /** Most jobs of the claim: 1 to 1,000. */
+  /** Maximum number of jobs of the claim: 1 to 1,000. */
   readonly count: number;
   /** Lease of the claim, in seconds: 1 to 43,200. */
   readonly leaseSeconds: number;
   /** Id of the claim. A repeated claim with the same id returns the same jobs. Generated if absent. */
   readonly claimId?: string;
-  /** After it aborts, a request that got no answer is not repeated. */
+  /** After the signal aborts, a request that got no answer is not repeated. */
   readonly signal?: AbortSignal;
 }
 
@@ -105,8 +105,8 @@ export interface ClaimedJob<Payload extends object> {
 }
 
 /**
- * Claimed jobs, which no other worker gets until `expiresAt`. Its calls are refused with 409 once the claim has lost
- * the jobs.
+ * Claimed jobs. No other worker gets them until `expiresAt`. After another worker has got the jobs, the API refuses the
+ * calls of this claim with 409.
  */
 export interface Claim<Payload extends object> {
   readonly kind: 'claimed';
@@ -128,7 +128,10 @@ export interface Claim<Payload extends object> {
   release(): Promise<{ readonly released: number }>;
 }
 
-/** No job can be claimed now. The list's status and the number of leased jobs show whether there can be jobs later. */
+/**
+ * No job can be claimed now. The list's status and the number of leased jobs show whether jobs may become available
+ * later.
+ */
 export interface NothingToClaim {
   readonly kind: 'none';
   readonly status: ListView['status'];
@@ -144,19 +147,20 @@ export interface DeferredList<Payload extends object> {
    * Adds any number of jobs, in calls of up to 1,000 jobs or 4 MB. The jobs of one call are added all at once.
    *
    * @returns the jobs that each call added
-   * @throws NotAllAdded once a job may have been added; it has the token with which the same addition continues. Before
-   * that: UnsendableJob, ApiRefused, or an error of the iterable; RangeError for an invalid token
+   * @throws NotAllAdded if a job may have been added; it has the token with which the same addition continues.
+   * Otherwise UnsendableJob, ApiRefused, or an error of the iterable; RangeError for an invalid token
    */
   add(jobs: Iterable<Payload> | AsyncIterable<Payload>, options?: AddJobsOptions): Promise<readonly AddedJobs[]>;
   /** Reads the list's state and counts. */
   get(): Promise<ListView>;
   /**
-   * The jobs with their outcomes, in order.
+   * Reads the jobs with their outcomes, in order.
    * @param from token of the first job to read
    */
   jobs(from?: number): AsyncIterable<ListedJob>;
   /**
-   * Seals the list: no more jobs can be added, and the list completes with its last job. A repeated call does no harm.
+   * Seals the list: no more jobs can be added, and the list completes when its last job is done. Sealing again does no
+   * harm.
    */
   seal(): Promise<ListView>;
   /** Cancels the list: waiting jobs never start, and running jobs finish. A repeated call does no harm. */
@@ -164,8 +168,8 @@ export interface DeferredList<Payload extends object> {
   /** Deletes the list and everything stored for it, without a callback. A repeated call does no harm. */
   delete(): Promise<DeletedList>;
   /**
-   * Makes tasks of the list's operation from jobs: `count` jobs, or `percent` of all jobs of the list. If fewer jobs
-   * are left, it takes those.
+   * Turns jobs into tasks of the list's operation: `count` jobs, or `percent` of all jobs of the list. If fewer jobs
+   * are waiting, all waiting jobs become tasks.
    *
    * @returns the number of jobs triggered, and the number left
    */
@@ -185,18 +189,19 @@ export interface ListClient {
    */
   createList<Payload extends object = Record<string, unknown>>(fields?: ListToCreate): Promise<DeferredList<Payload>>;
   /**
-   * A list that was created before, for example by another process. This sends no request, so it does not check that
+   * Returns a list that was created before, for example by another process. Sends no request, so it does not check that
    * the list exists.
    */
   list<Payload extends object = Record<string, unknown>>(id: string): DeferredList<Payload>;
 }
 
 /**
- * A client whose requests `ask` carries.
- * @param newId generates ids and tokens that the caller leaves out
+ * Creates a client for deferred lists.
+ * @param ask sends the requests
+ * @param newId generates ids and tokens that the caller omits
  */
 export const listsBy = (ask: Ask, newId: () => string): ListClient => ({
-  // The client generates the id, so that the call can be repeated if its answer is lost.
+  // The client generates the id, so that it can repeat the call if the answer is lost.
   createList: async ({ id = newId(), ...fields } = {}) => {
     await ask('/lists', { id, ...fields }, { name: id });
     return deferredList(ask, newId, id);
@@ -240,7 +245,10 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
   };
 };
 
-/** @throws RangeError */
+/**
+ * Checks a token.
+ * @throws RangeError
+ */
 const checkToken = (token: string): void => {
   if (!isTokenOfCalls(token)) throw new RangeError(`a token must be ${TOKEN_OF_CALLS_RULE}`);
 };

@@ -35,8 +35,8 @@ export { UnsendableJob } from './list-client.ts';
 const newId = monotonicFactory();
 
 /**
- * Creates a client for deferred lists. It attempts each call up to seven times if no answer comes, or 429 or 5xx.
- * Repeated calls do nothing twice.
+ * Creates a client for deferred lists. It makes up to seven attempts for each call if the API does not answer, or
+ * answers 429 or 5xx. Repeated calls have no further effect.
  *
  * @throws TypeError if `api` is not a valid address of the API
  */

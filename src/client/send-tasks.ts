@@ -1,4 +1,4 @@
-/** The producer's client. A function that is passed in carries its messages. */
+/** The producer's client. The function that sends its messages is passed in. */
 
 import type { Sending } from '../domain/register/sending.ts';
 import { reasonOf } from '../util/problems.ts';
@@ -28,13 +28,17 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
   override readonly name = 'NotAllSent';
   /** Ids of the tasks that are in the register queue, in the order given. */
   readonly sent: readonly string[];
-  /** Ids of the tasks whose request was refused or got no answer. The register queue may have them all the same. */
+  /**
+   * Ids of the tasks whose request was refused or got no answer. The register queue may have these tasks nevertheless.
+   */
   readonly failed: readonly string[];
-  /** Ids of the tasks for which no request was made. The register queue has none of them. */
+  /** Ids of the tasks for which no request was made. The register queue has none of these tasks. */
   readonly unsent: readonly string[];
-  /** The tasks of `failed` and `unsent` with their ids, in the order given: at most 500. */
+  /** The tasks of `failed` and `unsent` with their ids, in the order given: at most 500 tasks. */
   readonly left: readonly Task[];
-  /** Number of tasks that were read: the sum of `sent`, `failed` and `unsent`. The other tasks have no ids yet. */
+  /**
+   * Number of tasks that were read: the sum of `sent`, `failed` and `unsent`. The tasks after these have no ids yet.
+   */
   readonly read: number;
   constructor(tasks: Pick<NotAllSent<Task>, 'sent' | 'failed' | 'unsent' | 'left'>, cause: unknown) {
     const { sent, failed, unsent, left } = tasks;
@@ -55,10 +59,12 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
 export type Carry = (messages: readonly RegisterMessage[]) => Promise<Sending>;
 
 /**
- * A client whose messages `carry` sends.
+ * Creates a producer's client.
  *
+ * @param carry sends the messages
  * @param newId generates the ids of tasks that have none
- * @param atOnce number of tasks that are held in memory, and reported, at a time
+ * @param atOnce maximum number of tasks that are held in memory, and the number of tasks after which progress is
+ * reported
  */
 export const clientBy = <Known extends Operations>(
   carry: Carry,
@@ -89,8 +95,8 @@ export const clientBy = <Known extends Operations>(
         slice.filter((_, index) => (outcomes[index]?.is ?? 'unsent') === what);
       const failed = is('failed').map(({ id }) => id);
       sent.push(...is('sent').map(({ id }) => id));
-      // Nothing can have been sent. An array can be sent again as it was given. Tasks that were read from another
-      // iterable may be gone, so the error has to carry them.
+      // Nothing can have been sent. The caller can send an array again as it was given. Tasks that were read from
+      // another iterable may be gone, so the error must contain them.
       const isAsGiven = Array.isArray(tasks) || slice.length === 0;
       if (isAsGiven && sent.length === 0 && failed.length === 0) throw cause;
       const left = slice.filter((_, index) => outcomes[index]?.is !== 'sent');

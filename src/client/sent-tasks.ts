@@ -1,4 +1,4 @@
-/** The tasks that a producer's client takes, and the messages that it makes from them. */
+/** The tasks that a producer's client accepts, and the messages that it makes from them. */
 
 import type { Duration } from '../domain/config/duration.ts';
 import { taskId } from '../domain/ids.ts';
@@ -14,27 +14,31 @@ export type TaskToSend<Known extends Operations> = {
     readonly payload: Known[Operation];
     /** Id of the task. A second task with the same id is ignored as a duplicate. Generated if absent. */
     readonly id?: string;
-    /** Your own key for finding the task: shown with it. At most 128 characters. */
+    /** The caller's own key for finding the task: at most 128 characters. The API shows it with the task. */
     readonly correlationId?: string;
-    /** 0 to 9; 9 is the most urgent. Urgent tasks go into a batch first. */
+    /** Priority of the task: 0 to 9, where 9 is the most urgent. Urgent tasks go into a batch first. */
     readonly priority?: number;
-    /** Share of the task in its batch's weight (tokens, rows, euros): above 0; 1 if absent. */
+    /** Weight that the task adds to its batch's weight (tokens, rows, euros): above 0. @default 1 */
     readonly weight?: number;
     /**
-     * A newer waiting task of the same Target with the same key replaces this one, which then counts as succeeded. 1 to
-     * 128 characters.
+     * Key for replacing older tasks: 1 to 128 characters. If a newer waiting task of the same Target has the same key,
+     * it replaces this task, which then counts as succeeded.
      */
     readonly coalesceKey?: string;
     /**
      * Version of the state that the task carries: a whole number, such as a row's version or its time in milliseconds.
-     * `coalesceKey` and `merge` keep the task with the highest version; without versions, the task that was sent last.
+     * `coalesceKey` and `merge` keep the task with the highest version. Without versions, they keep the task that was
+     * sent last.
      */
     readonly version?: number;
-    /** Time from registration after which the task fails if no batch has it: `"1s"` to `"30d"`. */
+    /**
+     * Longest time from registration until a batch contains the task: `"1s"` to `"30d"`. After this time, a task that
+     * no batch contains fails.
+     */
     readonly expiresIn?: Duration;
     /** The configured destination that gets the task's callback, instead of the operation's. */
     readonly callback?: string;
-    /** Item of a fan-out (`fanOutId:groupId:index`). It is acked with the task's outcome when the task ends. */
+    /** Item of a fan-out (`fanOutId:groupId:index`). When the task ends, the item is acked with the task's outcome. */
     readonly fanOutItem?: string;
   };
 }[keyof Known & string];
@@ -60,11 +64,11 @@ export interface Client<Known extends Operations> {
    * before it is sent.
    *
    * After the first failure no further request is made and no further task is read; requests in flight are awaited.
-   * NotAllSent says which tasks were sent, and has the others with their ids. If you send those again, none is
-   * registered twice.
+   * NotAllSent says which tasks were sent, and contains the other tasks with their ids. If you send those other tasks
+   * again, none is registered twice.
    *
    * @returns the ids of the tasks, in order
-   * @throws NotAllSent once a task may have been sent. Before that: UnsendableTask, or an error of the iterable
+   * @throws NotAllSent if a task may have been sent. Otherwise UnsendableTask, or an error of the iterable
    */
   sendAll(
     tasks: Iterable<TaskToSend<Known>> | AsyncIterable<TaskToSend<Known>>,
@@ -72,10 +76,10 @@ export interface Client<Known extends Operations> {
   ): Promise<string[]>;
 }
 
-/** A task that would be refused. Nothing was sent for it. */
+/** A task that the register function would refuse. No message was sent for this task. */
 export class UnsendableTask extends Error {
   override readonly name = 'UnsendableTask';
-  /** Position of the task among those given, from 0. */
+  /** Position of the task in the tasks that the caller gave, from 0. */
   readonly index: number;
   constructor(index: number, reason: string) {
     super(`task ${index}: ${reason}`);
@@ -86,7 +90,10 @@ export class UnsendableTask extends Error {
 /** A task that has an id. */
 export type NamedTask<Known extends Operations> = TaskToSend<Known> & { readonly id: string };
 
-/** @param newId generates the id if the task has none */
+/**
+ * Gives a task an id.
+ * @param newId generates the id if the task has none
+ */
 export const named = <Known extends Operations>(task: TaskToSend<Known>, newId: () => string): NamedTask<Known> => ({
   ...task,
   id: task.id ?? newId(),
@@ -99,9 +106,9 @@ export interface RegisterMessage {
 }
 
 /**
- * The register message of a task.
+ * Creates the register message of a task.
  *
- * @param index position of the task among those given
+ * @param index position of the task in the tasks that the caller gave
  * @throws UnsendableTask
  */
 export const messageOf = <Known extends Operations>(task: NamedTask<Known>, index: number): RegisterMessage => {
