@@ -1,14 +1,14 @@
-/** An invented catalogue and its event, equal in every run. */
+/** An invented catalogue and the event that announces it. Both are the same in every run of the example. */
 
 export interface CatalogItem {
   readonly sku: string;
   readonly department: string;
   readonly name: string;
-  /** In cents. The index refuses items without a price. */
+  /** Price in cents. The index refuses items without a price. */
   readonly price?: number;
 }
 
-/** The event that asks to process a catalogue. */
+/** The event that asks the consumer to process a catalogue. */
 export interface ProcessCatalog {
   readonly type: 'ProcessCatalog';
   readonly id: string;
@@ -20,12 +20,15 @@ const [NOUNS, KINDS] = [
   ['lamp', 'chair', 'atlas', 'kettle', 'saw', 'drum', 'rope', 'bowl'],
   ['small', 'large', 'blue', 'folding', 'cast-iron', 'second-hand'],
 ];
-/** One in this number of items has no price. */
+/** One in every 2,500 items has no price. */
 const BROKEN = 2_500;
 
 export const isBroken = (n: number): boolean => n % BROKEN === BROKEN / 2;
 
-/** Items ordered by department, as in real catalogues. @param count number of items */
+/**
+ * Generates the items of a catalogue, ordered by department as in real catalogues.
+ * @param count number of items
+ */
 export function* catalog(count: number): Generator<CatalogItem> {
   for (let n = 0; n < count; n += 1)
     yield {

@@ -1,6 +1,9 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
-/** A search index receives catalogue items, up to 100 of one department per call. One event reports the end of the catalogue. */
+/**
+ * A search index receives catalogue items, up to 100 items of one department per call. One event reports that the whole
+ * catalogue is done.
+ */
 export default defineConfig({
   operations: {
     'index-item': {

@@ -24,7 +24,7 @@ const processCatalog = async ({ id, items }: ProcessCatalog): Promise<void> => {
   await fanOut.seal();
 };
 
-/** Neighbours in the catalogue get neighbouring fan-out items, so that one or two writes ack a batch. */
+/** Gives consecutive fan-out items to neighbours in the catalogue, so that one or two writes ack a batch. */
 async function* tasksOf(id: string, count: number, ids: AsyncIterable<string>): AsyncGenerator<TaskToSend<Operations>> {
   const items = catalog(count);
   let sent = 0;
@@ -36,7 +36,7 @@ async function* tasksOf(id: string, count: number, ids: AsyncIterable<string>): 
   }
 }
 
-/** Deletes the event only when its work is done, so that it returns after a crash. */
+/** Deletes the event only after it was processed. If the consumer crashes, the event is delivered again. */
 const consume = async (from: SQSClient, QueueUrl: string): Promise<void> => {
   for (;;) {
     const { Messages = [] } = await from.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));

@@ -44,7 +44,10 @@ const options = readOptions();
 const items = Number(options.items);
 if (!Number.isInteger(items) || items < 100 || items > 100_000) usage();
 
-/** The consumer is killed after this number of sent items, the index after this number of written ones. */
+/**
+ * The consumer is killed after it has sent this number of items, and the index after it has written this number of
+ * items.
+ */
 const dieAfter = options.calm
   ? { consumer: 'never', index: 'never' }
   : { consumer: String(Math.floor(items / 2)), index: String(Math.floor(items / 3) + 7) };
@@ -63,7 +66,7 @@ const start = (name: string, args: readonly string[]): ChildProcess => {
   return child;
 };
 
-/** Restarts the index when it dies. */
+/** Runs the index, and starts it again when it dies. */
 const runIndex = async (port: number, death: string): Promise<void> => {
   const child = start('index-service.ts', [String(port), indexFile, death]);
   child.once('exit', (_, signal) => {
@@ -107,7 +110,7 @@ const stack = await startStack({
 const { api, sqs: endpoint, queues } = stack.addresses;
 const { sqs } = localClients({ sqs: endpoint });
 
-/** In seconds. The event of a dead consumer returns after this time. */
+/** Visibility timeout in seconds. If a consumer dies, its event is delivered again after this time. */
 const VISIBILITY = '20';
 const { QueueUrl: eventQueue = '' } = await sqs.send(
   new CreateQueueCommand({ QueueName: 'catalog-events', Attributes: { VisibilityTimeout: VISIBILITY } }),
@@ -155,7 +158,7 @@ await consume(dieAfter.consumer);
 const PATIENCE = 600_000;
 while (told.length === 0 && performance.now() - from < PATIENCE) await listen();
 const seconds = (performance.now() - from) / 1_000;
-// Receive surplus events, if there are any.
+// Wait a little longer, so that surplus events are received too.
 for (const _ of [1, 2, 3]) await listen();
 isOver = true;
 await stack.stop();

@@ -1,8 +1,8 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
 /**
- * Requests to downsample satellite scenes, by jobs that take three minutes to start. Requests of five minutes become one job
- * per product, with each scene once. A minute takes a second.
+ * Requests to downsample satellite scenes. A job that does this takes three minutes to start, so all requests of five
+ * minutes become one job per product, which processes each scene once. In this example, a minute lasts one second.
  */
 export default defineConfig({
   operations: {

@@ -1,8 +1,8 @@
-/** The requests and their times, equal in every run. */
+/** The requests and their times. They are the same in every run of the example. */
 
 export interface Request {
   readonly id: string;
-  /** Minutes from the start. */
+  /** Time of the request, in minutes from the start. */
   readonly at: number;
   readonly product: string;
   readonly scenes: readonly { readonly id: string }[];
@@ -11,30 +11,30 @@ export interface Request {
 /** The length of a window, in minutes. */
 export const WINDOW = 5;
 
-/** Requests arrive in the first half of their window, so that slow ones still belong to it. */
+/** Requests arrive in the first half of their window, so that even a slow request still belongs to its window. */
 const HALF = WINDOW / 2;
 
 interface Asked {
   readonly product: string;
   readonly window: number;
   readonly requests: number;
-  /** Numbers of the available scenes. Each request asks for consecutive ones. */
+  /** Numbers of the available scenes. Each request asks for consecutive scenes. */
   readonly from: number;
   readonly to: number;
   readonly least: number;
 }
 
-/** 71 requests for 160 scenes, each for 60 to 120 of them, within one window. */
+/** 71 requests within one window. They concern 160 scenes, and each asks for 60 to 120 of these scenes. */
 export const burst = (): Request[] =>
   requestsFor([{ product: 'ndvi', window: 0, requests: 71, from: 0, to: 160, least: 60 }]);
 
-/** A handful of requests in one window, of three products. */
+/** Six requests for three products, within one window. */
 export const scattered = (): Request[] =>
   requestsFor(
     [3, 2, 1].map((requests, n) => ({ product: PRODUCTS[n] ?? '', window: 0, requests, from: 0, to: 60, least: 20 })),
   );
 
-/** 300 requests over five windows, of three products; with each window there are 25 newer scenes. */
+/** 300 requests for three products, over five windows. Each window adds 25 newer scenes. */
 export const windows = (): Request[] =>
   requestsFor(
     [0, 1, 2, 3, 4].flatMap((window) =>
@@ -70,7 +70,7 @@ const requestsFor = (all: readonly Asked[]): Request[] => {
     .toSorted((a, b) => a.at - b.at);
 };
 
-/** The random generator Mulberry32, equal on every platform. */
+/** The random generator Mulberry32, which gives the same numbers on every platform. */
 const seeded = (seed: number) => {
   let state = seed;
   return (): number => {

@@ -13,7 +13,7 @@ import { burst, type Request, scattered, WINDOW, windows } from './requests.ts';
 import { type Runner, startRunner } from './runner.ts';
 import { oneJobEach, startGroupage } from './ways.ts';
 
-/** Minutes. */
+/** Time to start a job, in minutes. */
 const START_UP = 3;
 const PER_SCENE = 1 / 60;
 
@@ -49,7 +49,7 @@ const requests = options.windows ? windows() : options.scattered ? scattered() :
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 const minutes = (span: number): number => Math.round(span / minute);
 
-/** The figures of one way, from the runner's records and the times of the results. */
+/** Computes the figures of one way from the runner's records and from the times of the results. */
 const figures = (runner: Runner, done: ReadonlyMap<string, number>, from: number, skipped: number) => {
   const waits = requests.map(({ id, at }) => (done.get(id) ?? Number.NaN) - (from + at * minute));
   return {
@@ -98,7 +98,7 @@ console.log(
   `${plural(asked, 'input')} merged into ${together['inputs done'].toLocaleString('en')}; ${plural(alone['minutes of start-ups'] - together['minutes of start-ups'], 'minute')} of start-ups saved.`,
 );
 
-/** Repeats finished requests in the next window. */
+/** In the next window, repeats requests that are already done. */
 const askAgain = async (some: readonly Request[]): Promise<number> => {
   const [jobs, skipped] = [merged.jobs.length, groupage.skipped];
   const again = some.map((request) => ({ ...request, id: `${request.id}-again` }));

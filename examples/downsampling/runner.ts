@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** The runner's record of a job; times in ms of the epoch. */
+/** The runner's record of a job. Times are in ms since the epoch. */
 interface Job {
   readonly startedAt: number;
-  /** The end of the start-up. */
+  /** The time at which the job had started up. */
   readyAt?: number;
   endedAt?: number;
   readonly inputs: number;
@@ -18,7 +18,7 @@ interface Job {
 export interface Runner {
   readonly url: string;
   readonly jobs: readonly Job[];
-  /** Calls that were refused because of the cap. */
+  /** Number of calls that were refused because too many jobs were running. */
   readonly refused: number;
   readonly mostAtOnce: number;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export interface RunnerOptions {
   /** Time to start a job, and time per input, in ms. */
   readonly startUp: number;
   readonly perInput: number;
-  /** Limit of concurrent jobs. */
+  /** Maximum number of concurrent jobs. */
   readonly cap: number;
 }
 

@@ -1,4 +1,4 @@
-/** The two ways: a job per request, and Groupage. */
+/** The two ways that are compared: one job per request, and Groupage. */
 import { setTimeout } from 'node:timers/promises';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -9,7 +9,7 @@ import config from './groupage.config.ts';
 import { type Request, WINDOW } from './requests.ts';
 import type { Runner } from './runner.ts';
 
-/** The end of each successful request by its id, in ms of the epoch. */
+/** The time at which each successful request ended, in ms since the epoch, by the id of the request. */
 type Done = ReadonlyMap<string, number>;
 
 /** The pace of the example: real milliseconds per minute. */
@@ -17,7 +17,7 @@ export interface Pace {
   readonly minute: number;
 }
 
-/** Waits for each request's time. */
+/** Calls `send` for each request, at the request's time. */
 const atTheirTimes = async (
   requests: readonly Request[],
   from: number,
@@ -30,7 +30,10 @@ const atTheirTimes = async (
   }
 };
 
-/** A job per request. A request that is refused because of the cap is repeated until it is accepted. */
+/**
+ * Starts one job per request. If the runner refuses a request because too many jobs are running, the request is
+ * repeated until the runner accepts it.
+ */
 export const oneJobEach = async (
   runner: Runner,
   requests: readonly Request[],
@@ -56,12 +59,14 @@ export const oneJobEach = async (
 
 export interface Groupage {
   run(requests: readonly Request[], from: number): Promise<Done>;
-  /** Inputs skipped because an earlier job had done them, from the functions' events. */
+  /**
+   * Number of inputs that were skipped because an earlier job had processed them, counted from the functions' events.
+   */
   readonly skipped: number;
   stop(): Promise<void>;
 }
 
-/** A local stack that stores nothing, with the configuration beside this file at the example's pace. */
+/** Starts a local stack that stores nothing. It uses the configuration beside this file, at the example's pace. */
 export const startGroupage = async (runner: Runner, pace: Pace): Promise<Groupage> => {
   let skipped = 0;
   const stack = await startStack({

@@ -1,4 +1,4 @@
-/** The stream: real flights (US domestic, early 2001, from the package vega-datasets) in partitions by origin. */
+/** The stream: real flights (US domestic, early 2001, from the package vega-datasets), partitioned by origin. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,17 +9,17 @@ const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resol
 
 export const PARTITIONS = 16;
 
-/** The state of each origin, in whole numbers, so that sums are exact. */
+/** The sums for each origin, in whole numbers, so that the sums are exact. */
 export type Delays = Record<string, { flights: number; minutes: number }>;
 
-/** A flight with its time in a replay from 0 to 1. */
+/** A flight with its time in the replay: 0 is the beginning of the replay, and 1 is its end. */
 export interface Departure extends Flight {
   readonly after: number;
 }
 
 const momentOf = ({ date }: Flight): number => Date.parse(`${date.replaceAll('/', '-').replace(' ', 'T')}Z`);
 
-/** The first `count` flights in order of departure. */
+/** Reads the first `count` flights, in order of departure. */
 export const readFlights = (count: number): readonly Departure[] => {
   const flights = (JSON.parse(readFileSync(DATA, 'utf8')) as Flight[])
     .toSorted((a, b) => momentOf(a) - momentOf(b))
@@ -28,7 +28,7 @@ export const readFlights = (count: number): readonly Departure[] => {
   return flights.map((flight) => ({ ...flight, after: (momentOf(flight) - first) / Math.max(1, last - first) }));
 };
 
-/** All flights of an origin are in one partition. */
+/** The partition of a flight. All flights of an origin are in one partition. */
 export const partitionOf = ({ origin }: Flight): string =>
   String(createHash('sha256').update(origin).digest().readUInt32BE() % PARTITIONS);
 

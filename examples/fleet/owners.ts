@@ -4,17 +4,20 @@ import type { FleetEvent } from '../../src/domain/fleets/events.ts';
 export interface Owned {
   readonly partition: string;
   readonly worker: string;
-  /** ms */
+  /** Start of the ownership, in ms. */
   readonly from: number;
   to: number;
 }
 
 export class Owners {
   readonly spans: Owned[] = [];
-  /** Current ownerships by worker process and partition. */
+  /** The current owners, by worker process and partition. */
   readonly #open = new Map<string, Owned>();
 
-  /** @param life identifies the process, because a restarted worker has the same name */
+  /**
+   * Records an event of a worker.
+   * @param life identifies the worker's process, because a restarted worker has the same name
+   */
   hear(worker: string, life: number, event: FleetEvent, at: number): void {
     if (!('partition' in event)) return;
     const key = `${worker} ${life} ${event.partition}`;
@@ -25,12 +28,14 @@ export class Owners {
     } else if (event.event === 'handed-over' || event.event === 'dropped') this.#close(key, at);
   }
 
-  /** Ends the ownerships of a process that exited without events. */
+  /** Ends the ownerships of a process that exited without reporting events. */
   gone(worker: string, life: number, at: number): void {
     for (const key of [...this.#open.keys()]) if (key.startsWith(`${worker} ${life} `)) this.#close(key, at);
   }
 
-  /** Moves of partitions in a time span, and the longest time of a moved partition without an owner, in ms. */
+  /**
+   * The number of partition moves in a time span, and the longest time for which a moved partition had no owner, in ms.
+   */
   between(from: number, to: number): { readonly moved: number; readonly unowned: number } {
     const changes = [...Map.groupBy(this.spans, ({ partition }) => partition).values()].flatMap((spans) => {
       const sorted = spans.toSorted((a, b) => a.from - b.from);

@@ -1,11 +1,14 @@
-/** The owner of each partition over time as an SVG on its own card, so that it is readable on a dark page. */
+/**
+ * Draws the owner of each partition over time as an SVG. The SVG has a background of its own, so that it is readable on
+ * a dark page.
+ */
 import type { Owned } from './owners.ts';
 
 export interface Shown {
   readonly spans: readonly Owned[];
   readonly workers: readonly string[];
   readonly partitions: number;
-  /** Incidents and their times, in ms since `from`. */
+  /** Incidents, and their times in ms after `from`. */
   readonly incidents: readonly { readonly at: number; readonly name: string }[];
   readonly from: number;
   readonly to: number;

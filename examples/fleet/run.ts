@@ -25,7 +25,7 @@ import { Owners } from './owners.ts';
 import { pictureOf } from './picture.ts';
 import type { Place, WorkerSetting } from './worker.ts';
 
-/** A fifth of the default, so that the example takes a minute. */
+/** Length of a cycle in ms: a fifth of the default, so that the example takes a minute. */
 const CYCLE = 1_000;
 
 const usage = (): never => {
@@ -106,7 +106,8 @@ console.log(
   `${plural(flights, 'flight')} in ${PARTITIONS} partitions within ${span / 1_000} s, 4 workers, a cycle of ${CYCLE / 1_000} s.`,
 );
 for (const name of ['w1', 'w2', 'w3', 'w4']) start(name);
-// The stream begins when each partition has an owner and the workers have had time to even out.
+// The stream begins when each partition has an owner, and when the workers have had time to share the partitions
+// evenly.
 while ((await leases()).filter(({ owner }) => owner !== undefined).length < PARTITIONS) await setTimeout(CYCLE / 5);
 await setTimeout(2 * CYCLE);
 const startsAt = Date.now();
@@ -120,7 +121,7 @@ for (const [share, name, happen] of INCIDENTS) {
 }
 const patience = Date.now() + span + 120_000;
 while (((await reached()) < flights || !(await isEven())) && Date.now() < patience) await setTimeout(CYCLE / 2);
-// Show the final state in the picture.
+// Continue for three cycles, so that the picture shows the final state.
 await setTimeout(3 * CYCLE);
 const endsAt = Date.now();
 await Promise.all([...workers.keys()].map((name) => end(name, 'SIGTERM')));

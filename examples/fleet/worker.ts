@@ -10,10 +10,10 @@ export interface WorkerSetting {
   readonly name: string;
   readonly table: TableAt;
   readonly cycle: number;
-  /** The folder of the states, in place of a bucket that all workers can read. */
+  /** The folder in which workers store states. It replaces a bucket that all workers can read. */
   readonly states: string;
   readonly flights: number;
-  /** The start of the replay. If absent, a message brings it later. */
+  /** The time at which the replay starts. If absent, a message brings this time later. */
   readonly startsAt?: number;
   /** The length of the replay, in ms. */
   readonly span: number;
@@ -25,7 +25,7 @@ export interface Place {
   readonly file: string;
 }
 
-/** Flights in a unit of work, at most, and the time between two units. */
+/** Maximum number of flights in a unit of work, and the pause between two units in ms. */
 const [UNIT, REST] = [50, 200] as const;
 
 const setting = JSON.parse(process.argv[2] ?? '{}') as WorkerSetting;
@@ -43,8 +43,8 @@ const restore = async (checkpoint: string | undefined): Promise<{ place: Place |
 };
 
 /**
- * Writes the state to a file with a new name. It is valid once a checkpoint names it. A worker that has lost the partition may
- * still write its file, but its checkpoint is refused, so the file is never read.
+ * Writes the state to a file with a new name. The file is valid after a checkpoint has named it. A worker that has lost
+ * the partition may still write a file, but its checkpoint is refused, so that file is never read.
  */
 const keep = async (partition: Partition, position: number, delays: Delays, before?: Place): Promise<Place> => {
   const place = { position, file: `${partition.id}-${position}-${partition.fence}.json` };
@@ -73,11 +73,11 @@ const onPartition = async (partition: Partition): Promise<void> => {
 };
 
 const orphaned = (): never => process.exit(1);
-// The parent process has ended.
+// The parent process has ended, so end this process too.
 process.on('disconnect', orphaned);
 await runFleet({
   ...{ fleet: 'flights', table, node: name, partitions: PARTITIONS, cycle, onPartition },
-  // Less than the platform's kill timeout.
+  // This time must be shorter than the platform's kill timeout.
   drainTimeout: 5_000,
   onEvent: (event) => process.send?.({ event, at: Date.now() }),
 });

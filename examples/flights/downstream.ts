@@ -1,25 +1,25 @@
 /**
- * The example's downstream: a service that takes one flight (`POST /flight`) or many flights of one origin (`POST /batch`). It
- * refuses more than one call a second per origin.
+ * The example's downstream: a service that takes one flight (`POST /flight`) or many flights of one origin (`POST
+ * /batch`). It refuses more than one call per second per origin.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 export interface Flight {
   readonly date: string;
-  /** Minutes; negative is early. */
+  /** Delay in minutes. A negative number means that the flight was early. */
   readonly delay: number;
-  /** Miles. */
+  /** Distance in miles. */
   readonly distance: number;
   readonly origin: string;
   readonly destination: string;
 }
 
-/** Counts of one of the two ways. */
+/** Counts of calls for one of the two ways that the example compares. */
 export interface Tally {
   calls: number;
   /** Calls that were answered 429. */
   refused: number;
-  /** Flights in accepted calls. */
+  /** Number of flights in accepted calls. */
   flights: number;
 }
 
@@ -63,7 +63,7 @@ export const startDownstream = (
   });
 };
 
-/** Lets one call a second through for each origin. */
+/** Accepts one call per second for each origin. */
 const throttledDoor = () => {
   const last = new Map<string, number>();
   const tally: Tally = { calls: 0, refused: 0, flights: 0 };

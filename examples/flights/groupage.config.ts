@@ -1,6 +1,6 @@
 import { defineConfig } from '../../src/domain/config/schema/config.ts';
 
-/** The service takes one call a second per origin, so flights are reported in batches by origin. */
+/** The service accepts one call per second per origin, so each batch reports flights of one origin. */
 export default defineConfig({
   operations: {
     'report-flights': {

@@ -66,7 +66,7 @@ const before = await tallies().catch(() => {
 const from = Date.now();
 const singles: Promise<unknown>[] = [];
 
-/** Sends each flight as a task and as a single call. A refused single call is not repeated. */
+/** Sends each flight twice: as a task, and as a single call. A single call that is refused is not repeated. */
 for (let next = 0; next < flights.length; ) {
   const reached = momentOf(first) + (Date.now() - from) * speed;
   let end = next;
