@@ -8,7 +8,7 @@ import { openGate } from '../virtual/gate.ts';
 import type { Flow } from './flow.ts';
 import type { Pace } from './pace.ts';
 
-/** @param newId generates ids that the caller leaves out */
+/** @param newId generates ids that the caller omits */
 export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps => ({
   ...flow.apiDeps(),
   fleets: memoryFleets(),
@@ -18,7 +18,7 @@ export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps 
 });
 
 /**
- * Calls the API once, because no request or answer can be lost here.
+ * Creates the function that calls the API. It makes only one attempt, because no request or answer can be lost here.
  * @throws ApiRefused, ApiUnavailable
  */
 export const askIn =

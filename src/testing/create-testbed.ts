@@ -60,7 +60,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
   readonly #apiDeps: ApiDeps;
   readonly #ask: Ask;
   readonly #client: Client<Known>;
-  /** The order in which tasks were sent, by id. */
+  /** Position of each task in the order in which tasks were sent, by the task's id. */
   readonly #sent = new Map<string, number>();
 
   constructor(config: Config, options: TestbedOptions<Known>) {
@@ -92,7 +92,8 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const app: Hono = api(this.#apiDeps);
     this.#ask = askIn(app);
     this.fetch = async (input, init) => app.request(input instanceof Request ? input : String(input), init);
-    // Each task is sent alone, because the iterable that gives the tasks may advance time between two of them.
+    // Send each task in a call of its own, because the iterable that provides the tasks may advance time between two
+    // tasks.
     this.#client = clientBy(async (messages) => ({ outcomes: messages.map(this.#register) }), this.#newId, 1);
     const get = async (id: string) => (await this.#ask(pathOf(id), undefined, { method: 'GET' })) as FanOutView;
     this.fanOuts = { ...fanOutsBy(this.#ask, this.#newId), get };
@@ -105,7 +106,7 @@ class Bed<Known extends Operations> implements Testbed<Known> {
 
   get tasks(): readonly TaskView[] {
     const { tables } = this.#flow;
-    // Tasks that one run of the register function inserts have no order of their own.
+    // Tasks that one invocation of the register function inserts have no order among themselves.
     const order = ({ id }: Task): number => this.#sent.get(id) ?? Number.POSITIVE_INFINITY;
     return [...tables.tasks.values()]
       .sort((a, b) => a.createdAt - b.createdAt || order(a) - order(b) || 0)
@@ -161,7 +162,8 @@ class Bed<Known extends Operations> implements Testbed<Known> {
     const { scheduler } = this.#pace;
     const limit = scheduler.now + spanOf(within);
     const flow = this.#flow;
-    // Everything due now has happened, and no code of the test is about to report.
+    // Whether everything due now has happened, no code of the test is running, and the rest waits for input from the
+    // test.
     const isStuck = () =>
       scheduler.next !== scheduler.now && !this.#pace.isAtWork && waitsForInput(flow, scheduler.now);
     const isOver = await this.#pace.run(limit, () => flow.isAtRest || isStuck());

@@ -1,4 +1,4 @@
-/** Destinations of the test: keeps the events that they accept. */
+/** Destinations of the test. They keep the events that they accept. */
 
 import type { Config } from '../domain/config/resolved.ts';
 import type { DeliverDeps } from '../steps/deliver/deliver-to.ts';

@@ -1,4 +1,4 @@
-/** The test's own batch API, as the batch handler sees it. */
+/** The test's own batch API in the form that the batch handler calls. */
 
 import { type Config, operationFor } from '../domain/config/resolved.ts';
 import {
@@ -26,15 +26,15 @@ export interface LoggedCall extends ReceivedCall {
   /** Time of the call, in virtual time. */
   readonly at: Date;
   /**
-   * How its answer was read: `results`, `all-succeeded`, `pending`, or the reason why the call failed. Absent while
-   * the call is in flight.
+   * How the call's answer was read: `results`, `all-succeeded`, `pending`, or the reason why the call failed. Absent
+   * while the call is in flight.
    */
   readonly answer?: string;
   /** Duration of the call, in milliseconds of virtual time. */
   readonly took?: Millis;
 }
 
-/** What the downstreams of a testbed share. */
+/** What all downstreams of a testbed share. */
 export interface Downstreams {
   readonly config: Config;
   readonly functions: Readonly<Record<string, DownstreamFunction<never> | undefined>>;
@@ -56,7 +56,7 @@ export const bedDownstream = (world: Downstreams, { gate, function: fn }: Life):
       await through(gate, DOWNSTREAM_CALL, () => {
         answer = logged(world, call).catch((cause) => {
           world.pace.fail(cause);
-          // The test has failed already, so the rest of this call does not matter.
+          // The test has failed already, so the rest of this call does not matter. Never resolve.
           return new Promise<never>(() => {});
         });
       });
@@ -80,7 +80,7 @@ const logged = async (world: Downstreams, call: Call): Promise<Answer> => {
   return answer;
 };
 
-/** The request as a receiver parses it. */
+/** The request in the form in which a receiver parses it. */
 const received = (call: Call): ReceivedCall => JSON.parse(printEvent(call)) as ReceivedCall;
 
 const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
@@ -104,7 +104,7 @@ const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
   }
 };
 
-/** The function that replaces the test's own downstream, if a mishap brings one. */
+/** The function that a mishap sets in place of the test's own downstream, if any. */
 const ownOf = (instead: InjectedAnswer | undefined): DownstreamFunction<never> | undefined => {
   if (instead === undefined || typeof instead === 'string') return undefined;
   return typeof instead === 'function' ? instead : () => instead;
@@ -118,7 +118,7 @@ const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, read
   return reader.answered(undefined);
 };
 
-/** Starts an execution, which runs on its own and reports its end. */
+/** Starts an execution. It continues after this call, and then reports its end. */
 const execute = (world: Downstreams, own: DownstreamFunction, asked: Call): void => {
   const call = world.executions.start(asked);
   if (!call) return;
@@ -142,7 +142,7 @@ const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: Cal
       own({ ...received(call), takes: (span) => takes(spanOf(span)) });
     return { said: await pace.outside(`the downstream of ${call.operation}`, work) };
   } catch (cause) {
-    // A failed assertion of the test is not a network error.
+    // A failed assertion of the test must not be read as a network error.
     if (isTestFailure(cause) || cause instanceof TestbedMisused) throw cause;
     return { threw: cause };
   }

@@ -4,17 +4,17 @@ import { DATA_LIMIT } from '../domain/downstream/execution-event.ts';
 
 /**
  * The executions that were started, by name. As in production (src/downstreams/step-functions.ts), executions of the
- * same items have numbered names, one per attempt. While the last of these executions runs, a new call uses it and
- * starts no other.
+ * same items have numbered names, one per attempt. If the last of these executions is still running, a new call starts
+ * no execution, and waits for that execution.
  */
 export class Executions {
   readonly #last = new Map<string, { readonly number: number; isRunning: boolean }>();
 
-  /** The call with which a new execution starts; undefined if none starts. */
+  /** The call with which a new execution starts. Undefined if no execution is started. */
   start(call: Call): Call | undefined {
     const key = idempotencyKey(call);
     const { number, isRunning } = this.#last.get(key) ?? { number: 0, isRunning: false };
-    // The last execution may have ended, with its report still on the way.
+    // The last execution may have ended while its report is still on the way.
     if (isRunning || number >= call.attempt) return undefined;
     this.#last.set(key, { number: number + 1, isRunning: true });
     return { ...call, attempt: number + 1 };
@@ -26,11 +26,11 @@ export class Executions {
 }
 
 /**
- * Most bytes of input and output that EventBridge includes, as they are escaped in the event. If both together are too
- * large, the input is left out first.
+ * Maximum number of bytes of input and output that EventBridge includes, as they are escaped in the event. If input and
+ * output together are too large, EventBridge omits the input first.
  */
 const TEXTS_MAX_BYTES = 248 * 1_024;
-/** Most bytes that a state may return. */
+/** Maximum number of bytes that a state may return. */
 const OUTPUT_MAX_BYTES = 256 * 1_024;
 const OUTPUT_TOO_LARGE = Object.assign(
   new Error('The state returned a result with a size exceeding the maximum number of bytes service limit'),

@@ -1,4 +1,4 @@
-/** The errors that a testbed itself throws. Steps and API have their own. */
+/** The errors that the testbed itself throws. The steps and the API have errors of their own. */
 import { describeProblems, type Problem } from '../util/problems.ts';
 
 /** A call to the testbed is invalid. The message says what to do. */
@@ -22,13 +22,13 @@ export interface Unsettled {
   readonly of: string;
   /** Number of tasks or messages. */
   readonly count: number;
-  /** Ids of the first of them. */
+  /** Ids of the first few tasks or messages. */
   readonly first: readonly string[];
   /** What the first task or message waits for, and what the test can do about it. */
   readonly waitsFor: string;
 }
 
-/** Some tasks or messages have not ended. Nothing that is planned would end them, or not within the time limit. */
+/** Some tasks or messages have not ended: no planned event would end them, or none within the time limit. */
 export class NotSettled extends Error {
   override readonly name = 'NotSettled';
   readonly unsettled: readonly Unsettled[];
@@ -43,8 +43,8 @@ export class NotSettled extends Error {
 }
 
 /**
- * Whether an assertion of the test failed (node:assert, vitest, chai or jest). Code in jest has its own `Error`, so
- * this does not use `instanceof`.
+ * Whether an error is a failed assertion of the test (node:assert, vitest, chai or jest). Does not use `instanceof`,
+ * because code in jest has an `Error` class of its own.
  */
 export const isTestFailure = (cause: unknown): boolean =>
   typeof cause === 'object' &&

@@ -1,6 +1,6 @@
 /**
  * The functions of a testbed: the real steps on tables and queues in memory, in virtual time. Functions, timeouts and
- * queues are those of a simulated schedule (`src/virtual`). Nothing happens by chance here unless the test asks for it.
+ * queues work as in a simulated schedule (`src/virtual`). Nothing happens by chance here unless the test asks for it.
  */
 
 import { setImmediate } from 'node:timers';
@@ -38,12 +38,12 @@ import { anyHabits, bestHabits, type Habits } from '../virtual/habits.ts';
 import type { Mishaps } from './mishaps.ts';
 import type { Pace } from './pace.ts';
 
-/** Name of the testbed's deployment, for the `source` of events. */
+/** Name of the testbed's deployment, which is used in the `source` of events. */
 const STACK = 'testbed';
 /** Longest time for a request to the API, in milliseconds. */
 const API_TIMEOUT: Millis = 20_000;
 
-/** Faults that happen by chance, and until when. */
+/** Faults that happen by chance, and the time at which they end. */
 interface ChaosOfBed {
   readonly seed: number;
   readonly rates: FaultRates;
@@ -102,10 +102,11 @@ export class Flow {
     return this.unfinished.size === 0 && Object.values(this.queues).every(({ isEmpty }) => isEmpty);
   }
 
-  /** Dependencies of the HTTP API: its calls have no faults and take no time. */
+  /** Dependencies of the HTTP API. Its calls on ports have no faults and take no virtual time. */
   apiDeps(): Deps {
     const { deps } = this.#start('api', API_TIMEOUT, () => openGate);
-    // Requests that compete for a row yield to each other within one moment, because their calls take no time.
+    // Let requests that compete for a row take turns. Without this, their pauses would not let other requests run,
+    // because calls take no time.
     const sleep = () => new Promise<void>((resolve) => setImmediate(resolve));
     return { ...deps, machine: { ...deps.machine, sleep } };
   }
@@ -174,7 +175,10 @@ export class Flow {
   }
 }
 
-/** Calls take no time. A function that has used up its timeout never continues. */
+/**
+ * The gate of functions without faults by chance. Calls take no time. A function that has used up its timeout never
+ * continues.
+ */
 const inTime =
   ({ scheduler }: Chaos, { endsAt }: Process): Gate =>
   (call, effects) =>

@@ -1,6 +1,6 @@
 /**
- * Faults that a test arranges by name: each happens at its next occasions, or at every occasion for a span of time.
- * Nothing is left to chance. A mishap without an occasion does not happen.
+ * Faults that a test arranges by name. A fault happens at its next occasions, or at every occasion during a span of
+ * time. Nothing is left to chance. Without an occasion, the fault does not happen.
  */
 
 import { type Duration, parseDuration } from '../domain/config/duration.ts';
@@ -19,16 +19,16 @@ import type { DownstreamAnswer, DownstreamFunction } from './wire.ts';
  * @default - once, at the next occasion
  */
 export interface Occasions {
-  /** Number of occasions. */
+  /** Maximum number of occasions at which the mishap happens. */
   readonly times?: number;
   /**
-   * Span of virtual time (a duration, or milliseconds). The mishap happens at every occasion in it, or at the first
-   * `times` of them.
+   * Span of virtual time (a duration, or milliseconds). The mishap happens at every occasion during this span, or at
+   * the first `times` occasions.
    */
   readonly for?: Duration | number;
 }
 
-/** Moments in a function's work, by the call that the function has just made. */
+/** Moments in a function's work. A moment is identified by the call that the function has just made. */
 const MOMENTS = {
   register: { 'tasks-stored': 'tasks.insert', 'tasks-waiting': 'waiting.put', 'leader-asked-for': 'queues.elect' },
   elect: { 'guard-sent': 'queues.group', 'lock-taken': 'locks.acquire' },
@@ -76,8 +76,9 @@ const TABLES = {
 } as const;
 
 /**
- * What replaces the answer of a call: an answer, or another function. `timeout`: no answer comes. `network-error`: the
- * call does not reach the downstream. `reply-lost`: the downstream does the work, and its answer is lost.
+ * What replaces the answer of a call: another answer, or another function. `timeout`: the downstream does not answer.
+ * `network-error`: the call does not reach the downstream. `reply-lost`: the downstream does the work, but its answer
+ * is lost.
  */
 export type InjectedAnswer =
   | Exclude<DownstreamAnswer, undefined | null>
@@ -93,11 +94,11 @@ export type InjectedAnswer =
  * | | |
  * |---|---|
  * | `{downstream, answers}` | a call of this operation gets this answer instead of the test downstream's |
- * | `{crash, after}` | a run of this function crashes there; its messages come back when their visibility timeout ends |
- * | `{loseReply, after}` | the request at this moment is done, but its reply is lost, and the function gets an error |
- * | `{throttle}` | requests to this table are throttled, and not done |
- * | `{duplicate, after}` | a message of this queue is delivered twice; `after`: the time until the second delivery |
- * | `{delay, by}` | a message of this queue is delivered later than it should be, by this time |
+ * | `{crash, after}` | an invocation of this function crashes at this moment; its messages are delivered again when their visibility timeout ends |
+ * | `{loseReply, after}` | the request at this moment takes effect, but its reply is lost, and the function gets an error |
+ * | `{throttle}` | requests to this table are throttled, and have no effect |
+ * | `{duplicate, after}` | a message of this queue is delivered twice; `after` is the time until the second delivery |
+ * | `{delay, by}` | a message of this queue is delivered later than it should be; `by` is this additional time |
  * | `{destination}` | a destination does not accept an event |
  */
 export type Mishap<Operation extends string = string> = Occasions &
@@ -116,9 +117,9 @@ export type Mishap<Operation extends string = string> = Occasions &
 
 /** A mishap that was arranged. */
 export interface Injected {
-  /** How often it has happened. */
+  /** How often the mishap has happened. */
   readonly happened: number;
-  /** Stops the mishap: it does not happen again. */
+  /** Stops the mishap, so that it does not happen again. */
   stop(): void;
 }
 
@@ -130,8 +131,8 @@ interface Planned {
 }
 
 /**
- * A span in milliseconds.
- * @throws TestbedMisused if it is neither a duration nor whole milliseconds
+ * Converts a span to milliseconds.
+ * @throws TestbedMisused if the span is neither a duration nor a whole number of milliseconds
  */
 export const spanOf = (span: Duration | number): Millis => {
   const millis = typeof span === 'number' ? span : parseDuration(span);
@@ -175,7 +176,7 @@ export class Mishaps {
     this.#planned = [];
   }
 
-  /** Takes the first mishap of a kind that fits and is not used up, if there is one. */
+  /** Takes the first mishap that is of this kind, fits, and is not used up. Undefined if there is none. */
   #take<Kind extends string>(
     kind: Kind,
     fits: (mishap: Extract<Mishap, Record<Kind, unknown>>) => boolean,
@@ -190,12 +191,12 @@ export class Mishaps {
     return undefined;
   }
 
-  /** The arranged answer for a call of an operation's downstream, if there is one. */
+  /** The answer that the test arranged for a call of an operation's downstream. Undefined if there is none. */
   answerFor(operation: string) {
     return this.#take('downstream', ({ downstream }) => downstream === operation)?.answers;
   }
 
-  /** Whether a destination refuses this event. */
+  /** Whether an arranged mishap makes the destination refuse this event. */
   refuses(destination: string): boolean {
     return this.#take('destination', (mishap) => mishap.destination === destination) !== undefined;
   }
@@ -224,7 +225,7 @@ export class Mishaps {
       throw new InjectedFault(`${call}: reply lost`);
   }
 
-  /** The behaviour of a queue: `habits` with the arranged delays and duplicates. */
+  /** The behaviour of a queue: `habits`, with the delays and duplicates that the test arranged. */
   habitsFor(queue: SourceQueue, habits: Habits): Habits {
     const delayed = (): Millis => {
       const mishap = this.#take('delay', ({ delay }) => delay === queue);
@@ -243,7 +244,10 @@ export class Mishaps {
   }
 }
 
-/** @throws TestbedMisused for a mishap that could never happen */
+/**
+ * Checks a mishap.
+ * @throws TestbedMisused if the mishap could never happen
+ */
 export const checkMishap = (config: Config, mishap: Mishap): void => {
   const known = <Name extends string>(what: string, name: Name, names: readonly string[]): void => {
     if (!names.includes(name))

@@ -8,7 +8,7 @@ import { START } from '../virtual/trace.ts';
 import { TestbedMisused, UnusableConfig } from './failures.ts';
 import type { DownstreamFunction } from './wire.ts';
 
-/** A CloudEvent, as a destination gets it. */
+/** A CloudEvent, as a destination receives it. */
 export interface CloudEvent {
   readonly specversion: '1.0';
   readonly id: string;
@@ -21,16 +21,19 @@ export interface CloudEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A destination of the test. If it throws, it has not accepted the event, and the event is delivered again. */
+/**
+ * A destination of the test. If the function throws an error, the destination has not accepted the event, and the event
+ * is delivered again.
+ */
 export type DestinationFunction = (event: CloudEvent) => void | Promise<void>;
 
 /**
- * Probability of each kind of fault; `skew` is in milliseconds. The seed decides when faults happen. A kind that is
- * absent does not happen.
+ * Probability of each kind of fault; `skew` is in milliseconds. The seed decides when faults happen. If a kind is
+ * absent, faults of this kind do not happen.
  */
 export type ChaosRates = Partial<FaultRates>;
 
-/** Rates of a bad day in the cloud: every kind of fault happens now and then. */
+/** Rates for a bad day in the cloud: every kind of fault happens from time to time. */
 export const ROUGH: ChaosRates = {
   crash: 0.02,
   pause: 0.005,
@@ -46,10 +49,7 @@ export const ROUGH: ChaosRates = {
 
 /** Options of `createTestbed`. */
 export interface TestbedOptions<Known extends Operations> {
-  /**
-   * Functions that replace the batch APIs, by operation.
-   * @default - every item succeeds
-   */
+  /** Functions that replace the batch APIs, by operation. @default - every item succeeds */
   readonly downstreams?: { readonly [Operation in keyof Known & string]?: DownstreamFunction<Known[Operation]> };
   /**
    * Functions that replace the destinations, by name.
@@ -61,10 +61,7 @@ export interface TestbedOptions<Known extends Operations> {
    * @default 1
    */
   readonly seed?: number;
-  /**
-   * Virtual time at the beginning.
-   * @default 2026-01-01T00:00:00Z
-   */
+  /** Virtual time at which the testbed begins. @default 2026-01-01T00:00:00Z */
   readonly start?: Date;
   /**
    * Faults that happen by chance until `calm()` is called.
@@ -75,14 +72,20 @@ export interface TestbedOptions<Known extends Operations> {
 
 const KNOWN = ['downstreams', 'destinations', 'seed', 'start', 'chaos'];
 
-/** @throws UnusableConfig */
+/**
+ * Checks and completes a configuration.
+ * @throws UnusableConfig
+ */
 export const configOf = (input: ConfigInput): Config => {
   const parsed = parseConfig(input);
   if (!parsed.ok) throw new UnusableConfig(parsed.problems);
   return parsed.value;
 };
 
-/** @throws TestbedMisused */
+/**
+ * Checks the options.
+ * @throws TestbedMisused
+ */
 export const checkOptions = <Known extends Operations>(config: Config, options: TestbedOptions<Known>) => {
   const { downstreams = {}, destinations = {}, seed = 1, start = new Date(START), chaos } = options;
   onlyKnown('option', options, KNOWN);
@@ -112,7 +115,10 @@ const ratesOf = (chaos: ChaosRates = {}): FaultRates => {
   return { ...NO_FAULTS, ...chaos };
 };
 
-/** @throws TestbedMisused, with the valid names */
+/**
+ * Checks that only known names are used.
+ * @throws TestbedMisused, with the valid names
+ */
 const onlyKnown = (what: string, given: object, known: readonly string[]): void => {
   for (const name of Object.keys(given))
     if (!known.includes(name))

@@ -1,7 +1,7 @@
 /**
- * How virtual time passes in a testbed. Planned events happen in order, each with everything that follows from it.
- * While code of the test runs (a downstream, a destination), the clock stands still, unless that code waits for virtual
- * time.
+ * How virtual time passes in a testbed. Planned events happen in order. All work that an event starts is completed
+ * before the next event. While code of the test runs (a downstream, a destination), the clock stands still, unless that
+ * code waits for virtual time.
  */
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Millis } from '../domain/ids.ts';
@@ -9,19 +9,22 @@ import { type Scheduler, settled } from '../virtual/scheduler.ts';
 import { TestbedMisused } from './failures.ts';
 
 /**
- * How long code of the test may run without a visible result, in milliseconds of real time. This is less than the five
- * seconds after which vitest and jest stop a test without saying what it waited for.
+ * How long code of the test may run without a visible result, in milliseconds of real time. This time is shorter than
+ * five seconds, after which vitest and jest stop a test without a message that says what the test waited for.
  */
 const PATIENCE = 4_000;
-/** More events than this in one moment mean an endless loop. */
+/** Maximum number of events in one moment. More events mean an endless loop. */
 const EVENTS_IN_A_MOMENT = 1_000_000;
 
 export class Pace {
   readonly scheduler: Scheduler;
   readonly #patience: number;
-  /** Code of the test that runs now, with a name for errors. */
+  /** Code of the test that is running now, with a name for error messages. */
   readonly #outside = new Map<symbol, string>();
-  /** Number of calls to code of the test that have begun and not ended: running, or waiting for virtual time. */
+  /**
+   * Number of calls to code of the test that have begun and not ended. Such a call is running, or waits for virtual
+   * time.
+   */
   #begun = 0;
   #onQuiet: () => void = () => {};
   #isRunning = false;
@@ -68,15 +71,15 @@ export class Pace {
     }
   }
 
-  /** Whether code of the test has begun and not ended. */
+  /** Whether any call to code of the test has begun and not ended. */
   get isAtWork(): boolean {
     return this.#begun > 0;
   }
 
   /**
-   * Runs everything that is due, until `isDone` holds or `limit` is reached. Returns whether `isDone` held.
+   * Runs all planned events until `isDone` returns true or `limit` is reached. Returns whether `isDone` returned true.
    *
-   * @throws an error recorded by {@link Pace.fail} meanwhile; TestbedMisused if time is advancing already
+   * @throws an error that {@link Pace.fail} has recorded meanwhile; TestbedMisused if time is advancing already
    */
   async run(limit: Millis, isDone: () => boolean = () => false): Promise<boolean> {
     if (this.#isRunning) throw this.#misused();
@@ -109,8 +112,8 @@ export class Pace {
   }
 
   /**
-   * A downstream that calls advance() or settle() would wait for itself. The test gets the error too, not only the
-   * downstream.
+   * Error for a downstream that calls advance() or settle(), because it would wait for itself. The test gets this error
+   * too, not only the downstream.
    */
   #misused(): TestbedMisused {
     const misused = new TestbedMisused(

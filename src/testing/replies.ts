@@ -17,21 +17,21 @@ import type { DownstreamAnswer, HttpReply } from './wire.ts';
 
 export interface Reader {
   /**
-   * The downstream answered.
-   * @throws TestbedMisused for an answer that it could not have sent
+   * Reads an answer of the downstream.
+   * @throws TestbedMisused for an answer that a real downstream could not send
    */
   answered(said: DownstreamAnswer): Promise<Answer>;
-  /** The downstream threw an error. */
+  /** The answer after an error that the downstream threw. */
   threw(cause: unknown): Answer;
-  /** The downstream was not reached, or its answer was lost. */
+  /** The answer if the call did not reach the downstream, or if the downstream's answer was lost. */
   unreachable(cause: Error): Answer;
-  /** The downstream did not answer in time. */
+  /** The answer if the downstream did not answer in time. */
   late(): Answer;
 }
 
 /**
- * @param call the call that is answered
- * @param now the virtual time
+ * @param call the call whose answer is read
+ * @param now returns the virtual time
  */
 export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis): Reader => {
   switch (target.kind) {
@@ -77,7 +77,10 @@ const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAn
 /** A server sends no body with these statuses. */
 const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
-/** @throws TestbedMisused for an answer that a client would not receive */
+/**
+ * Checks an HTTP reply.
+ * @throws TestbedMisused for a reply that a client could not receive
+ */
 const sendable = <Reply extends HttpReply>(reply: Reply): Reply => {
   const { status, body } = reply;
   if (!Number.isInteger(status) || status < 200 || status > 599)
@@ -96,11 +99,11 @@ const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pic
   return { status: typeof said === 'object' && 'pending' in said ? 202 : 200, headers: {}, body: said };
 };
 
-/** Tests that are not compiled may answer anything, so check the types. */
+/** Whether an answer is an HTTP reply. Checks the types, because a test that is not compiled may answer anything. */
 const isHttpReply = (said: unknown): said is HttpReply =>
   typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'number';
 
-/** The answer of a Lambda function: its return value, without a status. */
+/** Reads the answer of a Lambda function: its return value, without a status. */
 const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
   ...serviceReader(target, { kind: 'all-succeeded' }),
   answered: async (said) => {
@@ -115,13 +118,16 @@ const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, ca
   },
 });
 
-/** The text of Lambda's own error. */
+/** The text of the error that Lambda itself reports. */
 const TOO_LARGE = 'Response payload size exceeded maximum allowed payload size';
 
 const functionFailed = (errorType: string, errorMessage: string): Answer =>
   readFunctionError('Unhandled', JSON.stringify({ errorType, errorMessage }));
 
-/** @throws TestbedMisused */
+/**
+ * Checks that an answer has no HTTP status.
+ * @throws TestbedMisused
+ */
 export const withoutStatus = <Said>(said: Said): Said => {
   if (said instanceof Response || isHttpReply(said))
     throw new TestbedMisused('only an HTTP downstream answers with a status: for this kind, return {results} or throw');
@@ -129,7 +135,7 @@ export const withoutStatus = <Said>(said: Said): Said => {
 };
 
 /**
- * For an AWS service that only confirms that it accepted the call.
+ * Reads the answer of an AWS service that only confirms that it accepted the call.
  * @param taken the answer that this confirmation means
  */
 const serviceReader = (target: ServiceTarget, taken: Answer): Reader => {
@@ -148,7 +154,10 @@ const serviceReader = (target: ServiceTarget, taken: Answer): Reader => {
   };
 };
 
-/** @throws TestbedMisused for a value that JSON cannot express */
+/**
+ * Prints a value as JSON.
+ * @throws TestbedMisused for a value that JSON cannot express
+ */
 export const jsonOf = (value: unknown): string => {
   try {
     const text = JSON.stringify(value);

@@ -8,12 +8,12 @@ import { groupBy } from '../util/group-by.ts';
 import type { Unsettled } from './failures.ts';
 import type { Flow } from './flow.ts';
 
-/** Number of ids in an error. */
+/** Number of ids that an error message shows. */
 const FIRST = 3;
 
 /**
- * Whether nothing continues without input from the test. Every task that has not ended waits for the report of a job,
- * or for the end of a pause that a person started.
+ * Whether nothing continues without input from the test: every task that has not ended waits for the report of a job,
+ * or for the end of a pause that a user started.
  */
 export const waitsForInput = (flow: Flow, now: number): boolean => {
   const { tables, queues, unfinished } = flow;
@@ -32,14 +32,14 @@ export const waitsForInput = (flow: Flow, now: number): boolean => {
 
 /**
  * Everything that has not ended, by Target and by queue.
- * @param deps to read the stored state
+ * @param deps are used to read the stored state
  */
 export const unsettledIn = async (flow: Flow, deps: ApiDeps): Promise<readonly Unsettled[]> => {
   const unfinished = [...flow.unfinished].map((id) => flow.tables.tasks.get(id) as Task);
   unfinished.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   const groups = groupBy(unfinished, ({ target, state }) => `${target} ${state.status}`);
   const tasks = await Promise.all([...groups.values()].map((same) => ofTasks(flow, deps, same)));
-  // Messages about waiting tasks add nothing, unless they are dead letters.
+  // If tasks have not ended, omit messages that are not dead letters, because these messages are about the same tasks.
   return [
     ...tasks,
     ...ofQueues(flow)
@@ -61,7 +61,7 @@ const ofTasks = async (flow: Flow, deps: ApiDeps, tasks: readonly Task[]): Promi
   };
 };
 
-/** What a test can do about it. */
+/** Says what a test can do about a task that waits for this reason. */
 const wayOut = (reason: string | undefined): string => {
   if (reason === 'job') return ': call complete() for its batch, or advance() past that time';
   if (reason === 'operation-paused' || reason === 'target-paused') return ': call resume()';

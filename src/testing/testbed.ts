@@ -21,7 +21,7 @@ import type { CloudEvent } from './options.ts';
 import type { BatchView, TaskView } from './views.ts';
 import type { InputResult, ItemResult } from './wire.ts';
 
-/** A refused message, as the rejected queue holds it. */
+/** A refused message, in the form in which the rejected queue contains it. */
 export interface RejectedMessage {
   readonly messageId: string;
   readonly body: string;
@@ -51,18 +51,18 @@ export interface FanOutView {
   readonly endedAt?: string;
 }
 
-/** The tasks to redrive: by id, or all failed tasks of a Target. */
+/** The tasks to redrive: given by their ids, or all failed tasks of a Target. */
 export type ToRedrive = { readonly ids: readonly string[] } | { readonly target: string };
 
 /**
- * A testbed. Everything happens during `advance()` and `settle()`, in order, and takes no virtual time apart from
- * waits. Methods that call the HTTP API throw ApiRefused if the API refuses the call.
+ * A testbed. Everything happens during `advance()` and `settle()`, in order, and only waits take virtual time. Methods
+ * that call the HTTP API throw ApiRefused if the API refuses the call.
  */
 export interface Testbed<Known extends Operations = Record<string, object>> extends Client<Known> {
   /** The current virtual time. */
   readonly now: Date;
   /**
-   * Advances virtual time. Everything that is due meanwhile happens.
+   * Advances virtual time. Everything that is due within this span happens.
    *
    * @param span `"1s"`, or milliseconds; with 0, only what is due now happens
    */
@@ -72,7 +72,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
    *
    * @param options `within`: the limit in virtual time, one day by default
    * @throws NotSettled at once if the remaining tasks wait for input (a job's report, the end of a pause); otherwise
-   * once `within` is over
+   * when the limit is reached
    */
   settle(options?: { readonly within?: Duration | number }): Promise<void>;
 
@@ -88,13 +88,13 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
   readonly callbacks: readonly DeliveredEvent[];
   /** Messages that were refused. */
   readonly rejected: readonly RejectedMessage[];
-  /** The events that the functions report. In production these go to logs and metrics. */
+  /** The events that the functions report. In production these events go to logs and metrics. */
   readonly events: readonly FlowEvent[];
 
   /**
-   * Sends a message to the register queue as it is, valid or not.
+   * Sends a text to the register queue unchanged, whether it is a valid message or not.
    *
-   * @returns the message id, which becomes the task's id if the message has none
+   * @returns the message id, which becomes the task's id if the message contains no id
    */
   sendMessage(body: string): string;
   /** Pauses an operation, or one of its Targets. */
@@ -103,7 +103,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
   resume(of: string): Promise<void>;
   /** Seals the waiting tasks of a Target now. */
   flush(target: string): Promise<void>;
-  /** Cancels a task that no batch has. */
+  /** Cancels a task that is in no batch. */
   cancel(id: string): Promise<void>;
   /**
    * Runs failed tasks again.
@@ -111,7 +111,7 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
    */
   redrive(which: ToRedrive): Promise<number>;
   /**
-   * Reports the outcomes of a batch's pending items, as a job does.
+   * Reports the outcomes of a batch's pending items, as the downstream's job would.
    * @param report by default, all items succeed
    */
   complete(
@@ -119,15 +119,15 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
     report?: { readonly results: readonly ItemResult[] } | { readonly inputs: readonly InputResult[] },
   ): Promise<void>;
 
-  /** Fan-outs, and their state. */
+  /** A client for fan-outs, and `get` for the state of a fan-out. */
   readonly fanOuts: FanOutClient & { get(id: string): Promise<FanOutView> };
-  /** Deferred lists. */
+  /** A client for deferred lists. */
   readonly lists: ListClient;
-  /** The whole HTTP API for code that takes a `fetch`: any origin, with paths under `/v1`. */
+  /** The whole HTTP API, for code that takes a `fetch`. The URL may have any origin; its path begins with `/v1`. */
   readonly fetch: typeof fetch;
 
-  /** Arranges a mishap: at its next occasion, unless it says otherwise. */
+  /** Arranges a mishap. It happens once, at its next occasion, unless the mishap says otherwise. */
   inject(mishap: Mishap<keyof Known & string>): Injected;
-  /** Ends all faults: arranged mishaps, and faults by chance. */
+  /** Ends all faults: the arranged mishaps, and the faults that happen by chance. */
   calm(): void;
 }

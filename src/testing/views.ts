@@ -16,12 +16,12 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly status: 'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed';
   readonly payload: Payload;
   readonly batchId?: string;
-  /** Counted attempts of its batch. */
+  /** Counted attempts of the task's batch. */
   readonly attempts: number;
   readonly nextAttemptAfter?: string;
-  /** Why the last attempt did not end its batch. */
+  /** Why the last attempt did not end the task's batch. */
   readonly lastReason?: string;
-  /** Number of the run: 1, plus 1 for each redrive. */
+  /** Number of the task's run: 1, plus 1 for each redrive. */
   readonly run: number;
   readonly correlationId?: string;
   readonly priority?: number;
@@ -32,7 +32,8 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly fanOutItem?: string;
   readonly startBy?: string;
   /**
-   * Time at which the task's first message was sent. Present if `coalesceKey` or `merge` depend on which task is newer.
+   * Time at which the task's first message was sent. Present only if `coalesceKey` or `merge` depend on which task is
+   * newer.
    */
   readonly sentAt?: string;
   readonly createdAt: string;
@@ -40,7 +41,7 @@ export interface TaskView<Payload extends object = Record<string, unknown>> {
   readonly finishedAt?: string;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly retriable: boolean };
-  /** Id of the newer task that replaced it by its `coalesceKey`. */
+  /** Id of the newer task that replaced this task, because both have the same `coalesceKey`. */
   readonly supersededBy?: string;
   readonly resultOmitted?: { readonly bytes: number };
 }
@@ -54,12 +55,12 @@ export interface BatchView {
   /** Why the batch was sealed. */
   readonly sealedBy: SealReason;
   readonly size: number;
-  /** Ids of its tasks. */
+  /** Ids of the batch's tasks. */
   readonly members: readonly string[];
   readonly attempt: number;
-  /** Counted attempts. */
+  /** Counted attempts of the batch. */
   readonly attempts: number;
-  /** Number of tasks whose outcomes its job still has to report. */
+  /** Number of tasks whose outcomes the batch's job has not reported yet. */
   readonly pending?: number;
   readonly counts?: { readonly succeeded: number; readonly failed: number };
   readonly oldestAt: string;
@@ -79,6 +80,6 @@ export const taskViewOf = (tables: Tables, task: Task): TaskView => {
 
 export const batchViewOf = (config: Config, batch: Batch): BatchView => {
   const view = batchView(batch, operationNamed(config, batch.operation)?.batch.maxSize);
-  // The view after JSON, without absent fields.
+  // The view after conversion to JSON and back, which removes absent fields.
   return JSON.parse(JSON.stringify({ ...view, members: membersOf(batch) })) as BatchView;
 };

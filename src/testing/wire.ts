@@ -13,19 +13,22 @@ export interface ReceivedCall<Payload extends object = Record<string, unknown>> 
   readonly batchId: string;
   readonly operation: string;
   readonly target: string;
-  /** 1 at first; each attempt after a pause adds one. */
+  /** Number of the attempt: 1 at first. Each attempt after a pause adds one. */
   readonly attempt: number;
   readonly items: readonly ReceivedItem<Payload>[];
   /** For merged requests: the inputs of all items, each once. */
   readonly inputs?: readonly unknown[];
-  /** The same for repeated calls with the same items. */
+  /** Idempotency key: the same for repeated calls with the same items. */
   readonly idempotencyKey: string;
   readonly traceparent: string;
 }
 
 /** What a downstream can do during a call, apart from answering. */
 export interface AtWork {
-  /** Waits in virtual time (`"2s"`, or milliseconds). After the operation's `timeout` the answer is ignored. */
+  /**
+   * Waits in virtual time (`"2s"`, or milliseconds). If the call takes longer than the operation's `timeout`, its
+   * answer is ignored.
+   */
   takes(span: Duration | number): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ export interface HttpReply {
   readonly status: number;
   /** Only `retry-after` and `content-type` have an effect. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, any other value as JSON. */
+  /** A string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
 }
 
@@ -72,8 +75,8 @@ export type DownstreamAnswer =
   | Response;
 
 /**
- * A batch API of the test. An error that it throws becomes a network error, or the failure of a function or an
- * execution.
+ * A batch API of the test. An error that the function throws becomes a network error, or the failure of a Lambda
+ * function or an execution.
  */
 export type DownstreamFunction<Payload extends object = Record<string, unknown>> = (
   call: ReceivedCall<Payload> & AtWork,
