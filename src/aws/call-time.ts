@@ -1,6 +1,6 @@
 /**
- * Ends each AWS request of a function before the function's own time is over. A request without an answer then costs
- * only its own message: the function can still report which messages failed.
+ * Ends each AWS request of a function before the function's own time is over. A request without an answer then fails
+ * only the messages that depend on it, because the function can still report which messages failed.
  *
  * The clients find the current invocation in asynchronous context, so no adapter has to pass it on. The error means the
  * same as a lost reply: the service may have done the request.
@@ -16,7 +16,8 @@ const running = new AsyncLocalStorage<Invocation>();
 export const inInvocation = <T>(invocation: Invocation, work: () => T): T => running.run(invocation, work);
 
 /**
- * Longest time that a request, or a pause before one, may take now, in milliseconds. Infinity outside of invocations.
+ * Longest time that a request, or a pause before a request, may take now, in milliseconds. Infinity outside of
+ * invocations.
  */
 export const callTime = (most: Millis = AWS_CALL): Millis => {
   const invocation = running.getStore();
@@ -24,8 +25,8 @@ export const callTime = (most: Millis = AWS_CALL): Millis => {
 };
 
 /**
- * An attempt without an answer is ended and repeated. A throttled attempt is answered at once, and the client pauses
- * before the next.
+ * Limits for the attempts of a request. An attempt without an answer is ended and repeated. A throttled attempt is
+ * answered at once, and the client pauses before the next attempt.
  */
 export const TRIES = {
   maxAttempts: 5,
@@ -42,8 +43,8 @@ type Send = (command: object, options?: { readonly abortSignal?: AbortSignal }) 
 /**
  * Makes a client's requests end in time. Outside of invocations, requests are unchanged.
  *
- * @param most longest time of a request with all of its attempts, in milliseconds, even if more time is left. @default
- * {@link AWS_CALL}
+ * @param most longest time of a request including all of its attempts, in milliseconds, even if the function has more
+ * time left. @default {@link AWS_CALL}
  * @returns the same client; its `send` may also reject with TimeIsUp
  */
 export const timed = <C extends Sender>(client: C, most?: Millis): C => {

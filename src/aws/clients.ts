@@ -9,12 +9,12 @@ export interface AwsClients {
   readonly sqs: SQSClient;
 }
 
-/** Addresses of the services, if they differ from the environment's. */
+/** Addresses of the services, if they differ from the environment's addresses. */
 export interface Endpoints {
   readonly dynamodb?: string;
   readonly sqs?: string;
   readonly region?: string;
-  /** No request timeout, for long polls, which take up to 20 s. */
+  /** Without a request timeout, for long polls, which take up to 20 s. */
   readonly patient?: boolean;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** @default - AWS Signature Version 4, with the credentials */
@@ -30,10 +30,13 @@ export type RequestHandler = Extract<SQSClientConfig['requestHandler'], { handle
 
 export type Signer = Extract<SQSClientConfig['signer'], { sign: unknown }>;
 
-/** Ten messages at once make up to eight requests each. No request should wait for a socket while its time runs. */
+/**
+ * Limits for functions. Ten messages that are handled at once make up to eight requests each. There are enough sockets
+ * for all of these requests, because a request's time also runs while it waits for a socket.
+ */
 const QUICK = { ...TRIES, requestHandler: { ...TRIES.requestHandler, httpsAgent: { maxSockets: 128 } } };
 
-/** A poll occupies its socket while it waits, so each poller needs its own. */
+/** Limits for long polls. A poll occupies its socket while it waits, so each poller needs a socket of its own. */
 const PATIENT = { requestHandler: { httpAgent: { maxSockets: 1_024 }, httpsAgent: { maxSockets: 1_024 } } };
 
 export const awsClients = ({
@@ -54,7 +57,8 @@ export const awsClients = ({
   };
   const dynamodbClient = new DynamoDBClient({ ...shared, ...(dynamodb ? { endpoint: dynamodb } : {}) });
   const sqsClient = new SQSClient({ ...shared, ...(sqs ? { endpoint: sqs } : {}) });
-  // The logger middleware prepares a log line for each request and answer, even without a logger, as here.
+  // Remove the logger middleware: it prepares a log line for each request and answer, even if there is no logger, as
+  // here.
   for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
   return {
     dynamodb: timed(DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } })),

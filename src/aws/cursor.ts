@@ -1,7 +1,7 @@
 /** Cursors of pages: DynamoDB's last key, opaque to the caller. */
 import { InvalidCursor } from '../ports/rows.ts';
 
-/** A key's attributes by name. */
+/** The attributes of a key, by name. */
 export type Key = Readonly<Record<string, unknown>>;
 
 export const printCursor = (key: Key | undefined): { readonly cursor?: string } =>
@@ -36,11 +36,12 @@ const isOf = (type: KeyShape[string], value: unknown): boolean =>
     ? typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= KEY_MAX_BYTES
     : Number.isSafeInteger(value);
 
-/** Text in every error with which DynamoDB and its emulators refuse a start key. */
+/** This text is in every error with which DynamoDB and its emulators refuse a start key. */
 const REFUSED_KEY = /provided starting key/i;
 
 /**
- * DynamoDB decides whether a well-formed key belongs to the list. Other refusals of a query are not the cursor's fault.
+ * Runs a query that starts at a cursor. DynamoDB decides whether a well-formed key belongs to the list. If DynamoDB
+ * refuses a query for another reason, the cursor is not at fault.
  *
  * @throws InvalidCursor if DynamoDB refuses the start key
  */
@@ -58,7 +59,7 @@ const decode = (cursor: string): Key | undefined => {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return typeof key === 'object' && key !== null && !Array.isArray(key) ? (key as Key) : undefined;
   } catch {
-    // Not JSON, so not a key. The caller throws InvalidCursor.
+    // The text is not JSON, so it is not a key. The caller throws InvalidCursor.
     return undefined;
   }
 };

@@ -8,7 +8,7 @@ import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingIte
 import type { Item } from '../rows/item.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
 
-/** Reserved words of DynamoDB. */
+/** Placeholders for attributes whose names are reserved words of DynamoDB. */
 const RESERVED = { '#status': 'Status', '#open': 'Open', '#split': 'Split' };
 const namesIn = (expression: string) =>
   Object.fromEntries(Object.entries(RESERVED).filter(([name]) => expression.includes(name)));

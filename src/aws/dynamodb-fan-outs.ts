@@ -41,10 +41,13 @@ import {
 import { ackNode } from './fan-out-acks.ts';
 import { headerPage } from './header-pages.ts';
 
-/** How long the token of an addition is kept, in milliseconds. After a month, no caller repeats an addition. */
+/**
+ * How long the token of an addition is kept, in milliseconds. No caller is expected to repeat an addition after a
+ * month.
+ */
 const KEEP_TOKENS: Millis = 30 * 24 * 60 * 60_000;
 
-/** A write of a header. Its result is the row after the write, or undefined if the condition failed. */
+/** A write of a header. The write returns the row after the write, or undefined if the condition failed. */
 interface Change {
   readonly set: string;
   readonly when: string;

@@ -1,6 +1,6 @@
 /**
  * Fleets in DynamoDB. Each fleet has a partition of the table, with a row for each lease and each node. Lease rows sort
- * before node rows, so one query reads the owner of a lease after the lease. Checkpoints have partitions of their own.
+ * before node rows, so one query reads each lease before its owner. Checkpoints have partitions of their own.
  */
 
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
@@ -41,11 +41,11 @@ interface OwnersChange {
   readonly UpdateExpression: string;
   readonly names?: Record<string, string>;
   readonly values?: Item;
-  /** A condition in addition to the owner's, with its leading ` AND `. */
+  /** A condition in addition to the condition on the owner. It begins with ` AND `. */
   readonly condition?: string;
 }
 
-/** Reserved words of DynamoDB. */
+/** `Owner` is a reserved word of DynamoDB. */
 const OWNER = { '#Owner': 'Owner' };
 const NEXT = { '#Next': 'Next' };
 
@@ -53,14 +53,14 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
   const send = (key: Item, change: Change): Promise<UpdateCommandOutput> =>
     client.send(new UpdateCommand({ TableName: table, Key: key, ...change }));
   /**
-   * How far DynamoDB's clock is ahead of this machine's, in milliseconds, according to the last answer. Without it, a
-   * machine whose clock is a day behind would have the row of a live node deleted.
+   * How far DynamoDB's clock is ahead of this machine's clock, in milliseconds, according to the last answer. Without
+   * this correction, DynamoDB would delete the row of a live node whose machine's clock is a day behind.
    */
   const ahead = (): Millis => client.config.systemClockOffset;
   const update = (key: Item, change: Change): Promise<UpdateCommandOutput | undefined> =>
     conditionally(send(key, change));
   const updated = async (key: Item, change: Change): Promise<boolean> => (await update(key, change)) !== undefined;
-  /** All rows of a partition, ordered by `Entry`. */
+  /** Reads all rows of a partition, ordered by `Entry`. */
   const rowsUnder = async (key: string): Promise<readonly Item[]> => {
     const rows: Item[] = [];
     let from: Item | undefined;
@@ -92,8 +92,8 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     return Count > 0;
   };
   /**
-   * Writes a new fleet's name, and the row that keeps version 0.2.0 out, in one transaction. A fleet that begins here
-   * has no checkpoints that 0.2.0 could read.
+   * Writes the name of a new fleet, and the row that keeps nodes of version 0.2.0 out, in one transaction. A new fleet
+   * has no checkpoints that version 0.2.0 could read.
    */
   const begin = async (fleet: FleetName): Promise<void> => {
     if (await isKnown(fleet)) return;
@@ -111,7 +111,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     if (!isBegun && !(await isKnown(fleet)))
       throw new Error(`fleet ${fleet} could not be created: DynamoDB was busy; try again`);
   };
-  /** P8. A write that only the current holder of a lease can do. */
+  /** P8. A write that only the current owner of a lease can do. */
   const byOwner = (fleet: FleetName, held: Held, { names, values, condition, ...change }: OwnersChange) =>
     updated(leaseKey(fleet, held.partition), {
       ...change,
@@ -128,14 +128,14 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
         Item: nodeRow(fleet, node, ahead()),
         ConditionExpression: 'attribute_not_exists(Entry)',
       };
-      // A repeated request must not undo an eviction. No other node has this key.
+      // A repeated request must not undo an eviction. The condition is sufficient, because no other node has this key.
       await conditionally(client.send(new PutCommand(put)));
     },
     beat: async (fleet, { key, beat, ttl, beatAt, leaving }) => {
       const written = await unlessWritten(
         send(nodeKeyOf(fleet, key), {
           UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}`,
-          // A delayed heartbeat must not overwrite a later one, which may have another Ttl.
+          // A delayed heartbeat must not overwrite a later heartbeat, which may have another Ttl.
           ConditionExpression: 'Beat < :beat AND attribute_not_exists(Evicted)',
           ExpressionAttributeNames: { '#Ttl': 'Ttl' },
           ExpressionAttributeValues: {
@@ -206,7 +206,8 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
     open: async (fleet, lease) => {
       const opened = await raiseFence(client, table, fleet, lease);
       if (!opened || lease.checkpointApart) return opened;
-      // Note the place before the first checkpoint is stored there, because the next owner looks where the lease says.
+      // Write into the lease where the checkpoint is, before the first checkpoint is stored there. The next owner reads
+      // the checkpoint from the place that the lease names.
       const isMine = await byOwner(fleet, lease as Held, {
         UpdateExpression: 'SET CheckpointApart = :apart REMOVE Checkpoint, CheckpointNo',
         values: { ':apart': true },
@@ -259,8 +260,8 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
 };
 
 /**
- * The current row if a conditional write was refused; undefined if it was done. The same write, or a later one, may
- * have been done before.
+ * Returns the current row if a conditional write was refused, and undefined if the write was done. A write is also
+ * refused if the same write, or a later write, was done before.
  */
 const unlessWritten = async (write: Promise<unknown>): Promise<Item | undefined> => {
   try {

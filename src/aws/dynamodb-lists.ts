@@ -90,7 +90,8 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         Item: appendRow(id, token, append),
         ConditionExpression: 'attribute_not_exists(Id)',
       });
-      // If the row exists, another attempt with its token may be publishing the jobs that it stored.
+      // If the row exists, another attempt with the same token may have stored its jobs already, and may be publishing
+      // them.
       return (await conditionally(besideTransactions(() => client.send(put)))) !== undefined;
     },
     putJobs: (id, token, payloads) =>
@@ -220,7 +221,10 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
   };
 };
 
-/** Stores results. If a statement is refused, another result of that job is stored already: read and return it. */
+/**
+ * Stores results. A refused statement means that another result of the job is stored already. In this case, reads and
+ * returns the stored result.
+ */
 const putResults = async (
   client: DynamoDBDocumentClient,
   table: string,

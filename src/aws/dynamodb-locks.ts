@@ -19,18 +19,21 @@ import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-v
 import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
 
-/** Set by every write that may create the row. Unchanged attributes cost nothing, not even in the index. */
+/**
+ * Every write that may create the row sets these attributes. If an attribute does not change, setting it costs nothing,
+ * even in the index.
+ */
 const IDENTITY = `Operation = :operation, ExpiresAt = :expires, ${VERSION_AT_FIRST}`;
 
 const MINE = 'Fence = :fence AND LockHolder = :token AND attribute_not_exists(OpenBatch)';
 
-/** The condition that an attribute is as it was read, including that it was absent. */
+/** The condition that an attribute has the value that was read, or is absent if it was absent then. */
 const asRead = (attribute: string, value: number | undefined): Condition =>
   value === undefined
     ? { when: `attribute_not_exists(${attribute})`, values: {} }
     : { when: `${attribute} = :read${attribute}`, values: { [`:read${attribute}`]: value } };
 
-/** A counter at 0 has no attribute. */
+/** The condition that a counter has the value that was read. A counter at 0 has no attribute. */
 const counted = (attribute: string, value: number): Condition => asRead(attribute, value === 0 ? undefined : value);
 
 interface Condition {
@@ -44,7 +47,7 @@ interface Update {
   readonly values: Item;
 }
 
-/** @param keepOf how long an operation's finished batches are kept, in milliseconds */
+/** @param keepOf returns how long an operation's finished batches are kept, in milliseconds */
 export const dynamoDBLocks = (
   client: DynamoDBDocumentClient,
   table: string,
@@ -57,7 +60,7 @@ export const dynamoDBLocks = (
           TableName: table,
           Key: lockKey(target),
           UpdateExpression: set,
-          // Some callers have not read the row, and any write may be the first to this row.
+          // Some callers have not read the row, so the write itself checks the row's version.
           ConditionExpression: `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: { ...values, ':reads': readsUpTo('lock') },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -93,7 +96,7 @@ export const dynamoDBLocks = (
       });
     },
     enlist: async (targets, now) => {
-      // A refused statement means that another function created the row first, which is just as good.
+      // A refused statement means that another function has created the row already. The result is the same.
       await execute(
         client,
         targets.map((target) => insertion(table, lockItem(target, expiryOf(target, now)))),

@@ -37,8 +37,8 @@ interface Update {
 
 export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string): Operations => {
   /**
-   * Operations whose row notes a cap, as far as this process has seen. A write that is refused because of the note
-   * costs as much as one that is done.
+   * Operations whose row contains a note that they have a cap, as far as this process knows. Remembering them saves
+   * requests: a write that is refused because the note exists costs as much as a successful write.
    */
   const noted = new Set<OperationName>();
   /** A conditional write. Returns the row after the write, or undefined if the condition failed. */
@@ -48,7 +48,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         new UpdateCommand({
           TableName: table,
           Key: operationKey(operation),
-          // Any write may create the row.
+          // Set the version in every write, because any write may create the row.
           UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSION_AT_FIRST}` : `SET ${VERSION_AT_FIRST} ${set}`,
           ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: {
@@ -150,7 +150,10 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
   };
 };
 
-/** The condition that a waiting Target's row was written by the enqueue that was read, or that it exists at all. */
+/**
+ * The condition that a waiting Target's row still has the enqueue that was read (`this`), or that the row exists at all
+ * (`any`).
+ */
 const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
   if (which === 'any') return { ConditionExpression: 'attribute_exists(Entry)' };
   return by === undefined
@@ -159,8 +162,8 @@ const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
 };
 
 /**
- * A schedule of calls gets a new start (`CallsSince`) when its rate changes, so end and start together identify the one
- * that was read.
+ * Replaces a schedule of calls if it is unchanged. A schedule gets a new start (`CallsSince`) when its rate changes, so
+ * start and end together identify the schedule that was read.
  */
 const lineUpdate = (seen: CallLine | undefined, next: CallLine | undefined): Update => {
   const isAsSeen = seen

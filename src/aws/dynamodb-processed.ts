@@ -23,7 +23,7 @@ export const dynamoDBProcessed = (client: DynamoDBDocumentClient, table: string)
       rows.flatMap((stored) => {
         const row = readable('processed key', stored);
         const key = byEntry.get(row.Entry as string);
-        // DynamoDB deletes expired rows with a delay.
+        // Check the time here, because DynamoDB deletes expired rows with a delay.
         return key !== undefined && (row.Until as number) > now ? [[key, knownOf(row)] as const] : [];
       }),
     );
@@ -55,8 +55,8 @@ const processedItem = (target: Target, { key, marks, age }: ProcessedKey, at: nu
 });
 
 /**
- * Longest key that is stored as it is, which makes it easy to find. A longer key may exceed the limit of DynamoDB, so
- * its hash is stored.
+ * Maximum length of a key that is stored unchanged, so that it is easy to find. For a longer key, a hash is stored,
+ * because the key may exceed the limit of DynamoDB.
  */
 const ENTRY_MAX = 128;
 

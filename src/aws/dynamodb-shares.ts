@@ -46,7 +46,10 @@ const healthItem = ({ failures, slowUntil, openUntil, opened }: Health): Item =>
   Opened: opened,
 });
 
-/** @throws NewerRow */
+/**
+ * Reads the share from a row.
+ * @throws NewerRow
+ */
 const shareOf = (stored: Item): Share => {
   const row = readable('share of destinations', stored);
   return {

@@ -18,14 +18,14 @@ import { conditionally } from './dynamodb.ts';
 interface FirstPage<Owner> {
   readonly kind: RowKind;
   key(owner: Owner): Item;
-  /** Additional condition on that row for taking a slot. */
+  /** Condition on that row for taking a slot, in addition to the condition on the page. */
   readonly when: string;
 }
 
 /** The condition that a page has a free slot, or holds the slot already. Its values are {@link slotValues}. */
 export const HAS_ROOM = '(contains(InFlight, :slot) OR attribute_not_exists(InFlight) OR size(InFlight) < :most)';
 
-/** @param most number of slots that the page may hold */
+/** @param most maximum number of slots on the page */
 export const slotValues = (slot: Slot, most: number): Item => ({
   ':slots': new Set([slot]),
   ':slot': slot,
@@ -110,7 +110,7 @@ const pagesIn = async (
 };
 
 /**
- * Deletes pages without slots.
+ * Deletes pages that have no slots.
  * @param owner the partition of the owner's own rows
  */
 export const dropEmptyPages = async (
@@ -125,7 +125,7 @@ export const dropEmptyPages = async (
         new DeleteCommand({
           TableName: table,
           Key: slotPageKey(owner, page),
-          // DynamoDB has no empty sets: removing the last slot removes the attribute.
+          // DynamoDB has no empty sets: a write that removes the last slot also removes the attribute.
           ConditionExpression: `attribute_not_exists(InFlight) AND ${NOT_NEWER}`,
           ExpressionAttributeValues: { ':reads': readsUpTo('slot page') },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

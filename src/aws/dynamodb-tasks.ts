@@ -33,7 +33,9 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
     const rows = tasks.length === 0 ? [] : await getAll(client, table, tasks.map(payloadKey), how);
     return new Map(rows.map((row) => [row.Id as string, readable('payload', row).Payload as string]));
   };
-  /** H3. Reads the stored tasks in the order of the ids, with the payloads of those that are open in the batch. */
+  /**
+   * H3. Reads the stored tasks in the order of the ids. Tasks that are open in the batch are read with their payloads.
+   */
   const load = async (ids: readonly TaskId[], batch: BatchId, how?: HowToRead): Promise<Loaded[]> => {
     const rows = await rowsOf(ids, how);
     const stored = ids.flatMap((id) => {
@@ -59,8 +61,8 @@ export const dynamoDBTasks = (client: DynamoDBDocumentClient, table: string): Ta
         client,
         candidates.map((candidate) => claim(table, candidate, batch)),
       );
-      // Another batch may have claimed a refused candidate, or this batch may have claimed it before its function
-      // crashed.
+      // Read the candidates that were refused. Another batch may have claimed them, or this batch may have claimed them
+      // before its function crashed.
       const refused = await rowsOf(parts.filter((_, index) => !isMine[index]).map(({ id }) => id));
       return parts.map(
         ({ id, run }, index) =>
@@ -138,8 +140,8 @@ const insert = async (
 };
 
 /**
- * Inserts rows. One row that DynamoDB does not accept fails its whole request, so then each row gets a request of its
- * own.
+ * Inserts rows. If DynamoDB does not accept a row, the whole request fails. In this case, each row gets a request of
+ * its own.
  */
 const insertRows = async (client: DynamoDBDocumentClient, rows: readonly Statement[]): Promise<boolean[]> => {
   try {

@@ -80,7 +80,7 @@ export const dynamoDBWaiting = (client: DynamoDBDocumentClient, table: string): 
   };
 };
 
-/** The position of the patrol, in a row of the BatchLock table. */
+/** Stores the position of the patrol in a row of the BatchLock table. */
 export const dynamoDBPatrolMarks = (client: DynamoDBDocumentClient, table: string): PatrolMarks => ({
   read: async () => {
     const { Item: row } = await client.send(

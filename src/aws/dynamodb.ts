@@ -28,10 +28,13 @@ import { inRounds, type Left } from './rounds.ts';
 const STATEMENTS = 25;
 const WRITES = 25;
 const GETS = 100;
-/** Requests of one call in flight at once: enough to hide latency, few enough not to cause throttling. */
+/**
+ * Number of requests of one call that are in flight at once: enough to hide latency, and few enough not to cause
+ * throttling.
+ */
 export const CONCURRENCY = 8;
 
-/** A PartiQL write. A refused write is an expected race, not an error. */
+/** A PartiQL write. Its refusal is the expected result of a race, not an error. */
 export interface Statement {
   /** The key of the row that the statement writes. */
   readonly key: Item;
@@ -39,7 +42,7 @@ export interface Statement {
   readonly parameters: readonly NativeAttributeValue[];
 }
 
-/** DynamoDB did not do a request that it should have done. */
+/** DynamoDB failed to do a request that it should have done. */
 export class DynamoDBFailure extends Error {
   override readonly name = 'DynamoDBFailure';
   readonly code: string;
@@ -60,8 +63,8 @@ const TRANSIENT = new Set([
 const REFUSED = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /**
- * Executes conditional writes, 25 per request. Returns, in their order, whether each was done. A throttled write is
- * sent again and never counts as refused. Writes of one row are done in the order given.
+ * Executes conditional writes, 25 per request. Returns whether each write was done, in the order of the writes. A
+ * throttled write is sent again and never counts as refused. Writes of one row are done in the order given.
  *
  * @throws DynamoDBFailure if a statement is invalid; GaveUp if a statement is still throttled after the last round
  */
@@ -93,7 +96,7 @@ export const execute = async (client: DynamoDBDocumentClient, statements: readon
   return statements.map((statement) => answers.get(statement) === true);
 };
 
-/** Why DynamoDB does not accept the contents of a write; undefined if it failed for another reason. */
+/** Why DynamoDB does not accept the contents of a write. Undefined if the write failed for another reason. */
 export const refusal = (cause: unknown): string | undefined => {
   if (!(cause instanceof Error)) return undefined;
   const isRefusal =
@@ -101,7 +104,7 @@ export const refusal = (cause: unknown): string | undefined => {
   return isRefusal ? cause.message : undefined;
 };
 
-/** A conditional put as PartiQL INSERT, so that 25 of them fit into a request. */
+/** A conditional put in the form of a PartiQL INSERT, so that 25 of these puts fit into a request. */
 export const insertion = (table: string, row: Item): Statement => ({
   key: row,
   text: `INSERT INTO "${table}" VALUE {${Object.keys(row)
@@ -110,7 +113,7 @@ export const insertion = (table: string, row: Item): Statement => ({
   parameters: Object.values(row),
 });
 
-/** How rows are read. By default with all attributes, and strongly consistent. */
+/** How rows are read. By default, reads are strongly consistent and return all attributes. */
 export interface HowToRead {
   readonly only?: readonly string[];
   readonly isEventual?: boolean;
@@ -145,7 +148,7 @@ export const getAll = async (
 /** An unconditional write. */
 export type Write = { readonly put: Item } | { readonly delete: Item };
 
-/** Writes rows without conditions, 25 per request. Of several writes of one row, the last one takes effect. */
+/** Writes rows without conditions, 25 per request. If a row is written several times, the last write takes effect. */
 export const writeAll = (client: DynamoDBDocumentClient, table: string, writes: readonly Write[]): Promise<void> =>
   inRequests(writes, rowOf, WRITES, async (chunk) => {
     const requests = chunk.map((write) =>
@@ -165,12 +168,14 @@ const rowOf = (write: Write): string => rowName('put' in write ? write.put : wri
 /** Identifies a row by its key. All rows that are written in batches have these key attributes. */
 const rowName = ({ Id, Target, Entry }: Item): string => JSON.stringify([Id ?? Target, Entry]);
 
-/** DynamoDB does not say why it left out parts of a request. Usually it throttles them. */
+/**
+ * The error for parts that DynamoDB left out of a request. DynamoDB gives no reason; usually it throttles these parts.
+ */
 const unprocessed = (what: 'keys' | 'items'): DynamoDBFailure =>
   new DynamoDBFailure('Unprocessed', `${what} were left unprocessed`);
 
 /**
- * A conditional write of one row. Returns its answer, or undefined if the condition failed.
+ * Does a conditional write of one row. Returns DynamoDB's answer, or undefined if the condition failed.
  *
  * @param kind kind of the row, if a refused write returns the row
  * @throws NewerRow
@@ -186,8 +191,8 @@ export const conditionally = async <T>(write: Promise<T>, kind?: RowKind): Promi
 };
 
 /**
- * A transaction. Returns false if a condition failed, another write was faster, or DynamoDB was too busy. Nothing is
- * written then.
+ * Does a transaction. Returns false if a condition failed, if another write was faster, or if DynamoDB was too busy.
+ * Nothing is written in these cases.
  */
 export const transactionally = async (transaction: Promise<unknown>): Promise<boolean> => {
   try {
@@ -196,17 +201,17 @@ export const transactionally = async (transaction: Promise<unknown>): Promise<bo
   } catch (cause) {
     if (!(cause instanceof TransactionCanceledException)) throw cause;
     const codes = (cause.CancellationReasons ?? []).flatMap(({ Code }) => Code ?? []);
-    // For any other reason, a repeated transaction would fail again.
+    // If there is another reason, a repeated transaction would fail again.
     if (!codes.some((code) => REFUSED.has(code) || TRANSIENT.has(code))) throw cause;
     return false;
   }
 };
 
 /**
- * A write of a row that transactions write too. While a transaction holds the row, DynamoDB refuses other writes, and
- * the SDK does not repeat them.
+ * Does a write of a row that transactions write too. While a transaction holds the row, DynamoDB refuses other writes,
+ * and the SDK does not repeat these writes.
  *
- * @throws GaveUp if the row is still held after the last round
+ * @throws GaveUp if a transaction still holds the row after the last round
  */
 export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T> => {
   const answers: T[] = [];
@@ -222,12 +227,12 @@ export const besideTransactions = async <T>(write: () => Promise<T>): Promise<T>
   return answers[0] as T;
 };
 
-/** Sorts after every character in this project's keys. */
+/** This character sorts after every character in this project's keys. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * Reads one page of an index, by its partition key. Indexes are eventually consistent. A prefix of the sort key is
- * expressed as a range, because `begins_with` of the embedded engine ignores case.
+ * expressed as a range, because the embedded engine ignores case in `begins_with`.
  */
 export const queryIndex = async (
   client: DynamoDBDocumentClient,
@@ -262,13 +267,13 @@ export interface IndexQuery {
   /** The attributes of a key of this index, including the table's own key. */
   readonly keyShape: KeyShape;
   readonly newestFirst: boolean;
-  /** Only keys whose sort key begins with this prefix. */
+  /** Restricts the result to keys whose sort key begins with this prefix. */
   readonly search?: { readonly sort: string; readonly prefix: string };
 }
 
 /**
- * Sends everything in requests of `size`, several at once. No request names a row twice. `send` returns what has to be
- * sent again.
+ * Sends all values in requests of `size`, several requests at once. No request names a row twice. `send` returns the
+ * values that must be sent again.
  */
 const inRequests = async <T>(
   all: readonly T[],

@@ -1,4 +1,4 @@
-/** Failed tasks. A sparse index holds only them, so reading it costs nothing for other tasks. */
+/** Failed tasks. A sparse index contains only failed tasks, so other tasks add nothing to the cost of reading it. */
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type OperationName, operationOf, type Target, type TaskId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
@@ -63,7 +63,7 @@ const operationIn = ({ FailedTarget }: Item): OperationName => operationOf(Faile
 /** The attributes that {@link failureOf} reads: the task's state and its error. */
 const FAILURE = ['Id', 'Operation', 'Target', 'Status', 'BatchId', 'Attempts', 'FinishedAt', 'Error', 'Version'];
 
-/** Omits a task that was redriven meanwhile, because the index lags behind. */
+/** Omits a task that was redriven meanwhile. The index may still contain the task, because the index lags behind. */
 const failureOf = (row: Item): FailedTask[] => {
   const { id, operation, target, state } = taskOf(readable('task', row));
   return state.status === 'failed' ? [{ id, operation, target, error: state.error }] : [];

@@ -1,4 +1,4 @@
-/** Acks of a fan-out's nodes in DynamoDB (T3): up to 150 slots of a row in one conditional update. */
+/** Acks of a fan-out's nodes in DynamoDB (T3): one conditional update acks up to 150 places of a row. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -7,7 +7,7 @@ import type { Position } from '../domain/fan-outs/tree.ts';
 import type { Acked, Slots } from '../ports/fan-outs.ts';
 import { countsOf, nodeKey, nodeOf } from '../rows/fan-out-rows.ts';
 
-/** Writes the slots if every one of them is empty. Otherwise returns the row as it is. */
+/** Writes the outcomes of places in a node if all of these places are empty. Otherwise returns the row unchanged. */
 export const ackNode = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -24,10 +24,12 @@ export const ackNode = async (
   }
 };
 
-/** T9. Whether the slots say more than their number, so that the whole row is needed. */
+/** T9. Whether the contents of a node's places matter, not only the counts, so that the whole row is needed. */
 const isWhole = (id: FanOutId, { level }: Position): boolean => level === 0 && isNumbered(id);
 
-/** Builds the update. Its names are short, because an expression has at most 4,096 bytes, for up to 150 items. */
+/**
+ * Builds the update. Its names are short, because one expression covers up to 150 items and has at most 4,096 bytes.
+ */
 const ackInput = (
   table: string,
   id: FanOutId,
@@ -50,7 +52,7 @@ const ackInput = (
       ...(has(true) ? { ':y': true } : {}),
       ...(has(false) ? { ':n': false } : {}),
     },
-    // Return the whole row only if it is needed: its slots are six kilobytes of JSON.
+    // Return the whole row only if it is needed, because its places are six kilobytes of JSON.
     ReturnValues: isWhole(id, position) ? 'ALL_NEW' : 'UPDATED_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };

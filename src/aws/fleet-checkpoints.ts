@@ -1,10 +1,10 @@
 /**
- * Checkpoints of fleets (decision 30). Each has a row under its own partition key, so that reads of the fleet and other
- * partitions do not use up its throughput.
+ * Checkpoints of fleets (decision 30). Each checkpoint has a row under its own partition key, so that reads of the
+ * fleet and of other partitions do not use up the throughput of that key.
  *
  * The row stores the fence of the owner that opened it last. A new owner raises the fence in the same write that reads
- * the checkpoint. The new owner therefore reads everything that an earlier owner stored before, and whatever an earlier
- * owner stores later is refused.
+ * the checkpoint. The new owner therefore reads every checkpoint that an earlier owner stored before this write.
+ * Checkpoints that an earlier owner sends after this write are refused.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -16,8 +16,8 @@ import { checkpointKey, openedOf } from '../rows/fleet-rows.ts';
 import { NOT_NEWER, readable, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
 
 /**
- * Raises the fence and reads the checkpoint. A repeated call does no harm. A checkpoint that is still in the lease's
- * row is copied.
+ * Raises the fence and reads the checkpoint. A repeated call does no harm. If the checkpoint is still in the lease's
+ * row, it is copied to its own row.
  *
  * @returns undefined if a later owner has opened the checkpoint
  * @throws NewerRow
@@ -50,13 +50,13 @@ export const raiseFence = async (
   } catch (cause) {
     if (!(cause instanceof ConditionalCheckFailedException) || !cause.Item) throw cause;
     const row = readable('fleet checkpoint', unmarshall(cause.Item));
-    // This owner's own earlier request was done, but its answer was lost.
+    // An equal fence means that an earlier request of this owner was done, although its answer was lost.
     return row.Fence === fence ? openedOf(row) : undefined;
   }
 };
 
 /**
- * The checkpoint in its own row, if there is one.
+ * Reads the checkpoint in its own row, if there is one.
  * @throws NewerRow
  */
 export const readCheckpoint = async (

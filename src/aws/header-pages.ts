@@ -1,7 +1,8 @@
 /**
- * Pages of the headers of fan-outs and lists, in the order in which the patrol checks them. Unfinished ones come first,
- * because the patrol checks them at least once an hour. Then come ended ones, whose rows the patrol finally deletes. A
- * header that the patrol checks between two pages may be shown twice, but none is left out.
+ * Pages of the headers of fan-outs and lists, in the order of the times at which the patrol checks them. Unfinished
+ * fan-outs and lists come first, because the patrol checks them at least once an hour. Ended ones follow, whose rows
+ * the patrol finally deletes. If the patrol checks a header between the reads of two pages, the header may be shown
+ * twice, but no header is left out.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
@@ -35,7 +36,7 @@ export const headerPage = async (
   return { items, ...(isLast ? {} : printPlaces({ ...from, ...places })) };
 };
 
-/** Keys of one partition of the index, in order. */
+/** The keys that were read from one partition of the index, in order. */
 interface Part {
   readonly keys: readonly Item[];
   readonly isCut: boolean;
@@ -62,7 +63,10 @@ const queryPart = async (
 
 const dueAt = ({ CheckAt }: Item): number => CheckAt as number;
 
-/** Merges the partitions, up to the point for which all of them have been read. */
+/**
+ * Merges the keys of the partitions in the order of their times. Stops at the first time after which a partition may
+ * have keys that were not read.
+ */
 const walk = (parts: readonly Part[], isWanted: (id: FanOutId) => boolean, limit: number) => {
   const seenUntil = Math.min(...parts.flatMap(({ keys, isCut }) => (isCut ? dueAt(keys.at(-1) as Item) : [])));
   const all = parts.flatMap(({ keys }) => keys).toSorted((a, b) => dueAt(a) - dueAt(b));
@@ -78,7 +82,7 @@ const walk = (parts: readonly Part[], isWanted: (id: FanOutId) => boolean, limit
   return { found, places, isLast: walked === all.length && parts.every(({ isCut }) => !isCut) };
 };
 
-/** A cursor holds the last key of each partition read so far. */
+/** The contents of a cursor: for each partition, the last key read so far. */
 type Places = Readonly<Record<string, Key>>;
 
 const SHAPE = { Id: 'string', Patrol: 'string', CheckAt: 'number' } as const;
@@ -89,7 +93,10 @@ const printPlaces = (places: Places) => ({
     .join('.'),
 });
 
-/** @throws InvalidCursor */
+/**
+ * Parses a cursor.
+ * @throws InvalidCursor
+ */
 const parsePlaces = (cursor: string | undefined): Places => {
   if (cursor === undefined) return {};
   const parts = cursor.split('.', PATROL_NAMES.length + 1);

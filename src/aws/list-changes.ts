@@ -1,4 +1,6 @@
-/** Changes of the leases in a list's row. Each lease is replaced only if it is as it was read (D2 to D7). */
+/**
+ * Changes of the leases in a list's row. A lease is replaced only if it has not changed after it was read (D2 to D7).
+ */
 import type { Lease } from '../domain/lists/list.ts';
 import type { Seen } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
@@ -12,7 +14,9 @@ export interface LeaseChange {
   readonly values: Item;
 }
 
-/** Builds the change. Its names are short, because an expression has at most 4,096 bytes, for up to forty leases. */
+/**
+ * Builds the change. Its names are short, because one expression covers up to forty leases and has at most 4,096 bytes.
+ */
 export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseChange => {
   const names = new Map<string, string>();
   const nameOf = (key: string): string => {

@@ -1,7 +1,7 @@
 /**
  * Deletes the rows of a deferred list, page by page. The row of an addition is deleted after its jobs, so the remaining
- * rows show where to continue. Results have no such rows: their groups are numbered, and the caller stores how far the
- * deletion has come.
+ * rows show where to continue. Results have no rows that show this. Their groups are numbered instead, and the caller
+ * stores how far the deletion has come.
  */
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ListId } from '../domain/lists/ids.ts';
@@ -10,14 +10,14 @@ import type { Item } from '../rows/item.ts';
 import { APPENDS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from '../rows/list-rows.ts';
 import { CONCURRENCY, writeAll } from './dynamodb.ts';
 
-/** Sorts after every row whose name has only digits. */
+/** This name sorts after the names of all rows whose names have only digits. */
 const LAST = '~';
-/** Sorts after every name with this beginning, whatever token follows: `$` comes after `#`. */
+/** A name that sorts after all names with this beginning, whatever token follows: `$` comes after `#`. */
 const behind = (begin: string): string => begin.replace(/#$/, '$');
-/** Rows that are read and deleted before the next check of the time: this takes a second or two. */
+/** Number of rows that are read and deleted before the time is checked again. Deleting them takes a second or two. */
 const ROWS = 1_000;
 
-/** @returns the group of results to continue with; undefined once everything is deleted */
+/** @returns the group of results to continue with; undefined after everything was deleted */
 export const clearList = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -65,8 +65,8 @@ export const clearList = async (
   const removeJobs = async (appends: readonly Item[]): Promise<boolean> => {
     for (const some of inParts(appends)) {
       const areGone = await Promise.all(some.map((row) => remove(jobsKey(id, tokenOfAppend(row), 0))));
-      // Delete the additions' rows last: they lead to the jobs, including jobs that an addition is still about to
-      // store.
+      // Delete the rows of the additions last, because only these rows lead to the jobs. An addition that is still
+      // running may store more jobs, so keep the rows until that is impossible.
       if (isSettled) await removeRows(some.filter((_, index) => areGone[index]));
       if (areGone.includes(false)) return false;
     }

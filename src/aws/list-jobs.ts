@@ -1,4 +1,4 @@
-/** The jobs of deferred lists in DynamoDB. They are stored by addition and found by their numbers. */
+/** The jobs of deferred lists in DynamoDB. Jobs are stored under their addition, and are found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ListId, Range } from '../domain/lists/ids.ts';
 import { endOf, type Job } from '../domain/lists/list.ts';
@@ -6,12 +6,12 @@ import type { Item } from '../rows/item.ts';
 import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
 import { bytesInString } from '../util/json-text.ts';
 
-/** Most bytes that are read for one answer, counted as in the answer. */
+/** Maximum number of bytes that are read for one answer, counted as in the answer. */
 const READ_BYTES = 4_000_000;
-/** Most jobs that are read at once from several additions, because each job may have 256 KB. */
+/** Maximum number of jobs that are read at once from several additions, because each job may have 256 KB. */
 const JOBS_AT_ONCE = 16;
 
-/** Rows of one partition with names between two names. Stops after a page if `enough` returns true. */
+/** Reads the rows of one partition whose names are between two names. Stops after a page if `enough` returns true. */
 export const rowsBetween = async (
   client: DynamoDBDocumentClient,
   query: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
@@ -37,7 +37,10 @@ export const rowsBetween = async (
   return rows;
 };
 
-/** The last row of a partition up to a name: the row that contains a number. */
+/**
+ * Reads the last row of a partition whose name is not after the given name. That row contains the job with this
+ * number.
+ */
 const rowUpTo = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -57,7 +60,7 @@ const rowUpTo = async (
   return row;
 };
 
-/** The additions that a range of jobs lies in. */
+/** Finds the additions that contain the jobs of a range. */
 const segmentsOf = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -73,7 +76,7 @@ const segmentsOf = async (
   return [segment, ...rest.map(segmentOf)];
 };
 
-/** Jobs of a range: as many from its beginning as may be read at once. */
+/** Reads the first jobs of a range: as many as may be read at once. */
 export const readJobs = async (
   client: DynamoDBDocumentClient,
   table: string,
@@ -105,8 +108,8 @@ const overlap = (a: Range, b: Range): Range => {
 };
 
 /**
- * Groups small additions so that they are read together: a thousand jobs that were added one by one are a thousand
- * additions.
+ * Groups small additions, so that they are read together. For example, a thousand jobs that were added one by one are a
+ * thousand additions.
  */
 const together = (segments: readonly Segment[]): readonly (readonly Segment[])[] => {
   const all: Segment[][] = [];
@@ -130,7 +133,7 @@ const jobsIn = async (
 ): Promise<readonly Job[]> => {
   const [from, to] = [range.first - first, endOf(range) - first];
   const enough = (rows: readonly Item[]): boolean => rows.reduce((sum, row) => sum + bytesIn(row), 0) > most;
-  // The first job of an addition begins a row, so no search for its row is needed.
+  // The first job of an addition is at the beginning of a row, so no search for its row is needed.
   const begin = from === 0 ? undefined : await rowUpTo(client, table, '0000', jobsKey(id, token, from));
   const next = begin ? endOfRow(begin) : from;
   const rest =

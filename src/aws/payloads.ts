@@ -10,8 +10,8 @@ import { payloadKey, payloadRow } from '../rows/task-rows.ts';
 import { CONCURRENCY, conditionally, execute, insertion, type Statement } from './dynamodb.ts';
 
 /**
- * Inserts payload rows. An existing row may be this task's own, which a later run needs: a function that was suspended
- * for long must not overwrite it. Or an earlier task with the same id left it.
+ * Inserts payload rows. If a row exists, there are two cases. The row may belong to this task: a later run needs it, so
+ * a function that was suspended for long must not overwrite it. Or an earlier task with the same id left the row.
  */
 export const storePayloads = async (
   client: DynamoDBDocumentClient,
@@ -27,8 +27,8 @@ export const storePayloads = async (
 };
 
 /**
- * Overwrites the row that an earlier task with the same id left, and removes its expiry. DynamoDB may delete that row
- * right after it refused the insert; then this writes a new row.
+ * Overwrites the row that an earlier task with the same id left, and removes its expiry. If DynamoDB deletes that row
+ * right after it refused the insert, this update writes a new row.
  */
 const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadToStore) =>
   conditionally(
@@ -51,8 +51,8 @@ const takeOver = (client: DynamoDBDocumentClient, table: string, task: PayloadTo
   );
 
 /**
- * Keeps a payload for another run, because nothing may expire while its task is unfinished. If the payload has expired
- * already, the task's batch reports it as missing.
+ * Keeps a payload for another run of its task, because no payload of an unfinished task may expire. If the payload has
+ * expired already, the task's batch reports that the payload is missing.
  */
 export const keepPayload = (client: DynamoDBDocumentClient, table: string, task: Task) =>
   conditionally(
@@ -61,7 +61,8 @@ export const keepPayload = (client: DynamoDBDocumentClient, table: string, task:
         TableName: table,
         Key: payloadKey(task),
         UpdateExpression: 'SET #run = :next REMOVE ExpiresAt',
-        // Refused for a run that began long ago: the task may have ended by now, so that its payload must expire.
+        // Refuse the write for a run that began long ago. That run may have ended already, so that its payload must
+        // expire.
         ConditionExpression: '#run <= :run',
         ExpressionAttributeNames: { '#run': 'Run' },
         ExpressionAttributeValues: { ':run': task.run, ':next': task.run + 1 },
@@ -70,7 +71,7 @@ export const keepPayload = (client: DynamoDBDocumentClient, table: string, task:
   );
 
 /**
- * Lets a payload row expire together with its task. The condition on the run keeps the payload while a later run is
+ * Makes a payload row expire together with its task. The condition on the run keeps the payload while a later run is
  * unfinished.
  */
 export const expiry = (

@@ -1,4 +1,7 @@
-/** Measures the capacity that DynamoDB reads consume. Only requests of measured work ask DynamoDB for it. */
+/**
+ * Measures the capacity that DynamoDB reads consume. Only requests of the measured work ask DynamoDB to report this
+ * capacity.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ReadMeter } from '../ports/rows.ts';

@@ -1,6 +1,6 @@
 /**
- * Recovery for a local start, where no other process works on these tables. It finds all work in progress and voids its
- * leases. It scans the tables and must never be used where Lambda functions run.
+ * Recovery for a local start, where no other process uses these tables. It finds all work in progress and voids its
+ * leases. Never use it where Lambda functions run: it scans the tables, and would void the leases of running work.
  */
 import { type DynamoDBDocumentClient, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { BatchId, Target } from '../domain/ids.ts';
@@ -15,7 +15,7 @@ import { conditionally } from './dynamodb.ts';
  * row.
  */
 export const voidLeases = async (client: DynamoDBDocumentClient, table: string): Promise<Target[]> => {
-  // An operation's row has the same entry name, but belongs to no Target.
+  // An operation's row has the same entry name, but has no `Operation` attribute, because it belongs to no Target.
   const isLock = 'Entry = :lock AND attribute_exists(Operation)';
   const rows = await scan(client, table, isLock, { ':lock': LOCK_ENTRY });
   const targets = rows.map((row) => readable('lock', row).Target as Target);
@@ -36,8 +36,8 @@ export const voidLeases = async (client: DynamoDBDocumentClient, table: string):
 };
 
 /**
- * Voids running attempts, which do not count because their process was stopped. Returns all batches that wait for an
- * attempt or were in one.
+ * Voids running attempts. They do not count, because their process was stopped. Returns all batches that were waiting
+ * for an attempt or were in an attempt.
  */
 export const voidAttempts = async (client: DynamoDBDocumentClient, table: string): Promise<BatchId[]> => {
   const rows = await scan(

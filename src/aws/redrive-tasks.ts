@@ -10,7 +10,8 @@ import { CONCURRENCY, conditionally } from './dynamodb.ts';
 import { keepPayload } from './payloads.ts';
 
 /**
- * One request per task: redrives are rare, and not every engine accepts PartiQL statements that both set and remove.
+ * Redrives tasks with one request per task: redrives are rare, and some engines do not accept PartiQL statements that
+ * both set and remove attributes.
  */
 export const redriveTasks = async (
   client: DynamoDBDocumentClient,
@@ -20,7 +21,7 @@ export const redriveTasks = async (
   rowsOf: (ids: readonly TaskId[]) => Promise<ReadonlyMap<string, Item>>,
 ): ReturnType<Tasks['redrive']> => {
   const limit = pLimit(CONCURRENCY);
-  // Keep the payloads before the runs begin, so that a run has its payload for as long as it takes.
+  // Keep the payloads before the runs begin, so that no payload expires during a run.
   const apart = failed.filter(({ payloadApart }) => payloadApart);
   await limit.map(apart, (task) => keepPayload(client, table, task));
   const begun = await limit.map(failed, (task) => startRun(client, table, task, at));
@@ -46,7 +47,7 @@ const startRun = async (
         TableName: table,
         Key: taskKey(id),
         UpdateExpression:
-          // StartBy is removed too: it belongs to the first run and may be over.
+          // Remove StartBy too, because it limits only the first run, and its time may be over.
           'SET #status = :created, #run = :next, RedrivenAt = :at REMOVE BatchId, Attempts, FinishedAt, ExpiresAt, FailedTarget, StartBy, #error',
         ConditionExpression: '#status = :failed AND #run = :run',
         ExpressionAttributeNames: { '#status': 'Status', '#run': 'Run', '#error': 'Error' },

@@ -1,17 +1,20 @@
-/** Repeats, with growing pauses, what a service did not do in the previous round. */
+/** Repeats, with growing pauses, the parts of a request that a service did not do. */
 import { callTime } from './call-time.ts';
 
-/** Number of rounds, and the longest first pause in milliseconds; each later pause may be twice as long. */
+/** Number of rounds, and the upper limit of the first pause in milliseconds. The limit doubles for each later pause. */
 const ROUNDS = 8;
 const FIRST_PAUSE = 50;
 
-/** What a round did not do, and the service's error for it. */
+/** A part that a service did not do in a round, and the service's error for this part. */
 export interface Left<T> {
   readonly each: T;
   readonly cause: Error;
 }
 
-/** Not done after all rounds, or when the function's time was over. `cause` is the service's last error. */
+/**
+ * Some parts were not done after all rounds, or before the function's time was over. `cause` is the service's last
+ * error.
+ */
 export class GaveUp extends Error {
   override readonly name = 'GaveUp';
   constructor(left: number, all: number, cause: Error, rounds = ROUNDS) {
@@ -20,9 +23,9 @@ export class GaveUp extends Error {
 }
 
 /**
- * Does everything, round by round, with full jitter between the rounds.
+ * Repeats `attempt` until all parts are done, with full jitter in the pauses between the rounds.
  *
- * @param attempt does what it can, and returns what is left
+ * @param attempt does the parts that it can, and returns the others
  * @throws GaveUp
  */
 export const inRounds = async <T>(

@@ -30,7 +30,7 @@ interface Kept {
   readonly until: Millis;
 }
 
-/** Reads each secret once, even for several concurrent callers. A failure is not cached. */
+/** Reads each secret once, even for several concurrent callers. Failures are not cached. */
 const keptSecrets = (read: (ref: SecretRef) => Promise<string>, now: () => Millis): Secrets => {
   const all = new Map<string, Kept>();
   return {
@@ -64,7 +64,7 @@ const fetchSecret = async ({ ssm, secretsManager }: SecretClients, ref: SecretRe
     ? (await ssm.send(new GetParameterCommand({ Name: ref.ssm, WithDecryption: true }))).Parameter?.Value
     : (await secretsManager.send(new GetSecretValueCommand({ SecretId: ref.secretsManager }))).SecretString;
 
-/** The reason in this project's own words, because a service's message may contain the secret. */
+/** The reason for a failure in this project's own words, because a service's message may contain the secret. */
 const whyNot = (cause: unknown): string => {
   const name = cause instanceof Error ? cause.name : 'Error';
   switch (name) {

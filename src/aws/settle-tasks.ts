@@ -37,7 +37,7 @@ export const settleTasks = async (
     const row = rows.get(task.id);
     if (!row) return undefined;
     const stored = taskOf(row);
-    // Repeat this for a repeated call, because the function that settled the task first may have crashed before this
+    // A repeated call must do this again, because the function that settled the task first may have crashed before this
     // step.
     if (stored.payloadApart && isSettledIn(task.run, stored)) apart.push(stored);
     return { isNew: written[index] === true, stored };

@@ -1,10 +1,10 @@
 /** Signs requests to a function URL (AWS_IAM) with Signature Version 4 for the service `lambda`. */
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** Region, credentials and hash of the signature. An SDK client finds and renews the credentials. */
+/** Region, credentials and hash function of the signature. An SDK client finds and renews the credentials. */
 export type Signer = Pick<ConstructorParameters<typeof SignatureV4>[0], 'region' | 'credentials' | 'sha256'>;
 
-/** A request as `fetch` takes it. */
+/** A request in the form that `fetch` takes. */
 export interface SignedRequest {
   readonly address: string;
   readonly init: RequestInit;
@@ -32,11 +32,11 @@ export const requestSigner = (signer: Signer): ((address: string, init: RequestI
   };
 };
 
-/** Encodes as the signature does, including the characters that `encodeURIComponent` leaves unchanged. */
+/** Encodes text as the signature does, including the characters that `encodeURIComponent` leaves unchanged. */
 const strictly = (encoded: string): string =>
   encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Prints a query. `URLSearchParams` is not used, because the signature treats its `+` for a space as a plus. */
+/** Prints a query. `URLSearchParams` would print a space as `+`, which the signature treats as a plus sign. */
 const textOf = (query: Readonly<Record<string, string>>): string => {
   const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
   return parts.length === 0 ? '' : `?${parts.join('&')}`;

@@ -15,12 +15,12 @@ import type { PutOff, Returns } from '../ports/callbacks.ts';
 import type { Backlogs, DeadLetterQueue, DeadLetters, Queues, SourceQueue } from '../ports/queues.ts';
 import { type Outgoing, sendAll } from './sqs.ts';
 
-/** Queue URLs. A function has only the URLs of the queues that it may use. */
+/** URLs of the queues. A function has only the URLs of the queues that it may use. */
 export type QueueUrls = Readonly<Partial<Record<DeadLetterQueue, string>>>;
-/** The URL for `callback` is present only if there are destinations. */
+/** URLs of the dead-letter queues. The URL for `callback` is present only if there are destinations. */
 export type DeadLetterUrls = Readonly<Partial<Record<SourceQueue, string>>>;
 
-/** A function used a queue whose URL its construct did not pass. */
+/** A function used a queue whose URL was not passed to the function by its construct. */
 class MissingQueue extends Error {
   override readonly name = 'MissingQueue';
 }
@@ -69,18 +69,18 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
   };
 };
 
-/** Message attribute that counts how often a message has been sent again. */
+/** Name of the message attribute that counts how often a dead letter has been sent again. */
 export const REVIVALS = 'GroupageRevivals';
 
 /**
- * Message attribute with the time at which a message was first sent, in epoch milliseconds. It is kept when the message
- * is sent again.
+ * Name of the message attribute with the time at which a message was first sent, in epoch milliseconds. A dead letter
+ * keeps this attribute when it is sent again.
  */
 export const FIRST_SENT_AT = 'GroupageSentAt';
 
 /**
- * Time at which a message was first sent. A producer may have set the attribute to any value, so it cannot make a
- * message newer than SQS says.
+ * Time at which a message was first sent. A producer may have set the attribute to any value, so the result is never
+ * later than the time that SQS reports.
  *
  * @param sentAt time at which SQS accepted this message
  */
@@ -88,19 +88,23 @@ export const firstSentAt = (text: string | undefined, sentAt: Millis): Millis =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Math.min(Number(text), sentAt) : sentAt;
 
 /**
- * How often a message has been sent again. A producer may have set the attribute to any value; an invalid count is 0.
+ * How often a dead letter has been sent again. A producer may have set the attribute to any value; an invalid count is
+ * read as 0.
  */
 export const revivalsOf = (text: string | undefined): number =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0;
 
-/** Visible, in-flight and delayed messages: together, all messages in a queue. */
+/** Numbers of visible, in-flight and delayed messages. Their sum is the number of all messages in a queue. */
 const COUNTS: readonly QueueAttributeName[] = [
   'ApproximateNumberOfMessages',
   'ApproximateNumberOfMessagesNotVisible',
   'ApproximateNumberOfMessagesDelayed',
 ];
 
-/** @returns the counts in the order of {@link COUNTS} */
+/**
+ * Reads the counts of a queue.
+ * @returns the counts in the order of {@link COUNTS}
+ */
 const countsOf = async (client: SQSClient, url: string): Promise<readonly number[]> => {
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...COUNTS] }),
@@ -128,7 +132,8 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
           MaxNumberOfMessages: 10,
           MessageAttributeNames: [REVIVALS, FIRST_SENT_AT],
           MessageSystemAttributeNames: ['SentTimestamp'],
-          // A short poll asks only some of the SQS servers and may miss a single message.
+          // Use a long poll: a short poll asks only some of the SQS servers, and may miss a message that is alone in
+          // the queue.
           WaitTimeSeconds: 1,
         }),
       );
@@ -160,7 +165,7 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
 const ENTRIES = 10;
 
 /**
- * Sets a delay for each message that comes back.
+ * Sets the delay after which each message is delivered again.
  *
  * @param url of the queue from which the messages were received
  */

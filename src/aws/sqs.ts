@@ -8,7 +8,7 @@ import { inRounds, type Left } from './rounds.ts';
 
 /** SQS accepts ten messages per request. */
 const ENTRIES = 10;
-/** Requests in flight at once. */
+/** Number of requests in flight at once. */
 const CONCURRENCY = 8;
 
 export interface Outgoing {
@@ -29,11 +29,11 @@ export class SqsFailure extends Error {
 }
 
 /**
- * Sends messages until all are sent, a request fails, or SQS refuses an entry for good. After a failure no further
+ * Sends messages until all are sent, a request fails, or SQS permanently refuses an entry. After a failure no further
  * request is made, and requests in flight are awaited.
  *
  * @returns the outcome of each message, and the failure if not all were sent: SqsFailure for an entry that SQS refused,
- * GaveUp for entries that SQS kept rejecting temporarily, or the client's own error
+ * GaveUp for entries that SQS rejected temporarily in all rounds, or the client's own error
  */
 export const sendSome = async (
   client: SQSClient,
@@ -58,7 +58,8 @@ export const sendSome = async (
 /**
  * Sends messages and returns their SQS ids, in order.
  *
- * @throws the failure of `sendSome`. Other messages may have been sent; no request is in flight any more.
+ * @throws the failure of `sendSome`. Some messages may have been sent. No request is in flight when the error is
+ * thrown.
  */
 export const sendAll = async (
   client: SQSClient,
@@ -75,7 +76,7 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Sends one request and notes the outcome of each message. Returns what has to be sent again. */
+/** Sends one request and notes the outcome of each message. Returns the messages that must be sent again. */
 const sendChunk = async (
   client: SQSClient,
   queueUrl: string,
@@ -113,7 +114,7 @@ const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => (
     : {}),
 });
 
-/** Splits messages by count and bytes; their order is kept. */
+/** Splits messages into requests by count and bytes. The order is kept. */
 const chunks = (open: readonly Indexed[]): Indexed[][] => {
   const all: Indexed[][] = [];
   let bytes = 0;
@@ -131,7 +132,7 @@ const chunks = (open: readonly Indexed[]): Indexed[][] => {
   return all;
 };
 
-/** Bytes as SQS counts them: the body, and the attributes with their names and types. */
+/** Number of bytes of a message as SQS counts them: the body, and the attributes with their names and types. */
 const sizeOf = ({ body, attributes = {} }: Outgoing): number =>
   Object.entries(attributes).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + 'String'.length + Buffer.byteLength(value),
