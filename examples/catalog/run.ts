@@ -191,7 +191,7 @@ const isExact =
   new Set(lines).size === items - broken;
 if (!isExact) {
   console.error(
-    `\nNOT exact: ${broken} of ${items} items have no price, and all others have to be in the index once the fan-out is complete`,
+    `\nNOT exact: ${broken} of ${items} items have no price, and all other items must be in the index when the fan-out is complete`,
   );
   process.exitCode = 1;
 }

@@ -73,7 +73,7 @@ const whyNot = (cause: unknown): string => {
       return 'it does not exist in this account and region: create it, or correct its name in the configuration';
     case 'AccessDeniedException':
     case 'DecryptionFailure':
-      return `the function may not read it (${name}): deploy again, and if it has a KMS key of its own, let the key's policy allow the function's role to decrypt`;
+      return `the function has no permission to read the secret (${name}): deploy again; if the secret has a KMS key of its own, the key's policy must also allow the function's role to decrypt`;
     default:
       return `reading it failed (${name})`;
   }

@@ -97,7 +97,14 @@ const sendChunk = async (
   return chunk.flatMap((each) =>
     outcomes[each.index]?.is === 'sent'
       ? []
-      : [{ each, cause: causes.get(each.index) ?? new SqsFailure('NotAnswered', 'an entry has no answer') }],
+      : [
+          {
+            each,
+            cause:
+              causes.get(each.index) ??
+              new SqsFailure('NotAnswered', 'the answer of SQS does not mention this message'),
+          },
+        ],
   );
 };
 

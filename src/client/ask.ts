@@ -108,7 +108,7 @@ export class NotAllAdded extends Error {
   readonly added: number;
   constructor(token: string, added: number, cause: unknown) {
     super(
-      `${added} were added for certain, and more may have been: ${reasonOf(cause)}. Repeat the same addition with the token ${JSON.stringify(token)} to add the rest; nothing is added twice`,
+      `at least ${added} were added, and possibly more: ${reasonOf(cause)}. To add the rest, repeat the same addition with the token ${JSON.stringify(token)}; nothing is added twice`,
       { cause },
     );
     this.token = token;

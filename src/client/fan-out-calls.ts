@@ -109,7 +109,7 @@ export class NotAllAcked extends Error {
   readonly read: number;
   constructor(acked: Acked, left: readonly DoneItem[], read: number, cause: unknown) {
     super(
-      `${left.length} of the ${read} items that were read may not be acked: ${reasonOf(cause)}. Ack the items in "left", then those after the first ${read}`,
+      `${read} items were read, and ${left.length} of them are possibly not acked: ${reasonOf(cause)}. Ack the items in "left", and then all items after the first ${read}`,
       { cause },
     );
     this.acked = acked;

@@ -44,7 +44,7 @@ export class NotAllSent<Task = TaskToSend<Operations>> extends Error {
     const { sent, failed, unsent, left } = tasks;
     const read = sent.length + left.length;
     super(
-      `of the ${read} tasks that were read, ${sent.length} are sent, ${failed.length} may be sent, and ${unsent.length} are not: ${reasonOf(cause)}. Send the tasks in "left", which have their ids, then those after the first ${read}; none is registered twice`,
+      `${read} tasks were read: ${sent.length} were sent, ${failed.length} were possibly sent, and ${unsent.length} were not sent: ${reasonOf(cause)}. Send the tasks in "left" with the ids that they have, and then all tasks after the first ${read}; no task is registered twice`,
       { cause },
     );
     this.sent = sent;

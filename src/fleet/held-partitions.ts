@@ -24,7 +24,7 @@ class LaterOwner extends Error {
   override readonly name = 'LaterOwner';
   constructor(partition: string, fence: number) {
     super(
-      `the checkpoint of partition ${partition} has a later owner than fence ${fence}; if its lease row was deleted, delete its checkpoint row too`,
+      `the checkpoint of partition ${partition} belongs to a later owner than the owner with fence ${fence}; if the lease row of this partition was deleted, delete its checkpoint row too`,
     );
   }
 }

@@ -124,7 +124,9 @@ const sharesOf = (
 ): { readonly shares: readonly Share[] } | { readonly problems: readonly string[] } => {
   const count = Array.isArray(partitions) ? partitions.length : (partitions as number);
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
-    return { problems: [`partitions must be a number from 1 to ${PARTITIONS_MAX}, or a list of so many ids`] };
+    return {
+      problems: [`partitions must be a number from 1 to ${PARTITIONS_MAX}, or a list of 1 to ${PARTITIONS_MAX} ids`],
+    };
   const given = typeof partitions === 'number' ? Array.from({ length: count }, (_, index) => `${index}`) : partitions;
   const shares = given.map((each) => {
     const { id, weight } = typeof each === 'string' ? { id: each, weight: 1 } : { ...each };

@@ -47,7 +47,7 @@ export class CheckpointTooLarge extends RangeError {
   override readonly name = 'CheckpointTooLarge';
   constructor(bytes: number) {
     super(
-      `a checkpoint has at most ${CHECKPOINT_MAX_BYTES} bytes, this one has ${bytes}; nothing was stored. Keep the state elsewhere, and its place in the checkpoint`,
+      `a checkpoint may have at most ${CHECKPOINT_MAX_BYTES} bytes, but this checkpoint has ${bytes} bytes, so it was not stored. Store the state elsewhere, and only the place of the state in the checkpoint`,
     );
   }
 }

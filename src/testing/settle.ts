@@ -52,7 +52,7 @@ const ofTasks = async (flow: Flow, deps: ApiDeps, tasks: readonly Task[]): Promi
   const [first] = tasks as readonly [Task];
   const batch = first.state.status === 'batched' ? flow.tables.batches.get(first.state.batchId) : undefined;
   const why = await waitsFor(deps, first, batch);
-  const last = batch?.lastAttempt ? ` (its last one: ${inFull(batch.lastAttempt)})` : '';
+  const last = batch?.lastAttempt ? ` (its last attempt: ${inFull(batch.lastAttempt)})` : '';
   return {
     of: first.target,
     count: tasks.length,
@@ -73,8 +73,6 @@ const ofQueues = ({ queues }: Flow): readonly { readonly isDead: boolean; readon
     if (messages.size === 0) return [];
     const isDead = deadLetters.size > 0;
     const first = [...(isDead ? deadLetters : messages)].slice(0, FIRST).map(({ id }) => id);
-    const waitsFor = isDead
-      ? 'the next redrive by the sweep: they are dead letters'
-      : 'their delay, or their visibility timeout';
+    const waitsFor = isDead ? 'the sweep, which sends dead letters again' : 'their delay, or their visibility timeout';
     return [{ isDead, of: { of: `the ${name} queue`, count: messages.size, first, waitsFor } }];
   });

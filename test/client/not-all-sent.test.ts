@@ -65,7 +65,7 @@ describe('a sendAll that fails', () => {
     expect([error.sent.length, error.failed.length, error.unsent.length, error.read]).toEqual([70, 10, 420, 500]);
     expect(error.left.map(({ id }) => id)).toEqual([...error.failed, ...error.unsent]);
     expect(error.message).toMatch(
-      /^of the 500 tasks that were read, 70 are sent, 10 may be sent, and 420 are not: Access to/,
+      /^500 tasks were read: 70 were sent, 10 were possibly sent, and 420 were not sent: Access to/,
     );
     expect(await ids()).toEqual([]);
   });

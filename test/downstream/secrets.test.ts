@@ -49,7 +49,11 @@ describe('a secret', () => {
 
   it.each([
     ['that is not there', awsError(400, 'ParameterNotFound'), /create it, or correct its name/],
-    ['that may not be read', awsError(400, 'AccessDeniedException'), /may not read it \(AccessDeniedException\)/],
+    [
+      'that may not be read',
+      awsError(400, 'AccessDeniedException'),
+      /no permission to read the secret \(AccessDeniedException\)/,
+    ],
     ['whose service is busy', awsError(400, 'ThrottlingException'), /reading it failed \(ThrottlingException\)$/],
     ['without text', { body: { Parameter: { Value: '' } } }, /holds no text/],
   ])('%s is named with what to do, and read again', async (_, reply, reason) => {
