@@ -2,7 +2,7 @@
  * The downstream in its own process: a search index, here a file with a line for each written item. It refuses items without a
  * price, and writes an item again if it receives it again.
  *
- *   node index-service.ts PORT FILE [DIE-AFTER]     kills itself once it has written this number of items
+ *   node index-service.ts PORT FILE [DIE-AFTER]     kills itself after it has written this number of items
  */
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -14,9 +14,10 @@
  *   claimId returns the jobs that the lost answer granted.
  * - waiting: other workers may release jobs or lose their leases, and more jobs may be added. The wait ends early if
  *   another claimer of this loop completes the list, or if the loop stops.
- * - ended: the list is complete or cancelled; or it is sealed, and no job is available or leased, so that no job can
- *   come back; or the loop stops. Its signal stops the loop, and so does an error: a handler's error other than
- *   JobFailed, or an API error that a repeated call does not fix. Then all claimers release their jobs and end.
+ * - ended: the list is complete or cancelled; or it is drained: sealed, with no job available or leased, so that no job
+ *   can return to the pool; or the loop stops. The loop stops when its signal aborts, or after an error: a handler's
+ *   error other than JobFailed, or an API error that a repeated call does not fix. Then all claimers release their jobs
+ *   and end.
  */
 import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
@@ -52,8 +53,8 @@ export interface ClaimLoopOptions {
 }
 
 /**
- * Result of a loop: what it did, and why it ended. `drained`: the list is sealed, and none of its jobs is available or
- * leased.
+ * The work that the loop did, and the reason for its end. `drained`: the list is sealed, and none of its jobs is
+ * available or leased.
  */
 export interface LoopEnd extends Worked {
   readonly ended: 'complete' | 'cancelled' | 'drained' | 'aborted';

@@ -5,17 +5,18 @@
  *       ├──the loop stops──▶ stopping ──handlers have ended──▶ released
  *       └──refused, or not renewed in time──▶ lost
  *
- * - held: the handler has at most `concurrency` jobs; when one ends, the next begins. The lease is renewed after each
- *   third of its span. Results that come within a moment are reported together, one call at a time.
- * - stopping: the signal aborts, or a handler of this claim or another claim of the loop threw an error. The handler
- *   gets no more jobs. Its running jobs see the signal, and are awaited while the lease is renewed. Jobs that still
- *   finish are reported; the rest returns to the pool.
+ * - held: the handler processes at most `concurrency` jobs at a time; when it finishes a job, it gets the next job. The
+ *   lease is renewed after each third of its span. Results of about the same time are reported together, in one call
+ *   at a time.
+ * - stopping: the signal has aborted, or a handler of the loop threw an error, for this claim or for another claim. The
+ *   handler gets no more jobs. The signal of its running jobs aborts, and these jobs are awaited while the lease is
+ *   renewed. Jobs that still finish are reported; the other jobs return to the pool.
  * - lost: as in stopping, but another worker may have the jobs. If the lease ended without a renewal, finished jobs are
  *   still reported, because the API accepts them until another worker claims them. If the API refused the claim, they
  *   are not reported.
  *
- * Each job goes to the handler at most once, and never after the loss. Each job is counted once: as reported, released
- * or lost.
+ * Each job goes to the handler at most once, and never after the claim is lost. Each job is counted once: as reported,
+ * released or lost.
  */
 
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
