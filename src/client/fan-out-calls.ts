@@ -62,7 +62,7 @@ export type DoneItem = string | { readonly item: string; readonly outcome?: Item
 
 /** The result of acks, according to the API's answers. */
 export interface Acked {
-  /** The fan-outs of the items. `complete` is true once a fan-out is sealed and all of its items are done. */
+  /** The fan-outs of the items. `complete` is true if a fan-out is sealed and all of its items are done. */
   readonly fanOuts: readonly { readonly id: string; readonly complete: boolean; readonly userKey?: string }[];
   /** Items of unknown or deleted fan-outs. Their acks had no effect. */
   readonly unknown: readonly string[];

@@ -1,4 +1,4 @@
-/** The queue downstream: each batch is one message. Its tasks succeed once SQS has accepted the message. */
+/** The queue downstream: each batch is one message. The tasks of a batch succeed when SQS has accepted its message. */
 import { GetQueueUrlCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type QueueTarget, queueNamed, serviceName } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';

@@ -1,11 +1,11 @@
 /**
- * The Step Functions downstream: each batch starts an execution, and its end is reported by an event.
+ * The Step Functions downstream: each batch starts an execution, and an event reports the end of the execution.
  *
- * Executions of the same items have numbered names. Step Functions answers a second start with the same name and input
- * in one of two ways. While the execution runs, the answer is as if it had just started; once it has ended, the start is
- * refused. The handler therefore tries the names in order until one is not refused. This finds an execution that still
- * runs although the function that started it crashed. Items of an execution that ended without a report are processed
- * again.
+ * Executions of the same items have numbered names. If the handler starts an execution again with the same name and
+ * input, the answer of Step Functions depends on the execution. While the execution runs, Step Functions answers as if
+ * it had just started. After the execution has ended, Step Functions refuses the start. The handler therefore tries the
+ * names in order until Step Functions accepts a start. This finds an execution that still runs, although the function
+ * that started it crashed. Items of an execution that ended without a report are processed again.
  */
 import { ExecutionAlreadyExists, SFNClient, type SFNClientConfig, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { executionPrefix, type StateMachineTarget, serviceName } from '../domain/config/endpoints.ts';
@@ -20,7 +20,7 @@ import {
 import { digest } from '../domain/ids.ts';
 import { AWS_TRY } from '../domain/timings.ts';
 
-/** A repeated start has no further effect, so the client may retry at once. */
+/** The client may repeat a start at once, because a repeated start has no further effect. */
 export const stepFunctionsClient = (options: SFNClientConfig): SFNClient =>
   new SFNClient({
     ...options,

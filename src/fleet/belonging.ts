@@ -31,7 +31,7 @@ export class Belonging {
     this.#sleeper = new Sleeper(deps.clock);
   }
 
-  /** Resolves once the node has left the fleet. */
+  /** Resolves when the node has left the fleet. */
   async run(): Promise<void> {
     const { clock, id, epoch, onLife, fleets, report } = this.#deps;
     const { fleet, cycle } = this.#setting;

@@ -1,6 +1,6 @@
 /**
- * The partitions that one life of a node holds, and how it takes them and gives them away. All actions of a round were
- * decided from one read of the fleet. Each conditional write checks that the decision still holds.
+ * The partitions that one life of a node holds, and how the node takes partitions and gives them away. One read of the
+ * fleet decides all actions of a round. Each conditional write checks that the decision is still valid.
  */
 import pLimit from 'p-limit';
 import type { Action, Holding, Owned } from '../domain/fleets/decide.ts';

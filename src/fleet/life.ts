@@ -159,8 +159,8 @@ export class Life {
   }
 
   /**
-   * Ends the life when the time for leaving is over. Other nodes take the remaining partitions once this node is
-   * silent.
+   * Ends the life when the time for leaving is over. Other nodes take the remaining partitions when this node sends no
+   * more heartbeats.
    */
   #giveUp(): void {
     const since = this.#leavingSince;

@@ -42,7 +42,10 @@ export class PartitionWork {
   readonly #held: Held;
   readonly #deps: WorkDeps;
   #checkpoint: string | undefined;
-  /** Number of checkpoints that were sent, and the newest that is stored. Several may be in flight at once. */
+  /**
+   * The number of the last checkpoint that was sent, and the number of the newest checkpoint that is stored. Several
+   * checkpoints may be in flight at once.
+   */
   #sent = 0;
   #stored = 0;
   #call: Call | undefined;
@@ -136,7 +139,10 @@ export class PartitionWork {
     this.#call?.ending.abort(error);
   }
 
-  /** Makes one call of `onPartition`. Returns its error, unless the call ended because its signal was aborted. */
+  /**
+   * Makes one call of `onPartition`. Returns the error of the call, unless the call ended because its signal was
+   * aborted.
+   */
   async #once(): Promise<{ readonly cause: unknown } | undefined> {
     const call: Call = { ending: new AbortController(), lost: new AbortController() };
     this.#call = call;

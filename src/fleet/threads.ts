@@ -75,7 +75,7 @@ export class Threads {
   }
 
   /**
-   * Resolves once the node has left. Rejects with {@link HeartbeatsStopped}, or with the error that `onEvent` threw.
+   * Resolves when the node has left. Rejects with {@link HeartbeatsStopped}, or with the error that `onEvent` threw.
    */
   get over(): Promise<void> {
     return this.#over.promise;

@@ -1,11 +1,11 @@
 /**
- * Virtual time: a queue of planned events. The scheduler runs them in order, and completes everything that one event
- * starts before the next event.
+ * Virtual time: a queue of planned events. The scheduler runs the events in order. All work that an event starts is
+ * completed before the next event.
  *
  * This folder is the virtual machine: the clock, random numbers from a seed, faults, the gate through which each call
- * on a port goes, and the trace. src/memory has the ports on it, src/processes the functions. The test kit
- * (src/testing) ships with all three. The simulator (tools/simulate) predicts with them, and verification/ searches for
- * schedules that break a promise.
+ * on a port goes, and the trace. src/memory contains the ports on this machine, and src/processes contains the
+ * functions. The test kit (src/testing) ships with all three folders. The simulator (tools/simulate) predicts with
+ * them, and verification/ uses them to search for schedules that break a promise.
  */
 import { nextTick } from 'node:process';
 import type { Millis } from '../domain/ids.ts';
