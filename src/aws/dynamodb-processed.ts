@@ -1,4 +1,4 @@
-/** Processed keys in DynamoDB. Each Target that merges has a second partition in the BatchLock table for them. */
+/** Processed keys in DynamoDB. Each Target that merges has a second partition in the BatchLock table for these keys. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expiresAt } from '../domain/expiry.ts';
 import { digest, type Target } from '../domain/ids.ts';

@@ -29,7 +29,7 @@ export interface ListView {
   readonly done?: number;
   readonly succeeded?: number;
   readonly failed: number;
-  /** More jobs may have failed than the counts show, because there are too many to count. */
+  /** True if `failed` is only a lower bound, because there are too many jobs to count. */
   readonly countsAreAtLeast?: boolean;
   readonly createdAt: string;
   readonly endedAt?: string;

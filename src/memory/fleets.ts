@@ -15,7 +15,7 @@ export interface FleetRows {
   readonly nodes: Map<NodeKey, Node>;
   readonly leases: Map<PartitionId, Lease>;
   readonly checkpoints: Map<PartitionId, CheckpointRow>;
-  /** Whether checkpoints have rows of their own. It is set when the first node joins a new fleet. */
+  /** Whether checkpoints have rows of their own. Set when the first node joins a new fleet. */
   apart?: boolean;
 }
 

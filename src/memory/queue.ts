@@ -4,7 +4,7 @@
  *
  * A message is *under way* (sent, its delay is not over), *ready* (for a poll), *in hand* (of a function; ready again
  * when its visibility timeout ends), *dead* (received too often, so it is not delivered until a redrive) or *deleted*
- * (never delivered again). `messages` holds it until it is deleted.
+ * (never delivered again). `messages` contains a message until it is deleted.
  *
  * An SQS server that missed a receipt or a deletion delivers a *copy*. A copy has states of its own, and may arrive
  * after the message was deleted. Deleting a copy deletes the message. The system must not depend on a copy: `messages`

@@ -55,7 +55,7 @@ describe('a secret', () => {
       /no permission to read the secret \(AccessDeniedException\)/,
     ],
     ['whose service is busy', awsError(400, 'ThrottlingException'), /reading it failed \(ThrottlingException\)$/],
-    ['without text', { body: { Parameter: { Value: '' } } }, /holds no text/],
+    ['without text', { body: { Parameter: { Value: '' } } }, /contains no text/],
   ])('%s is named with what to do, and read again', async (_, reply, reason) => {
     const working = service.requests;
     service.behave(() => reply);
