@@ -15,7 +15,7 @@ const KINDS = ['.json', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /** The example configuration, used if a project has none. */
 export const EXAMPLE_CONFIG = join(import.meta.dirname, '../../examples/flights/groupage.config.ts');
 
-/** A module that takes longer than this to load is waiting for something that does not happen. */
+/** If loading a module takes longer than this, in ms, the module is waiting for something that does not happen. */
 const LOADING_MAX = 30_000;
 
 /** An invalid configuration. Its message is for users: the file, then a line for each problem. */
@@ -86,7 +86,7 @@ const read = async (file: string, path: string): Promise<unknown> => {
   ]);
 };
 
-/** Adds a hint if Node cannot load TypeScript, which it does from 22.18 on. */
+/** A hint if Node cannot load TypeScript. Node 22.18 and later can. */
 const hintFor = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause && cause.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     ? `; this is Node.js ${process.versions.node}: use 22.18 or newer for TypeScript, or write the configuration as .mjs or .json`

@@ -32,8 +32,8 @@ export interface Batches {
   form(batch: FormingBatch): Promise<Batch>;
   get(id: BatchId): Promise<Batch | undefined>;
   /**
-   * Seals a forming batch, as `succeeded` if it has no members (F3). Returns the stored batch. `byMe`: whether this
-   * call sealed it.
+   * Seals a forming batch (F3); a batch without members is `succeeded` at once. Returns the stored batch, and in `byMe`
+   * whether this call sealed it.
    */
   seal(
     batch: Batch,
@@ -42,8 +42,8 @@ export interface Batches {
     keep: Millis,
   ): Promise<{ readonly batch: Batch; readonly byMe: boolean }>;
   /**
-   * Starts `attempt` if the attempt before it is the stored one and none runs at `at` (H2). The batch then shows
-   * `token`.
+   * Starts `attempt` if the stored attempt is the one before it and no attempt runs at `at` (H2). Stores `token` as the
+   * invocation that runs the attempt.
    */
   start(
     id: BatchId,
@@ -58,18 +58,20 @@ export interface Batches {
     },
   ): Promise<boolean>;
   /**
-   * Notes the message that continues to check a paused batch (H1). False if another message is noted, or if the batch
-   * is finished.
+   * Stores which message continues to check a paused batch (H1). False if the row names another message already, or if
+   * the batch is finished.
    */
   hold(id: BatchId, next: NextHeld): Promise<boolean>;
   /**
-   * Ends an attempt with members still open (H5). The next attempt may start after `retryAt`. False if the attempt is
-   * not the current one.
+   * Ends an attempt that leaves members without a result (H5). The next attempt may start after `retryAt`. False if
+   * `attempt` is not the current one.
    */
   postpone(id: BatchId, attempt: number, postponed: Postponed): Promise<boolean>;
-  /** Notes that an unfinished batch has its slot of the Target in the Target's lock. False if the batch is finished. */
+  /**
+   * Stores in an unfinished batch that the Target's lock holds its slot of the Target. False if the batch is finished.
+   */
   place(id: BatchId): Promise<boolean>;
-  /** Finishes the batch (H6). Returns it as stored then; undefined if the attempt is not the current one. */
+  /** Finishes the batch (H6). Returns the finished batch, or undefined if the attempt is not the current one. */
   finish(
     id: BatchId,
     attempt: number,
@@ -81,6 +83,9 @@ export interface Batches {
 
 /** The message that continues to check a paused batch. */
 export interface NextHeld extends Noted {
-  /** The message that it replaces. Only the note of that message, or a note of an earlier span, is replaced. */
+  /**
+   * The message that this message replaces. The write succeeds if the row names that message, no message, or a message
+   * of an earlier time span, or if only the new message says that an attempt does not count.
+   */
   readonly after: Token;
 }

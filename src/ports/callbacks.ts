@@ -8,7 +8,7 @@ import type { Share } from '../domain/callbacks/share.ts';
 
 /** The store of the destinations' share, which is one small row. */
 export interface Shares {
-  /** @param how `eventually` costs less, and may be out of date. */
+  /** @param how `eventually` costs less, but the returned share may be out of date. */
   read(how: 'eventually' | 'now'): Promise<Share>;
   /** Stores a share under the next version. False if the stored version is no longer the one that was read. */
   write(share: Share): Promise<boolean>;
@@ -32,8 +32,8 @@ export interface Returns {
 }
 
 /**
- * Sends an event to one destination. Rejects if the destination did not accept the event, or may not have. The reason
- * never quotes the destination's answer.
+ * Sends an event to one destination. Rejects if the destination did not accept the event, or if it is unknown whether
+ * it did. The reason never quotes the destination's answer.
  *
  * @param signal ends the call. The event may still arrive.
  */
@@ -43,8 +43,7 @@ export type Way = (event: LeavingEvent, signal?: AbortSignal) => Promise<void>;
 export class NotTaken extends Error {
   override readonly name = 'NotTaken';
   /**
-   * Whether the destination would not accept other events either: it does not answer, or says that it cannot serve any
-   * request now.
+   * Whether the destination accepts no events at all now: it does not answer, or says that it cannot serve any request.
    */
   readonly isDown: boolean;
   constructor(message: string, isDown: boolean, options?: ErrorOptions) {

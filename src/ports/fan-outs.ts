@@ -29,8 +29,8 @@ export interface Slots {
 }
 
 /**
- * The result of an ack. `isWritten`: all of the slots were empty and are written now. Otherwise `node` is the node as
- * stored, if it exists. For a group with numbered items (T9), its slots are returned as well.
+ * The result of an ack. `isWritten` is true if all of the slots were empty and this ack has written them. Otherwise
+ * `node` is the stored node, if there is one. For a group with numbered items (T9), the result also contains its slots.
  */
 export type Acked =
   | { readonly isWritten: true; readonly node: NodeCounts & Partial<Pick<Node, 'slots'>> }
@@ -39,7 +39,7 @@ export type Acked =
 /** The write that ends a fan-out. */
 export interface Ending extends Ended {
   readonly status: 'complete' | 'expired' | 'cancelled';
-  /** The statuses from which it may end. */
+  /** The write succeeds only if the fan-out has one of these statuses. */
   readonly from: readonly FanOut['status'][];
   /** If given, the write succeeds only if nothing has changed since this version. */
   readonly version?: number;
@@ -53,7 +53,10 @@ export interface FanOuts extends NodeSize {
   read(id: FanOutId): Promise<FanOut | undefined>;
   /** The groups that a token has reserved, if any (T2). */
   reservation(id: FanOutId, token: Token): Promise<Reservation | undefined>;
-  /** Reserves groups for a token that has reserved none of this fan-out, if it is open and has `first` groups (T2). */
+  /**
+   * Reserves groups for a token that has reserved no groups of this fan-out (T2). Succeeds only if the fan-out is open
+   * and has exactly `first` groups.
+   */
   reserve(
     id: FanOutId,
     token: Token,
@@ -68,15 +71,17 @@ export interface FanOuts extends NodeSize {
   ack(id: FanOutId, position: Position, slots: Slots): Promise<Acked>;
   /** Puts a node above the groups, with only `slots` set, if absent (T1). */
   putNode(id: FanOutId, position: Position, slots: Slots): Promise<boolean>;
-  /** Seals the fan-out if it is open (T5). Returns it as stored then. */
+  /** Seals the fan-out if it is open (T5). Returns the stored fan-out. */
   seal(id: FanOutId, at: Millis): Promise<FanOut | undefined>;
-  /** Adds failed items to the noted ones if at most `most` are noted (T7). Returns the fan-out as stored then. */
+  /**
+   * Adds failed items to the stored ones, unless more than `most` are stored already (T7). Returns the stored fan-out.
+   */
   noteFails(id: FanOutId, fails: readonly string[], most: number): Promise<FanOut | undefined>;
   /** Ends the fan-out if its status, and its version if given, allow it (T6, T7, T8). Only one caller gets true. */
   end(id: FanOutId, ending: Ending): Promise<boolean>;
-  /** Deletes the event of its end after it has been sent (T6). */
+  /** Deletes the event that reports the end from the fan-out's row, after the event has been sent (T6). */
   forgetEvent(id: FanOutId, checkAt: Millis): Promise<void>;
-  /** Fan-outs that are due for the patrol, the longest due first (T8). Eventually consistent. */
+  /** Fan-outs that are due for the patrol, the one that has been due longest first (T8). Eventually consistent. */
   due(now: Millis, limit: number): Promise<readonly FanOutId[]>;
   /**
    * The fan-outs that the patrol still checks, except lists' trackers: those under way first, then those that have
@@ -84,7 +89,7 @@ export interface FanOuts extends NodeSize {
    * although more follow. Eventually consistent.
    */
   page(limit: number, cursor?: string): Promise<Page<FanOut>>;
-  /** Sets the time of the next check if the fan-out is still due as it was `seen` (T8). */
+  /** Sets the time of the next check if the stored time is still `seen` (T8). */
   checkAgain(id: FanOutId, seen: Millis, next: { readonly checkAt: Millis; readonly walk?: Walk }): Promise<boolean>;
   /** Deletes nodes, whether they exist or not. */
   removeNodes(id: FanOutId, positions: readonly Position[]): Promise<void>;

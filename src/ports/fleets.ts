@@ -7,12 +7,12 @@ import type { Fleet, Lease, Node } from '../domain/fleets/fleet.ts';
 import type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 
-/** What an owner has to show for a write to succeed (P8). */
+/** The fields of a lease that must still be stored for its owner's write to succeed (P8). */
 export interface Held {
   readonly partition: PartitionId;
   readonly owner: NodeKey;
   readonly fence: number;
-  /** Whether its checkpoints go to a row of their own. */
+  /** Whether the owner's checkpoints go to a row of their own. */
   readonly checkpointApart?: true;
 }
 
@@ -42,21 +42,22 @@ export interface Fleets {
   /** The owner gives the partition to a node, or makes it free (P6). With a new owner the fence grows. */
   handOver(fleet: FleetName, held: Held, to: NodeKey | undefined, at: Millis): Promise<boolean>;
   /**
-   * Reads the last checkpoint for an owner from its own row (P8). From then on, that row refuses checkpoints of earlier
-   * owners. A checkpoint that is still in the lease's row moves. Repeating it does no harm.
+   * Reads the last checkpoint for an owner from the checkpoint's own row (P8). Afterwards that row refuses checkpoints
+   * of earlier owners. A checkpoint that is still in the lease's row is moved to its own row. Repeating it does no
+   * harm.
    *
    * @param lease the owner's lease, as taken or read
    * @returns undefined if the lease has another owner by now
    */
   open(fleet: FleetName, lease: Lease): Promise<Opened | undefined>;
   /**
-   * Stores a checkpoint, if the lease is still held (P8). A checkpoint that arrives after a later one of its owner
-   * changes nothing, and is confirmed all the same.
+   * Stores a checkpoint, if the lease is still held (P8). If a later checkpoint of the same owner is stored already,
+   * the call changes nothing and returns true.
    *
    * @param count the number of the owner's checkpoint in this lease: the first is 1
    */
   checkpoint(fleet: FleetName, held: Held, text: string, count: number): Promise<boolean>;
-  /** The checkpoint in a row of its own. Only for display. */
+  /** Reads a checkpoint that has a row of its own. Only for display. */
   checkpointOf(fleet: FleetName, partition: PartitionId): Promise<string | undefined>;
   /** Deletes a node's row. */
   leave(fleet: FleetName, node: NodeKey): Promise<void>;
@@ -65,7 +66,7 @@ export interface Fleets {
   names(): Promise<readonly FleetName[]>;
   /** On a user's request: sets whether a node should hold no partitions. False if the node does not exist. */
   drain(fleet: FleetName, node: NodeKey, draining: boolean): Promise<boolean>;
-  /** On a user's request: checkpoints get rows of their own from now on. Repeating it does no harm. */
+  /** On a user's request: the fleet's checkpoints get rows of their own. Repeating it does no harm. */
   separate(fleet: FleetName): Promise<void>;
   /**
    * On a user's request: pins a partition to a node for as long as that node lives, or unpins it without one. False if

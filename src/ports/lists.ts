@@ -19,15 +19,15 @@ export interface Append {
 }
 
 /**
- * The jobs that a trigger took, and how many of them are tasks (D7). A message that starts below `started` is a
- * repetition.
+ * The jobs that a trigger took, and how many of them have become tasks (D7). A trigger message that starts at a job
+ * before `started` repeats earlier work.
  */
 export interface Taken {
   readonly ranges: readonly Range[];
   readonly started: number;
 }
 
-/** A lease as it was read. Without `until`, the write succeeds whenever the lease ends. */
+/** A lease as it was read. Without `until`, the write does not check when the lease ends. */
 export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
 
 /** The jobs that a trigger takes, and the state of the list that it has read (D7). */
@@ -69,27 +69,27 @@ export interface Lists {
   /** The jobs of a range in their order: all of them, or the first ones up to a few megabytes. */
   jobs(id: ListId, range: Range): Promise<readonly Job[]>;
   /**
-   * Leases the next `count` jobs that were never handed out (D2). It succeeds only if that many of the `total` that was
-   * read are left, the list hands out jobs, fewer than `most` are leased, and the key is unused.
+   * Leases the next `count` jobs that were never handed out (D2). Succeeds only if `count` of the first `total` jobs
+   * were never handed out, the list hands out jobs, it has fewer than `most` leases, and the key is unused.
    */
   leaseFresh(
     id: ListId,
     take: Pick<Lease, 'key' | 'count' | 'until'> & { readonly total: number; readonly most: number },
   ): Promise<Lease | undefined>;
   /**
-   * Replaces leases, if they are as they were read (D3 to D6). @param how `handing-out`: only if the list hands out
-   * jobs
+   * Replaces the leases `from`, if the stored leases are as they were read (D3 to D6).  @param how `handing-out`: only
+   * if the list hands out jobs
    */
   change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
   /** The jobs that a trigger took, if any (D7). */
   trigger(id: ListId, token: Token): Promise<Taken | undefined>;
-  /** Notes how many of a trigger's jobs are tasks, after the message for the rest was sent (D7). */
+  /** Stores how many of a trigger's jobs have become tasks, after the message for the other jobs was sent (D7). */
   goOn(id: ListId, token: Token, started: number): Promise<void>;
   /** Takes jobs for a token that has taken none, if the list is as it was read and hands out jobs (D7). */
   take(id: ListId, token: Token, taking: Taking): Promise<boolean>;
   /**
-   * Stores results. If a job has a result already, that one stays. Returns the stored results, in the order of
-   * `results`.
+   * Stores results. If a job has a result already, the earlier result stays. Returns the stored results, in the order
+   * of `results`.
    */
   putResults(id: ListId, results: readonly JobResult[]): Promise<readonly JobResult[]>;
   /** The results of a range, for jobs that have one. */

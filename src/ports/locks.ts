@@ -32,27 +32,36 @@ export interface LockView extends LockRow {
   readonly first?: Waiting;
 }
 
-/** The locks. The slots of a Target are on pages; in place of the first page, the lock holds batches in flight. */
+/**
+ * The locks. The slots of a Target are on pages. There is no first page: the lock holds the batches in flight instead.
+ */
 export interface Locks extends SlotPages<Target> {
   read(target: Target): Promise<Lock>;
   /** The locks of several Targets, in the order of `targets` (R3). Undefined for a Target without a row. */
   readAll(targets: readonly Target[]): Promise<readonly (LockRow | undefined)[]>;
   /** Puts lock rows for Targets that have none (R3). The patrol finds stranded tasks by the lock rows. */
   enlist(targets: readonly Target[], now: Millis): Promise<void>;
-  /** The lock and the first waiting row for half a read unit. Eventually consistent, so not for decisions. */
+  /**
+   * Reads the lock and the first waiting row for half a read unit. Eventually consistent, so no decision may depend on
+   * the result.
+   */
   readEventually(target: Target): Promise<LockView>;
   /**
-   * Acquires the lock with `fence`, if its fence and flush are still as `seen` and it is not held at `now` (L3, G8).
+   * Acquires the lock with `fence`, if its fence and flush are still as `seen` and no leader holds it at `now` (L3,
+   * G8).
    */
   acquire(
     target: Target,
     take: Mine & { readonly seen: SeenLock; readonly now: Millis; readonly until: Millis },
   ): Promise<boolean>;
-  /** Releases the lock, if mine and no batch is open (G3). The Target no longer waits for a free slot. */
+  /**
+   * Releases the lock, if the caller still holds it and no batch is open (G3). The Target no longer waits for a free
+   * slot.
+   */
   release(target: Target, mine: Mine): Promise<boolean>;
   /**
-   * Releases the lock and marks the Target as waiting for a free slot since `at`, if mine, no batch is open and the
-   * round is still as read (G5b).
+   * Releases the lock and marks the Target as waiting for a free slot since `at`, if the caller still holds the lock,
+   * no batch is open and the round is still as read (G5b).
    */
   block(target: Target, mine: Mine, read: { readonly round: number; readonly at: Millis }): Promise<boolean>;
   /**
@@ -61,8 +70,8 @@ export interface Locks extends SlotPages<Target> {
    */
   blockUnled(target: Target, seen: { readonly fence: number; readonly at: Millis }): Promise<boolean>;
   /**
-   * Hands the lock over to the next fence, if mine, no batch is open and the flush is still as `seen` (G4). If `waits`,
-   * the Target no longer waits for a free slot.
+   * Hands the lock over to the next fence, if the caller still holds it, no batch is open and the flush is still as
+   * `seen` (G4). If `waits`, the Target no longer waits for a free slot.
    */
   handOver(
     target: Target,
@@ -76,9 +85,9 @@ export interface Locks extends SlotPages<Target> {
     },
   ): Promise<boolean>;
   /**
-   * Opens `batch` as round `round`, marked with `by`, if mine, no batch is open, the round before it is the stored one
-   * and the Target is not paused (G5). With `perTarget`, only if fewer batches are in flight; the batch then counts as
-   * one of them. Also stores `largestCap` and `uncountedAt`.
+   * Opens `batch` as round `round`, marked with `by`, if the caller still holds the lock, no batch is open, the stored
+   * round is the one before it and the Target is not paused (G5). With `perTarget`, only if fewer batches than that are
+   * in flight; `batch` is then added to the batches in flight. Also stores `largestCap` and `uncountedAt`.
    */
   openBatch(
     target: Target,
@@ -95,11 +104,11 @@ export interface Locks extends SlotPages<Target> {
       readonly uncountedAt?: Millis | undefined;
     },
   ): Promise<boolean>;
-  /** Adds `batches` to those in flight, if mine and no batch is open. */
+  /** Adds `batches` to those in flight, if the caller still holds the lock and no batch is open. */
   count(target: Target, mine: Mine, batches: readonly BatchId[]): Promise<boolean>;
   /**
-   * Notes that all batches opened up to `uncountedAt` are counted, if mine, no batch is open, and that time is the
-   * stored one.
+   * Stores that all batches opened up to `uncountedAt` are counted, if the caller still holds the lock, no batch is
+   * open, and that time is still the stored one.
    */
   counted(target: Target, mine: Mine, uncountedAt: Millis): Promise<boolean>;
   /** Deletes pages of slots that are empty when they are deleted. */
@@ -107,21 +116,24 @@ export interface Locks extends SlotPages<Target> {
   /** Removes `batch` from those in flight (H7). Returns the lock as it was before. */
   releaseSlot(target: Target, batch: BatchId): Promise<Lock>;
   /**
-   * Pauses a Target on a user's request, replacing any other pause. Returns whether it did. The row does not expire
-   * during the pause.
+   * Pauses a Target on a user's request, replacing any other pause. Returns whether the pause was stored. The row does
+   * not expire during the pause.
    */
   pause(target: Target, pause: Pause): Promise<boolean>;
-  /** Ends the pause with this id. False if another one, or none, is stored. */
+  /** Ends the pause with this id. False if another pause, or no pause, is stored. */
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
   /**
    * Moves the expiry of a lock row, as a new leader would. False, without a write, if there is no row with an expiry.
    */
   keep(target: Target, now: Millis): Promise<boolean>;
-  /** Clears `batch` if it is the open one (F6). @param uncountedAt the new value of {@link Lock.uncountedAt} */
+  /**
+   * Removes the mark of the open batch, if the open batch is `batch` (F6).  @param uncountedAt the new value of {@link
+   * Lock.uncountedAt}
+   */
   closeBatch(target: Target, batch: BatchId, uncountedAt?: Millis): Promise<void>;
   /** Uses up `fence` without a batch, if the stored fence is still `seen` and the lock has no holder (G8). */
   skipFence(target: Target, fence: number, seen: number, now: Millis): Promise<boolean>;
-  /** Makes rows that wait at `at` due at once, unless a later flush is stored. Returns the lock as stored then. */
+  /** Makes rows that wait at `at` due at once, unless a later flush is stored. Returns the stored lock. */
   flush(target: Target, at: Millis): Promise<Lock>;
   /**
    * Targets of one operation that have a lock row, by name. With `prefix`, only those whose grouping values (the part
@@ -130,11 +142,14 @@ export interface Locks extends SlotPages<Target> {
   targets(operation: OperationName, limit: number, cursor?: string, prefix?: string): Promise<Page<Target>>;
 }
 
-/** The progress of the patrol over the lock rows, stored between its runs. */
+/** The progress of the patrol over the lock rows, stored between its invocations. */
 export interface PatrolMark {
   readonly operation: OperationName;
   readonly cursor?: string;
-  /** Lock rows seen in the current round, and in the whole round before. */
+  /**
+   * How many lock rows the patrol has read in its current round. `lastRound` is the number for the whole previous
+   * round.
+   */
   readonly seen: number;
   readonly lastRound: number;
 }

@@ -42,7 +42,7 @@ export interface Delivery extends Invocation {
   /** SQS's id of the message. */
   readonly messageId: string;
   /**
-   * How often the message was delivered, including this time. If more than once, an earlier run may have stopped
+   * How often the message was delivered, including this time. If more than once, an earlier invocation may have stopped
    * half-way.
    */
   readonly deliveries: number;
@@ -54,7 +54,7 @@ export type Report = (event: FlowEvent) => void;
 /**
  * The result of some work, unless it takes longer than `limit`.
  *
- * @param work gets a signal that is aborted when its time is up. Work that ignores the signal goes on, and its result
+ * @param work gets a signal that is aborted when its time is up. Work that ignores the signal continues, and its result
  *   is ignored
  * @param from the service that is called, for the error
  * @throws TimeIsUp, or the error of the work
@@ -71,7 +71,7 @@ export const within = async <T>(limit: Millis, work: (over: AbortSignal) => Prom
   try {
     return await Promise.race([working, late]);
   } catch (cause) {
-    // Abort after the race. Earlier, the work's own error would win the race.
+    // Abort only after the race. Before it, the work's own error would win the race.
     over.abort();
     throw cause;
   } finally {

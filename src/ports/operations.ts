@@ -12,7 +12,7 @@ export interface Operations extends SlotPages<OperationName> {
   read(operation: OperationName): Promise<OperationState>;
   /** Takes a slot of the first page as `takeSlot` does, but only if the operation never had slots on further pages. */
   takeOnlyPage(operation: OperationName, slot: Slot, most: number): Promise<boolean>;
-  /** Stores the cap before a slot is taken on a further page for it: {@link OperationState.largestCap}. */
+  /** Stores a cap before a slot is taken on a page after the first one: {@link OperationState.largestCap}. */
   noteCap(operation: OperationName, cap: number): Promise<void>;
   /** Puts a Target or batch into the slot queue (G9a). Repeating it does no harm. */
   enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
@@ -21,33 +21,37 @@ export interface Operations extends SlotPages<OperationName> {
   /** Whether a Target or batch is in the slot queue. */
   isWaiting(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
   /**
-   * Removes a Target or batch from the slot queue (W3). False if it was not in the queue, or is in a later stay: see
-   * {@link WaitingTarget.by}.
+   * Removes a Target or batch from the slot queue (W3). False if the Target or batch was not in the queue, or has left
+   * and entered the queue again: see {@link WaitingTarget.by}.
    *
-   * @param which `any`: whichever stay it is. @default 'this'
+   * @param which `any`: even if it has entered the queue again. @default 'this'
    */
   dequeue(operation: OperationName, waiting: WaitingTarget, which?: 'this' | 'any'): Promise<boolean>;
-  /** Pauses the operation. A pause by a person replaces any other one; a pause by the circuit replaces none. */
+  /**
+   * Pauses the operation. A pause by a person replaces any stored pause; a pause by the circuit replaces no stored
+   * pause.
+   */
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
-  /** Ends the pause with this id. False if another one, or none, is stored. */
+  /** Ends the pause with this id. False if another pause, or no pause, is stored. */
   resume(operation: OperationName, id: string): Promise<boolean>;
   /**
    * Adds `by` to the failed attempts in a row, and returns their number. If the client repeats a request whose answer
    * was lost, an attempt may count twice, and the circuit opens that much earlier.
    */
   addFailure(operation: OperationName, by?: number): Promise<number>;
-  /** Stores since when the downstream throttles calls, unless a time is stored. */
+  /** Stores since when the downstream throttles calls, unless such a time is stored already. */
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
   /** Resets the failures, after the downstream has accepted a call. */
   resetFailures(operation: OperationName): Promise<void>;
   /**
-   * Stores which invocation wakes waiting Targets, by its id, if the stored id is still `seen`. Undefined: none does.
+   * Stores which invocation wakes waiting Targets, by its id, if the stored id is still `seen`. Undefined stands for no
+   * invocation.
    */
   markWaking(
     operation: OperationName,
     seen: string | undefined,
     next: NonNullable<OperationState['waking']> | undefined,
   ): Promise<boolean>;
-  /** Stores the queue of reserved calls, if it is still as `seen`. Undefined: there is none. */
+  /** Stores the queue of reserved calls, if it is still as `seen`. Undefined stands for no queue. */
   reserveCall(operation: OperationName, seen: CallLine | undefined, next: CallLine | undefined): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ export interface ProcessedKey extends Known {
   readonly key: InputKey;
 }
 
-/** Which inputs of a Target are done. They are stored for as long as the operation's tasks. */
+/** The store of inputs that are done, by Target. A row is stored for as long as the operation's tasks. */
 export interface ProcessedKeys {
   /** The stored rows for these keys that have not expired at `now`. */
   known(target: Target, keys: readonly InputKey[], now: Millis): Promise<ReadonlyMap<InputKey, Known>>;

@@ -9,7 +9,7 @@ export interface Queues {
   /** Sends register messages, as a producer does. */
   register(bodies: readonly string[]): Promise<void>;
   elect(messages: readonly ElectMessage[]): Promise<void>;
-  /** Sends to the elect queue. */
+  /** Sends a message to the elect queue that ends a pause. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
   group(message: GroupMessage, delay: number): Promise<void>;
   batch(message: BatchMessage, delay: number): Promise<void>;
@@ -17,7 +17,7 @@ export interface Queues {
   /** Sends events to the callback function, which delivers them. */
   callbacks(messages: readonly CallbackMessage[]): Promise<void>;
   /**
-   * Sends bodies of callback messages to the queue of given-up events. As new messages, SQS keeps them for 14 days from
+   * Sends bodies of callback messages to the queue of given-up events. SQS keeps these new messages for 14 days from
    * now.
    */
   giveUp(bodies: readonly string[]): Promise<void>;
@@ -43,7 +43,7 @@ export interface Backlog {
 }
 
 export interface Backlogs {
-  /** Reads the numbers without receiving messages. */
+  /** Reads the approximate numbers without receiving messages. */
   of(queue: SourceQueue): Promise<Backlog>;
 }
 
@@ -55,7 +55,10 @@ export interface DeadLetter {
   readonly revivals: number;
   /** When it was sent or refused, by SQS's clock. Moving it to a dead-letter queue does not change the time. */
   readonly sentAt: Millis;
-  /** The same time of the first message, if this one repeats it. */
+  /**
+   * When the first message of a series of repetitions was sent, by SQS's clock. Equal to `sentAt` if this message
+   * repeats none.
+   */
   readonly firstSentAt: Millis;
   /** Needed to delete the message. It is valid until the visibility timeout ends. */
   readonly receipt: string;
@@ -70,6 +73,6 @@ export interface DeadLetters {
    */
   redrive(queue: SourceQueue, deadLetter: DeadLetter, delay: number): Promise<string>;
   remove(queue: DeadLetterQueue, deadLetter: DeadLetter): Promise<void>;
-  /** Approximate number of messages, including those in flight. Receives none. */
+  /** Approximate number of messages, including those in flight. Does not receive any. */
   count(queue: DeadLetterQueue): Promise<number>;
 }

@@ -8,13 +8,13 @@ export interface SlotPages<Owner> {
   readonly pageSize: number;
   /** The stored pages for a cap, except the first one (page 0), in no order. */
   slotPages(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
-  /** The same at half the cost. Eventually consistent. */
+  /** Like `slotPages`, at half the cost, because the read is eventually consistent. */
   slotPagesEventually(owner: Owner, cap: number): Promise<readonly SlotPage[]>;
-  /** The slots of one of these pages. */
+  /** The slots of one page, except page 0. */
   slotPage(owner: Owner, page: number): Promise<readonly Slot[]>;
   /**
-   * Takes a slot on a page if fewer than `most` of the page are taken. True also if the slot is taken already. @param
-   * page 0 if left out
+   * Takes a slot on a page if fewer than `most` of the page are taken. Also true if this slot is on the page already.
+   * @param page 0 if left out
    */
   takeSlot(owner: Owner, slot: Slot, most: number, page?: number): Promise<boolean>;
   /** Frees a slot of a page. Returns the page's slots as they were before, or undefined if the slot was not taken. */

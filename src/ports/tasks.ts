@@ -14,7 +14,7 @@ import type {
   TaskRun,
 } from '../domain/tasks/task.ts';
 
-/** The result of a write that succeeds only once: whether this call did it, and the task as stored. */
+/** The result of a write that succeeds only once: whether this call wrote the task, and the stored task. */
 export interface Written {
   readonly isNew: boolean;
   readonly stored: Task;
@@ -39,8 +39,9 @@ export interface Tasks {
    */
   insert(tasks: readonly NewTask[]): Promise<readonly Written[]>;
   /**
-   * Stores payloads in rows of their own, for tasks with `payloadApart`. It has to happen before the task may be
-   * claimed. An existing row of the task stays; a row left by an earlier task with the same id and payload is reused.
+   * Stores payloads in rows of their own, for tasks with `payloadApart`. The payload must be stored before the task may
+   * be claimed. An existing row of the task stays; a row left by an earlier task with the same id and payload is
+   * reused.
    */
   storePayloads(payloads: readonly PayloadToStore[]): Promise<void>;
   /**
@@ -68,10 +69,10 @@ export interface Tasks {
    * that ended earlier. Undefined for a member that is no longer stored.
    */
   finish(results: readonly TaskResult[], batch: FinishingBatch): Promise<readonly (Outcome['status'] | undefined)[]>;
-  /** Writes an open member's row without changing it. Rejects if a result could not be written now either. */
+  /** Writes an open member's row without changing it, as a test: rejects if a result could not be written now. */
   touch(id: TaskId, batch: BatchId): Promise<void>;
   get(id: TaskId): Promise<Task | undefined>;
-  /** The stored tasks among these with their results, in the order of `ids`. */
+  /** The tasks among `ids` that are stored, with their results, in the order of `ids`. */
   all(ids: readonly TaskId[]): Promise<readonly Task[]>;
   /**
    * Ends tasks that are `created` in the run that was read and have no batch. Undefined for a task that is no longer
@@ -82,8 +83,8 @@ export interface Tasks {
     end: { readonly at: Millis; readonly keep: Millis },
   ): Promise<readonly (Written | undefined)[]>;
   /**
-   * The states of tasks in the order of `ids`, without payloads and results: a thousand of those do not fit into a
-   * function's memory.
+   * The states of tasks in the order of `ids`, without payloads and results: a thousand payloads or results do not fit
+   * into a function's memory.
    */
   outlines(ids: readonly TaskId[]): Promise<readonly (TaskOutline | undefined)[]>;
   /** The payload of a stored task. */
@@ -93,8 +94,8 @@ export interface Tasks {
   /** Failed tasks of all Targets, in no particular order. Reads only failed tasks. Eventually consistent. */
   failedAnywhere(limit: number, cursor?: string): Promise<Page<TaskId>>;
   /**
-   * The errors of failed tasks among the next `limit`, of one operation or of all. `looked` is the number of failed
-   * tasks that were read. Eventually consistent.
+   * Reads the next `limit` failed tasks, and returns those of one operation, or all, with their errors. `looked` is the
+   * number of failed tasks that were read. Eventually consistent.
    */
   failures(
     operation: OperationName | undefined,

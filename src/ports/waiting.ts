@@ -1,4 +1,4 @@
-/** The store of waiting rows: the tasks of a Target that wait for a batch, in the order in which they go. */
+/** The store of waiting rows: the tasks of a Target that wait for a batch, in the order in which batches take them. */
 
 import type { Waiting, WaitingTask } from '../domain/batches/policy.ts';
 import type { Target } from '../domain/ids.ts';
@@ -6,7 +6,7 @@ import type { Page } from '../domain/page.ts';
 
 export interface WaitingTasks {
   /**
-   * Puts a waiting row for each task (R2). Repeating it does no harm, since the row is derived from the stored task.
+   * Puts a waiting row for each task (R2). Repeating it does no harm, because the row is computed from the stored task.
    */
   put(tasks: readonly (WaitingTask & { readonly target: Target })[]): Promise<void>;
   /** The first rows of a Target, at most `limit`. */

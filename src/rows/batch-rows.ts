@@ -53,7 +53,9 @@ const PENDING: Attributes<Pending> = { ids: 'Ids', until: 'Until' };
 export const pendingItem = (pending: Pending): Item => written(PENDING, pending);
 
 const LAST_ATTEMPT: Attributes<LastAttempt> = { endedAt: 'EndedAt', reason: 'Reason', quote: 'Quote' };
-/** The item of the last attempt. It stays after the batch's end, since removing it would not make the write cheaper. */
+/**
+ * The item of the last attempt. It stays after the batch's end, because removing it would not make the write cheaper.
+ */
 export const lastAttemptItem = (attempt: LastAttempt): Item => written(LAST_ATTEMPT, attempt);
 
 const COUNTS: Attributes<Counts> = { succeeded: 'Succeeded', failed: 'Failed' };

@@ -10,7 +10,10 @@ import type { Ending, Reservation, Slots } from '../ports/fan-outs.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
-/** Partitions of the index ByCheckAt. A single one would limit an account to opening 1,000 fan-outs a second. */
+/**
+ * The number of partitions of the index ByCheckAt. A single partition would limit an account to opening 1,000 fan-outs
+ * per second.
+ */
 const PATROLS = 4;
 export const PATROL_NAMES: readonly string[] = Array.from({ length: PATROLS }, (_, n) => `patrol-${n}`);
 
@@ -18,8 +21,8 @@ const patrolOf = (id: FanOutId): string => PATROL_NAMES[digest(id).charCodeAt(0)
 
 export const headerKey = (id: FanOutId): Item => ({ Id: id });
 /**
- * The key of a node. `#` is in no fan-out's id. Each node has a partition of its own, so the acks of a fan-out do not
- * share a key.
+ * The key of a node. The id of a fan-out contains no `#`. Each node has a partition of its own, so the acks of a
+ * fan-out do not share a key.
  */
 export const nodeKey = (id: FanOutId, { level, n }: Position): Item => ({ Id: `${id}#${level}.${n}` });
 export const tokenKey = (id: FanOutId, token: Token): Item => ({ Id: `${id}#token#${token}` });
@@ -85,7 +88,7 @@ export const endedFields = ({ status, event, checkAt, ...ended }: Ending): Item 
 
 /**
  * A node's row. Attribute names have one letter, because every byte counts: with an id of 64 characters a full row of
- * 450 slots has to stay within the 1,024 bytes of one write unit.
+ * 450 slots must stay within the 1,024 bytes of one write unit.
  *
  * An ack writes a node without reading it, and its condition is too long to check the version as well. So a new version
  * must use another name than `r` for its slots: the condition of an old release then refuses the row.

@@ -34,7 +34,7 @@ export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({
   Entry: `${LEASE}${partition}`,
 });
 export const nodeKeyOf = (fleet: FleetName, node: NodeKey): Item => ({ Fleet: fleet, Entry: `${NODE}${node}` });
-/** The key of a checkpoint, in a partition of its own. `#` is in no name, and no name begins with `~`. */
+/** The key of a checkpoint, in a partition of its own. No name contains `#` or begins with `~`. */
 export const checkpointKey = (fleet: FleetName, partition: PartitionId): Item => ({
   Fleet: `~checkpoint#${fleet}#${partition}`,
   Entry: 'checkpoint',
@@ -43,8 +43,8 @@ export const apartRow = (fleet: FleetName): Item => ({ Fleet: fleet, Entry: APAR
 export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: versionOf('fleet name') });
 
 /**
- * The expiry of a node's row. @param beatAt time of its last heartbeat, by DynamoDB's clock, which decides about the
- * expiry
+ * The expiry of a node's row.  @param beatAt time of its last heartbeat by the clock of DynamoDB, because DynamoDB
+ * deletes the row
  */
 export const expiryOf = (beatAt: Millis): number => expiresAt(beatAt, KEPT);
 

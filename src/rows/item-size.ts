@@ -21,7 +21,7 @@ const valueSize = (value: unknown): number => {
   return 1;
 };
 
-/** One byte for two significant digits, one more, and one for a minus sign. */
+/** Bytes of a number: one for every two significant digits, plus one, and one for a minus sign. */
 const numberSize = (value: number): number => {
   const digits = Math.abs(value)
     .toString()
@@ -30,11 +30,12 @@ const numberSize = (value: number): number => {
   return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
 };
 
-/** Write units: one for each started KB of the row. */
+/** Write units: one for each KB of the row, rounded up. */
 export const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1_024));
 
 /**
- * Read units: one for each started 4 KB of a strongly consistent read, half of that for an eventually consistent one.
+ * Read units of a strongly consistent read: one for each 4 KB, rounded up. An eventually consistent read costs half of
+ * that.
  */
 export const readUnits = (bytes: number, isStrong = true): number =>
   Math.max(1, Math.ceil(bytes / 4_096)) * (isStrong ? 1 : 0.5);

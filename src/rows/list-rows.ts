@@ -14,8 +14,8 @@ import { readable, versionOf } from './row-version.ts';
 export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
 
 /**
- * The row of a new list. It has no number of groups, which follows from `Total` (T9). Every byte counts: with twenty
- * leases the row has to stay within one write unit.
+ * The row of a new list. The row does not store the number of groups, because that number follows from `Total` (T9).
+ * Every byte counts: with twenty leases the row must stay within one write unit.
  */
 export const newListRow = (list: NewList, checkAt: number): Item => {
   const { G: _, Touched: __, ...header } = newHeader(list, checkAt);
@@ -46,7 +46,7 @@ const leasesOf = ({ lf = {}, ln = {}, le = {} }: Item): readonly Lease[] =>
     }))
     .sort((a, b) => a.first - b.first);
 
-/** The end of a lease as it is stored. Whole seconds take two bytes less. */
+/** The end of a lease as it is stored: in seconds, because they take two bytes less than milliseconds. */
 export const secondsOf = (until: number): number => until / SECOND;
 
 const padded = (value: number, digits: number): string => String(value).padStart(digits, '0');
@@ -56,21 +56,21 @@ export const appendKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `
 export const APPENDS = 'a#';
 export const tokenOfAppend = ({ Entry }: Item): Token => (Entry as string).slice(APPENDS.length) as Token;
 
-/** `s#first`: the token whose jobs begin with this job. */
+/** `s#first`: the token whose jobs begin with job number `first`. */
 export const segmentKey = (id: ListId, first: number): Item => ({ Id: id, Entry: `${SEGMENTS}${padded(first, 12)}` });
 export const SEGMENTS = 's#';
 /** `t#token`: the jobs that a trigger took. */
 export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${TRIGGERS}${token}` });
 export const TRIGGERS = 't#';
 /**
- * The key of a row of jobs. Jobs that were added together are a partition, with several jobs to a row, by the index of
- * the first one. No token can produce the key of another one.
+ * The key of a row of jobs. Jobs that were added together share a partition. A row holds several of them, and its key
+ * contains the index of the first one. No token can produce the key of another token.
  */
 export const jobsKey = (id: ListId, token: Token, index: number): Item => ({
   Id: `${id}#a#${token}`,
   Entry: padded(index, 4),
 });
-/** The key of a result. Results are spread over partitions as their items are over the tracker's nodes. */
+/** The key of a result. Results are spread over partitions in the same way as the items over the tracker's nodes. */
 export const resultKey = (id: ListId, token: number, width: number): Item => ({
   Id: `${id}#r#${Math.floor(token / width)}`,
   Entry: padded(token, 12),
@@ -116,10 +116,13 @@ export const takenOf = (stored: Item): Taken => {
   return { ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })), started };
 };
 
-/** Most bytes of jobs that share a row: four write units, and one read unit. */
+/** Most bytes of jobs that share a row, so that writing the row costs four write units and reading it one read unit. */
 const ROW_BYTES = 3_900;
 
-/** The rows of jobs. Many small jobs share a row, because DynamoDB charges for each started KB. */
+/**
+ * The rows of jobs. Many small jobs share a row, because DynamoDB rounds the size of each row up to whole KB when it
+ * charges.
+ */
 export const jobRows = (id: ListId, token: Token, payloads: readonly string[]): readonly Item[] => {
   const rows: { index: number; payloads: string[]; bytes: number }[] = [];
   for (const [index, payload] of payloads.entries()) {
@@ -142,7 +145,10 @@ export const resultRow = (id: ListId, { token, ...result }: JobResult, width: nu
   Version: versionOf('list result'),
 });
 
-/** The payloads in a row, and the index of the first one among the jobs that were added together. @throws NewerRow */
+/**
+ * The payloads in a row. `index` is the place of the first payload among the jobs that were added together.  @throws
+ * NewerRow
+ */
 export const jobsOf = (stored: Item): { readonly index: number; readonly payloads: readonly string[] } => {
   const { Entry, Payloads } = readable('list jobs', stored);
   return { index: Number(Entry), payloads: Payloads };

@@ -17,7 +17,7 @@ import { readable, versionOf } from './row-version.ts';
 export const LOCK_ENTRY = 'lock';
 /** Sorts after `lock`, so that one query reads the lock and the first waiting row. */
 export const WAITING_PREFIX = 'wait#';
-/** A partition that cannot be a Target's: no operation's name begins with `~`. */
+/** The key of the patrol's row. Its partition cannot be a Target's, because no operation's name begins with `~`. */
 export const PATROL_KEY: Item = { Target: '~patrol', Entry: 'mark' };
 
 export const lockKey = (target: Target): Item => ({ Target: target, Entry: LOCK_ENTRY });
@@ -126,7 +126,9 @@ export const patrolMarkItem = (mark: PatrolMark): Item => ({
 
 const PREFIX = 'slots#';
 
-/** `#` is in no Target and in no operation's name. @param owner the partition of the Target or of the operation */
+/**
+ * Neither a Target nor an operation's name contains `#`.  @param owner the partition of the Target or of the operation
+ */
 const partitionOf = (owner: string, part: number): string => `${owner}#slots-${part}`;
 
 /** The partitions of all pages for `cap` slots, except the first page. */

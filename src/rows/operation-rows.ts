@@ -1,6 +1,6 @@
 /**
- * The rows that an operation's Targets share, in the table BatchLock. Their partition cannot be a Target's, because `:`
- * is in no operation's name.
+ * The rows that an operation's Targets share, in the table BatchLock. Their partition cannot be a Target's, because no
+ * operation's name contains `:`.
  */
 import type { OperationName } from '../domain/ids.ts';
 import {

@@ -35,7 +35,7 @@ const VERSIONS = {
   'patrol mark': FIRST,
   'share of destinations': FIRST,
   'processed key': FIRST,
-  // Also the rows of lists.
+  // The rows of lists have this kind too.
   'fan-out': FIRST,
   'fan-out node': FIRST,
   'fan-out token': FIRST,
@@ -61,7 +61,7 @@ export const versionOf = (kind: RowKind): number => VERSIONS[kind].writes;
 /** The newest version of a kind that this release reads. */
 export const readsUpTo = (kind: RowKind): number => VERSIONS[kind].reads;
 
-/** Nodes of fan-outs store it as `v`, because each of their bytes counts. */
+/** Nodes of fan-outs store their version as `v`, because each of their bytes counts. */
 const storedIn = ({ Version, v }: Item): number => (Version ?? v ?? 1) as number;
 
 /** The parts of a row's key, as a person would search for it. */

@@ -20,7 +20,7 @@ import { versionOf } from './row-version.ts';
 
 type Columns = Omit<Task, 'payloadApart' | 'state'>;
 
-/** DynamoDB charges each write for the whole row, in steps of this size. */
+/** DynamoDB charges each write for the whole row, rounded up to a multiple of this size. */
 const WRITE_UNIT_BYTES = 1_024;
 /**
  * Bytes that a claim and a result add to a row: BatchId (up to 100 bytes), Attempts, FinishedAt, ExpiresAt with their

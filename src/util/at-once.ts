@@ -1,9 +1,9 @@
-/** Does work on many values, some of them at once, until the first failure. */
+/** Does work on many values, a limited number of them at the same time, until the first failure. */
 import pLimit from 'p-limit';
 
 /**
  * Does `work` on each value, at most `atOnce` at the same time. After a failure no further work begins, and the work
- * that is under way is awaited. So nothing is running any more when this rejects.
+ * that is under way is awaited. So when the returned promise rejects, no work is running any more.
  *
  * @returns the results, in order.
  * @throws the first failure.

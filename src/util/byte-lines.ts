@@ -1,8 +1,8 @@
 /** Splits a stream of bytes into lines. */
 
 /**
- * The lines of a stream. `readline` is not used, because for it U+2028 also ends a line, and that character may be part
- * of a JSON string. The lines are bytes, so that one line with invalid text does not affect the others.
+ * The lines of a stream. `readline` is not used, because it also ends a line at the character U+2028, which a JSON
+ * string may contain. The lines are bytes, so that one line with invalid text does not affect the others.
  */
 export async function* linesIn(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];

@@ -101,7 +101,7 @@ const matchEnd = (pattern: RegExp, text: string, from: number): number => {
 
 const skipSpace = (text: string, from: number): number => matchEnd(SPACE, text, from);
 
-/** Returned as the end of a string that does not end. */
+/** Returned as the end of a string that has no closing quote. */
 const UNENDED = 0;
 
 const endOfString = (text: string, from: number): number => {
@@ -133,6 +133,6 @@ const endOfValue = (text: string, from: number): number => {
   return at;
 };
 
-/** Escapes two characters that JSON allows as they are, and SQS does not. */
+/** Escapes two characters that JSON allows in a string and SQS refuses in a message. */
 export const sendable = (json: string): string =>
   json.replaceAll(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`);

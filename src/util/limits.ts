@@ -5,7 +5,7 @@
 
 export interface TextLimits {
   readonly pattern?: RegExp;
-  /** In UTF-16 code units. A character of JSON Schema has one or two of them. */
+  /** In UTF-16 code units. A character of JSON Schema has one or two code units. */
   readonly minLength?: number;
   readonly maxLength?: number;
 }

@@ -18,7 +18,7 @@ export const mapParsed = <From, To>(parsed: Parsed<From>, to: (value: From) => T
 /** The message of an error; for any other thrown value, its text. */
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-/** Most problems that are shown. More would not be read. */
+/** Most problems that a message shows. Users would not read more. */
 export const PROBLEMS_SHOWN = 20;
 
 export const describeProblem = ({ path, reason }: Problem): string => (path === '' ? reason : `${path} ${reason}`);

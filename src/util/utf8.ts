@@ -1,4 +1,4 @@
-/** Decodes bytes that have to be UTF-8. */
+/** Decodes bytes that must be UTF-8. */
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
