@@ -77,8 +77,9 @@ export interface Lists {
     take: Pick<Lease, 'key' | 'count' | 'until'> & { readonly total: number; readonly most: number },
   ): Promise<Lease | undefined>;
   /**
-   * Replaces the leases `from`, if the stored leases are as they were read (D3 to D6).  @param how `handing-out`: only
-   * if the list hands out jobs
+   * Replaces the leases `from`, if the stored leases are as they were read (D3 to D6).
+   *
+   * @param how `handing-out`: only if the list hands out jobs
    */
   change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
   /** The jobs that a trigger took, if any (D7). */

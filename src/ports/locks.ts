@@ -127,8 +127,9 @@ export interface Locks extends SlotPages<Target> {
    */
   keep(target: Target, now: Millis): Promise<boolean>;
   /**
-   * Removes the mark of the open batch, if the open batch is `batch` (F6).  @param uncountedAt the new value of {@link
-   * Lock.uncountedAt}
+   * Removes the mark of the open batch, if the open batch is `batch` (F6).
+   *
+   * @param uncountedAt the new value of {@link Lock.uncountedAt}
    */
   closeBatch(target: Target, batch: BatchId, uncountedAt?: Millis): Promise<void>;
   /** Uses up `fence` without a batch, if the stored fence is still `seen` and the lock has no holder (G8). */

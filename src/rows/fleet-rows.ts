@@ -43,8 +43,9 @@ export const apartRow = (fleet: FleetName): Item => ({ Fleet: fleet, Entry: APAR
 export const nameRow = (fleet: FleetName): Item => ({ Fleet: NAMES, Entry: fleet, Version: versionOf('fleet name') });
 
 /**
- * The expiry of a node's row.  @param beatAt time of its last heartbeat by the clock of DynamoDB, because DynamoDB
- * deletes the row
+ * The expiry of a node's row.
+ *
+ * @param beatAt time of its last heartbeat by the clock of DynamoDB, because DynamoDB deletes the row
  */
 export const expiryOf = (beatAt: Millis): number => expiresAt(beatAt, KEPT);
 

@@ -146,8 +146,9 @@ export const resultRow = (id: ListId, { token, ...result }: JobResult, width: nu
 });
 
 /**
- * The payloads in a row. `index` is the place of the first payload among the jobs that were added together.  @throws
- * NewerRow
+ * The payloads in a row. `index` is the place of the first payload among the jobs that were added together.
+ *
+ * @throws NewerRow
  */
 export const jobsOf = (stored: Item): { readonly index: number; readonly payloads: readonly string[] } => {
   const { Entry, Payloads } = readable('list jobs', stored);

@@ -127,7 +127,9 @@ export const patrolMarkItem = (mark: PatrolMark): Item => ({
 const PREFIX = 'slots#';
 
 /**
- * Neither a Target nor an operation's name contains `#`.  @param owner the partition of the Target or of the operation
+ * Neither a Target nor an operation's name contains `#`.
+ *
+ * @param owner the partition of the Target or of the operation
  */
 const partitionOf = (owner: string, part: number): string => `${owner}#slots-${part}`;
 

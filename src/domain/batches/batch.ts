@@ -4,13 +4,14 @@
  * - *forming*: the candidates are stored. Any function claims them and seals the batch (F2, F3). No attempt may start
  *   (H1).
  * - *sealed*: the members are fixed. An attempt may start (H2).
- * - *in-progress*, `runUntil` not over: an attempt runs, or the next one is not due. Only the attempt with the stored
- *   number may postpone or finish the batch (H5, H6). Reports of jobs write results (J1).
- * - *in-progress*, `runUntil` over: the next attempt may start, also if the attempt before it died.
- * - *succeeded*, *partly-failed*, *failed*: nothing changes any more. The batch message only gives slots back (H7).
+ * - *in-progress*, `runUntil` in the future: an attempt runs, or the next attempt is not due yet. Only the attempt with
+ *   the stored number may postpone or finish the batch (H5, H6). Reports of jobs write results (J1).
+ * - *in-progress*, `runUntil` in the past: the next attempt may start, even if the attempt before it has crashed.
+ * - *succeeded*, *partly-failed*, *failed*: nothing changes any more. A function that receives the batch message only
+ *   frees the batch's slots (H7).
  *
- * Invariants: candidates never change. A task is a member only if it shows this batch's id. `attempt` only grows. A
- * batch without members is *succeeded* when it is sealed.
+ * Invariants: candidates never change. A task is a member only if its row contains this batch's id. `attempt` only
+ * grows. A batch without members is *succeeded* when it is sealed.
  */
 import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from '../ids.ts';
@@ -41,8 +42,8 @@ export interface LastAttempt extends Reason {
 }
 
 /**
- * Most characters of the downstream's answer that are stored with a batch. Each attempt writes the row, so it has to
- * stay small.
+ * Most characters of the downstream's answer that are stored with a batch. Each attempt writes the batch's row, so the
+ * row must stay small.
  */
 const QUOTE_MAX = 200;
 
@@ -58,7 +59,7 @@ export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAtt
 });
 
 /**
- * Names one of the messages that check a paused batch again and again, and the time span in which it did
+ * Names one of the messages that check a paused batch again and again, and the time span in which that message did so
  * (src/steps/call/hold.ts).
  */
 export interface Held {
@@ -69,8 +70,8 @@ export interface Held {
 /** The name of such a message, as the message carries it. */
 export interface SentHeld extends Held {
   /**
-   * The message that was noted when this one was sent. That note does not end this message, which may be received
-   * before its own note is written.
+   * The message that the batch's row named when this message was sent. If the row still names that message, this
+   * message is handled too, because it may be received before the row names it.
    */
   readonly after?: Token;
 }
@@ -94,8 +95,8 @@ export interface Batch {
   /** Number of the current attempt. Only the current attempt may postpone or finish the batch. */
   readonly attempt: number;
   /**
-   * Attempts that count towards `maxAttempts`. An attempt that an open circuit ended, or that ran out of the function's
-   * time between its calls, does not count.
+   * Attempts that count towards `maxAttempts`. An attempt does not count if an open circuit ended it, or if the
+   * function ran out of time between its calls.
    */
   readonly countedAttempts: number;
   /** Attempts in a row, up to the last one, that did not count because their results could not be stored. @default 0 */

@@ -5,8 +5,8 @@
  * - *accepted*: the part is done. If it was the first half of a part that was refused because of one item, the item at
  *   fault is in the second half. The second half is then halved without being called.
  * - *refused*: its two halves take its place. A refused part of one item has found the item at fault.
- * - *put off*, because the downstream could not take it now: the part is left for a later attempt. That says nothing
- *   about the second half.
+ * - *put off*, because the downstream could not take it now: the part is left for a later attempt. This result says
+ *   nothing about the part's second half.
  *
  * The first half is the smaller one, and an item fails only after it was called alone. So one item at fault among n
  * costs at most 1 + 2·log2(n) calls, and no other item fails because of it.
@@ -18,7 +18,7 @@ interface Part<Item> {
   readonly items: readonly Item[];
   /** Whether this is a second half: it holds the item at fault if the first half before it is accepted. */
   readonly dependsOnFirst: boolean;
-  /** Whether it is known to hold an item at fault. */
+  /** Whether this part is known to hold an item at fault. */
   readonly isGuilty: boolean;
 }
 
@@ -37,16 +37,20 @@ export const inParts = <Item>(items: readonly Item[], size: number = items.lengt
   return Array.from({ length: count }, (_, index) => part(items.slice(index * size, (index + 1) * size)));
 };
 
-/** Makes a part of each group. No group is empty. */
+/** Turns each group into a part. No group is empty. */
 export const partsOf = <Item>(groups: readonly (readonly Item[])[]): Parts<Item> => groups.map((items) => part(items));
 
 const halves = <Item>({ items }: Part<Item>, suspect: Suspect): Parts<Item> => {
   const middle = Math.floor(items.length / 2);
-  // If the call or its answer is too large, both halves may be too large: the second half does not depend on the first.
+  // If the call or its answer is too large, both halves may be too large, so the second half does not depend on the
+  // first.
   return [part(items.slice(0, middle)), part(items.slice(middle), suspect === 'an-item')];
 };
 
-/** The parts with one on top that has to be called: a top part that is known to be at fault is halved first. */
+/**
+ * Prepares the next call, so that the part on top is the part to call: a top part that is known to be at fault is
+ * halved.
+ */
 export const toCall = <Item>(parts: Parts<Item>): Parts<Item> => {
   const [top, ...rest] = parts;
   return top?.isGuilty && top.items.length > 1 ? [...halves(top, 'an-item'), ...rest] : parts;
@@ -68,7 +72,7 @@ export const accepted = <Item>([, ...rest]: Parts<Item>): Parts<Item> => {
   return next?.dependsOnFirst ? [{ ...next, dependsOnFirst: false, isGuilty: true }, ...others] : rest;
 };
 
-/** The parts after the top part was put off. */
+/** The parts after the top part was put off. It leaves the stack. */
 export const putOff = <Item>([, ...rest]: Parts<Item>): Parts<Item> => withoutDependence(rest);
 
 /** The parts with only these items left in the top part. */

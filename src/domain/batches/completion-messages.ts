@@ -7,8 +7,8 @@ import { SQS_MAX_BYTES } from '../messages.ts';
 import type { CompletionMessage } from './messages.ts';
 
 /**
- * Most bytes of results or inputs in one message. The rest is for the batch id: up to 2 KB, and JSON may write one of
- * its characters as six.
+ * Most bytes of results or inputs in one message. The rest is left for the batch id, which has up to 2 KB. JSON may
+ * write one character of the id as six.
  */
 export const RESULTS_MAX_BYTES = SQS_MAX_BYTES - 16_384;
 

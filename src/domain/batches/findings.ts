@@ -18,7 +18,7 @@ export type Finding = { readonly target: Target; readonly since: Millis } & (
       /** A leader's lease has ended, and its guard message did not arrive. */
       readonly finding: 'expired-lock';
       readonly holder: { readonly fence: number; readonly token: Token };
-      /** Whether tasks wait for it. */
+      /** Whether the Target has waiting tasks for which a batch may begin. */
       readonly hasWork: boolean;
     }
   | {
@@ -48,7 +48,7 @@ export type Finding = { readonly target: Target; readonly since: Millis } & (
  *
  * @param first the waiting row that comes first.
  * @param grace how long a state may last before it counts as stuck.
- * @param closed whether the Target may not begin a batch now. Its tasks then wait as they should.
+ * @param closed whether the Target may not begin a batch now. Waiting tasks are then no sign of stuck work.
  */
 export const findingOf = (
   target: Target,
@@ -63,14 +63,14 @@ export const findingOf = (
 };
 
 /**
- * The state that nothing will change, and since when, disregarding `grace`. While a leader is alive, its lease ends in
- * the future.
+ * The state of a Target that no function will change, and since when the state lasts, whatever the `grace`. A leader
+ * that is alive has a lease that ends in the future.
  */
 const unattended = (target: Target, lock: Lock, first: Waiting | undefined, closed: boolean): Finding | undefined => {
   const { fence, holder, lockedUntil, openBatch, blocked } = lock;
   if (openBatch) return { finding: 'leaderless-batch', target, since: lockedUntil, batchId: openBatch };
   if (holder) {
-    // A task that was registered after the lease ended brought an elect message of its own.
+    // A task that was registered after the lease ended has sent an elect message of its own.
     const since = Math.max(lockedUntil, first?.at ?? 0);
     const hasWork = first !== undefined && !closed;
     return { finding: 'expired-lock', target, since, holder: { fence, token: holder }, hasWork };
@@ -106,7 +106,10 @@ export const stuckSlot = (
   return since <= now - grace ? { finding: 'stuck-slot', target, since, batchId } : undefined;
 };
 
-/** The time since which the next attempt could have begun. A batch that is forming has none: its leader finishes it. */
+/**
+ * The time since which the next attempt could have begun. Undefined for a forming batch, because its leader finishes
+ * it.
+ */
 const dueSince = (status: BatchStatus, batch: Batch): Millis | undefined => {
   switch (status) {
     case 'sealed':

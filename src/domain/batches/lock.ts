@@ -5,10 +5,10 @@
  * - *free*: no holder. Any function may acquire it for the next fence (L3, G8, G9). A guard may skip its fence (G8).
  * - *held*: a holder whose lease has not ended. Only the function with that fence and token may open a batch (G5),
  *   release (G3), block (G5b) or hand over to the next fence (G4).
- * - *expired*: a holder whose lease has ended. The holder may still do all of that, until another function acquires the
+ * - *expired*: a holder whose lease has ended. The holder may still do the same, until another function acquires the
  *   lock for the next fence.
- * - *blocked*: free, and the Target waits for a free slot. Only a wake, a resume or its own guard leads it again (E1,
- *   G9a).
+ * - *blocked*: free, and the Target waits for a free slot. Only a function that receives a wake, a resume or the
+ *   Target's own guard acquires the lock again (E1, G9a).
  *
  * Three things are independent of these states. `openBatch` is a batch that its leader began, and that any function may
  * finish (F1 to F6). `paused` stops new batches (O1). `flushedAt` makes the rows due that waited at that time.
@@ -32,10 +32,11 @@ export interface Lock {
   readonly lockedUntil: Millis;
   readonly openBatch?: BatchId;
   /**
-   * The invocation that opened it. Two invocations that lead with one fence would give their next batch the same id.
+   * The invocation that opened the batch. If two invocations hold the lock with one fence, both would give their next
+   * batch the same id.
    */
   readonly openedBy?: Token;
-  /** Set by a flush: rows that waited at this time are due at once. */
+  /** Set by a flush: rows that already waited at this time are due at once. */
   readonly flushedAt?: Millis;
   /** Batches that hold a slot of the Target, if `concurrency.perTarget` is set and fits one page of slots. */
   readonly inFlight?: readonly BatchId[];
@@ -58,22 +59,22 @@ export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };
 export const isHeld = (lock: Lock, now: Millis): boolean => lock.holder !== undefined && lock.lockedUntil >= now;
 
 /**
- * Whether no batch may begin, whatever waits: the Target is paused, or its batches in flight have reached `perTarget`.
- * A cap beyond `pageSize` does not show in the lock (src/steps/slots/target-slots.ts).
+ * Whether no batch may begin even if tasks wait: the Target is paused, or its batches in flight have reached
+ * `perTarget`. The lock does not show whether a cap above `pageSize` is reached (src/steps/slots/target-slots.ts).
  */
 export const isClosed = (
   { openBatch, inFlight = [], uncountedAt, paused }: Lock,
   { perTarget }: Concurrency,
   pageSize: number,
 ): boolean => {
-  // If there are uncounted batches, the leader has to count them first: it may find that some batches in flight are
-  // finished.
+  // If there are uncounted batches, the leader has to count them first: the leader may find that some batches in flight
+  // are finished.
   const isFull =
     perTarget !== null && perTarget <= pageSize && uncountedAt === undefined && inFlight.length >= perTarget;
   return openBatch === undefined && (paused !== undefined || isFull);
 };
 
-/** A row that must stay gets a later expiry if it has less time left than this. The sweep may be down for this long. */
+/** If a row that must stay expires sooner than this, its expiry is moved. The sweep may be down for this long. */
 const SPARE_TIME: Millis = 50 * 24 * 60 * MINUTE;
 
 /** Whether a row with this expiry is deleted soon unless its expiry is moved. */
@@ -83,21 +84,21 @@ export const expiresSoon = (expiresAt: Millis | undefined, now: Millis): boolean
 /** Whether the row holds something that must not expire: a pause, a wait for a free slot, or batches in flight. */
 export const mustStay = ({ paused, inFlight, blocked }: Lock): boolean => (paused ?? inFlight ?? blocked) !== undefined;
 
-/** The status of a group message towards its Target's lock (rules G1 to G9). */
+/** The status of a group message, compared with its Target's lock (rules G1 to G9). */
 export type GuardStatus =
-  /** G1: it leads, and a batch is open. */
+  /** G1: the leader with the message's fence holds the lock, and a batch is open. */
   | { readonly is: 'leader-with-open-batch'; readonly batch: BatchId }
-  /** G2 to G5: it leads. */
+  /** G2 to G5: the leader with the message's fence holds the lock. */
   | { readonly is: 'leader' }
-  /** G6: a later leader has the lock, or another one took this fence. */
+  /** G6: a leader with a later fence has acquired the lock, or another function has taken the message's fence. */
   | { readonly is: 'superseded' }
-  /** G7: the leader before it still holds the lock. */
+  /** G7: the leader with the fence before still holds the lock. */
   | { readonly is: 'early' }
-  /** G8: its fence is next, and the lock can be acquired. */
+  /** G8: the message's fence is the next one, and the lock can be acquired. */
   | { readonly is: 'next' }
-  /** G9: it led, and has released the lock. */
+  /** G9: the leader with the message's fence has released the lock. */
   | { readonly is: 'released' }
-  /** The fence is so far ahead that no leader can have sent the message. */
+  /** The message's fence is so far ahead that no leader can have sent the message. */
   | { readonly is: 'foreign' };
 
 /**
@@ -108,14 +109,15 @@ export type GuardStatus =
 const FENCES_AHEAD_MAX = 1_000_000_000;
 
 /**
- * The status of a group message. Fences may be missing between lock and message, after a restore: the message is then
- * simply next.
+ * The status of a group message. After a restore, fences between the lock and the message may be missing. The message
+ * then counts as the next one.
  */
 export const guardStatusOf = (lock: Lock, message: GroupMessage, now: Millis): GuardStatus => {
   const { fence, token } = message;
   if (lock.fence === fence && lock.holder === token)
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
-  // Also for a hint: its task may have been registered just before the release, and the guard is still delayed.
+  // This holds for a hint too: its task may have been registered just before the release, and the guard is still
+  // delayed.
   if (lock.fence === fence && lock.holder === undefined) return { is: 'released' };
   if (message.hint || lock.fence >= fence) return { is: 'superseded' };
   if (fence > lock.fence + FENCES_AHEAD_MAX) return { is: 'foreign' };

@@ -34,9 +34,9 @@ export interface EndedMember extends Member {
 /** The members of a batch: open ones, ended ones, and the counts of results. */
 export interface Members {
   readonly open: readonly OpenTask[];
-  /** Open members whose payload row is missing. Nothing can be sent for them. */
+  /** Open members whose payload row is missing. No call can contain these members. */
   readonly lost: readonly Member[];
-  /** Ended members that still show this batch. A member that was redriven since is only in the counts. */
+  /** Ended members whose rows still contain this batch's id. A member that was redriven since is only in the counts. */
   readonly ended: readonly EndedMember[];
   readonly counts: Counts;
 }
@@ -71,7 +71,7 @@ export const belongs = ({ state }: Task, batch: BatchId): boolean => batchIdIn(s
 export const isOpenIn = (task: Task, batch: BatchId): boolean =>
   task.state.status === 'batched' && belongs(task, batch);
 
-/** Whether a member has left the batch. Only a redrive does that, and only failed tasks can be redriven. */
+/** Whether a member has left the batch. Only a redrive removes a member, and only failed tasks can be redriven. */
 export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && runNumber(task) > 1;
 
 const memberOf = (task: Task): Member => {

@@ -11,55 +11,58 @@ import { isBatchId, isOperationName, isTarget, isToken } from '../ids.ts';
 import { inKnownForm, notOurs, UnreadableMessage } from '../messages.ts';
 import type { SentHeld } from './batch.ts';
 
-/** "This Target has waiting tasks and no leader." */
+/** Says that a Target has waiting tasks and no leader. */
 export interface ElectMessage {
   readonly kind: 'elect';
   readonly target: Target;
   /**
-   * Set if this message wakes the Target because its operation has a free slot: the fence that the Target had when it
-   * began to wait for one.
+   * Set if this message wakes the Target because its operation has a free slot. The value is the fence that the Target
+   * had when it began to wait for the slot.
    */
   readonly wake?: number;
   /** The id of a pause that has ended. */
   readonly resume?: string;
 }
 
-/** "This pause of the operation is over." */
+/** Says that a pause of the operation is over. */
 export interface ResumeMessage {
   readonly kind: 'resume';
   readonly operation: OperationName;
   /** The id of the pause. A pause with another id stays. */
   readonly resume: string;
   /**
-   * Set if the pause is removed already and this message continues waking the many Targets that wait
-   * (src/steps/slots/wake.ts).
+   * Set if the pause is removed already. The function that receives this message continues to wake the many waiting
+   * Targets (src/steps/slots/wake.ts).
    */
   readonly waking?: Waking;
 }
 
-/** The state of a waking that continues with the next message. */
+/** The state of a series of invocations that wake Targets. The next message continues the series. */
 export interface Waking {
-  /** The id that the operation's row shows while no other invocation wakes its Targets. */
+  /** The id of the series. The operation's row contains it as long as no other series wakes the operation's Targets. */
   readonly id: string;
   /** How many more Targets may be woken. @default - any number */
   readonly left?: number;
 }
 
 /**
- * A leader's guard, or a hint. The guard is delayed, and takes over if the leader has died; a hint says that there is
- * work now.
+ * A leader's guard, or a hint. A guard is delayed: if the leader has died, the function that receives the guard takes
+ * over. A hint says that there is work now.
  */
 export interface GroupMessage {
   readonly target: Target;
   readonly fence: number;
   readonly token: Token;
-  /** A hint is only for the leader that holds `fence`. Its receiver never becomes the leader. */
+  /**
+   * Whether this is a hint. A hint is only for the leader that holds `fence`. The function that receives it never
+   * becomes the leader.
+   */
   readonly hint?: boolean;
   /** How often this guard was sent again because the leader before it still held the lock (G7). @default 0 */
   readonly early?: number;
 }
 
-/** "This batch is sealed", or "its retry is due". */
+/** Says that a batch is sealed, or that its retry is due. */
 export interface DueMessage {
   readonly kind: 'due';
   readonly batchId: BatchId;
@@ -69,21 +72,21 @@ export interface DueMessage {
   readonly line?: Millis | undefined;
   /** The attempt whose results could not be stored. The next attempt replaces it, and it does not count. */
   readonly uncounted?: number | undefined;
-  /** Whether it wakes the batch because the operation has a free slot, for which the batch waited. */
+  /** Whether this message wakes a batch that waited for a free slot of its operation. */
   readonly woken?: boolean;
   /** Set while a pause holds up the batch: the name of this message. */
   readonly held?: SentHeld;
 }
 
-/** "This batch's job has ended", sent by the system that ran the job. */
+/** Says that a batch's job has ended. The system that ran the job sends it. */
 export interface CompletionMessage {
   readonly kind: 'completion';
   readonly batchId: BatchId;
-  /** The results of its items: JSON as sent, which should be a list of results. Null if all succeeded. */
+  /** The results of the batch's items, in JSON as sent. They should be a list. Null if all items succeeded. */
   readonly results: string | null;
   /** The results of the inputs of a merged job, as JSON as sent. If set, `results` is null. */
   readonly inputs?: string;
-  /** How often this was sent again because an attempt was under way. @default 0 */
+  /** How often this message was sent again because an attempt was under way. @default 0 */
   readonly early?: number;
 }
 
@@ -188,6 +191,6 @@ const isMoment = (value: unknown): value is Millis => Number.isSafeInteger(value
 
 const fields = (body: string): Record<string, unknown> => {
   const json = parseJson(body);
-  // Without fields, every caller reports the message as unreadable.
+  // The callers report a message without fields as unreadable.
   return json.ok && isObject(json.value) ? json.value : {};
 };

@@ -12,12 +12,12 @@ import { ageOf } from '../tasks/age.ts';
 import type { Task } from '../tasks/task.ts';
 import { SOON } from '../timings.ts';
 
-/** A task that waits for its batch, as its waiting row shows it. */
+/** A task that waits for its batch, as stored in its waiting row. */
 export interface Waiting {
   /** The row's sort key. Rows with a lower key go first. */
   readonly entry: string;
   readonly candidate: Candidate;
-  /** Since when it waits. */
+  /** Since when the task waits. */
   readonly at: Millis;
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
@@ -97,7 +97,7 @@ export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, 
   const quietAt = newest + policy.quietPeriod;
   const mayBeQuiet = policy.quietPeriod > 0 && rows.length >= policy.minSize;
   if (mayBeQuiet && quietAt <= now) return seal('quiet');
-  // The leader has to wake when the first task expires, to settle it.
+  // The leader must wake when the first task expires, to settle it.
   const [expiry] = bounds(rows.flatMap(({ startBy }) => startBy ?? []));
   return { do: 'wait', until: Math.min(end, expiry, nextLook(policy, mayBeQuiet, quietAt, now - oldest, now)) };
 };
@@ -135,8 +135,8 @@ const bounds = (moments: readonly Millis[]): readonly [least: Millis, most: Mill
   );
 
 /**
- * How many rows the batch gets, and which maximum they reach, if any. A single row above a maximum goes alone, since it
- * would never go otherwise.
+ * How many rows the batch gets, and which maximum they reach, if any. A single row above a maximum gets a batch of its
+ * own, because no batch could ever take it otherwise.
  */
 const fill = (
   rows: readonly Waiting[],
@@ -161,9 +161,9 @@ export interface Arrivals {
   readonly tasks: number;
   readonly bytes: number;
   readonly weight: number;
-  /** Bytes of the largest task. */
+  /** Bytes of the largest of these tasks. */
   readonly largest: number;
-  /** When the first of them expires; infinite if none does. */
+  /** When the first of these tasks expires. Infinity if none expires. */
   readonly startBy: Millis;
 }
 

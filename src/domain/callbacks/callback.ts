@@ -81,7 +81,7 @@ export const isGivenUp = (body: string, now: Millis): boolean => {
   try {
     return happenedAt(parseCallback(body)) + CALLBACK_PATIENCE < now;
   } catch (cause) {
-    // The release that can read the message decides.
+    // This release cannot read the message, so the release that can read it decides.
     if (cause instanceof NewerMessage) return false;
     throw cause;
   }

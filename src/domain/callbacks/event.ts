@@ -8,8 +8,8 @@ import { runNumber, type Task, type TaskState } from '../tasks/task.ts';
 export type Ended = Extract<TaskState, { readonly status: 'succeeded' | 'failed' }>;
 
 /**
- * The event of a task's end. Every function that makes it gets the same bytes: all of it is stored, and a result is
- * written only once. Its `source` names only the operation until {@link leaving} adds the deployment.
+ * The event of a task's end. Every function that makes the event gets the same bytes, because its data is stored and a
+ * result is written only once. Its `source` names only the operation until {@link leaving} adds the deployment.
  */
 export const eventOf = (task: Task, state: Ended): string => {
   const attributes = attributesOf({

@@ -1,13 +1,13 @@
 /**
  * How the HTTP destinations share the callback function, and the circuit of each. Pure.
  *
- * Only `CALLBACKS_AT_ONCE` invocations of the function run at once. A destination that answers late or never would hold
- * every invocation until its timeout, and events for other destinations would wait. A destination is therefore in one
- * of four phases:
+ * Only `CALLBACKS_AT_ONCE` invocations of the function run at once. A destination that answers late or never would keep
+ * every invocation busy until its timeout, and events for other destinations would wait. A destination is therefore in
+ * one of four phases:
  *
  * - *calm*: its events are delivered at once.
  * - *slow*, for a minute after a call took longer than `GRACE`: an invocation takes one of a few slots before it calls.
- *   A slot is a lease that ends by itself, so the slot of a crashed invocation becomes free.
+ *   A slot is a lease with an end, so the slot of a crashed invocation becomes free.
  * - *down*, after `OPEN_AFTER` calls in a row without an answer: its circuit is open, and no invocation calls it.
  * - *probing*, when the circuit has been open for its time: one invocation takes a slot and calls with one event. An
  *   answer closes the circuit; a failure opens it again for longer.
@@ -20,7 +20,7 @@ import { MINUTE, SECOND } from '../timings.ts';
 
 /**
  * Invocations of the callback function at once. The number is small, because a destination that was down receives all
- * of its events when it is back.
+ * waiting events as soon as it is available.
  */
 export const CALLBACKS_AT_ONCE = 10;
 /** A call without an answer after this time is slow. */
@@ -28,12 +28,16 @@ export const GRACE: Millis = SECOND;
 /** How long a destination counts as slow after a slow call. */
 export const SLOW_FOR: Millis = MINUTE;
 /**
- * Slots of one destination, and of all together. The other invocations stay free for destinations that answer at once.
+ * Most slots of one destination, and of all destinations together. The other invocations stay free for destinations
+ * that answer at once.
  */
 export const SLOTS = { each: 3, all: 6 } as const;
 /** After this many calls in a row that found the destination down, its circuit opens. */
 export const OPEN_AFTER = 5;
-/** How long a circuit stays open: the first time, and at most. The time doubles with each failed probe. */
+/**
+ * How long a circuit stays open in ms: after it opened for the first time, and at most. The time doubles with each
+ * failed probe.
+ */
 export const COOL_DOWN = { first: 30 * SECOND, most: 5 * MINUTE } as const;
 /** By how much a slot's lease outlasts the timeout of a call. */
 const LEASE_MARGIN: Millis = 5 * SECOND;

@@ -1,6 +1,6 @@
 /**
  * The systems that Groupage calls, as configured: downstreams receive batches, destinations receive events. A message
- * can never name an address.
+ * can name a destination, but never an address.
  *
  * A new kind of downstream needs: a type here; a section in `schema/endpoints.ts` (and in `schema/combinations.ts`, if
  * its jobs cannot report later); a file in src/downstreams, made by lambdas/downstreams.ts; the permission to call it
@@ -38,7 +38,7 @@ export interface HttpTarget extends Timed {
 /** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */
 export interface LambdaTarget extends Timed {
   readonly kind: 'lambda';
-  /** A name, of this account and region, or an ARN. */
+  /** The name of a function in this account and region, or an ARN. */
   readonly function: string;
 }
 
@@ -73,7 +73,7 @@ export const serviceName = (target: ServiceTarget): string => {
 
 /** Where the events about the end of tasks, fan-outs and lists go. */
 export type Destination =
-  | { readonly kind: 'queue' | 'topic' | 'event-bus' /** Or an ARN. */; readonly name: string }
+  | { readonly kind: 'queue' | 'topic' | 'event-bus' /** The name, or the ARN. */; readonly name: string }
   | {
       readonly kind: 'http';
       readonly url: string;
@@ -83,29 +83,30 @@ export type Destination =
       readonly timeout: Millis;
     };
 
-/** Most bytes of items in one call, by kind. The rest of the call has to fit into the limit of the service too. */
+/** Most bytes of items in one call, by kind. The rest of the call must fit into the service's limit too. */
 export const ITEMS_MAX_BYTES: Readonly<Record<DownstreamTarget['kind'], number>> = {
   http: 6_000_000,
-  // A request may have 6 MiB, and the items in it are not escaped.
+  // The request of an invocation may have 6 MiB, and the items in it are not escaped.
   lambda: 6_000_000,
-  // An execution's input may have 256 KiB.
+  // The input of an execution may have 256 KiB.
   'step-functions': 250_000,
-  // A message may have 1 MiB.
+  // An SQS message may have 1 MiB.
   queue: 1_000_000,
 };
 
 /** Most bytes of one event, by kind of destination. */
 export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
   queue: 1_048_576,
-  // Both accept 256 KiB, of which source and type are counted twice.
+  // Topics and event buses accept 256 KiB. The event's source and type count twice, because they are also sent beside
+  // the event.
   topic: 262_144 - 2_048,
   'event-bus': 262_144 - 2_048,
   http: 1_048_576,
 };
 
 /**
- * The beginning of the names of executions that an operation's batches start. It distinguishes them from other
- * executions of the state machine.
+ * The prefix of the names of executions that an operation's batches start. The prefix distinguishes these executions
+ * from other executions of the state machine.
  *
  * @param tag of the instance, if several instances start executions of one state machine: at most 8 characters.
  */
@@ -119,7 +120,7 @@ export const queueNamed = (name: string): { readonly QueueName: string; readonly
 };
 
 /**
- * The destinations, where the app that deploys this instance sets some of them.
+ * The configured destinations, with the addresses that the deploying app sets for some of them.
  *
  * @param places JSON: ARNs by destination name. Each is the ARN of a queue, topic or bus, or of the secret of an HTTP
  *   destination.

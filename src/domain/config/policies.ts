@@ -26,11 +26,11 @@ export interface BatchPolicy {
   readonly maxBytes: number;
   /** Largest sum of the weights of a batch's tasks; 0 is no limit. */
   readonly maxWeight: number;
-  /** How long the oldest task waits for others. With a window, this is the window's length. */
+  /** How long the oldest task waits for other tasks. With a window, this is the window's length. */
   readonly maxWait: Millis;
   /** If no task arrives for this long, the Target's batch is due; 0 turns this off. */
   readonly quietPeriod: Millis;
-  /** With fewer tasks than this, a quiet period does not seal the batch. */
+  /** Fewest tasks with which a quiet period makes a batch due. */
   readonly minSize: number;
   /** Length of the windows at whose end batches are due. All Targets share the windows; null turns them off. */
   readonly window: Millis | null;

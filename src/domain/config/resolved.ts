@@ -43,16 +43,16 @@ export interface Operation extends Grouping {
 export interface RegisterPolicy {
   /** Most messages of one invocation. */
   readonly maxMessages: number;
-  /** How long the first message waits for others: whole seconds, in milliseconds. */
+  /** How long the first message waits for other messages, in milliseconds. A multiple of one second. */
   readonly maxWait: Millis;
 }
 
 /** The settings of all fan-outs. */
 export interface FanOutPolicy {
-  /** After how long without an ack, add or seal a fan-out expires: while it is open, and once it is sealed. */
+  /** After how long without an ack, add or seal an open fan-out expires; `idleSealed` is the time for a sealed one. */
   readonly idleOpen: Millis;
   readonly idleSealed: Millis;
-  /** How long a complete fan-out is stored, and answers acks. */
+  /** How long a complete fan-out is stored. Acks are answered during this time. */
   readonly keep: Millis;
   /** The destination for events of fan-outs that name none; null for none. */
   readonly callback: string | null;
@@ -72,7 +72,7 @@ export interface AlarmPolicy {
   readonly topic: string | null;
   /** The address of docs/how-to/operate.md. Alarms link to it, followed by an anchor. */
   readonly runbook: string;
-  /** This many batches of an operation within 15 minutes that failed, in whole or in part, raise an alarm. */
+  /** An alarm is raised if this many batches of an operation fail, in whole or in part, within 15 minutes. */
   readonly failedBatches: number;
 }
 
@@ -93,7 +93,9 @@ export interface Config {
   readonly alarms: AlarmPolicy | null;
 }
 
-/** The operation with this name, if it is configured. `constructor` and other inherited names are not. */
+/**
+ * The operation with this name, if it is configured. Inherited names such as `constructor` do not count as configured.
+ */
 export const operationNamed = (config: Config, name: string): Operation | undefined =>
   Object.hasOwn(config.operations, name) ? config.operations[name as OperationName] : undefined;
 
@@ -109,7 +111,7 @@ export class UnknownOperation extends Error {
   }
 }
 
-/** The operation of stored rows. @throws UnknownOperation */
+/** The operation to which stored rows belong. @throws UnknownOperation */
 export const operationFor = (config: Config, name: OperationName): Operation => {
   const operation = operationNamed(config, name);
   if (!operation) throw new UnknownOperation(name);
@@ -161,7 +163,7 @@ export const batchVisibility = (config: Config): Millis => 6 * handlerTimeout(co
  */
 export const callbackTimeout = ({ destinations }: Config): Millis => {
   const longest = Math.max(...Object.values(destinations).map((each) => (each.kind === 'http' ? each.timeout : 0)));
-  // For a queue the function makes two calls: it looks up the queue's address first.
+  // To send to a queue, the function makes two calls, because it looks up the queue's address first.
   return Math.ceil((Math.max(longest, 2 * AWS_CALL) + HANDLER_OVERHEAD) / 1_000) * 1_000;
 };
 

@@ -66,8 +66,8 @@ export const optionalSetting = (environment: Environment, name: Setting): string
   environment[ENVIRONMENT[name]];
 
 /**
- * Names of a stack's outputs. `lib` writes them, and the command line reads them. For a further instance they begin
- * with its name.
+ * Names of a stack's outputs. `lib` writes them, and the command line reads them. The outputs of a further instance
+ * begin with the instance's name.
  */
 export const API_URL = 'ApiUrl';
 export const REGISTER_QUEUE_URL = 'RegisterQueueUrl';

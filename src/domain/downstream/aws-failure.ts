@@ -5,7 +5,7 @@
 import type { Millis } from '../ids.ts';
 import type { Answer } from './downstream.ts';
 
-/** Errors that the configuration or a permission causes, not the tasks. */
+/** Errors that the configuration or a missing permission causes, and not the tasks. */
 const MISCONFIGURED =
   /^(?:ResourceNotFoundException|StateMachineDoesNotExist|StateMachineDeleting|StateMachineTypeNotSupported|InvalidArn|ValidationException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|AccessDenied(?:Exception)?|NotAuthorized|UnrecognizedClientException|InvalidParameterValueException|InvalidAddress|UnsupportedOperation|InvalidSecurity.*|InvalidRuntimeException|InvalidZipFileException|InvalidSecurityGroupIDException|InvalidSubnetIDException|KMS(?!Throttl).*|Kms(?!Throttl).*)$/i;
 /** Errors that refuse a call for its size or content. The service may accept parts of the call. */
@@ -17,7 +17,7 @@ const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
   InvalidRequestContentException: 'an-item',
   InvalidMessageContents: 'an-item',
 };
-/** Errors that ask for a pause. */
+/** Errors of a service that receives too many requests. */
 const THROTTLED = /Throttl|ThroughputExceeded|TooManyRequests|LimitExceeded|SlowDown|OverLimit/i;
 
 /** A request to a service, and how it failed. */
@@ -26,7 +26,7 @@ export interface FailedRequest {
   /** The called resource, for users: `the function parcels`. */
   readonly what: string;
   readonly timeout: Millis;
-  /** Ends the request at its timeout. */
+  /** The signal that ends the request at its timeout. */
   readonly signal: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
     kind: 'unavailable',
     reason: `${what} ${throttles ? 'is throttled' : 'could not be reached'} (${name})`,
     ...quote,
-    // The cause of an unknown client error would not go away, so do not retry at once.
+    // The cause of an unknown client error would still be there, so do not retry at once.
     mayRetryAtOnce: !throttles && (status === 0 || status >= 500),
     ...(throttles ? { throttled: true as const } : {}),
     ...(pause > 0 ? { retryAfter: pause * 1_000 } : {}),

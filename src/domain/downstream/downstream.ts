@@ -15,7 +15,10 @@ export interface Call {
   readonly target: Target;
   readonly attempt: number;
   readonly items: readonly CallItem[];
-  /** The inputs of a merged call: those of all items, each once, as JSON texts. The items are then sent as ids only. */
+  /**
+   * The inputs of a merged call, as JSON texts: the inputs of all items without duplicates. The items are then sent as
+   * ids only.
+   */
   readonly inputs?: readonly string[];
 }
 
@@ -31,9 +34,12 @@ export interface CallItem {
 
 /** Why a task, call or attempt has no result. */
 export interface Reason {
-  /** In Groupage's words. */
+  /** The reason in Groupage's words. */
   readonly reason: string;
-  /** In the downstream's words, which may repeat the payload. Only for users who may see the task, never for a log. */
+  /**
+   * The reason in the downstream's words, which may repeat the payload. Only for users who may see the task, never for
+   * a log.
+   */
   readonly quote?: string;
 }
 
@@ -53,28 +59,28 @@ export type Suspect = 'an-item' | 'its-size' | 'its-answer';
 
 /** How a call ended. Every kind of downstream translates its answers into these. */
 export type Answer =
-  /** It did the work, or some of it. An item missing in `items` is retried. */
+  /** The downstream did the work, or some of it. An item that is missing in `items` is retried. */
   | {
       readonly kind: 'results';
-      readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids that the call did not contain. */;
+      readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids in the answer that the call did not contain. */;
       readonly foreign: number;
-      /** No call was made, because nothing was left to be done. */
+      /** No call was made, because no item had work left to do. */
       readonly withoutCall?: true;
     }
-  /** It did all of the work. `inputs`: for a merged call, its answer about each input, as JSON text. */
+  /** The downstream did all of the work. `inputs`: for a merged call, its answer about each input, as JSON text. */
   | { readonly kind: 'all-succeeded'; readonly inputs?: string }
-  /** It has taken over the call, and reports the result of each item later. */
+  /** The downstream has taken over the call, and reports the result of each item later. */
   | ({ readonly kind: 'pending' } & Apart)
-  /** It will never accept this call. `suspect`: it may accept parts of the call. */
+  /** The downstream will never accept this call. `suspect`: the downstream may accept parts of the call. */
   | ({ readonly kind: 'refused'; readonly suspect?: Suspect } & Apart & Reason)
-  /** It may accept this call later. `mayRetryAtOnce`: the batch handler may retry without a delay. */
+  /** The downstream may accept this call later. `mayRetryAtOnce`: the batch handler may retry without a delay. */
   | ({
       readonly kind: 'unavailable';
       readonly retryAfter?: Millis;
       readonly mayRetryAtOnce: boolean;
-      /** It works, but refuses this call because there are too many. */
+      /** The downstream works, but refuses this call because it receives too many calls. */
       readonly throttled?: true;
-      /** The configuration is wrong: no call will be accepted before it is fixed. */
+      /** The configuration is wrong: the downstream accepts no call before the configuration is fixed. */
       readonly misconfigured?: true;
     } & Apart &
       Reason);
@@ -84,7 +90,7 @@ interface Apart {
   readonly settled?: ReadonlyMap<TaskId, Outcome>;
 }
 
-/** Why a call failed. For any other answer, its kind. */
+/** Why a call failed. For an answer that is no failure, the answer's kind. */
 export const reasonIn = (answer: Answer): Reason =>
   answer.kind === 'refused' || answer.kind === 'unavailable' ? whyOf(answer) : { reason: answer.kind };
 
@@ -114,9 +120,9 @@ export const idempotencyKey = ({ batchId, items, inputs = [] }: Pick<Call, 'batc
 export const TRACE_HEADER = 'traceparent';
 
 /**
- * The trace context of a call (W3C Trace Context, level 1). A batch is a trace, and each attempt is a span. All are
- * sampled, since there are few. Both ids are computed from the batch id and the attempt, so a repeated call has the same
- * ids, and a log needs no more to name them.
+ * The trace context of a call (W3C Trace Context, level 1). A batch is a trace, and each attempt is a span. All spans
+ * are sampled, because there are few. The ids of trace and span are computed from the batch id and the attempt, so a
+ * repeated call has the same ids, and a log with batch id and attempt identifies them.
  */
 export const traceparentOf = ({ batchId, attempt }: Pick<Call, 'batchId' | 'attempt'>): string =>
   `00-${hash(batchId).slice(0, 32)}-${hash(`${batchId}.${attempt}`).slice(0, 16)}-01`;

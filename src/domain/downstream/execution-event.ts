@@ -93,7 +93,7 @@ export const DATA_LIMIT = 'States.DataLimitExceeded';
 const failedExecution = ({ status, error, cause }: Record<string, unknown>): ItemReport => {
   const said = [error, cause].filter((each) => typeof each === 'string' && each !== '').join(': ');
   const how = `its execution ended ${String(status)}`;
-  // Another execution would repeat the work and fail in the same way.
+  // Do not retry: another execution would repeat the work and fail in the same way.
   if (error === DATA_LIMIT)
     return {
       status: 'failed',

@@ -9,8 +9,8 @@ import { RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
 import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
 
 /**
- * The largest answer, as large as the largest call (`maxBytes`). Five batches at once have to fit into the function's
- * memory.
+ * The largest answer, as large as the largest call (`maxBytes`). The answers of five batches at once must fit into the
+ * function's memory.
  */
 export const ANSWER_MAX_BYTES = 6_000_000;
 
@@ -136,7 +136,7 @@ const collect = (
   for (const [index, result] of results.entries()) {
     const id = isObject(result) ? result.id : undefined;
     if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign += 1;
-    // If an item has two answers, the first one stands, as for a task's results.
+    // If an item has two results, the first one stands, as for a task. An answer that asks for a retry is no result.
     else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
       answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }

@@ -6,15 +6,15 @@
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Millis } from '../ids.ts';
 
-/** The longest pause that a downstream can ask for with `Retry-After`. */
+/** The longest pause, in ms, that Groupage grants a downstream that sends `Retry-After`. */
 export const RETRY_AFTER_MAX: Millis = 24 * 60 * 60 * 1_000;
 
 /**
  * How long to wait after failed attempt number `attempt` (1 is the first).
  *
- * The delay is exponential with full jitter, so that batches that failed together do not return together (Marc Brooker,
- * "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A pause that the downstream asks for is waited in
- * full, and the jitter is added to it, since the downstream may have asked many batches at once.
+ * The delay is exponential with full jitter, so that batches that failed together are not retried together (Marc
+ * Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A pause that the downstream asks for is
+ * waited in full, and the jitter is added to it, because many batches may have received the same `Retry-After`.
  *
  * @param random uniform in [0, 1).
  */

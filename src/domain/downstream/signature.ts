@@ -25,7 +25,7 @@ const digestOf = (secret: string, seconds: number | string, body: string | Uint8
 export interface Signed {
   /** The value of `Groupage-Signature`, as received. */
   readonly header: string | null | undefined;
-  /** The body as received. A body that was parsed and printed again may differ. */
+  /** The body as received. Pass the original bytes or text: a body that was parsed and printed again may differ. */
   readonly body: string | Uint8Array;
   /** The secrets that are accepted. Pass both while one replaces the other. */
   readonly secrets: readonly string[];

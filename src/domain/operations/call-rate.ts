@@ -12,19 +12,19 @@ import type { Millis } from '../ids.ts';
 import { CLOCK_SKEW, MINUTE, SECOND } from '../timings.ts';
 import type { CallLine } from './slots.ts';
 
-/** A batch that is later than this has missed its reserved time. */
+/** How late, in ms, a batch may use its reserved call time. After that, the reservation is void. */
 export const VOID_AFTER: Millis = 2_000;
-/** Up to this wait a function sleeps: a message would hardly be faster. */
+/** Longest wait, in ms, for which a function sleeps. A delayed message would hardly be faster. */
 export const NAP: Millis = 1_000;
 
-/** How far ahead a batch may reserve: when it is sealed, and at most, however long it waits. */
+/** How far ahead a batch may reserve a call time: directly after it is sealed, and at most, even after a long wait. */
 export const [LEAST_AHEAD, MOST_AHEAD]: readonly [Millis, Millis] = [60 * SECOND, 90 * SECOND];
-/** After a wait of this length the reach is half-way between the two. */
+/** After a wait of this length, the reach is half-way between `LEAST_AHEAD` and `MOST_AHEAD`. */
 const HALF_WAY: Millis = 10 * MINUTE;
 
 /**
- * How far ahead a batch may reserve. The reach grows with the wait. While more batches wait than the queue has times
- * for, the queue ends about where only the oldest ones can still reach it, so the oldest ones go first.
+ * How far ahead a batch may reserve. The reach grows with the wait. If more batches wait than the queue has call times,
+ * only the batches that have waited longest can reach the end of the queue, so these batches are called first.
  *
  * @param waited since when the batch waits for a call time, in milliseconds.
  */
@@ -34,16 +34,16 @@ export const reachOf = (waited: Millis): Millis => {
 };
 
 /**
- * How long a batch sleeps, in seconds, that found no free time within its reach. It wakes before the queue that it saw
- * has ended, so never sleeps longer than {@link LEAST_AHEAD}. The sleep is random, so that the batches do not all try
- * again at once.
+ * How long, in seconds, a batch sleeps that found no free call time within its reach. The sleep is never longer than
+ * {@link LEAST_AHEAD}, so the batch wakes before the queue that it read has ended. The sleep is random, so that the
+ * batches do not all try again at once.
  */
 export const sleepSeconds = (random: number): number => ((0.75 + random / 4) * LEAST_AHEAD) / SECOND;
 
 /**
- * The next free call time, and the queue that includes it. A queue of another rate is void, but its last call may just
- * have been made, so the new queue begins up to one new gap later. A queue that is longer than the bounds allow is void
- * as well: release 0.2.0 had no bounds.
+ * The next free call time, and the queue that includes it. A queue that was made for another rate is void. Its last
+ * call may just have been made, so the new queue begins up to one gap of the new rate later. A queue that is longer
+ * than the bounds allow is void as well: release 0.2.0 had no bounds.
  *
  * @param rate calls per second.
  */

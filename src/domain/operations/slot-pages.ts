@@ -2,8 +2,8 @@
  * Where slots are stored: on pages of ten. DynamoDB charges a write for the whole row. With all slots in one row, each
  * write would cost more the more slots there are, and the row could not exceed 400 KB. The pages' caps add up to the
  * cap, so each page can be written alone. A slot is normally on one page, and taking or freeing it again changes
- * nothing. If two deliveries of one guard put it on two pages, `freeLeftBehind` or the patrol frees the second place
- * later.
+ * nothing. If two deliveries of one guard put a slot on two pages, `freeLeftBehind` or the patrol later removes it from
+ * the second page.
  *
  * The first page of an operation is the operation's row, where release 0.2 stored all slots. A Target whose cap fits
  * one page stores its batches in flight in its lock. All other pages are rows of their own.
@@ -14,7 +14,7 @@ import type { Slot } from './slots.ts';
 /** Most slots of a page. A page with names of usual length costs one write unit. */
 export const PAGE_SIZE = 10;
 
-/** Pages that share a partition. They are read in one query, and the load is spread over several partitions. */
+/** Pages that share a partition. One query reads them. With several partitions, the load is spread. */
 export const PAGES_TOGETHER = 16;
 
 /** The largest cap that a configuration may set. It also limits the number of pages. */
@@ -31,11 +31,18 @@ export interface Layout {
   readonly cap: number;
   /** Most slots of a page. */
   readonly size: number;
-  /** The first page on which a slot may be taken. Slots on pages before it only count. */
+  /**
+   * The first page on which a slot may be taken. Slots on earlier pages count towards the cap, but no new slot is taken
+   * there.
+   */
   readonly from: number;
 }
 
-/** The largest cap that may have put slots of an owner on pages. @param largestCap as stored in the owner's row */
+/**
+ * The largest cap under which an owner's slots may have been put on pages.
+ *
+ * @param largestCap as stored in the owner's row
+ */
 export const largestCapOf = (
   { cap }: Pick<Layout, 'cap'>,
   { largestCap = 0 }: { readonly largestCap?: number },
@@ -46,9 +53,9 @@ export const capOfPage = (page: number, { cap, size, from }: Layout): number =>
   page < from ? 0 : Math.max(0, Math.min(size, cap - (page - from) * size));
 
 /**
- * The cap to distribute over the pages. It is below the cap if pages have more slots than their share, after the cap
- * was lowered: these slots count until their batches end. If every page is filled up to its share of the returned cap,
- * as many slots are taken as the cap allows.
+ * The cap to distribute over the pages. After the cap was lowered, some pages may have more slots than their share, and
+ * these slots count until their batches end. The returned cap is then lower than the configured cap. If every page is
+ * filled up to its share of the returned cap, the number of slots equals the configured cap.
  */
 export const capToShare = (pages: readonly SlotPage[], layout: Layout): number => {
   /** By how many slots the cap would be exceeded if the pages were filled up to their share of `cap`. */
@@ -70,14 +77,14 @@ export const taken = (pages: readonly SlotPage[]): number => pages.reduce((sum, 
 export type Place =
   /** The slot is taken already. */
   | { readonly is: 'held'; readonly page: number }
-  /** The page has a free slot, provided that it has fewer slots than `most` at the write. */
+  /** The page has a free slot. The write must check that the page still has fewer slots than `most`. */
   | { readonly is: 'free'; readonly page: number; readonly most: number }
   | { readonly is: 'full' };
 
 /**
  * Chooses the page for a slot. The order in which a slot prefers pages depends on the slot alone. So slots that are
- * taken at the same time mostly go to different pages. Two functions that take the same slot choose the same page, if
- * they see the same pages as free.
+ * taken at the same time usually go to different pages. Two functions that take the same slot choose the same page, if
+ * they have read the same free pages.
  */
 export const placeFor = (slot: Slot, pages: readonly SlotPage[], layout: Layout): Place => {
   const { size, from } = layout;

@@ -7,38 +7,44 @@ import type { Concurrency } from '../config/policies.ts';
 import { type BatchId, batchIdOf, type Millis, type Target, type Token } from '../ids.ts';
 
 declare const brand: unique symbol;
-/** A batch's name in its operation: `Target#Fence#Round`. The Target is not hashed, so that its lock can be found. */
+/** The name of a batch's slot: `Target#Fence#Round`. The Target is not hashed, so that its lock can be found. */
 export type Slot = string & { readonly [brand]: 'Slot' };
 
 /** A pause of an operation or Target. Until it is resumed, no batch is sealed and the downstream is not called. */
 export interface Pause {
-  /** A resume has to name this id to end the pause. */
+  /** The id of the pause. A resume must name it to end the pause. */
   readonly id: string;
   readonly by: 'person' | 'circuit';
   readonly since: Millis;
-  /** When the pause ends by itself. A pause by a person has no end. */
+  /** When the pause ends without a resume. A pause by a person has no such time. */
   readonly until?: Millis;
   readonly reason?: string;
 }
 
-/** The pause that holds up calls now. A pause whose time is over does not, even if its row still shows it. */
+/** The pause that stops calls now. A pause whose time is over stops no calls, even if the row still contains it. */
 export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
 
 /** An operation's row. */
 export interface OperationState {
-  /** The slots of its first page, in no order. */
+  /** The slots of the operation's first page, in no order. */
   readonly inFlight: readonly Slot[];
-  /** The largest cap for which it has had slots on further pages. Absent if one page always sufficed. */
+  /**
+   * The largest cap for which the operation has had slots on pages after the first one. Absent if one page always
+   * sufficed.
+   */
   readonly largestCap?: number;
   readonly paused?: Pause;
   /** Failed attempts in a row. */
   readonly failures: number;
   /** Since when the downstream has throttled calls without accepting one. Absent if it accepts calls. */
   readonly throttledSince?: Millis;
-  /** The queue of calls reserved under its rate. Absent if it has had no rate. */
+  /** The queue of calls that are reserved under the operation's rate. Absent if the operation has had no rate. */
   readonly line?: CallLine;
-  /** Set while a series of invocations wakes many of its Targets: the id of the last one, and when it wrote the id. */
+  /**
+   * Set while a series of invocations wakes many of the operation's Targets: the id of the last invocation, and when
+   * that invocation wrote its id.
+   */
   readonly waking?: { readonly id: string; readonly at: Millis };
 }
 
@@ -46,7 +52,7 @@ export interface OperationState {
 export interface CallLine {
   /** When the next call may be made. */
   readonly next: Millis;
-  /** Calls per second that the queue was made for. Absent in rows of release 0.2.0. */
+  /** The rate, in calls per second, for which the queue was made. Absent in rows of release 0.2.0. */
   readonly rate?: number;
   /**
    * When the queue began. This also names it: a time reserved in another queue is void. Absent in rows of release
@@ -60,15 +66,15 @@ export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0 };
 /** A Target that waits for a free slot of its operation. */
 export interface WaitingTarget {
   readonly target: Target;
-  /** Since when its oldest task waits. The longest wait goes first. */
+  /** Since when the Target's oldest task waits. The Target with the longest wait gets a slot first. */
   readonly at: Millis;
-  /** The fence that it had when it found no free slot. */
+  /** The fence that the Target had when it found no free slot. */
   readonly fence: number;
-  /** Set if a sealed batch waits to get its slot back, instead of the Target. */
+  /** Set if a sealed batch, and not the Target, waits to get its slot back: the batch's id. */
   readonly batch?: BatchId;
   /**
-   * Names one stay in the slot queue. A Target may come back under the same key: the function that woke it for its
-   * earlier stay must not delete the new row. Absent in rows of release 0.2.0.
+   * Names one stay in the slot queue. A Target may enter the queue again under the same key: the function that woke it
+   * for its earlier stay must not delete the new row. Absent in rows of release 0.2.0.
    */
   readonly by?: Token;
 }
@@ -77,7 +83,7 @@ export interface WaitingTarget {
 export const turnOf = ({ target, at, fence, batch }: WaitingTarget): string =>
   `${String(Math.max(0, at)).padStart(13, '0')}#${target}#${fence}${batch === undefined ? '' : `#${roundOf(batch)}`}`;
 
-/** The batch that the holder of `fence` opens as its `round`-th. */
+/** The slot of the batch that the holder of `fence` opens in round number `round`. */
 export const slotOf = (target: Target, fence: number, round: number): Slot => `${target}#${fence}#${round}` as Slot;
 
 /** The slot of a batch. The end of the batch's id contains its fence and round. */
@@ -94,7 +100,7 @@ export const parseSlot = (slot: Slot): { readonly target: Target; readonly fence
   return { target: parts.slice(0, -2).join('#') as Target, fence, round };
 };
 
-/** The id of the batch that has this slot, or would have it. */
+/** The id of the batch that has this slot, or that is opened after the slot was taken. */
 export const batchOfSlot = (slot: Slot): BatchId => {
   const { target, fence, round } = parseSlot(slot);
   return batchIdOf(target, fence, round);

@@ -1,6 +1,6 @@
 /**
  * Rules across several keys of an operation: each value is valid alone, but the combination is not. A key that is left
- * out counts with its default, so the messages name the value.
+ * out has its default value, so the messages name the value.
  */
 import type * as z from 'zod';
 import { TARGET_MAX_BYTES } from '../../ids.ts';

@@ -17,7 +17,7 @@ const url = z
       context.addIssue('must not contain a user name or password: set a header whose value refers to a secret');
   });
 
-// Node's fetch fails by itself after five minutes without an answer.
+// Node's fetch gives up after five minutes without an answer, so a longer timeout would have no effect.
 const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
 

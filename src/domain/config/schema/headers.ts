@@ -18,7 +18,7 @@ export const secretSchema = z.union(
   { error: `must refer to a secret, as one of ${WHERE}` },
 );
 
-/** Set by Groupage on every call, or by the connection. */
+/** Headers that Groupage sets on every call, or that the connection sets. */
 const OWN_HEADERS =
   /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|traceparent|groupage-.*)$/i;
 /** Headers whose values are secret, judged by their names. */

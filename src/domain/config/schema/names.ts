@@ -14,7 +14,10 @@ const SECRET = '[A-Za-z0-9/_+=.@-]{1,512}';
 /** A version or an alias. */
 const QUALIFIER = '(?::[A-Za-z0-9_-]{1,128})?';
 
-/** No FIFO queue: it needs a message group, and one failing message blocks the others of its group. */
+/**
+ * FIFO queues are not allowed: they need a message group, and one failing message blocks the other messages of its
+ * group.
+ */
 export const queueName = text(
   nameOrArn(QUEUE, 'sqs'),
   'the name or the ARN of a standard queue (not its URL, and no FIFO queue)',

@@ -39,7 +39,7 @@ export const fanOutsSchema = fanOutFields.prefault({});
 export const fanOutKeys: readonly string[] = Object.keys(fanOutFields.shape);
 
 const listFields = section({
-  // Claims of a cancelled list may last for another 12 hours.
+  // At least a day, because claims of a cancelled list may last for another 12 hours.
   keep: duration(DAY, 90 * DAY).default(7 * DAY),
   callback: toldOtherwise(),
 });

@@ -27,7 +27,7 @@ const knownAt = (input: unknown, path: Path): readonly string[] => {
   if (section === 'alarms') return alarmKeys;
   const within = section === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
-  // A secret: that of the calls, or of one header.
+  // `inside` is a secret: the secret of the calls, or of one header.
   if (inside !== undefined) return secretKeys;
   if (part === 'downstream') return downstreamKeys[kindAt(input, path)] ?? [];
   if (part === 'destination') return destinationKeys[kindAt(input, path)] ?? [];
