@@ -5,7 +5,7 @@
 import type { Millis } from './ids.ts';
 import { MINUTE, SECOND } from './timings.ts';
 
-/** The expiry of a row that is kept for `keep` from `from`, in seconds since the epoch. */
+/** The expiry, in seconds since the epoch, of a row that is stored for `keep` ms from `from` on. */
 export const expiresAt = (from: Millis, keep: Millis): number => Math.ceil((from + keep) / SECOND);
 
 /**

@@ -20,8 +20,8 @@ export interface Item {
 }
 
 /**
- * Begins the id of a tracker that belongs to a deferred list, whose items are numbered through all adds (T9). The id of
- * a fan-out cannot begin with it, so no user can name such a tracker or ack its items.
+ * Begins the id of a tracker that belongs to a deferred list, whose items are numbered consecutively across all adds
+ * (T9). The id of a fan-out cannot begin with it, so no user can name such a tracker or ack its items.
  */
 const NUMBERED = '~';
 
@@ -29,7 +29,10 @@ export const FAN_OUT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 export const FAN_OUT_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 . _ @ - and begin with a letter or a digit';
 
-/** Numbers have no leading zeros, so that an item has only one id. No fan-out comes near groups of more than 9 digits. */
+/**
+ * Numbers have no leading zeros, so that an item has only one id. No fan-out has so many groups that a group's number
+ * needs more than 9 digits.
+ */
 export const ITEM_PATTERN = /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})$/;
 export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
 
@@ -37,11 +40,14 @@ export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (
 export const fanOutId = (value: unknown): FanOutId | undefined =>
   typeof value === 'string' && FAN_OUT_ID_PATTERN.test(value) ? (value as FanOutId) : undefined;
 
-/** The tracker of a deferred list, by the list's name (T9), and the list's name of a tracker. */
+/** The id of the tracker of the deferred list `name` (T9). `ownerOf` returns the list's name. */
 export const numbered = (name: string): FanOutId => `${NUMBERED}${name}` as FanOutId;
 export const ownerOf = (tracker: FanOutId): string => tracker.slice(NUMBERED.length);
 
-/** Whether a fan-out's items are numbered through all adds, so that all of its groups except the last are full (T9). */
+/**
+ * Whether a fan-out's items are numbered consecutively across all adds, so that all of its groups except the last are
+ * full (T9).
+ */
 export const isNumbered = (id: FanOutId): boolean => id.startsWith(NUMBERED);
 
 export const itemIdOf = ({ fanOut, group, index }: Item): ItemId => `${fanOut}:${group}:${index}` as ItemId;

@@ -19,7 +19,7 @@ export type OperationName = Brand<'OperationName'>;
 export type Target = Brand<'Target'>;
 /** `Target#Fence#Round`. Known before the batch is stored, so that any function can finish forming it. */
 export type BatchId = Brand<'BatchId'>;
-/** The secret of one leader: if the lock shows it, the lock is still that leader's. */
+/** The secret of one leader: while the lock contains it, that leader still holds the lock. */
 export type Token = Brand<'Token'>;
 /**
  * `Id#Run`: one life of a task. A redrive starts another run, which a leader that read the old waiting row must not
@@ -69,15 +69,15 @@ export const isBatchId = (value: unknown): value is BatchId =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= KEY_MAX_BYTES;
 
 /**
- * The longest token, in characters. It is short, because the lock row holds it, and DynamoDB charges each write for the
- * whole row.
+ * The longest token, in characters. It is short, because the lock row contains it, and DynamoDB charges each write for
+ * the whole row.
  */
 export const TOKEN_MAX = 64;
 
 export const isToken = (value: unknown): value is Token =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && value.length <= TOKEN_MAX;
 
-/** The id of the batch that the holder of `fence` opens as the `round`-th. */
+/** The id of the batch that the holder of `fence` opens in round number `round`. */
 export const batchIdOf = (target: Target, fence: number, round: number): BatchId =>
   `${target.length <= BATCH_ID_TARGET_MAX ? target : shortened(target)}#${fence}#${round}` as BatchId;
 

@@ -1,7 +1,7 @@
 /**
  * The form of messages between releases. A release reads the messages of the release before it, and ignores fields that
- * it does not know. If ignoring a field would do harm, a message gives its form in `v`. A release that does not know
- * the form leaves the message in its queue (docs/how-to/upgrade.md).
+ * it does not know. If ignoring a field would do harm, the message contains the number of its form in `v`. A release
+ * that does not know the form leaves the message in its queue (docs/how-to/upgrade.md).
  */
 
 /** The size limit of SQS for one message, and for one request with several messages. */
@@ -23,7 +23,7 @@ export const notOurs = (expected: string, body: string): UnreadableMessage =>
     body,
   );
 
-/** The form of all messages so far. It is not written. */
+/** The number of the form of all messages so far. Messages do not contain it. */
 const FORM = 1;
 
 /** A message in a form of a later release. SQS delivers it again until that release, or a later one, is deployed. */

@@ -48,7 +48,7 @@ const groupingValue = (payload: object, key: string): string | Problem => {
     case 'boolean':
       return String(value);
     case 'number':
-      // Two different numbers beyond 2^53 can be read as the same value, and their tasks would share a batch.
+      // Two different numbers beyond 2^53 can be read as the same value. Their tasks would then share a batch.
       return Math.abs(value) > Number.MAX_SAFE_INTEGER
         ? { path, reason: 'is a number beyond 2^53, which cannot be read exactly; send it as a string' }
         : String(value);

@@ -1,7 +1,7 @@
 /**
  * The time spans on which the progress of the algorithm depends. Function timeout < lease < visibility timeout: when
- * SQS delivers a dead leader's message again, its lease has ended, and no function waits in vain for a leader that is
- * alive. Also the delays of messages: SQS counts them in whole seconds, up to 15 minutes.
+ * SQS delivers the message of a crashed leader again, that leader's lease has ended. And no function waits in vain for
+ * a leader that is alive. Also the delays of messages: SQS counts them in whole seconds, up to 15 minutes.
  */
 
 import type { Millis } from './ids.ts';
@@ -12,9 +12,9 @@ export const MINUTE: Millis = 60 * SECOND;
 /** The timeout of the functions that take part in leading a Target. */
 export const LEADER_TIMEOUT: Millis = 20 * SECOND;
 /**
- * How long one request to an AWS service may take in a function with all retries of the client, and how long one try of
- * it may take. The register function handles a message in up to three passes, each with fewer other messages, and has
- * time for three such requests.
+ * How long one request to an AWS service may take in a function, including all retries of the client, and how long each
+ * single try may take. The register function handles a message in up to three passes, each with fewer other messages,
+ * and has time for three such requests.
  */
 export const [AWS_CALL, AWS_TRY]: readonly [Millis, Millis] = [5 * SECOND, 2 * SECOND];
 /**
@@ -38,8 +38,9 @@ export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
 /** How often a message is received before it becomes a dead letter. For events see {@link CALLBACK_RECEIVES}. */
 export const MAX_RECEIVES = 5;
 /**
- * The same for events: as often as SQS allows. An event returns to its queue with a delay of its own, mostly without a
- * call. At the longest delay (15 minutes), this many receives take ten days, less than a queue keeps a message.
+ * How often an event is received before it becomes a dead letter: as often as SQS allows. An event returns to its queue
+ * with a delay of its own, usually without a call. At the longest delay (15 minutes), this many receives take ten days,
+ * less than a queue keeps a message.
  */
 export const CALLBACK_RECEIVES = 1_000;
 /**
@@ -61,8 +62,8 @@ export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, 
  */
 export const REGISTER_LIMITS = { messages: 500, wait: MINUTE } as const;
 /**
- * How long queues keep a message, from when it was first sent: the longest time that SQS allows, because a message must
- * outlast any outage.
+ * How long queues keep a message, counted from the time at which it was first sent: the longest time that SQS allows,
+ * because a message must outlast any outage.
  */
 export const RETENTION: Millis = 14 * 24 * 60 * MINUTE;
 /** The longest delay of a message in SQS. A longer wait takes several messages. */
@@ -70,11 +71,14 @@ export const MAX_DELAY: Millis = 900 * SECOND;
 /** A leader that wakes within this time needs no hint. */
 export const SOON: Millis = 1_000;
 /**
- * A leader with less time than this hands over instead of opening another batch. The margin is long enough for one
+ * A leader with less time left than this hands over instead of opening another batch. The margin is long enough for one
  * request without an answer.
  */
 export const HANDOVER_MARGIN: Millis = 6 * SECOND;
-/** How long a leader works on one message. The next guard then waits its turn behind the guards of other Targets. */
+/**
+ * How long a leader works on one message. Then it hands over, and the guard of the next leader is received after the
+ * guards of other Targets.
+ */
 export const STINT: Millis = 5 * SECOND;
 /** By how much the clocks of two machines may differ. */
 export const CLOCK_SKEW: Millis = 30 * SECOND;
@@ -100,8 +104,8 @@ export const delaySeconds = (wait: Millis): number =>
   Math.floor((Math.min(Math.max(wait, 0), MAX_DELAY) + TOLERATED_LATENESS) / 1_000);
 
 /**
- * The delay after which `moment` has surely passed, in whole seconds. It is at most 900, so a longer wait takes several
- * messages.
+ * The delay, in whole seconds, after which `moment` is certainly in the past. It is at most 900, so a longer wait takes
+ * several messages.
  */
 export const delayPast = (moment: Millis, now: Millis): number =>
   Math.min(MAX_DELAY / 1_000, Math.max(1, Math.floor((moment - now) / 1_000) + 1));

@@ -32,8 +32,8 @@ export interface Lock {
   readonly lockedUntil: Millis;
   readonly openBatch?: BatchId;
   /**
-   * The invocation that opened the batch. If two invocations hold the lock with one fence, both would give their next
-   * batch the same id.
+   * The invocation that opened the batch. It is stored because two invocations can lead with one fence, and both would
+   * give their next batch the same id.
    */
   readonly openedBy?: Token;
   /** Set by a flush: rows that already waited at this time are due at once. */

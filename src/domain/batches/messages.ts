@@ -39,7 +39,10 @@ export interface ResumeMessage {
 
 /** The state of a series of invocations that wake Targets. The next message continues the series. */
 export interface Waking {
-  /** The id of the series. The operation's row contains it as long as no other series wakes the operation's Targets. */
+  /**
+   * The id that the series last wrote into the operation's row. If the row contains another recent id, another
+   * invocation wakes the operation's Targets.
+   */
   readonly id: string;
   /** How many more Targets may be woken. @default - any number */
   readonly left?: number;

@@ -34,7 +34,7 @@ export type FlowEvent =
     }
   /** A Target, or a sealed batch that had lent its slot, found no free slot of the operation and waits for one. */
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
-  /** A slot was freed whose batch had ended, or had never been stored. */
+  /** The slot of a batch was freed. The batch had ended, or was never stored. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
   /**
    * Messages were refused and sent to the rejected queue. `operation` is absent if they name no configured operation.
@@ -67,7 +67,7 @@ export type FlowEvent =
       readonly items: number;
       readonly took: Millis;
       readonly answer: string;
-      /** Whether the call failed. */
+      /** Whether the call failed. An answer about single items is no failure. */
       readonly isError: boolean;
       /** The W3C trace context that was sent with the call. */
       readonly traceparent: string;
@@ -78,7 +78,7 @@ export type FlowEvent =
       readonly batchId: BatchId;
       readonly operation: OperationName;
       readonly open: number;
-      /** How many of them belong to a job that reports later. Absent if none does. */
+      /** How many of the open tasks belong to a job that reports later. Absent if no task does. */
       readonly pending?: number;
       readonly retryAt: Millis;
     } & Reason)
@@ -106,8 +106,9 @@ export type FlowEvent =
   /** A delivery of an event failed. `cause` never quotes the destination's answer. */
   | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
   /**
-   * Events for a destination were put off, each with its own delay. `uncalled` of them were not sent because the
-   * destination is slow or down. `waited` is the age of the oldest one, in milliseconds since the end that it reports.
+   * Events for a destination were put off, each with its own delay. `uncalled` of these events were not sent because
+   * the destination is slow or down. `waited` is the age of the oldest one, in milliseconds since the end that the
+   * event reports.
    */
   | {
       readonly event: 'put-off';
@@ -130,7 +131,10 @@ export type FlowEvent =
     }
   /** A destination whose circuit was open accepts events again. */
   | { readonly event: 'destination-up'; readonly destination: string }
-  /** The row with the state of destinations could not be read or written. They are called as if all were well. */
+  /**
+   * The row with the state of destinations could not be read or written. All destinations are called as if none were
+   * slow or down.
+   */
   | { readonly event: 'share-unknown'; readonly cause: string }
   /**
    * SQS did not accept the delays of some events. SQS delivers them again after the visibility timeout of their queue.
@@ -139,10 +143,10 @@ export type FlowEvent =
   /** An event could not be moved to the queue of given-up events. SQS delivers it again. */
   | { readonly event: 'not-given-up'; readonly messageId: string; readonly cause: string }
   /**
-   * The end of tasks was not reported: the destinations that they name are not configured, and neither are any others.
+   * The end of tasks was not reported. The tasks name destinations, but the configuration has no destinations at all.
    */
   | { readonly event: 'untold'; readonly tasks: number; readonly destinations: readonly string[] }
-  /** Requests were answered by one job, or without a job because earlier jobs had done all of their inputs. */
+  /** Requests were answered by one job, or without a job, because earlier jobs had done all of their inputs. */
   | {
       readonly event: 'merged';
       readonly operation: OperationName;
@@ -191,21 +195,22 @@ export type FlowEvent =
   /** The patrol completed a fan-out whose last ack had not finished. */
   | { readonly event: 'fan-out-repaired'; readonly fanOut: FanOutId }
   /**
-   * The end of a fan-out was not reported: the destination that it names is not configured, and neither is any other.
+   * The end of a fan-out was not reported. The fan-out names a destination, but the configuration has no destinations
+   * at all.
    */
   | { readonly event: 'fan-out-untold'; readonly fanOut: FanOutId; readonly destination: string }
   /** Tasks named items of fan-outs that do not exist, or no longer exist. */
   | { readonly event: 'unknown-items'; readonly items: number; readonly first: string }
-  /** A message names a batch that is not stored: the message outlived the batch, or comes from elsewhere. */
+  /** A message names a batch that is not stored: the message outlived the batch, or Groupage did not send it. */
   | { readonly event: 'unknown-batch'; readonly batchId: BatchId }
   /** The register function failed to check for a full batch. The batch is sealed when its leader wakes. */
   | { readonly event: 'nudge-failed'; readonly target: Target; readonly cause: string }
   /**
-   * The message of a held batch could not be noted. Until the next note the batch may have one message more than
-   * needed.
+   * The batch's row could not name the message that checks the paused batch. Until a later write succeeds, the batch
+   * may have one message more than needed.
    */
   | { readonly event: 'hold-not-noted'; readonly batchId: BatchId; readonly cause: string }
-  /** A dead letter could not be sent again this time. */
+  /** A dead letter could not be sent again. It stays in its queue. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
   /**
    * A dead letter that was sent again could not be deleted from its queue. It will be sent once more, which does no
@@ -233,13 +238,15 @@ export type FlowEvent =
   | { readonly event: 'given-up'; readonly destination: string; readonly messageId: string }
   /** A dead letter that Groupage did not write was moved to the rejected queue. */
   | { readonly event: 'unreadable'; readonly queue: string; readonly messageId: string }
-  /** A part of the sweep ran out of time. It did not check `left` slots, lock rows or dead-letter queues. */
+  /** A part of the sweep ran out of time. It left `left` slots, lock rows or dead-letter queues unchecked. */
   | {
       readonly event: 'sweep-cut';
       readonly part: 'dead-letters' | 'slots' | 'patrol';
       readonly left: number;
     }
-  /** The patrol checked Targets of an operation. `oldestWaiting` is the age of their oldest waiting task. */
+  /**
+   * The patrol checked Targets of an operation. `oldestWaiting` is the age of the oldest waiting task of these Targets.
+   */
   | {
       readonly event: 'looked';
       readonly operation: OperationName;

@@ -1,6 +1,6 @@
 /**
- * What each event adds to which metrics, and whether it is a warning in the log. The functions print the result, and
- * the local runtime sums it up. Pure.
+ * What each event adds to which metrics, and whether it is a warning in the log. The Lambda functions print these
+ * values, and the local runtime adds them up. Pure.
  */
 
 import type { Finding } from '../batches/findings.ts';
@@ -19,11 +19,11 @@ type Values = Readonly<Partial<Record<MetricName, number>>>;
 type Event<Name extends FlowEvent['event']> = Extract<FlowEvent, { readonly event: Name }>;
 
 interface Effect<E> {
-  /** What the event adds. A count may be 0. */
+  /** The values that the event adds to metrics. A count may be 0. */
   adds?(event: E): Values;
   /** Dimensions that are not fields of the event. */
   of?(event: E): Dimensions;
-  /** Whether a person should look at it. */
+  /** Whether a person should look at the event. */
   readonly warns?: true;
 }
 

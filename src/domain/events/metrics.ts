@@ -2,8 +2,8 @@
  * The metrics: names, units, dimensions and meaning. The Lambda functions write them; the dashboard, the alarms, the
  * console and docs/reference/metrics.md are generated from this list.
  *
- * CloudWatch charges for each metric in each set of dimensions. The Target is therefore no dimension, since there are too
- * many; the log lines contain it.
+ * CloudWatch charges for each metric in each set of dimensions. The Target is therefore no dimension, because there are
+ * too many Targets. The log lines contain the Target.
  */
 
 export const NAMESPACE = 'Groupage';
@@ -19,7 +19,7 @@ export type Unit = 'Count' | 'Milliseconds' | 'Percent';
 
 interface Metric {
   readonly unit: Unit;
-  /** Its dimensions beside the stack. */
+  /** The metric's dimensions, besides the stack. */
   readonly by: readonly DimensionName[];
   /** The meaning in one sentence. */
   readonly meaning: string;
@@ -115,7 +115,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** Stands for an operation that is not configured. It is not a valid operation name. */
+/** The value of the dimension `operation` for an operation that is not configured. It is not a valid operation name. */
 export const NO_OPERATION = '-';
 
 /** The repairs of the patrol and the doctor, by kind. `Repairs` is their sum. */

@@ -38,7 +38,7 @@ export const eventOfEnd = (
   const type = status === 'complete' ? 'completed' : 'expired';
   const event = {
     ...attributesOf({
-      // The id includes the time of opening, because another fan-out may get the same id once this one is deleted.
+      // The id includes the time of opening, because another fan-out may get the same id after this fan-out is deleted.
       id: `${id}.${fanOut.createdAt}.${type}`,
       of: `${kind}s`,
       type: `groupage.${kind}.${type}`,

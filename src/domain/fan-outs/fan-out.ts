@@ -10,11 +10,11 @@
  * - *open*: items may be added (T2) and acked (T3). Only full nodes set their parent's slot (T4).
  * - *sealed*: no more items are added. Done nodes set their parent's slot, and the top completes the fan-out (T4, T5).
  * - *complete*: acks and seals are answered with `complete`. The event is sent, and after `keep` the patrol deletes the
- *   rows (T6, T8). It may still be deleted.
- * - *expired*: items and the fan-out are unknown. The patrol deletes the rows at once.
+ *   rows (T6, T8). A user may still delete the fan-out.
+ * - *expired*: requests are answered as if the fan-out did not exist. The patrol deletes the rows at once.
  * - *cancelled*: jobs of the list that were handed out may still be acked.
  *
- * Each arrow is one conditional write that one caller wins.
+ * Each arrow is one conditional write. It succeeds for only one caller.
  */
 
 import type { CallbackMessage } from '../callbacks/callback.ts';
@@ -23,16 +23,19 @@ import type { Millis } from '../ids.ts';
 import { MINUTE } from '../timings.ts';
 import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
 
-/** Longer than any function runs. A function that read the fan-out before it ended writes nothing after this time. */
+/**
+ * A time that is longer than any function runs. When it has passed since the end of a fan-out, no function that read
+ * the fan-out before its end can still write.
+ */
 export const SETTLED: Millis = 15 * MINUTE;
 
 /** How an item ended. The first outcome that is acked stands. */
 export type ItemOutcome = 'succeeded' | 'failed';
 
-/** The fan-out completes early if more items than this count, or than this share of all items, have failed. */
+/** The fan-out completes early if more items have failed than this count, or than this share of all items. */
 export type FailFast = { readonly count: number } | { readonly share: number };
 
-/** Largest `failFast.count`. The ids of failed items are stored in one row, so their number has to be limited. */
+/** Largest `failFast.count`. The ids of failed items are stored in one row, so their number must be limited. */
 export const TOLERATED_MAX = 100;
 export const USER_KEY_MAX_BYTES = 256;
 
@@ -42,7 +45,7 @@ export interface NewFanOut {
   readonly createdAt: Millis;
   /** A text that the user sets to recognise the fan-out. It is shown with the fan-out and in its events. */
   readonly userKey?: string;
-  /** The destination for the event of its end, instead of the configured one. */
+  /** The destination for the event that reports the fan-out's end, instead of the configured one. */
   readonly callback?: string;
   readonly failFast?: FailFast;
 }
@@ -53,7 +56,10 @@ export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted' | 'c
 export interface Ended {
   readonly at: Millis;
   readonly because: EndReason;
-  /** Items that had failed by then. If it ended because all items were done, all others had succeeded. */
+  /**
+   * How many items had failed when the fan-out ended. If it ended because all items were done, all other items had
+   * succeeded.
+   */
   readonly failed: number;
 }
 
@@ -72,16 +78,16 @@ export interface FanOut extends NewFanOut {
   readonly status: 'open' | 'sealed' | 'complete' | 'expired' | 'cancelled';
   readonly groups: number;
   readonly total: number;
-  /** When it was last opened, added to or sealed. The times of acks are on its nodes. */
+  /** When the fan-out was last opened, added to or sealed. The times of acks are stored in its nodes. */
   readonly touchedAt: Millis;
-  /** Grows with each change of its groups or status. */
+  /** Grows with each change of the fan-out's groups or status. */
   readonly version: number;
-  /** Failed items as `group:index`, noted as far as `failFast` needs them. */
+  /** The ids `group:index` of failed items. Only as many are stored as `failFast` needs. */
   readonly fails: readonly string[];
   readonly ended?: Ended;
-  /** The event of its end, until it has been sent. */
+  /** The event that reports the fan-out's end. It is stored until it has been sent. */
   readonly event?: CallbackMessage;
-  /** When the patrol checks it next. Absent once its rows are deleted. */
+  /** When the patrol checks the fan-out next. Absent after its rows are deleted. */
   readonly checkAt?: Millis;
   readonly walk?: Walk;
 }
@@ -105,14 +111,15 @@ export interface NodeCounts {
 }
 
 /**
- * How many slots of a node have to be set, according to this header. Undefined for a group that is as large as its row.
+ * How many slots of a node must be set until the node is done, according to this header. Undefined for a group that is
+ * as large as its row.
  */
 export const sizeOf = ({ id, groups, total }: FanOut, position: Position, width: number): number | undefined => {
   if (position.level > 0) return childCount(position, groups, width);
   return isNumbered(id) ? numberedSize(total, position.n, width) : undefined;
 };
 
-/** Whether all slots of a node that have to be set are set. */
+/** Whether all slots of a node are set that must be set until the node is done. */
 export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
   left === 0 || width - left >= (sizeOf(fanOut, position, width) ?? Number.POSITIVE_INFINITY);
 
@@ -126,8 +133,8 @@ export const mayBeDone = ({ left }: NodeCounts, slots: Node['slots'] | undefined
   left === 0 || (slots !== undefined && slots.indexOf(null) === slots.length - left);
 
 /**
- * Whether the patrol deletes its rows now, or may do so before a function that reads it now has written its last row.
- * While its event is unsent, the patrol only sends the event, and the rows stay.
+ * Whether the patrol deletes the fan-out's rows now, or may delete them before a function that reads the fan-out now
+ * has finished writing. While the event of the end is unsent, the patrol only sends this event and keeps the rows.
  */
 export const isGoing = ({ status, ended, event, checkAt = 0 }: FanOut, now: Millis): boolean =>
   status === 'expired' || (ended !== undefined && event === undefined && checkAt <= now + SETTLED);
@@ -137,7 +144,10 @@ export interface Completion {
   /** The fan-out does not exist, or no longer exists. */
   readonly isUnknown?: true;
   readonly isComplete: boolean;
-  /** The header, if it was read. An ack reads it only if there is something to decide. */
+  /**
+   * The header, if it was read. An ack reads the header only if it needs the header to decide whether the node is done
+   * or too many items have failed.
+   */
   readonly fanOut?: FanOut;
 }
 
@@ -150,9 +160,9 @@ export const completionOf = (fanOut: FanOut | undefined): Completion =>
 export type Next = 'over' | 'wait' | 'end' | 'climb';
 
 /**
- * Decides how to go on from a node (T4). `over`: the fan-out has ended or does not exist. `end`: the only node of its
- * level is done, and no other can be added. `climb`: the node is done for good, and its slot in its parent can be
- * acked. While a fan-out is open, only full nodes are done for good.
+ * Decides what to do after a write to a node (T4). `over`: the fan-out has ended or does not exist. `end`: the only
+ * node of its level is done, and no other can be added. `climb`: the node is done for good, and its slot in its parent
+ * can be acked. While a fan-out is open, only full nodes are done for good.
  */
 export const nextOf = (fanOut: FanOut | undefined, position: Position, node: NodeCounts, width: number): Next => {
   if (!fanOut || fanOut.ended) return 'over';
@@ -168,7 +178,7 @@ export const nextOf = (fanOut: FanOut | undefined, position: Position, node: Nod
 const tolerated = ({ failFast, status, total }: FanOut): number | undefined => {
   if (!failFast) return undefined;
   if ('count' in failFast) return failFast.count;
-  // In binary, 0.29 · 100 is slightly less than 29.
+  // The tolerance is for rounding: as binary numbers, 0.29 · 100 is slightly less than 29.
   return status === 'open' ? undefined : Math.floor(failFast.share * total * (1 + 2 * Number.EPSILON));
 };
 

@@ -13,7 +13,7 @@ export interface NodeSize {
 }
 
 /**
- * The limits for DynamoDB. A full row, with its attribute names, stays within 1,024 bytes, so that every ack costs one
+ * The limits for DynamoDB. A full row with its attribute names has at most 1,024 bytes, so that every ack costs one
  * write unit. An ack uses 299 of the 300 operators that a condition may have.
  */
 export const FULL_SIZE: NodeSize = { width: 450, acksAtOnce: 150 };

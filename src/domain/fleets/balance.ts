@@ -4,10 +4,10 @@
  *
  * First the free partitions are dealt, the heaviest first, each to the node with the smallest load (longest processing
  * time first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then partitions move from nodes with a larger
- * load to nodes with a smaller one, while the difference is greater than the weight that moves. Each such move makes
- * the sum of the squared loads smaller. So the moves come to an end, and the plans of two nodes cannot undo each other.
- * With equal weights, every node gets the floor or the ceiling of its share, and the nodes with the most partitions
- * keep the ceilings.
+ * load to nodes with a smaller one, while the difference is greater than the weight that moves. Each of these moves
+ * makes the sum of the squared loads smaller. Therefore the moves come to an end, and the plans of two nodes cannot
+ * undo each other. With equal weights, every node gets the floor or the ceiling of its share, and the nodes with the
+ * most partitions keep the ceilings.
  *
  * The plan depends only on the state of the fleet, so every node computes the same one.
  */
@@ -17,15 +17,18 @@ export interface Placed {
   readonly partition: PartitionId;
   readonly weight: number;
   /**
-   * The node that owns the partition, or is about to. Undefined while the partition is free. A partition whose node is
-   * no member stays where it is.
+   * The node that owns the partition, or is about to own it. Undefined while the partition is free. The plan does not
+   * move a partition of a node that is no member.
    */
   readonly at: NodeKey | undefined;
   /** The node that the partition is pinned to, regardless of loads. */
   readonly pin: NodeKey | undefined;
   /** Whether the partition may move: no transfer of it is under way. */
   readonly mayMove: boolean;
-  /** When the node got it. The newest partition moves first, because its node has built up the least state for it. */
+  /**
+   * When the node got the partition. The newest partition moves first, because its node has built up the least state
+   * for it.
+   */
   readonly since: number;
 }
 
@@ -75,7 +78,10 @@ const deal = (placed: readonly Placed[], holders: ReadonlyMap<NodeKey, Holder>):
       return { partition: each.partition, to: to.key };
     });
 
-/** Balances the loads. A partition that was dealt just now does not move; it would have been dealt elsewhere. */
+/**
+ * Balances the loads. A partition that was dealt just now does not move, because it was dealt to the node with the
+ * smallest load.
+ */
 const level = (holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] => {
   const moves: { partition: PartitionId; from: NodeKey; to: NodeKey }[] = [];
   for (let next = best(holders); next; next = best(holders)) {
@@ -86,7 +92,7 @@ const level = (holders: ReadonlyMap<NodeKey, Holder>): Plan['moves'] => {
 };
 
 /**
- * The best move: from the node with the largest load that has something to give, to the node with the smallest load.
+ * The best move: from the node with the largest load that has a partition to give, to the node with the smallest load.
  */
 const best = (holders: ReadonlyMap<NodeKey, Holder>) => {
   const sorted = [...holders.values()].sort(byLoad);

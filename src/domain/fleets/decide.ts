@@ -4,8 +4,8 @@
  *
  * For each partition, a node is in one of these states:
  * - not its own: it may *take* the partition (if it is free and dealt to this node) or *ask* for it (P6);
- * - its own in the table, and not begun: it *begins*, unless it has to give everything away;
- * - working: it continues until another node asks for the partition (*drain*), or the table shows another owner
+ * - its own in the table, and the work has not begun: the node *begins*, unless it must give all partitions away;
+ * - working: the node continues until another node asks for the partition (*drain*), or the table shows another owner
  *   (*drop*);
  * - draining: the work comes to an end. The node then hands the partition over, without another decision.
  */
@@ -28,26 +28,29 @@ export interface View {
   readonly memory: Memory;
   readonly shares: readonly Share[];
   readonly holdings: ReadonlyMap<PartitionId, Holding>;
-  /** Whether it gives all of its partitions away and then leaves. */
+  /** Whether this node gives all of its partitions away and then leaves. */
   readonly isLeaving: boolean;
   /** Whether the thread that works on its partitions shows no sign of life, so that no work could begin. */
   readonly isBlocked?: boolean;
 }
 
-/** The fields that identify a lease of an owner. */
+/** The fields that identify one owner's lease. */
 export type Owned = Pick<Lease, 'partition' | 'fence'>;
 
 export type Action =
-  /** The current life of this node has ended. */
+  /** This life of the node has ended. */
   | { readonly do: 'go-away' }
   | { readonly do: 'evict'; readonly node: NodeKey; readonly beat: number }
-  /** Deletes the row of a node that was evicted long ago. Every node would otherwise go on reading the row. */
+  /** Deletes the row of a node that was evicted long ago. Otherwise every node would continue to read the row. */
   | { readonly do: 'forget'; readonly node: NodeKey }
   | { readonly do: 'take'; readonly lease: Lease }
   | { readonly do: 'ask'; readonly lease: Lease }
   | { readonly do: 'decline'; readonly lease: Lease }
   | { readonly do: 'begin'; readonly lease: Lease }
-  /** Ends the work, then gives the partition to `to`, the node that asked. Without `to`, the partition becomes free. */
+  /**
+   * Ends the work, then gives the partition to the node `to`, which has asked for it. Without `to`, the partition
+   * becomes free.
+   */
   | { readonly do: 'drain'; readonly lease: Owned; readonly to: NodeKey | undefined }
   | { readonly do: 'drop'; readonly partition: PartitionId };
 
@@ -66,8 +69,9 @@ export const decide = (view: View): readonly Action[] => {
 };
 
 /**
- * Answers requests first, then asks, as if the declined requests were gone. Otherwise two nodes that count on what the
- * other declines would ask each other forever.
+ * Answers the requests of other nodes first. This node then asks for partitions as if the declined requests did not
+ * exist. Otherwise two nodes could each count on a request that the other node declines, and ask each other without
+ * end.
  */
 const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const answers = consent(view, nodes);
@@ -80,8 +84,8 @@ const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] =>
 const keptOf = ({ next: _, ...lease }: Lease): Lease => lease;
 
 /**
- * Whether a new node may take free partitions (P10). In a fleet that is at work it may do so at once, since no other
- * nodes are starting with it.
+ * Whether a new node may take free partitions (P10). In a fleet that is at work, a new node may take them at once,
+ * because no other nodes start at the same time.
  */
 const mayTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): boolean =>
   maySettle(view) || view.fleet.leases.some((lease) => lease.owner !== view.me && !isFree(lease, nodes));
@@ -112,8 +116,8 @@ const evictions = ({ me, fleet, memory }: View): Action[] =>
     .map(({ key, beat }): Action => ({ do: 'evict', node: key, beat }));
 
 /**
- * Deletes rows of evicted nodes. Only the first member does this. Without it, all nodes would read the rows of nodes
- * that crash repeatedly for a day.
+ * Deletes rows of evicted nodes. Only the first member deletes them. Otherwise, if nodes crash repeatedly, all nodes
+ * would read the rows of the crashed nodes for a day.
  */
 const forgotten = ({ me, fleet, memory }: View): Action[] => {
   const [first] = fleet.nodes
@@ -150,7 +154,7 @@ const consent = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
     const weight = weights.get(partition) ?? 1;
     const [mine, theirs] = [loads.get(me) ?? 0, loads.get(next) ?? 0];
     const pinned = memberOf(pin, nodes);
-    // These loads count the partition as moved already.
+    // `mine` and `theirs` count the partition as moved already.
     if (pinned ? pinned === next : mine + weight > theirs) return [{ do: 'drain', lease, to: next }];
     loads.set(me, mine + weight);
     loads.set(next, theirs - weight);
@@ -201,7 +205,7 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
 /**
  * The moves to this node that improve the balance now, without counting on moves of other nodes. Each request then
  * makes the sum of the squared loads smaller, counting all requests as granted, and a declined request does not
- * increase it. So the requests come to an end.
+ * increase it. Therefore the requests come to an end.
  */
 const sureOf = (moves: Plan['moves'], view: View, nodes: ReadonlyMap<NodeKey, Node>): Plan['moves'] => {
   const loads = loadsOf(view, nodes);
@@ -218,12 +222,13 @@ const sureOf = (moves: Plan['moves'], view: View, nodes: ReadonlyMap<NodeKey, No
 };
 
 /**
- * Whether the node that a partition was dealt to does not take it (P11). Its configuration may not have the partition.
+ * Whether the node to which a partition was dealt has not taken it in time (P11). The configuration of that node may
+ * lack the partition.
  */
 const isLeftLying = ({ memory }: View, partition: PartitionId): boolean =>
   (memory.free.get(partition) ?? 0) >= LEFT_LYING_LOOKS;
 
-/** The plan for the fleet as it is. It leaves out partitions that this node does not share. */
+/** The plan for the current state of the fleet. It leaves out partitions that this node's configuration lacks. */
 const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: ReadonlyMap<NodeKey, Node>): Plan => {
   const leases = new Map(fleet.leases.map((lease) => [lease.partition, lease]));
   const placed = shares.map(({ partition, weight }): Placed => {

@@ -2,14 +2,14 @@
 import type { Millis } from '../ids.ts';
 import type { FleetName, NodeKey, PartitionId } from './ids.ts';
 
-/** Why the work on a partition has to stop at once. */
+/** Why a node must stop the work on a partition at once. */
 export type DropReason =
   /** Another node evicted this node. */
   | 'evicted'
   /** The table shows another owner. */
   | 'taken'
   /**
-   * The last heartbeat is too old (P7). The work goes on after the next heartbeat, if the partition still belongs to
+   * The last heartbeat is too old (P7). The work continues after the next heartbeat, if the partition still belongs to
    * this node.
    */
   | 'deadline'
@@ -18,7 +18,7 @@ export type DropReason =
 
 export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } & (
   | { readonly event: 'joined' | 'left' }
-  /** Another node evicted this node (P9). It comes back after `away` ms. */
+  /** Another node evicted this node (P9). This node joins again after `away` ms. */
   | { readonly event: 'evicted'; readonly away: Millis }
   /** This node evicted another one (P3). */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }
@@ -40,7 +40,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly fence: number;
       readonly reason: DropReason;
     }
-  /** The work function threw. It is called again after `pause` ms. */
+  /** The function that does the work on a partition threw. The node calls it again after `pause` ms. */
   | {
       readonly event: 'work-failed';
       readonly partition: PartitionId;
@@ -48,7 +48,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly pause: Millis;
       readonly cause: unknown;
     }
-  /** A call to the table failed. It is made again. */
+  /** A call to the table failed. The node repeats it. */
   | { readonly event: 'store-failed'; readonly call: string; readonly cause: unknown }
   /** The thread that works on the partitions does not answer, so the node stops its heartbeats. */
   | { readonly event: 'blocked'; readonly span: Millis }

@@ -22,17 +22,17 @@ export interface Node {
   readonly beat: number;
   /** How long its heartbeat may stay unchanged before other nodes evict it. */
   readonly ttl: Millis;
-  /** When it began, by its own clock. Only for display. */
+  /** When this life of the node began, by the node's own clock. Only for display. */
   readonly startedAt: Millis;
-  /** When it sent its last heartbeat, by its own clock. Only for display. */
+  /** When the node sent its last heartbeat, by its own clock. Only for display. */
   readonly beatAt: Millis;
   /** Another node has evicted it (P3). This life of the node has ended. */
   readonly evicted?: true;
-  /** It gives away all partitions and is about to leave. */
+  /** The node gives away all partitions and is about to leave. */
   readonly leaving?: true;
-  /** A user has told it to hold no partitions. */
+  /** A user has set that the node holds no partitions. */
   readonly draining?: true;
-  /** It can read checkpoints in rows of their own. Nodes of release 0.2.0 cannot. */
+  /** The node can read checkpoints in rows of their own. Nodes of release 0.2.0 cannot. */
   readonly readsApart?: true;
 }
 
@@ -41,15 +41,15 @@ export interface Lease {
   readonly partition: PartitionId;
   readonly fence: number;
   readonly owner?: NodeKey;
-  /** The node that has asked for it. */
+  /** The node that has asked for the partition. */
   readonly next?: NodeKey;
-  /** The node to which a user has pinned it, for as long as that node lives. */
+  /** The node to which a user has pinned the partition, for as long as that node lives. */
   readonly pin?: NodeKey;
-  /** When its owner got it, by the owner's clock. */
+  /** When the owner got the partition, by the owner's clock. */
   readonly since?: Millis;
-  /** The last checkpoint of an owner, if it is in this row, as in release 0.2.0. */
+  /** The last checkpoint of an owner, if it is stored in this row, as in release 0.2.0. */
   readonly checkpoint?: string;
-  /** How many checkpoints its owner has stored in this row. */
+  /** How many checkpoints the owner has stored in this row. */
   readonly stored?: number;
   /** Whether the checkpoint has a row of its own, permanently (P8). */
   readonly checkpointApart?: true;
@@ -74,7 +74,7 @@ export interface Share {
 
 export const WEIGHT_MAX = 1_000_000;
 /**
- * Largest checkpoint: five write units with its row. A checkpoint says where to go on; it is not meant for the state
+ * Largest checkpoint: five write units with its row. A checkpoint says where to continue; it is not meant for the state
  * itself.
  */
 export const CHECKPOINT_MAX_BYTES = 4_096;

@@ -1,11 +1,11 @@
 /**
  * P2. Decides which nodes are dead, as one observer sees them. No two clocks are compared.
  *
- * - *heard*: this read shows another heartbeat than the one before. Silence and reads begin again at 0.
- * - *silent*: the heartbeat stands still. Silence grows by the time between two reads, at most one cycle: an observer
- *   that was late itself learnt nothing meanwhile.
+ * - *heard*: this read shows another heartbeat than the previous read. Silence and reads begin again at 0.
+ * - *silent*: the heartbeat is unchanged. Silence grows by the time between two reads, but by at most one cycle,
+ *   because an observer that was late itself has read nothing in between.
  * - *dead*: silence has reached the node's own Ttl, over four reads. The observer may evict the node, on condition that
- *   the heartbeat is still the one it saw (P3).
+ *   the heartbeat is still the one that it read (P3).
  */
 import type { Millis } from '../ids.ts';
 import { type Fleet, isFree, type Node, type Share } from './fleet.ts';
@@ -14,13 +14,13 @@ import { JITTER, READS_MIN } from './timings.ts';
 
 interface Sighting {
   readonly beat: number;
-  /** For how long it was seen unchanged. */
+  /** How long, in ms, the heartbeat has been read unchanged. */
   readonly silence: Millis;
-  /** In how many reads it was unchanged, after the first one that showed it. */
+  /** In how many reads the heartbeat was unchanged, not counting the first read that showed it. */
   readonly reads: number;
 }
 
-/** When a fleet was read, by the observer's monotonic clock. Each row was read at some time between the two. */
+/** When a fleet was read, by the observer's monotonic clock. Each row was read at some time between `from` and `to`. */
 export interface Look {
   readonly from: Millis;
   readonly to: Millis;
@@ -65,7 +65,7 @@ const sightingOf = (before: Sighting | undefined, { beat }: Node, passed: Millis
     ? { beat, silence: before.silence + passed, reads: before.reads + 1 }
     : { beat, silence: 0, reads: 0 };
 
-/** Whether a node has to be evicted. The write that evicts it fails if it has sent a heartbeat since (P3). */
+/** Whether a node must be evicted. The write that evicts the node fails if the node has sent a heartbeat since (P3). */
 export const isSilent = ({ sightings }: Memory, { key, beat, ttl, evicted }: Node): boolean => {
   const seen = sightings.get(key);
   return !evicted && seen !== undefined && seen.beat === beat && seen.silence >= ttl && seen.reads >= READS_MIN;

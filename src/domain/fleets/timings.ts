@@ -1,15 +1,15 @@
 /**
- * The time spans of fleets: how often a node reports that it is alive, and how long it may work, or counts as alive,
- * without doing so.
+ * The time spans of fleets: how often a node reports that it is alive, and how long a node may work, or counts as
+ * alive, without a new heartbeat.
  */
 import type { Millis } from '../ids.ts';
 
 /** How often a node sends a heartbeat and reads the fleet. */
 export const CYCLE: Millis = 5_000;
-/** Random part by which a cycle is longer or shorter, so that nodes do not act in step. */
+/** Random share by which a cycle is longer or shorter, so that nodes do not act at the same time. */
 export const JITTER = 0.1;
 /**
- * The worst gap within this time counts, so that a pause that recurs every minute is remembered between two of them.
+ * Gaps count if they are younger than this. A pause that recurs every minute therefore still counts when it comes next.
  */
 const RECENT: Millis = 10 * 60_000;
 /**
@@ -24,15 +24,15 @@ export const NEWCOMER_LOOKS = 3;
 /** After this many reads, any node may take a free partition that the node it was dealt to has not taken (P11). */
 export const LEFT_LYING_LOOKS = 5;
 
-/** How many reads come at five times the usual rate while a partition is about to change hands. */
+/** For how many reads a node reads at five times the usual rate while a partition is about to change hands. */
 export const HURRIED_LOOKS = 30;
 
 /** For how many reads the row of an evicted node stays visible (P3): ten minutes at the usual rate. */
 export const FORGET_LOOKS = 120;
 
 /**
- * The worker thread shows a sign of life four times a second. A silence shorter than this means nothing, however short
- * the cycle is.
+ * The worker thread reports four times per second that it is alive. A shorter silence than this means nothing, however
+ * short the cycle is.
  */
 const SILENCE_LEAST: Millis = 1_000;
 

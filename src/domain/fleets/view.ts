@@ -14,29 +14,29 @@ type NodeStatus = 'working' | 'draining' | 'leaving' | 'evicted';
 type PartitionStatus = 'owned' | 'asked' | 'free';
 
 export interface NodeView {
-  /** Its key, which names one life of the node. */
+  /** The node's key, which names one life of the node. */
   readonly node: NodeKey;
   readonly id: NodeId;
   readonly status: NodeStatus;
   readonly beat: number;
   readonly ttlSeconds: number;
-  /** By the node's own clock, like `lastBeatAt`. */
+  /** When this life of the node began, by the node's own clock, like `lastBeatAt`. */
   readonly startedAt: string;
   readonly lastBeatAt: string;
-  /** How many partitions it owns in the table. */
+  /** How many partitions the node owns according to the table. */
   readonly partitions: number;
 }
 
 export interface PartitionView {
   readonly id: PartitionId;
   readonly status: PartitionStatus;
-  /** The node that works on it. Absent while it is free. */
+  /** The node that works on the partition. Absent while the partition is free. */
   readonly owner?: NodeKey;
-  /** The node that owned it, if it is free because that node is gone. */
+  /** The node that owned the partition, if the partition is free because that node is gone. */
   readonly lastOwner?: NodeKey;
   readonly next?: NodeKey;
   readonly pin?: NodeKey;
-  /** When its owner got it, by the owner's clock. */
+  /** When the owner got the partition, by the owner's clock. */
   readonly since?: string;
   readonly fence: number;
 }

@@ -63,8 +63,8 @@ export const leaseKeyOf = (claim: ClaimId): LeaseKey => digest(claim).slice(0, 8
 export const freeKeyOf = (first: number): LeaseKey => `@${first}` as LeaseKey;
 
 /**
- * A mark of the list in each handle. The handle of another list does not fit, even if its claim has the same name and
- * range.
+ * A mark of the list in each handle. A handle of one list is not valid for another list, even if the claim has the same
+ * name and range there.
  */
 const markOf = (list: ListId): string => digest(list).slice(0, 6);
 

@@ -1,19 +1,19 @@
 /**
- * A deferred list: jobs that wait until a worker claims them or a trigger makes them tasks, numbered in the order in
- * which they were added. Pure.
+ * A deferred list: jobs that wait until a worker claims them or a trigger turns them into tasks. The jobs are numbered
+ * in the order in which they were added. Pure.
  *
  *     0 ───────────── head ──────────── total
  *       handed out          fresh
  *
  * A job's number is its token. The list's row is the header of its tracker (T9): open ──▶ sealed ──▶ complete, or
- * cancelled from open or sealed. Jobs before `head` are in a lease, or gone: done, or taken by a trigger. A lease is in
- * one of these states:
+ * cancelled from open or sealed. Each job before `head` is in a lease, is done, or was taken by a trigger. A lease is
+ * in one of these states:
  *
- * - *live*: `until` is not over. Only its claim may renew it (D4), complete its jobs (D5) or release it (D6).
- * - *late*: `until` is over for less than 60 s. Its claim may do the same. No other claim may take it, since clocks
+ * - *live*: `until` is in the future. Only its claim may renew it (D4), complete its jobs (D5) or release it (D6).
+ * - *late*: `until` passed less than 60 s ago. Its claim may do the same. No other claim may take it, because clocks
  *   differ.
- * - *expired*: `until` is over for 60 s. Its claim may still renew it; any other claim, or a trigger, may take it (D3,
- *   D7).
+ * - *expired*: `until` passed at least 60 s ago. Its claim may still renew it; any other claim, or a trigger, may take
+ *   it (D3, D7).
  * - *free*: `until` is 0, and its key names no claim. Any claim or trigger may take it (D2, D7).
  *
  * Invariants: no job is in two leases. Each change names the leases as they were read.
@@ -25,8 +25,8 @@ import { CLOCK_SKEW, SECOND } from '../timings.ts';
 import { freeKeyOf, type LeaseKey, type Range } from './ids.ts';
 
 /**
- * A range of jobs that a worker has claimed, or that is free again. `until` is the end of the lease, or 0 if it is
- * free.
+ * A range of jobs that a worker has claimed, or that is free again. `until` is the end of the lease, or 0 if the range
+ * is free.
  */
 export interface Lease extends Range {
   readonly key: LeaseKey;
@@ -35,7 +35,7 @@ export interface Lease extends Range {
 
 /** A list as it is opened. Its name is stored as `userKey`. */
 export interface NewList extends NewFanOut {
-  /** The operation of the tasks that a trigger makes from its jobs. */
+  /** The operation of the tasks into which a trigger turns the list's jobs. */
   readonly operation?: string;
 }
 
@@ -44,7 +44,9 @@ export interface List extends FanOut {
   readonly operation?: string;
   /** The first job that was never handed out. */
   readonly head: number;
-  /** In the order of their first jobs. No job is in two leases, and no lease reaches `head`. */
+  /**
+   * The leases in the order of their first jobs. No job is in two leases, and all jobs of leases come before `head`.
+   */
   readonly leases: readonly Lease[];
 }
 
@@ -55,9 +57,12 @@ export interface Job {
   readonly payload: string;
 }
 
-/** Most claims that a list has at once (D2). Each claim writes the row with all of them. */
+/** The largest number of claims that a list has at the same time (D2). Each claim writes the row with all claims. */
 export const CLAIMS_MAX = 64;
-/** Most leases that one write can check. Each needs six of the 300 operators that a condition may have. */
+/**
+ * The largest number of leases that one write can check. Each lease needs six of the 300 operators that a condition may
+ * have.
+ */
 const SEEN_MAX = 40;
 
 /** The end of a lease. Leases are stored in whole seconds. */
@@ -76,18 +81,18 @@ export const handsOut = ({ status }: Pick<List, 'status'>): boolean => status ==
 
 export const freshOf = ({ total, head }: List): number => total - head;
 
-/** What a claim gets. */
+/** How a claim gets jobs. */
 export type ClaimPlan =
   /** The claim has these jobs already. */
   | { readonly do: 'hand-out'; readonly lease: Lease }
-  /** The claim's lease has ended, and no other claim took its jobs. */
+  /** The claim's lease has ended, and no other claim has taken its jobs. */
   | { readonly do: 'renew'; readonly lease: Lease }
-  /** Jobs that other claims gave back, or whose lease has ended (D3). `rest` is the part that stays free. */
+  /** Jobs that other claims gave back, or of leases that have ended (D3). `rest` is the part that stays free. */
   | { readonly do: 'take'; readonly from: readonly Lease[]; readonly range: Range; readonly rest?: Lease }
   /** Jobs that were never handed out (D2). */
   | { readonly do: 'fresh'; readonly count: number }
   | { readonly do: 'none' }
-  /** The list has its largest number of claims. */
+  /** The list already has the largest number of claims. */
   | { readonly do: 'wait' }
   | { readonly do: 'refuse' };
 

@@ -1,4 +1,4 @@
-/** What a merged job's answer means for each request. A request succeeds when all of its inputs have. */
+/** What a merged job's answer means for each request. A request succeeds when all of its inputs have succeeded. */
 
 import { isObject, rawElements } from '../../util/json-text.ts';
 import type { Answer, ItemAnswer } from '../downstream/downstream.ts';
@@ -35,7 +35,7 @@ export const perRequest = (plan: Plan, answer: Answer): Answered => {
     return { answer: { ...answer, items }, done: plan.toDo.filter(({ key }) => keys.has(key)) };
   }
   if (answer.kind === 'all-succeeded') return perKey(plan, answer.inputs, settled);
-  // The answer concerns the whole call, so all other requests.
+  // The answer applies to the whole call, and so to all requests that are not settled yet.
   return { answer: { ...answer, settled }, done: [] };
 };
 
@@ -77,15 +77,15 @@ const readInputs = (raw: string, { toDo }: Plan) => {
   for (const [index, each] of list.entries()) {
     const key = isObject(each) ? keyOf(each.key) : undefined;
     if (!isObject(each) || key === undefined || !asked.has(key)) foreign += 1;
-    // As for items, the first result stands.
+    // As for items, the first result stands. An answer that asks for a retry is no result.
     else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers.set(key, readItem(each, texts[index] ?? '{}'));
   }
   return { answers, foreign };
 };
 
 /**
- * A request fails if one of its inputs failed, with the first such error. Otherwise it is retried if one of its inputs
- * has to be.
+ * A request fails if one of its inputs failed, with the error of the first failed input. Otherwise the request is
+ * retried if one of its inputs must be retried.
  */
 const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, ItemAnswer>): ItemAnswer => {
   const parts = keys.map((key) => ({ key, answer: answers.get(key) ?? LEFT_OUT }));

@@ -14,7 +14,7 @@ export interface Input {
   readonly key: InputKey;
   /** JSON text, exactly as sent. */
   readonly text: string;
-  /** A hash of the text. An input with the same key and another text is another version of it. */
+  /** A hash of the text. An input with the same key and another text is another version of the input. */
   readonly fingerprint: string;
 }
 
@@ -38,8 +38,8 @@ const parsePath = (keys: string): KeysPath => {
 };
 
 /**
- * The key for a value, or undefined if the value cannot be a key. Beyond 2^53 two different numbers would be read as
- * one.
+ * The key for a value, or undefined if the value cannot be a key. A number beyond 2^53 is no key, because two different
+ * numbers could be read as the same value.
  */
 export const keyOf = (value: unknown): InputKey | undefined =>
   typeof value === 'string' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)

@@ -1,8 +1,8 @@
 /**
  * Merges many requests into one job: decides which inputs the job has to do, and which inputs each request needs. If
  * two requests have different texts for one key, the job gets the text of the newer request (src/domain/tasks/age.ts),
- * because the latest state of an input is wanted. Doing that also answers the older request. Inputs that earlier jobs
- * did are skipped.
+ * because the latest state of an input is wanted. Doing the newer text also answers the older request. Inputs that
+ * earlier jobs did are skipped.
  */
 
 import { groupBy } from '../../util/group-by.ts';
@@ -15,13 +15,13 @@ import { type Input, type InputKey, inputsIn } from './inputs.ts';
 
 /** An input of the job. Its text is that of the newest request. */
 export interface MergedInput extends Brought {
-  /** The inputs of all requests of the call with its key, including this one. */
+  /** All inputs of the call's requests that have this key, including this input. */
   readonly brought: readonly Brought[];
-  /** What earlier jobs stored about its key. */
+  /** What earlier jobs stored about the input's key. */
   readonly known: Known;
 }
 
-/** The inputs of the requests of a call, put together. */
+/** The combined inputs of all requests of a call. */
 export interface Merged {
   /** The inputs of the requests for each key. The keys are in the order of their first appearance. */
   readonly inputs: ReadonlyMap<InputKey, readonly Brought[]>;
@@ -65,14 +65,14 @@ export interface Known {
    * doneWith}.
    */
   readonly marks: readonly string[];
-  /** The age of the request whose text the job did, if it is known. */
+  /** When the request was sent whose text the job did, and its version, if they are known. */
   readonly age?: SentWhen;
 }
 
 /**
- * The row of an input that a job did: its fingerprint and age. It also has marks for requests of this batch whose text
- * was replaced and that are not known to be older. A mark counts only in this batch: if a marked request is called
- * again, its text is not done after the newer one.
+ * The row of an input that a job did: the fingerprint and age of the text that was done. The row also marks requests of
+ * this batch whose text was replaced, unless they are known to be older. A mark counts only in this batch. If a marked
+ * request is called again, its text is skipped, so that the replaced text is not done after the newer one.
  */
 export const doneWith = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known =>
   remembered(fingerprint, age, { brought, known }, batch);
@@ -91,7 +91,7 @@ export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
   const [done = NO_TEXT, ...within] = known.marks;
   if (marksOf(known.age, done, brought, batch).every((each) => within.includes(each))) return undefined;
-  // A newer request has the text that was done. From now on, requests before that request count as older.
+  // A newer request has the same text as the one that was done. Requests before that newer request count as older now.
   const isRaised = done === fingerprint && isOlder(known.age, age);
   return remembered(done, isRaised ? age : known.age, { brought, known }, batch);
 };
@@ -113,7 +113,9 @@ const marksOf = (age: SentWhen | undefined, done: string, brought: readonly Brou
 /** No text has this fingerprint. */
 const NO_TEXT = '';
 
-/** Most marks of a row. The oldest are dropped first; their batches have usually ended. */
+/**
+ * The largest number of marks in a row. The oldest marks are dropped first, because their batches have usually ended.
+ */
 const WITHIN_MAX = 50;
 
 const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);
@@ -126,7 +128,11 @@ export interface Plan {
   readonly skipped: readonly MergedInput[];
 }
 
-/** Leaves out inputs that earlier jobs did with the same text, or with that of a newer request. @param known by key */
+/**
+ * Leaves out inputs that earlier jobs did with the same text, or with the text of a newer request.
+ *
+ * @param known by key
+ */
 export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch: BatchId): Plan => {
   const inputs = [...merged.inputs].map(
     ([key, brought]): MergedInput => ({ ...latestOf(brought), brought, known: known.get(key) ?? NOTHING_KNOWN }),

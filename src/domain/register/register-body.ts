@@ -14,8 +14,8 @@ export const REGISTER_MAX_BYTES = 500_000;
 const ID_IN_FRONT = /^\{"id":"[^"\\]{1,128}",/;
 
 /**
- * The size of a body. An id at the front does not count if it decides: a body that was accepted stays acceptable after
- * {@link withId} added an id.
+ * The size of a body. If the body is too large only because of an id at its front, the id is not counted. So a body
+ * that was accepted stays acceptable after {@link withId} has added an id.
  */
 const bytesOf = (body: string): number => {
   const bytes = Buffer.byteLength(body);
@@ -39,7 +39,7 @@ export const kindOf = (json: unknown): 'task' | 'redrive' | 'trigger' => {
 
 /**
  * A register body with an id for its task. A task without an `id` gets its SQS message's id. A message that is sent
- * again gets a new id from SQS, so without this it would become a second task.
+ * again gets a new id from SQS, so without an `id` in its body it would become a second task.
  */
 export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);

@@ -40,7 +40,7 @@ export const textOf = (error: string, fits: TextLimits | ((text: string) => bool
     .string({ error })
     .check(z.refine((text) => (typeof fits === 'function' ? fits(text) : isTextWithin(text, fits)), { error }));
 
-/** Undefined if the text is not a duration, or not an allowed one. */
+/** Returns the duration. Undefined if the text is no duration, or no allowed one. */
 export const expiryOf = (text: string): Millis | undefined => {
   const span = parseDuration(text);
   return span !== undefined && span >= EXPIRES_LEAST && span <= EXPIRES_MOST ? span : undefined;

@@ -42,7 +42,9 @@ export type ReceivedMessage = RegisterMessage & { readonly sentAt: Millis };
 export interface Refused {
   readonly message: RegisterMessage;
   readonly problems: readonly Problem[];
-  /** If it belongs to a job of a deferred list: the job's item, which fails with it. */
+  /**
+   * If the message belongs to a job of a deferred list: the job's item. The item fails because the message is refused.
+   */
   readonly job?: ItemId;
 }
 
@@ -57,7 +59,7 @@ export interface Valid {
 /** A task that may be registered. `createdAt`, and the fields computed from it, are set at registration. */
 export type SentTask = Omit<NewTask, 'createdAt' | 'sentAt' | 'startBy' | 'run'> & {
   readonly expiresIn?: Millis;
-  /** Whether it matters which of several tasks is newer. */
+  /** Whether Groupage must know which of several tasks is newer. */
   readonly hasAge: boolean;
 };
 
@@ -80,7 +82,7 @@ export type RegisterBody =
   | { readonly kind: 'redrive'; readonly run: TaskRun }
   | { readonly kind: 'trigger'; readonly trigger: TriggerMessage };
 
-/** No redrive or trigger is longer. A longer body is treated as a task, and refused if it is none. */
+/** The largest length of a redrive or trigger message, in characters. A longer body is checked as a task. */
 const OTHERS_MAX_LENGTH = 1_000;
 
 /** Checks one message against the configuration. The result names every problem, not only the first. */
@@ -131,7 +133,10 @@ const taskIn = (config: Config, message: RegisterMessage, value: unknown): Parse
 
 const rawPayload = ({ body }: RegisterMessage): string => rawMembers(body).get('payload') ?? '{}';
 
-/** If some fields are invalid, the problems of the other fields under the configuration. */
+/**
+ * If some fields are invalid: the problems that the valid fields have with the configuration. So the refusal names all
+ * problems.
+ */
 const problemsBeside = (
   known: readonly Problem[],
   config: Config,
@@ -144,7 +149,7 @@ const problemsBeside = (
   return meaningOf(config, right, message, rawPayload(message)).problems.filter(({ path }) => !wrong.has(path));
 };
 
-/** What valid fields mean under the configuration, and what is wrong with that. */
+/** Combines valid fields with the configuration: the values of the task, and the problems that were found. */
 const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: RegisterMessage, raw: string) => {
   const { operation: name, payload, weight, callback } = fields;
   const id = (fields.id ?? messageId) as TaskId;
@@ -182,7 +187,7 @@ export const unknownOperation = (config: Config, name: string): Problem => {
   };
 };
 
-/** Most names in a reason. Reasons are short, because one answer may contain a thousand of them. */
+/** The largest number of names in a reason. Reasons are short, because one answer may contain a thousand of them. */
 const NAMES_SHOWN = 20;
 const listed = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''}`;
@@ -208,8 +213,8 @@ const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
     : [];
 
 /**
- * Whether `merge` can read the inputs. The check is made here, so that the producer gets the reason, not when the batch
- * is called.
+ * Whether `merge` can read the inputs. The check is made at registration, and not when the batch is called, so that the
+ * producer gets the reason.
  */
 const unmergeable = (operation: Operation | undefined, payload: object): readonly Problem[] => {
   const keys = operation?.merge ? keysIn(operation.merge.keys, payload) : undefined;

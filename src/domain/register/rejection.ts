@@ -14,7 +14,7 @@ export interface Rejection {
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly at: Millis;
-  /** When a refused register message was first sent. This stays its sent time if it is sent again. */
+  /** When a refused register message was first sent. If the message is sent again, it keeps this time. */
   readonly sentAt?: Millis;
   /**
    * Set for an event of the callback queue. Only such a message may return to that queue: a producer can send a

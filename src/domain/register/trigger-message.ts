@@ -1,6 +1,6 @@
 /**
- * The message on the register queue that makes tasks from the jobs of a deferred list. It makes some of the tasks, and
- * the next message continues.
+ * The message on the register queue that turns jobs of a deferred list into tasks. One message creates some of the
+ * tasks, and the next message continues.
  */
 import * as z from 'zod/mini';
 import { type Parsed, problemsIn } from '../../util/problems.ts';
@@ -11,9 +11,9 @@ import { numberOf, textOf } from './register-fields.ts';
 export interface TriggerMessage {
   readonly list: ListId;
   readonly token: Token;
-  /** How many jobs the token takes, if it has not taken any yet. */
+  /** How many jobs the token takes, if it has taken no jobs yet. */
   readonly count: number;
-  /** How many of them are tasks already. */
+  /** How many of these jobs are tasks already. */
   readonly from: number;
 }
 

@@ -8,7 +8,7 @@
  * - *succeeded*: the end.
  * - *failed*: the end of this run. A redrive that names the run starts the next one as *created* (N4).
  *
- * Invariants: a run gets one batch at most, and one result. `run` only grows. The row expires only after the end.
+ * Invariants: a run gets at most one batch and one result. `run` only grows. The row expires only after the end.
  */
 import type { ItemId } from '../fan-out-ids.ts';
 import { type BatchId, digest, type Millis, type OperationName, type Target, type TaskId } from '../ids.ts';
@@ -29,14 +29,14 @@ export interface TaskOptions {
   /** The task's share of its batch's `maxWeight` (tokens, rows, euros): above 0, 1 if absent. */
   readonly weight?: number;
   /**
-   * If a newer task of the Target with the same key waits, it replaces this one, which ends as succeeded. 1 to 128
-   * characters.
+   * If a newer task of the Target with the same key waits, the newer task replaces this task, and this task ends as
+   * succeeded. 1 to 128 characters.
    */
   readonly coalesceKey?: string;
   /**
    * Orders the tasks that bring the state of one subject: a whole number, such as a row's version or its time in
-   * milliseconds. `coalesceKey` and `merge` keep the task with the highest version; without versions, the one sent
-   * last.
+   * milliseconds. `coalesceKey` and `merge` keep the task with the highest version; without versions, they keep the
+   * task that was sent last.
    */
   readonly version?: number;
   /** The configured destination that receives the task's event, instead of the operation's destination. */
@@ -54,13 +54,13 @@ export interface NewTask extends TaskOptions {
   readonly payload: string;
   readonly payloadHash: string;
   /**
-   * Bytes that its item adds to a downstream call. Set here, so that the size does not depend on how the payload is
-   * stored.
+   * Bytes that its item adds to a downstream call. Stored with the task, so that the size does not depend on how the
+   * payload is stored.
    */
   readonly bytes: number;
   /**
-   * By how many milliseconds its waiting row moves forward for its priority. Set here, so that a later change of
-   * `maxWait` does not matter.
+   * By how many milliseconds its waiting row moves forward for its priority. Stored with the task, so that a later
+   * change of `maxWait` does not move the row.
    */
   readonly ahead?: Millis;
   /**
@@ -72,9 +72,9 @@ export interface NewTask extends TaskOptions {
   /** The task fails as expired if no batch has claimed it by this time. */
   readonly startBy?: Millis;
   readonly fanOutItem?: ItemId;
-  /** When it was registered. Its wait begins here. */
+  /** When the task was registered. Its wait begins at this time. */
   readonly createdAt: Millis;
-  /** The number of its first run, see {@link firstRun}. */
+  /** The number of the task's first run, see {@link firstRun}. */
   readonly run: number;
 }
 
@@ -95,7 +95,7 @@ type FailureCode =
   | 'refused'
   /** The downstream may have done the work, but its answer was too large to be read. */
   | 'answer-too-large'
-  /** The task's payload row was missing when its batch was called. */
+  /** The task's payload row did not exist when its batch was called. */
   | 'payload-lost'
   /** Its inputs, which `merge` combines with those of other tasks, could not be read. */
   | 'inputs-unreadable'
@@ -136,11 +136,11 @@ export const batchIdIn = (state: TaskState): BatchId | undefined =>
 
 /** A task as stored. */
 export interface Task extends Omit<NewTask, 'payload'> {
-  /** The number of its run. A redrive adds one. Users see {@link runNumber}. */
+  /** The number of the current run. A redrive sets a higher one. Users see {@link runNumber}. */
   readonly run: number;
-  /** When its run began, if it was redriven. */
+  /** When the current run began, if it began with a redrive. */
   readonly redrivenAt?: Millis;
-  /** Whether its payload has a row of its own, as decided when the task was inserted. */
+  /** Whether the task's payload has a row of its own, as decided when the task was inserted. */
   readonly payloadApart: boolean;
   readonly state: TaskState;
 }
@@ -213,7 +213,7 @@ export interface PayloadRow {
   readonly run: number;
 }
 
-/** A larger payload is refused: with the rest of the task it has to fit into one DynamoDB item of 400 KB. */
+/** A larger payload is refused: the payload and the rest of the task must fit into one DynamoDB item of 400 KB. */
 export const PAYLOAD_MAX_BYTES = 256 * 1_024;
 /** A larger result is not stored, only its size: the result is stored in the task row. */
 export const RESULT_MAX_BYTES = 256 * 1_024;
@@ -227,7 +227,7 @@ export const printItem = (id: TaskId, payload: string): string => `{"id":${JSON.
 /** Bytes that {@link printItem} adds to a call's body, including the comma after it. */
 export const itemBytes = (id: TaskId, payload: string): number => Buffer.byteLength(printItem(id, payload)) + 1;
 
-/** The fields that have to agree for two messages with one id to be the same task. */
+/** The fields that must be equal for two messages with one id to describe the same task. */
 type Identity = Pick<NewTask, 'operation' | 'payloadHash' | 'fanOutItem'>;
 
 /**
@@ -250,7 +250,10 @@ export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<Tas
  */
 export const firstRun = (createdAt: Millis): number => createdAt;
 
-/** Runs of release 0.2.0 count from 1. No task is redriven this often, and none was registered in January 1970. */
+/**
+ * Run numbers below this value are of release 0.2.0, which counted from 1. Later run numbers begin with the
+ * registration time in ms, which is larger. No task is redriven often enough for a count to reach this value.
+ */
 const COUNTED_BELOW = 1_000_000_000;
 
 const firstRunOf = ({ run, createdAt }: Pick<Task, 'run' | 'createdAt'>): number =>
@@ -263,7 +266,10 @@ export const runNumber = (task: Pick<Task, 'run' | 'createdAt'>): number => task
 export const storedRun = (task: Pick<Task, 'run' | 'createdAt'>, named: number): number =>
   named < COUNTED_BELOW ? firstRunOf(task) + named - 1 : named;
 
-/** Whether the run after `run` was begun at `at`. A repeated redrive request recognises its own effect by this. */
+/**
+ * Whether the run that follows `run` began at `at`. A repeated redrive request recognises by this that an earlier
+ * request started the run.
+ */
 export const isRedriveOf = (run: number, at: Millis, task: Task): boolean =>
   task.run === run + 1 && task.redrivenAt === at;
 
