@@ -31,14 +31,14 @@ export class InvalidConfig extends Error {
 }
 
 /**
- * Decides which configuration is used: the file that is named, else the one in `GROUPAGE_CONFIG`, else the one in the
- * folder.
+ * Decides which configuration is used: the file `given`, otherwise the file that `GROUPAGE_CONFIG` names, otherwise the
+ * file in the folder.
  *
  * @param given relative to `folder` if it is not absolute.
  * @returns its absolute path, or undefined if there is none.
  */
 export const findConfig = (folder: string, given?: string): string | undefined => {
-  // Some shells set an empty value for "not set".
+  // Some shells set a variable to an empty value if it is not set.
   const named = given ?? (process.env.GROUPAGE_CONFIG || undefined);
   if (named !== undefined) return resolve(folder, named);
   return CONFIG_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));

@@ -1,6 +1,6 @@
 /**
- * When rows expire. DynamoDB reads the attribute for the time to live as whole seconds since the epoch, so all stores
- * compute it here.
+ * Computes when rows expire. All stores compute it here, because DynamoDB expects the time to live in whole seconds
+ * since the epoch.
  */
 import type { Millis } from './ids.ts';
 import { MINUTE, SECOND } from './timings.ts';

@@ -15,13 +15,14 @@ export interface Item {
   readonly fanOut: FanOutId;
   /** The group's id, which is its number: 0, 1, 2, … in the order in which groups were added (T1). */
   readonly group: number;
-  /** Its place in the group, from 0. */
+  /** The item's place in the group, from 0. */
   readonly index: number;
 }
 
 /**
- * Begins the id of a tracker that belongs to a deferred list, whose items are numbered consecutively across all adds
- * (T9). The id of a fan-out cannot begin with it, so no user can name such a tracker or ack its items.
+ * The first character of a tracker's id. A tracker belongs to a deferred list, and its items are numbered consecutively
+ * across all adds (T9). A fan-out's id cannot begin with this character, so no user can name a tracker or ack its
+ * items.
  */
 const NUMBERED = '~';
 

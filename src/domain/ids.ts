@@ -5,7 +5,7 @@ import { isTextWithin } from '../util/limits.ts';
 declare const brand: unique symbol;
 type Brand<Name extends string> = string & { readonly [brand]: Name };
 
-/** Milliseconds: since the epoch for a point in time, a plain count for a duration. */
+/** Milliseconds. A point in time is counted from the epoch. */
 export type Millis = number;
 
 /** The id of a task, given by its producer or derived from its SQS message. Matches {@link TASK_ID_PATTERN}. */

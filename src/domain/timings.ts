@@ -39,13 +39,13 @@ export const REGISTER_VISIBILITY: Millis = 6 * LEADER_TIMEOUT;
 export const MAX_RECEIVES = 5;
 /**
  * How often an event is received before it becomes a dead letter: as often as SQS allows. An event returns to its queue
- * with a delay of its own, usually without a call. At the longest delay (15 minutes), this many receives take ten days,
- * less than a queue keeps a message.
+ * with a delay of its own, usually without a call. With the longest delay (15 minutes), this many receives take ten
+ * days, which is less than the time for which a queue keeps a message.
  */
 export const CALLBACK_RECEIVES = 1_000;
 /**
- * How often an event is received before it is given up, however old it is. An event that a person sent again is old,
- * and still gets this many chances.
+ * How often an event is received before it may be given up, even if it is old. An event that a person sent again is
+ * old, and gets this many deliveries.
  */
 export const CALLBACK_CHANCES = 3;
 /**
@@ -95,10 +95,10 @@ export const CALLBACK_PATIENCE: Millis = 72 * 60 * MINUTE;
 const TOLERATED_LATENESS: Millis = 200;
 
 /**
- * The delay for a message that should be handled after `wait`. It is rounded down, unless the receiver would then have
- * to sleep for nearly a whole second.
+ * The delay for a message that should be handled after `wait`. The delay is rounded down, unless the function that
+ * receives the message would then sleep for nearly a whole second.
  *
- * @returns whole seconds, 0 to 900. The receiver sleeps for the rest.
+ * @returns whole seconds, 0 to 900. The function that receives the message sleeps for the rest.
  */
 export const delaySeconds = (wait: Millis): number =>
   Math.floor((Math.min(Math.max(wait, 0), MAX_DELAY) + TOLERATED_LATENESS) / 1_000);

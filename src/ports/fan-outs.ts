@@ -14,7 +14,7 @@ import type { Page } from '../domain/page.ts';
 export interface Reservation {
   /** The number of the first group. */
   readonly first: number;
-  /** How many items were added. */
+  /** How many items the `add` added. */
   readonly count: number;
   /** When the fan-out was opened. A token row may outlive its fan-out, whose id may then be used again. */
   readonly openedAt: Millis;
@@ -62,7 +62,7 @@ export interface FanOuts extends NodeSize {
     token: Token,
     take: Reservation & { readonly groups: number; readonly at: Millis },
   ): Promise<boolean>;
-  /** Puts a row for each group that has none (T2). */
+  /** Puts a row for each of these groups that has no row (T2). */
   putGroups(id: FanOutId, groups: readonly { readonly n: number; readonly size: number }[], at: Millis): Promise<void>;
   node(id: FanOutId, position: Position): Promise<Node | undefined>;
   /** The counts of nodes, in the order of `positions`. */

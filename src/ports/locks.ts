@@ -22,7 +22,7 @@ export interface Mine {
 /** A Target's lock as stored. */
 export interface LockRow {
   readonly lock: Lock;
-  /** When the row expires, in milliseconds since the epoch, if it does. */
+  /** When the row expires, in milliseconds since the epoch. Absent if it does not expire. */
   readonly expiresAt?: Millis;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a step uses of its machine: time, randomness, the invocation, and the report of events. A simulation replaces
- * all of it, so that a schedule depends only on its seed.
+ * The ports that connect a step with its machine: time, randomness, the invocation, and the report of events. A
+ * simulation replaces all of it, so that a schedule depends only on its seed.
  */
 
 import { setTimeout } from 'node:timers/promises';

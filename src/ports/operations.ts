@@ -10,7 +10,10 @@ import type { SlotPages } from './slot-pages.ts';
  */
 export interface Operations extends SlotPages<OperationName> {
   read(operation: OperationName): Promise<OperationState>;
-  /** Takes a slot of the first page as `takeSlot` does, but only if the operation never had slots on further pages. */
+  /**
+   * Takes a slot of the first page as `takeSlot` does, but only if the operation never had slots on pages after the
+   * first one.
+   */
   takeOnlyPage(operation: OperationName, slot: Slot, most: number): Promise<boolean>;
   /** Stores a cap before a slot is taken on a page after the first one: {@link OperationState.largestCap}. */
   noteCap(operation: OperationName, cap: number): Promise<void>;

@@ -51,9 +51,12 @@ export interface Backlogs {
 export interface DeadLetter {
   readonly messageId: string;
   readonly body: string;
-  /** How often it has been sent again so far. */
+  /** How often the message has been sent again so far. */
   readonly revivals: number;
-  /** When it was sent or refused, by SQS's clock. Moving it to a dead-letter queue does not change the time. */
+  /**
+   * When the message was sent or refused, by SQS's clock. Moving a message to a dead-letter queue does not change this
+   * time.
+   */
   readonly sentAt: Millis;
   /**
    * When the first message of a series of repetitions was sent, by SQS's clock. Equal to `sentAt` if this message
@@ -65,7 +68,9 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** Receives some messages of the queue's dead-letter queue, or of the rejected queue. Empty if there are none. */
+  /**
+   * Receives some messages of the queue's dead-letter queue, or of the rejected queue. Empty if no messages are there.
+   */
   receive(queue: DeadLetterQueue): Promise<readonly DeadLetter[]>;
   /**
    * Sends the body, which may have been changed, to the working queue after `delay` seconds. Returns the new message's

@@ -2,10 +2,11 @@
  * The rules for all stores. `src/aws` and `src/memory` implement the ports, and one contract suite (test/ports) checks
  * both for the same behaviour.
  *
- * A call with several rows may name a row twice. Its writes happen in the order of the call, and each has a result.
+ * A call with several rows may name a row twice. The writes of such a call happen in the order of the call, and each
+ * has a result.
  *
  * All reads are strongly consistent unless noted. After a rejected promise, the write may have happened or not, so
- * every step has to be repeatable.
+ * every step must be repeatable.
  */
 
 /** A cursor that does not come from a page. */

@@ -26,7 +26,10 @@ export const NAMES = '~fleets';
 const APART = `${NODE}~checkpoints-have-rows-of-their-own`;
 const APART_VERSION = 2;
 
-/** How long a node's row is kept after its last heartbeat, by DynamoDB's clock. Users can still see it the next day. */
+/**
+ * How long a node's row is stored after the node's last heartbeat, by DynamoDB's clock. It is long enough for users to
+ * see the row on the next day.
+ */
 const KEPT = 24 * 60 * MINUTE;
 
 export const leaseKey = (fleet: FleetName, partition: PartitionId): Item => ({

@@ -46,7 +46,7 @@ const leasesOf = ({ lf = {}, ln = {}, le = {} }: Item): readonly Lease[] =>
     }))
     .sort((a, b) => a.first - b.first);
 
-/** The end of a lease as it is stored: in seconds, because they take two bytes less than milliseconds. */
+/** The end of a lease as stored in the row: in seconds, because seconds take two bytes less than milliseconds. */
 export const secondsOf = (until: number): number => until / SECOND;
 
 const padded = (value: number, digits: number): string => String(value).padStart(digits, '0');

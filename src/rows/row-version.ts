@@ -81,7 +81,7 @@ export const readable = <Row extends Item>(kind: RowKind, row: Row): Row => {
 
 /**
  * Sets the version in a write that may create the row; `:version` is {@link versionOf}. An existing row keeps its
- * version, even if it is newer, because its other attributes keep the form of that version.
+ * version, even if it is newer, because the row's other attributes keep the form of that version.
  */
 export const VERSION_AT_FIRST = 'Version = if_not_exists(Version, :version)';
 

@@ -1,6 +1,6 @@
 /**
- * Groups values by a key, in the order in which the keys first appear. It replaces `Map.groupBy`, which Node.js 20
- * lacks, on which the published package has to run.
+ * Groups values by a key, in the order in which the keys first appear. Replaces `Map.groupBy`, because the published
+ * package must run on Node.js 20, which lacks it.
  */
 export const groupBy = <T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> => {
   const groups = new Map<K, T[]>();

@@ -8,8 +8,9 @@
 import { type Parsed, reasonOf } from './problems.ts';
 
 /**
- * A text with more brackets and commas than this is not parsed. In six megabytes of `[],` each pair becomes an object,
- * and all of them need more memory than a function has. (Six megabytes of six-digit numbers have fewer commas.)
+ * A text with more brackets and commas than this is not parsed. In six megabytes of `[],` each pair of brackets becomes
+ * an object, and all these objects need more memory than a function has. (Six megabytes of six-digit numbers have fewer
+ * commas.)
  */
 const MARKS_MAX = 1_000_000;
 

@@ -5,7 +5,7 @@ export interface Resolvers<T> {
   readonly reject: (cause: unknown) => void;
 }
 
-/** Replaces `Promise.withResolvers`, which Node.js 20 lacks, on which the published package has to run. */
+/** Replaces `Promise.withResolvers`, because the published package must run on Node.js 20, which lacks it. */
 export const withResolvers = <T = void>(): Resolvers<T> => {
   let [resolve, reject] = [(_: T): void => {}, (_: unknown): void => {}];
   const promise = new Promise<T>((fulfil, refuse) => {

@@ -51,7 +51,7 @@ const QUOTE_MAX = 200;
 const shortened = (quote: string): string =>
   quote.length <= QUOTE_MAX ? quote : `${quote.slice(0, QUOTE_MAX - 1).toWellFormed()}…`;
 
-/** The last attempt as it is stored. A long quote is shortened. */
+/** The last attempt as the batch's row stores it: a long quote is shortened. */
 export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAttempt => ({
   endedAt,
   reason,
@@ -67,7 +67,7 @@ export interface Held {
   readonly span: number;
 }
 
-/** The name of such a message, as the message carries it. */
+/** The name of a message that checks a paused batch, as the message itself contains it. */
 export interface SentHeld extends Held {
   /**
    * The message that the batch's row named when this message was sent. If the row still names that message, this
@@ -76,7 +76,7 @@ export interface SentHeld extends Held {
   readonly after?: Token;
 }
 
-/** The name of such a message, as the batch's row notes it. */
+/** The name of a message that checks a paused batch, as the batch's row contains it. */
 export interface Noted extends Held {
   /** Whether the message says that an attempt does not count. */
   readonly isUncounted: boolean;
@@ -103,7 +103,10 @@ export interface Batch {
   readonly uncounted?: number;
   /** The function invocation that runs the current attempt. Absent between attempts. */
   readonly startedBy?: Token;
-  /** Until this time an attempt runs or a retry waits, and no other attempt may start. */
+  /**
+   * Until this time an attempt runs or the wait before the next attempt lasts. No other attempt may start before this
+   * time.
+   */
   readonly runUntil: Millis;
   /** Members without a result when the last attempt ended, except pending ones. Absent if all members are open. */
   readonly open?: readonly TaskId[];
@@ -151,7 +154,7 @@ export const unfinishedOf = (batch: Pick<Batch, 'candidates' | 'dropped' | 'open
   return members.filter((id) => unfinished.has(id));
 };
 
-/** Whether the downstream has taken over the batch, or some of it, and reports later. */
+/** Whether the downstream has taken over the whole batch, or a part, and reports results later. */
 export const isPending = ({ status, pending, startedBy }: Batch): boolean =>
   status === 'in-progress' && pending !== undefined && startedBy === undefined;
 

@@ -4,12 +4,12 @@
  * The parts of a call lie on a stack, in the order of their calls. A part is
  * - *accepted*: the part is done. If it was the first half of a part that was refused because of one item, the item at
  *   fault is in the second half. The second half is then halved without being called.
- * - *refused*: its two halves take its place. A refused part of one item has found the item at fault.
+ * - *refused*: its two halves take its place. If the part has only one item, this item is at fault.
  * - *put off*, because the downstream could not take it now: the part is left for a later attempt. This result says
  *   nothing about the part's second half.
  *
- * The first half is the smaller one, and an item fails only after it was called alone. So one item at fault among n
- * costs at most 1 + 2·log2(n) calls, and no other item fails because of it.
+ * The first half is the smaller one, and an item fails only after a call with this item alone. So one item at fault
+ * among n costs at most 1 + 2·log2(n) calls, and no other item fails because of it.
  */
 import type { Suspect } from '../downstream/downstream.ts';
 

@@ -63,7 +63,7 @@ export const findingOf = (
 };
 
 /**
- * The state of a Target that no function will change, and since when the state lasts, whatever the `grace`. A leader
+ * The state of a Target that no function will change, and since when it has lasted. Does not consider `grace`. A leader
  * that is alive has a lease that ends in the future.
  */
 const unattended = (target: Target, lock: Lock, first: Waiting | undefined, closed: boolean): Finding | undefined => {

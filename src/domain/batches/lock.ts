@@ -67,7 +67,7 @@ export const isClosed = (
   { perTarget }: Concurrency,
   pageSize: number,
 ): boolean => {
-  // If there are uncounted batches, the leader has to count them first: the leader may find that some batches in flight
+  // If there are uncounted batches, the leader must count them first: the leader may find that some batches in flight
   // are finished.
   const isFull =
     perTarget !== null && perTarget <= pageSize && uncountedAt === undefined && inFlight.length >= perTarget;
@@ -116,7 +116,7 @@ export const guardStatusOf = (lock: Lock, message: GroupMessage, now: Millis): G
   const { fence, token } = message;
   if (lock.fence === fence && lock.holder === token)
     return lock.openBatch ? { is: 'leader-with-open-batch', batch: lock.openBatch } : { is: 'leader' };
-  // This holds for a hint too: its task may have been registered just before the release, and the guard is still
+  // This applies to a hint too: its task may have been registered just before the release, while the guard is still
   // delayed.
   if (lock.fence === fence && lock.holder === undefined) return { is: 'released' };
   if (message.hint || lock.fence >= fence) return { is: 'superseded' };

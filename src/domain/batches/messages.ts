@@ -40,8 +40,8 @@ export interface ResumeMessage {
 /** The state of a series of invocations that wake Targets. The next message continues the series. */
 export interface Waking {
   /**
-   * The id that the series last wrote into the operation's row. If the row contains another recent id, another
-   * invocation wakes the operation's Targets.
+   * The id that the series last wrote into the operation's row. If the row contains another recent id, another series
+   * wakes the operation's Targets.
    */
   readonly id: string;
   /** How many more Targets may be woken. @default - any number */
@@ -95,7 +95,7 @@ export interface CompletionMessage {
 
 export type BatchMessage = DueMessage | CompletionMessage;
 
-/** A batch's message as it is sent again, without a time that was reserved for its call. */
+/** A batch's message to be sent again, without the time that was reserved for its call. */
 export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
   uncounted === undefined ? { kind: 'due', batchId } : { kind: 'due', batchId, uncounted };
 

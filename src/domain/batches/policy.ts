@@ -82,7 +82,7 @@ export type Due =
  * Decides whether a batch of one Target is due.
  *
  * @param rows the Target's waiting rows in the order of their keys, at least one.
- * @param flushedAt rows that waited at this time are due at once, whatever the policy says.
+ * @param flushedAt rows that waited at this time are due at once, even if the policy lets them wait longer.
  */
 export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, flushedAt = 0): Due => {
   const large = rows.find(({ bytes }) => skipsWindow(bytes, policy));
@@ -106,7 +106,9 @@ export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, 
 const skipsWindow = (bytes: number, { bypass }: Pick<BatchPolicy, 'bypass'>): boolean =>
   bypass !== null && bytes >= bypass;
 
-/** Until when a task waits at most. Windows begin and end at the same times for all Targets. */
+/**
+ * The latest time at which the batch of a waiting task is due. Windows begin and end at the same times for all Targets.
+ */
 export const waitEnd = (at: Millis, { maxWait, window }: Pick<BatchPolicy, 'maxWait' | 'window'>): Millis =>
   window === null ? at + maxWait : (Math.floor(at / window) + 1) * window;
 
@@ -135,8 +137,8 @@ const bounds = (moments: readonly Millis[]): readonly [least: Millis, most: Mill
   );
 
 /**
- * How many rows the batch gets, and which maximum they reach, if any. A single row above a maximum gets a batch of its
- * own, because no batch could ever take it otherwise.
+ * How many rows the batch gets, and which maximum these rows reach, if they reach one. A single row above a maximum
+ * gets a batch of its own, because otherwise no batch could ever contain it.
  */
 const fill = (
   rows: readonly Waiting[],
@@ -169,8 +171,9 @@ export interface Arrivals {
 
 /**
  * The probability with which the register function counts a Target's waiting rows after new tasks arrived (R4). It
- * gives about eight counts per full batch, whether the batch is full by number, bytes or weight, and however the tasks
- * are spread over invocations. It is 1 for small batches, and for a task that skips the window.
+ * gives about eight counts per full batch, regardless of which maximum fills the batch (number, bytes or weight) and of
+ * how the tasks are spread over invocations. The probability is 1 for small batches, and for a task that skips the
+ * window.
  */
 export const chanceToLook = (arrivals: Arrivals, policy: BatchPolicy): number => {
   const byNumber = 1 - (1 - Math.min(1, 8 / policy.maxSize)) ** arrivals.tasks;

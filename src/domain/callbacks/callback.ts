@@ -11,7 +11,10 @@ import type { Task } from '../tasks/task.ts';
 import { CALLBACK_PATIENCE } from '../timings.ts';
 import { type Ended, eventOf } from './event.ts';
 
-/** The destination of a task's event: the task's own, or that of its operation; undefined if there is none. */
+/**
+ * The destination of a task's event: the task's own destination, otherwise the destination of its operation. Undefined
+ * if neither is set.
+ */
 export const destinationOf = (
   { callbacks }: Pick<Operation, 'callbacks'>,
   callback: string | undefined,
@@ -19,8 +22,8 @@ export const destinationOf = (
 ): string | undefined => callback ?? callbacks[status] ?? undefined;
 
 /**
- * Whether any destination is configured. Without one, neither a callback queue nor its function is deployed: both cost
- * money even if idle.
+ * Whether any destination is configured. Without a destination, neither a callback queue nor its function is deployed:
+ * both cost money even if idle.
  */
 export const hasDestinations = ({ destinations }: Pick<Config, 'destinations'>): boolean =>
   Object.keys(destinations).length > 0;

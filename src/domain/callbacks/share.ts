@@ -115,7 +115,7 @@ export const markedSlow = (share: Share, name: string, now: Millis): Share => {
 
 /** The results of an invocation's calls of one destination. */
 export interface Calls {
-  /** Whether at least one call got an answer, whatever the answer was. */
+  /** Whether at least one call got an answer of any kind. */
   readonly answered: boolean;
   /** How many calls found the destination down. */
   readonly failures: number;

@@ -54,7 +54,7 @@ export interface FanOutPolicy {
   readonly idleSealed: Millis;
   /** How long a complete fan-out is stored. Acks are answered during this time. */
   readonly keep: Millis;
-  /** The destination for events of fan-outs that name none; null for none. */
+  /** The destination for events of fan-outs that name no destination. Null if these events go nowhere. */
   readonly callback: string | null;
 }
 
@@ -62,13 +62,13 @@ export interface FanOutPolicy {
 export interface ListPolicy {
   /** How long a list is stored after its end. */
   readonly keep: Millis;
-  /** The destination for events of lists that name none; null for none. */
+  /** The destination for events of lists that name no destination. Null if these events go nowhere. */
   readonly callback: string | null;
 }
 
 /** Where alarms are sent, and their thresholds. */
 export interface AlarmPolicy {
-  /** The ARN of an SNS topic; null for none. */
+  /** The ARN of an SNS topic for alarms. Null if there is no topic. */
   readonly topic: string | null;
   /** The address of docs/how-to/operate.md. Alarms link to it, followed by an anchor. */
   readonly runbook: string;

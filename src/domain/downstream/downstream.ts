@@ -1,6 +1,6 @@
 /**
- * The batch API as the batch handler uses it, whatever its kind: the form of a call, and the answers that a call can
- * have.
+ * The batch API as the batch handler uses it, for every kind of downstream: the form of a call, and the possible
+ * answers to a call.
  */
 
 import { createHash } from 'node:crypto';
@@ -59,7 +59,7 @@ export type Suspect = 'an-item' | 'its-size' | 'its-answer';
 
 /** How a call ended. Every kind of downstream translates its answers into these. */
 export type Answer =
-  /** The downstream did the work, or some of it. An item that is missing in `items` is retried. */
+  /** The downstream did all of the work, or a part. An item that is missing in `items` is retried. */
   | {
       readonly kind: 'results';
       readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids in the answer that the call did not contain. */;

@@ -24,7 +24,11 @@ export interface UnknownExecution {
 
 const DETAIL_TYPE = 'Step Functions Execution Status Change';
 
-/** Returns undefined unless the body is such an event of an execution that has ended. @param body of a message. */
+/**
+ * Reads the event from a message. Undefined if the body is no event about an execution that has ended.
+ *
+ * @param body of a message.
+ */
 export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExecution | undefined => {
   const event = objectIn(body);
   if (event?.['detail-type'] !== DETAIL_TYPE || event.source !== 'aws.states' || !isObject(event.detail))
@@ -109,7 +113,7 @@ const failedExecution = ({ status, error, cause }: Record<string, unknown>): Ite
   };
 };
 
-/** The same report for each item of the call. */
+/** A list that reports the same result for each item of the call. */
 const forEach = (items: unknown, report: ItemReport): string =>
   JSON.stringify(
     (Array.isArray(items) ? items : []).flatMap((item) =>

@@ -5,7 +5,7 @@ import { readAnswer } from './http-answer.ts';
 
 /**
  * The answer in a function's payload. A function that returns nothing answers `null`. `pending` works in any answer,
- * since a function has no HTTP status.
+ * because a function's answer has no HTTP status.
  */
 export const readPayload = (body: string, { items }: Call): Answer => {
   const json = parseJson(body);

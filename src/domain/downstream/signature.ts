@@ -27,7 +27,7 @@ export interface Signed {
   readonly header: string | null | undefined;
   /** The body as received. Pass the original bytes or text: a body that was parsed and printed again may differ. */
   readonly body: string | Uint8Array;
-  /** The secrets that are accepted. Pass both while one replaces the other. */
+  /** The accepted secrets. While a new secret replaces an old one, pass both. */
   readonly secrets: readonly string[];
   readonly now: Millis;
   /** @default five minutes */

@@ -83,6 +83,6 @@ const sortItems = <Item extends CallItem & Identified>(
 const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
   payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
-/** The same failure for all of the items. */
+/** Fails all items with the same error. */
 export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>
   items.map((item) => resultOf(item, { status: 'failed', error }));

@@ -47,7 +47,7 @@ export type FlowEvent =
     }
   /** A Target got a leader. `takenOver`: the lease of the leader before it had ended. */
   | { readonly event: 'led'; readonly target: Target; readonly fence: number; readonly takenOver: boolean }
-  /** A batch was sealed. `waited` is the time since the registration of its oldest task. */
+  /** A batch was sealed. `waited` is the time since the batch's oldest task was registered. */
   | {
       readonly event: 'sealed';
       readonly batchId: BatchId;
@@ -107,7 +107,7 @@ export type FlowEvent =
   | { readonly event: 'not-delivered'; readonly destination: string; readonly cause: string }
   /**
    * Events for a destination were put off, each with its own delay. `uncalled` of these events were not sent because
-   * the destination is slow or down. `waited` is the age of the oldest one, in milliseconds since the end that the
+   * the destination is slow or down. `waited` is the age of the oldest event, in milliseconds since the end that the
    * event reports.
    */
   | {

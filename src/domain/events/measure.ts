@@ -34,7 +34,7 @@ export const measured = (event: FlowEvent): readonly Measured[] => {
   const together = new Map<string, Measured>();
   for (const [name, value] of Object.entries(effect.adds?.(event) ?? {}) as [MetricName, number][]) {
     const { unit, by } = METRICS[name];
-    // Leave out counts of 0, since each log line costs. A duration or a ratio of 0 is a value.
+    // Leave out counts of 0, because each log line costs money. A duration or a ratio of 0 is a value, so keep it.
     if (value === 0 && unit === 'Count') continue;
     const key = by.join();
     const of = Object.fromEntries(by.map((each) => [each, dimensions[each]]));

@@ -14,7 +14,7 @@ export const STACK_DIMENSION = 'service';
 /** The other dimensions. */
 export type DimensionName = 'operation' | 'reason' | 'queue' | 'destination';
 
-/** As CloudWatch calls them. */
+/** Units, in CloudWatch's own spelling. */
 export type Unit = 'Count' | 'Milliseconds' | 'Percent';
 
 interface Metric {

@@ -24,8 +24,8 @@ import { MINUTE } from '../timings.ts';
 import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
 
 /**
- * A time that is longer than any function runs. When it has passed since the end of a fan-out, no function that read
- * the fan-out before its end can still write.
+ * A time, in ms, that is longer than any function runs. Once this time has passed since a fan-out ended, no function
+ * that read the fan-out before its end can still write.
  */
 export const SETTLED: Millis = 15 * MINUTE;
 
@@ -39,7 +39,7 @@ export type FailFast = { readonly count: number } | { readonly share: number };
 export const TOLERATED_MAX = 100;
 export const USER_KEY_MAX_BYTES = 256;
 
-/** A fan-out as it is opened. */
+/** A fan-out as stored when it is opened. */
 export interface NewFanOut {
   readonly id: FanOutId;
   readonly createdAt: Millis;

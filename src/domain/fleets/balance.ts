@@ -23,7 +23,7 @@ export interface Placed {
   readonly at: NodeKey | undefined;
   /** The node that the partition is pinned to, regardless of loads. */
   readonly pin: NodeKey | undefined;
-  /** Whether the partition may move: no transfer of it is under way. */
+  /** Whether the partition may move. It may not while a transfer is under way. */
   readonly mayMove: boolean;
   /**
    * When the node got the partition. The newest partition moves first, because its node has built up the least state

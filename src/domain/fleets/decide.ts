@@ -103,7 +103,7 @@ const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => 
   return [
     ...dropped,
     ...begun.map((lease): Action => {
-      // The work has not begun, so nothing has to be drained.
+      // The work has not begun, so there is nothing to drain.
       if (givesAllAway) return { do: 'drain', lease, to: undefined };
       return { do: 'begin', lease };
     }),

@@ -20,7 +20,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
   | { readonly event: 'joined' | 'left' }
   /** Another node evicted this node (P9). This node joins again after `away` ms. */
   | { readonly event: 'evicted'; readonly away: Millis }
-  /** This node evicted another one (P3). */
+  /** This node evicted another node (P3). */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }
   | {
       readonly event: 'acquired' | 'asked' | 'declined' | 'draining' | 'finished';

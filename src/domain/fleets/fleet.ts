@@ -18,9 +18,9 @@ import type { NodeKey, PartitionId } from './ids.ts';
 
 export interface Node {
   readonly key: NodeKey;
-  /** Grows with each heartbeat. */
+  /** The number of the last heartbeat. Grows with each heartbeat. */
   readonly beat: number;
-  /** How long its heartbeat may stay unchanged before other nodes evict it. */
+  /** How long, in ms, the heartbeat may stay unchanged before other nodes evict the node. */
   readonly ttl: Millis;
   /** When this life of the node began, by the node's own clock. Only for display. */
   readonly startedAt: Millis;
@@ -66,7 +66,10 @@ export interface Fleet {
   readonly checkpointsApart?: true;
 }
 
-/** A partition, and its weight: how much of a node's time it takes, compared with the other partitions. */
+/**
+ * A partition and its weight. The weight is the share of a node's time that the partition takes, compared with other
+ * partitions.
+ */
 export interface Share {
   readonly partition: PartitionId;
   readonly weight: number;

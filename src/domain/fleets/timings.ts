@@ -13,12 +13,13 @@ export const JITTER = 0.1;
  */
 const RECENT: Millis = 10 * 60_000;
 /**
- * How often a heartbeat must be read unchanged before the node counts as dead, however long ago it was first read (P2).
+ * How many reads must show an unchanged heartbeat before the node counts as dead, even if the first read was long ago
+ * (P2).
  */
 export const READS_MIN = 4;
 /**
- * How often a new node reads the fleet before it asks for partitions, or takes the first free ones (P10). Nodes that
- * start at the same time have joined by then.
+ * How often a new node reads the fleet before it asks for partitions or takes its first free partitions (P10). After
+ * these reads, nodes that start at the same time have joined too.
  */
 export const NEWCOMER_LOOKS = 3;
 /** After this many reads, any node may take a free partition that the node it was dealt to has not taken (P11). */
@@ -31,8 +32,8 @@ export const HURRIED_LOOKS = 30;
 export const FORGET_LOOKS = 120;
 
 /**
- * The worker thread reports four times per second that it is alive. A shorter silence than this means nothing, however
- * short the cycle is.
+ * The worker thread reports four times per second that it is alive. A silence shorter than this means nothing, even if
+ * the cycle is shorter.
  */
 const SILENCE_LEAST: Millis = 1_000;
 

@@ -96,7 +96,7 @@ const partitionView = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): Partiti
   };
 };
 
-/** The node that a user's text names, or why none is found. */
+/** The node that a user's text names, or the reason why no node was found. */
 export type Meant =
   | { readonly kind: 'one'; readonly node: Node }
   /** No node matches. `candidates` are the living nodes. */

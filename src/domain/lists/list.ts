@@ -33,13 +33,13 @@ export interface Lease extends Range {
   readonly until: Millis;
 }
 
-/** A list as it is opened. Its name is stored as `userKey`. */
+/** A list as stored when it is opened. The list's name is stored as `userKey`. */
 export interface NewList extends NewFanOut {
   /** The operation of the tasks into which a trigger turns the list's jobs. */
   readonly operation?: string;
 }
 
-/** A list as it is stored. */
+/** A stored list. */
 export interface List extends FanOut {
   readonly operation?: string;
   /** The first job that was never handed out. */
@@ -50,7 +50,7 @@ export interface List extends FanOut {
   readonly leases: readonly Lease[];
 }
 
-/** A job as it is handed out. */
+/** A job as a claim or trigger receives it. */
 export interface Job {
   readonly token: number;
   /** JSON text, exactly as sent. */

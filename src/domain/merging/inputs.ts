@@ -87,7 +87,7 @@ export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]
   };
 };
 
-/** The value at a path. Inherited names such as `constructor` or `__proto__` do not count. */
+/** The value at a path in a payload. Inherited names such as `constructor` or `__proto__` do not count. */
 const valueAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),

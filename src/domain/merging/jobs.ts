@@ -1,13 +1,14 @@
 /**
- * Splits the requests of a merged batch into jobs. A job has so few inputs that the function has time to store which of
- * them are done.
+ * Splits the requests of a merged batch into jobs. A job has few enough inputs for the function to have time to store
+ * which inputs are done.
  */
 import { parseJson } from '../../util/json-text.ts';
 import { type InputKey, keysIn } from './inputs.ts';
 
 /**
- * Most inputs of a job. Each input that is done is a write in its Target's partition, which accepts 1,000 a second. The
- * function has at least five seconds for all writes after its call, and half of that time is for the results.
+ * Most inputs of a job. For each input that is done, the function writes a row in the Target's partition, which accepts
+ * 1,000 writes per second. The function has at least five seconds for all writes after its call, and half of this time
+ * is for the results.
  */
 export const INPUTS_PER_JOB = 2_500;
 

@@ -1,6 +1,6 @@
 /**
- * Merges many requests into one job: decides which inputs the job has to do, and which inputs each request needs. If
- * two requests have different texts for one key, the job gets the text of the newer request (src/domain/tasks/age.ts),
+ * Merges many requests into one job: decides which inputs the job must do, and which inputs each request needs. If two
+ * requests have different texts for one key, the job gets the text of the newer request (src/domain/tasks/age.ts),
  * because the latest state of an input is wanted. Doing the newer text also answers the older request. Inputs that
  * earlier jobs did are skipped.
  */
@@ -85,8 +85,8 @@ export const doneSomehow = ({ age, brought, known }: MergedInput, batch: BatchId
   remembered(NO_TEXT, age, { brought, known }, batch);
 
 /**
- * The new row of a skipped input. It has marks for the other requests of the batch that are not known to be older than
- * the text that was done. Undefined if the row has these marks already.
+ * The new row of a skipped input. The row has marks for the other requests of the batch that are not known to be older
+ * than the text that was done. Undefined if the row has these marks already.
  */
 export const doneBefore = ({ fingerprint, age, brought, known }: MergedInput, batch: BatchId): Known | undefined => {
   const [done = NO_TEXT, ...within] = known.marks;
@@ -120,7 +120,7 @@ const WITHIN_MAX = 50;
 
 const markWithin = (batch: BatchId, text: string): string => digest(`${batch} ${text}`).slice(0, 22);
 
-/** The inputs that the job has to do, and those that earlier jobs did. */
+/** The inputs that the job must do, and the inputs that earlier jobs did. */
 export interface Plan {
   readonly merged: Merged;
   readonly batch: BatchId;

@@ -106,7 +106,11 @@ export const batchOfSlot = (slot: Slot): BatchId => {
   return batchIdOf(target, fence, round);
 };
 
-/** How many more batches of the operation may begin. @param taken slots taken on all pages */
+/**
+ * How many more batches of the operation may begin.
+ *
+ * @param taken slots taken on all pages
+ */
 export const freeSlotsIn = (
   { paused }: Pick<OperationState, 'paused'>,
   { total }: Concurrency,

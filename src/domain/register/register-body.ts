@@ -1,12 +1,12 @@
-/** The body of a register message as text: its size limit, its kind, and the id that it gets if it has none. */
+/** The body of a register message as text: its size limit, its kind, and the id that a body without one gets. */
 import { isObject, parseJson } from '../../util/json-text.ts';
 import type { Parsed } from '../../util/problems.ts';
 import { PAYLOAD_MAX_BYTES } from '../tasks/task.ts';
 
 /**
- * Most bytes of a body. A payload may have half of that, so a longer body consists mostly of whitespace or repetitions.
- * A body also has to fit into an SQS message of 1 MiB when it is sent again with an id, and with characters escaped for
- * SQS.
+ * Most bytes of a body. A payload may have half as many, so a longer body consists almost only of whitespace or
+ * repetitions. If a message is sent again, its body gets an id and characters that are escaped for SQS, and must still
+ * fit into an SQS message of 1 MiB.
  */
 export const REGISTER_MAX_BYTES = 500_000;
 
@@ -43,9 +43,10 @@ export const kindOf = (json: unknown): 'task' | 'redrive' | 'trigger' => {
  */
 export const withId = (body: string, messageId: string): string => {
   const json = parseJson(body);
-  // Anything but an object stays as it is: the register function refuses it with a reason.
+  // Keep anything but an object unchanged: the register function refuses it with a reason.
   if (!json.ok || !isObject(json.value) || Object.hasOwn(json.value, 'id')) return body;
-  // A redrive without an id stays as it is: with the message's id it would name another task. A trigger names its list.
+  // Keep a redrive without an id unchanged: with the message's id it would name another task. A trigger names its list
+  // instead.
   if (kindOf(json.value) !== 'task') return body;
   const rest = body.slice(body.indexOf('{') + 1);
   return `{"id":${JSON.stringify(messageId)}${Object.keys(json.value).length > 0 ? ',' : ''}${rest}`;

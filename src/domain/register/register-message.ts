@@ -25,7 +25,10 @@ import { parseTrigger, type TriggerMessage } from './trigger-message.ts';
 
 /** One message of the register queue. */
 export interface RegisterMessage {
-  /** SQS's id of the message. It becomes the task's id if the body has none, and is the same at every redelivery. */
+  /**
+   * SQS's id of the message, which is the same at every redelivery. If the body has no id, this id becomes the task's
+   * id.
+   */
   readonly messageId: string;
   readonly body: string;
   /**
@@ -100,7 +103,7 @@ export const parseRegisterBody = (config: Config, message: RegisterMessage): Par
   }
 };
 
-/** Checks a message that has to contain a task. */
+/** Checks a message that must contain a task. */
 export const parseRegisterMessage = (config: Config, message: RegisterMessage): Parsed<SentTask> => {
   const json = jsonIn(message.body);
   return json.ok ? taskIn(config, message, json.value) : json;

@@ -51,7 +51,7 @@ export interface KeptMessage {
   readonly problems: readonly Problem[];
   readonly isCut: boolean;
   readonly sentAt?: Millis;
-  /** Whether it came from the callback queue. */
+  /** Whether the message is an event from the callback queue. */
   readonly isEvent: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Which of two tasks is newer. The newest of several tasks with one `coalesceKey` replaces the other tasks. Of the
- * requests that one job merges, the newest decides the text of an input. The order is that in which the producers sent
- * the tasks. The times of delivery, registration or redrive do not matter: a message that SQS delivers an hour late
- * stays older than one that was sent after it.
+ * requests that one job merges, the newest decides the text of an input. A task is newer if its producer sent it later.
+ * The times of delivery, registration or redrive do not matter: a message that SQS delivers an hour late stays older
+ * than a message that was sent after it.
  */
 import type { Millis, TaskId } from '../ids.ts';
 import type { NewTask } from './task.ts';
@@ -38,9 +38,9 @@ export const isNewer = (a: Age, b: Age): boolean => {
 };
 
 /**
- * Whether one task is known to be older than the other. Of two tasks sent at the same time, neither is older. If only
- * one of them has a version, the order is unknown: the tasks of a producer that stops sending versions would otherwise
- * be ignored for as long as the other task is remembered.
+ * Whether task `a` is known to be older than task `b`. Of two tasks sent at the same time, neither is older. If only
+ * one of the tasks has a version, the order is unknown: the tasks of a producer that stops sending versions would
+ * otherwise be ignored for as long as the other task is stored.
  */
 export const isOlder = (a: SentWhen | undefined, b: SentWhen | undefined): boolean =>
   a !== undefined && b !== undefined && (a.version === undefined) === (b.version === undefined) && orderOf(a, b) < 0;

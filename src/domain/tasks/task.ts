@@ -5,7 +5,7 @@
  *   expired, cancelled or replaced by a newer task (N1).
  * - *batched*: one batch has the task. Only a result of that batch ends it (H4, J1). Views show it as in-progress while
  *   its batch runs.
- * - *succeeded*: the end.
+ * - *succeeded*: nothing changes any more.
  * - *failed*: the end of this run. A redrive that names the run starts the next one as *created* (N4).
  *
  * Invariants: a run gets at most one batch and one result. `run` only grows. The row expires only after the end.
@@ -64,10 +64,11 @@ export interface NewTask extends TaskOptions {
    */
   readonly ahead?: Millis;
   /**
-   * When its first message was sent. Stored only if {@link Age} needs it, since each attribute makes the row larger.
+   * When the task's first message was sent. Stored only if {@link Age} needs it, because each attribute makes the row
+   * larger.
    */
   readonly sentAt?: Millis;
-  /** Where its inputs are (`merge.keys`), as configured when the task was registered. */
+  /** The path to the task's inputs (`merge.keys`), as configured when the task was registered. */
   readonly mergeKeys?: string;
   /** The task fails as expired if no batch has claimed it by this time. */
   readonly startBy?: Millis;
@@ -97,7 +98,7 @@ type FailureCode =
   | 'answer-too-large'
   /** The task's payload row did not exist when its batch was called. */
   | 'payload-lost'
-  /** Its inputs, which `merge` combines with those of other tasks, could not be read. */
+  /** The task's inputs, which `merge` combines with those of other tasks, could not be read. */
   | 'inputs-unreadable'
   /** The downstream failed this item without an error code. */
   | 'failed'
@@ -239,7 +240,7 @@ export const isSameTask = (stored: Identity, sent: Identity): boolean =>
   stored.payloadHash === sent.payloadHash &&
   (sent.fanOutItem === undefined || stored.fanOutItem === sent.fanOutItem);
 
-/** The payload row that a task's result has to name, if the task has one. */
+/** The payload row that a task's result must name, if the task has such a row. */
 export const payloadRowOf = ({ payloadApart, payloadHash, run }: Task): Pick<TaskResult, 'payloadRow'> =>
   payloadApart ? { payloadRow: { payloadHash, run } } : {};
 

@@ -10,7 +10,7 @@ const url = z
   .superRefine((address, context) => {
     const parsed = URL.parse(address);
     if (!parsed || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:'))
-      // The message does not show the value: it may contain a password.
+      // Do not show the value in the message, because it may contain a password.
       context.addIssue('must be an http or https URL such as https://parcels.example/batch');
     // A configuration is committed and logged, so it must not hold a password.
     else if (parsed.username || parsed.password)

@@ -14,7 +14,7 @@ const WHERE = '{"ssm": the name of a parameter} or {"secretsManager": the name o
 
 export const secretSchema = z.union(
   [section({ ssm }), section({ secretsManager })],
-  // The message does not show the value: it may be the secret itself.
+  // Do not show the value in the message, because it may be the secret.
   { error: `must refer to a secret, as one of ${WHERE}` },
 );
 

@@ -11,7 +11,7 @@ const BUS = '[A-Za-z0-9._/-]{1,256}';
 const FUNCTION = '[A-Za-z0-9_-]{1,64}';
 const MACHINE = '[A-Za-z0-9_-]{1,80}';
 const SECRET = '[A-Za-z0-9/_+=.@-]{1,512}';
-/** A version or an alias. */
+/** A function's version or alias. */
 const QUALIFIER = '(?::[A-Za-z0-9_-]{1,128})?';
 
 /**

@@ -41,7 +41,7 @@ const bypassSchema = section(
   'an object such as {"bytes": 100000}, or null for none',
 );
 
-// The message does not show the value: it may be an address with a secret in it.
+// The message does not show the value, because it may be an address that contains a secret.
 const destinationName = formed(
   OPERATION_NAME_PATTERN,
   mustUnseen('the name of one of the "destinations" (not an address), or null for none'),

@@ -8,7 +8,7 @@ import { DURATION_PATTERN, type Duration, parseDuration, printDuration } from '.
 export const HOUR: Millis = 60 * MINUTE;
 export const DAY: Millis = 24 * HOUR;
 
-/** Characters of a text that a message quotes. */
+/** The largest number of characters of a text that a message quotes. */
 const SHOWN = 60;
 
 const kindOf = (value: unknown): string => {
@@ -18,7 +18,7 @@ const kindOf = (value: unknown): string => {
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 };
 
-/** A value as a message shows it. Lists and objects appear by kind only, since they may contain anything. */
+/** A value as a message shows it. Lists and objects appear by kind only, because they may contain anything. */
 const show = (value: unknown): string => {
   if (typeof value === 'string') return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
   if (typeof value === 'bigint') return `${value}n`;
@@ -44,7 +44,7 @@ const numberWithin = (limits: NumberLimits, be: string) =>
 
 /** @param or an alternative value, appended to the message. */
 export const whole = (minimum: number, maximum: number, or = '') =>
-  // A single rule, so that a value gives one message however many limits it breaks.
+  // A single rule for all limits, so that a value gives one message even if it breaks several limits.
   numberWithin({ type: 'integer', minimum, maximum }, `a whole number from ${minimum} to ${maximum}${or}`);
 
 export const number = (minimum: number, maximum: number, or = '') =>
@@ -82,8 +82,8 @@ export const toldOtherwise = () =>
   z.string(mustUnseen('the name of a configured destination, or null for none')).nullable().default(null);
 
 /**
- * Reports an invalid combination at the key that has to change. The message names the other keys and their values, which
- * may be defaults.
+ * Reports an invalid combination at the key that the user must change. The message names the other keys and their
+ * values, which may be defaults.
  */
 export const fault = (context: z.RefinementCtx, path: readonly string[], message: string): void =>
   context.addIssue({ code: 'custom', path: [...path], message });
