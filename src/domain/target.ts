@@ -55,7 +55,7 @@ const groupingValue = (payload: object, key: string): string | Problem => {
     case 'undefined':
       return { path, reason: 'is missing; the operation groups its tasks by it' };
     default:
-      return { path, reason: 'must be a string, a number or a boolean, since tasks are grouped by it' };
+      return { path, reason: 'must be a string, a number or a boolean, because tasks are grouped by it' };
   }
 };
 

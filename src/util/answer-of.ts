@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 /** A thread's answer to a question. Send one question at a time. */
 export const answerOf = <Answer>(worker: Worker, question: unknown): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const onExit = (code: number): void => reject(new Error(`a thread of the simulation ended with code ${code}`));
+    const onExit = (code: number): void => reject(new Error(`a thread of the simulation stopped with code ${code}`));
     worker.once('message', (answer: Answer) => {
       worker.off('error', reject).off('exit', onExit);
       resolve(answer);

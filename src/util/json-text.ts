@@ -22,7 +22,10 @@ export const bytesInString = (text: string): number => Buffer.byteLength(JSON.st
 
 /** Parses a JSON text. The reason of a failure quotes nothing of the text, because reasons are logged. */
 export const parseJson = (text: string): Parsed<unknown> => {
-  if (hasTooManyMarks(text)) return refused(`has more than ${MARKS_MAX} brackets and commas: send less at once`);
+  if (hasTooManyMarks(text))
+    return refused(
+      `has more than ${MARKS_MAX} brackets and commas: split the content into several messages or requests`,
+    );
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (cause) {

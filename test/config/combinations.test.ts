@@ -16,11 +16,11 @@ describe('a combination of values is refused', () => {
     ],
     [
       { batch: { minSize: 5 } },
-      'batch.minSize has an effect only with batch.quietPeriod: set that too, or leave minSize out',
+      'batch.minSize has an effect only with batch.quietPeriod: set quietPeriod too, or leave minSize out',
     ],
     [
       { batch: { minSize: 5, window: '5m' } },
-      'batch.minSize has an effect only with batch.quietPeriod: set that too, or leave minSize out',
+      'batch.minSize has an effect only with batch.quietPeriod: set quietPeriod too, or leave minSize out',
     ],
     [
       { batch: { minSize: 100, quietPeriod: '1ms' } },
@@ -34,7 +34,7 @@ describe('a combination of values is refused', () => {
       { downstream: QUEUE, batch: { maxBytes: 1_000_001 } },
       'batch.maxBytes must not be more than 1000000: a call of kind queue cannot hold more',
     ],
-    [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: a large task can skip nothing else'],
+    [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: a large task skips only the wait for a window'],
     [
       { batch: { window: '5m', maxBytes: 2_000 }, bypass: { bytes: 2_001 } },
       'bypass.bytes must not be more than batch.maxBytes (2000): no task is that large',
@@ -76,12 +76,12 @@ describe('a combination of values is refused', () => {
     [{ retry: { maxDelay: '100ms' } }, 'retry.minDelay is 1s: it must not be longer than retry.maxDelay (100ms)'],
     [
       { downstream: { ...HTTP, timeout: '4m' }, retry: { immediate: 3 } },
-      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
+      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower timeout or retry.immediate',
     ],
     [
       // Four times this, and 10 s, exceed 900 s.
       { downstream: { ...HTTP, timeout: '222501ms' }, retry: { immediate: 3 } },
-      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two',
+      'downstream.timeout is too long for 4 calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower timeout or retry.immediate',
     ],
     [
       { keepTasks: '1h' },

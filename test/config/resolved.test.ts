@@ -125,7 +125,7 @@ describe('a resolved configuration', () => {
   it('throws for an operation that it does not have', () => {
     const parsed = parseConfig({ operations: { ship: { target: [], downstream: HTTP } } });
     expect(() => parsed.ok && operationFor(parsed.value, operationName('gone'))).toThrow(
-      /^operation "gone" is not in the configuration\. If tasks of it are stored, add it again/,
+      /^operation "gone" is not in the configuration\. If it still has stored tasks, add the operation again/,
     );
     expect(() => parsed.ok && operationFor(parsed.value, operationName('constructor'))).toThrow();
   });

@@ -56,7 +56,7 @@ describe('an invalid value of an operation is refused', () => {
     [{ retry: { minDelay: '-1s' } }, `retry.minDelay ${DURATION('0ms', '1d')} "-1s"`],
     [{ retry: { maxDelay: '2d' } }, `retry.maxDelay ${DURATION('0ms', '1d')} "2d"`],
     [{ retry: { bisect: 'yes' } }, 'retry.bisect must be true or false, not "yes"'],
-    [{ rateLimit: 0 }, 'rateLimit must be a number from 0.001 to 1000 (calls a second), or null for no limit, not 0'],
+    [{ rateLimit: 0 }, 'rateLimit must be a number from 0.001 to 1000 (calls per second), or null for no limit, not 0'],
     [{ circuit: false }, 'circuit must be an object, or null for none, not a boolean'],
     [{ circuit: { failures: 0 } }, 'circuit.failures must be a whole number from 1 to 1000, not 0'],
     [{ circuit: { coolDown: '16m' } }, `circuit.coolDown ${DURATION('1s', '15m')} "16m"`],

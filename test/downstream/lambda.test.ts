@@ -121,7 +121,7 @@ describe('a Lambda downstream', () => {
       {
         kind: 'refused',
         suspect: 'its-size',
-        reason: 'the function parcels cannot take it (RequestTooLargeException)',
+        reason: 'the function parcels refuses the call (RequestTooLargeException)',
       },
     ],
     [

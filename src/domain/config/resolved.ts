@@ -105,7 +105,7 @@ export class UnknownOperation extends Error {
   readonly operation: string;
   constructor(operation: string) {
     super(
-      `operation "${operation}" is not in the configuration. If tasks of it are stored, add it again until they have ended, then remove it`,
+      `operation "${operation}" is not in the configuration. If it still has stored tasks, add the operation again, and remove it when these tasks have ended`,
     );
     this.operation = operation;
   }

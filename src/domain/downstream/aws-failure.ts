@@ -49,7 +49,7 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
   const quote = message === '' ? {} : { quote: message.slice(0, 200).toWellFormed() };
   const status = $metadata?.httpStatusCode ?? 0;
   const suspect = SUSPECTS[name];
-  if (suspect) return { kind: 'refused', suspect, reason: `${what} cannot take it (${name})`, ...quote };
+  if (suspect) return { kind: 'refused', suspect, reason: `${what} refuses the call (${name})`, ...quote };
   if (MISCONFIGURED.test(name)) return misconfigured(`${what} could not be called (${name})`, quote);
   const throttles = isThrottled(error);
   const pause = Number(retryAfterSeconds ?? '');

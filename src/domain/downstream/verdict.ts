@@ -58,7 +58,7 @@ const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
     : { code: 'refused', message: inFull(answer), retriable: false };
 
 const UNREAD =
-  'The task may have been done. Make the downstream answer with less, such as the place of the result, then redrive the task';
+  'The task may have been done. Make the downstream send a smaller answer, for example a reference to the result, then redrive the task';
 
 type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
 

@@ -73,8 +73,8 @@ export const METRICS = {
     'Tasks of operations with `merge` that a merged call covered, or whose inputs were already done',
     'operation',
   ),
-  InputsMerged: counts('Different inputs that these tasks needed', 'operation'),
-  InputsSkipped: counts('Inputs among them that an earlier job had already done', 'operation'),
+  InputsMerged: counts('Different inputs that merged tasks needed', 'operation'),
+  InputsSkipped: counts('Inputs of merged tasks that an earlier job had already done', 'operation'),
   JobsStarted: counts('Merged calls that started a job', 'operation'),
 
   DeadLettersRevived: counts('Dead letters, rejected messages and given-up events that were sent again', 'queue'),

@@ -68,7 +68,7 @@ export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey
     : { ok: true, value: found as InputKey[] };
 };
 
-export const KEY_RULE = 'must be a string, or a number up to 2^53, since it identifies the input';
+export const KEY_RULE = 'must be a string, or a number up to 2^53, because it identifies the input';
 
 /** The inputs of a payload's text, or what is wrong with them. */
 export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]> => {

@@ -41,7 +41,7 @@ const checkSize: Check = ({ batch, bypass, downstream }, context) => {
     fault(
       context,
       ['batch', 'minSize'],
-      'has an effect only with batch.quietPeriod: set that too, or leave minSize out',
+      'has an effect only with batch.quietPeriod: set quietPeriod too, or leave minSize out',
     );
   else if (minSize > 1 && minSize === maxSize)
     fault(
@@ -49,7 +49,8 @@ const checkSize: Check = ({ batch, bypass, downstream }, context) => {
       ['batch', 'minSize'],
       `must be less than batch.maxSize (${maxSize}): a full batch is sealed anyway, so batch.quietPeriod would have no effect`,
     );
-  if (bypass && window === null) fault(context, ['bypass'], 'needs batch.window: a large task can skip nothing else');
+  if (bypass && window === null)
+    fault(context, ['bypass'], 'needs batch.window: a large task skips only the wait for a window');
   if (bypass && bypass.bytes > maxBytes)
     fault(context, ['bypass', 'bytes'], `must not be more than batch.maxBytes (${maxBytes}): no task is that large`);
 };
@@ -111,7 +112,7 @@ const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, conte
     fault(
       context,
       ['downstream', 'timeout'],
-      `is too long for ${immediate + 1} calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower one of the two`,
+      `is too long for ${immediate + 1} calls in one invocation: timeout × (retry.immediate + 1) + 10 s must not exceed 15 minutes; lower timeout or retry.immediate`,
     );
   const deadline = downstream.kind === 'queue' ? 0 : downstream.deadline;
   const [longest, of] =

@@ -89,7 +89,7 @@ export const operationShape = section(
     downstream: downstreamSchema,
     retry: retrySchema.prefault({}),
     callbacks: callbacksSchema.prefault({}),
-    rateLimit: number(0.001, 1_000, ' (calls a second), or null for no limit').nullable().default(null),
+    rateLimit: number(0.001, 1_000, ' (calls per second), or null for no limit').nullable().default(null),
     circuit: circuitSchema.nullable().prefault({}),
     shards: whole(1, 1_000).default(1),
     keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
