@@ -1,4 +1,7 @@
-/** Loops around conditional writes: repeat a step until it ends, or until no other function wins the race. */
+/**
+ * Loops for conditional writes. One repeats a step until it reports its end, another repeats a write until it wins the
+ * race.
+ */
 
 import type { FanOutId } from '../domain/fan-out-ids.ts';
 import type { ListId } from '../domain/lists/ids.ts';
@@ -6,7 +9,10 @@ import type { Invocation, Machine } from '../ports/machine.ts';
 
 export type Next = 'again' | 'end';
 
-/** The function's time ran out between two turns of a loop. The message comes back, and the work goes on then. */
+/**
+ * The function's time ran out between two turns of a loop. SQS delivers the message again, and the next invocation
+ * continues the work.
+ */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
@@ -22,8 +28,8 @@ export const untilDone = async (what: string, invocation: Invocation, turn: () =
 };
 
 /**
- * `tries`: how often to try. `pause`: the longest first pause, in milliseconds; it doubles with each of the first five
- * repeats.
+ * `tries`: the largest number of tries. `pause`: the longest pause before the second try, in milliseconds. This limit
+ * doubles with each of the first five repeats.
  */
 export interface Patience {
   readonly tries: number;

@@ -1,6 +1,6 @@
 /**
- * What the steps depend on, one type for each family of steps. A Lambda function gets the tables of its family, and no
- * others.
+ * The ports that the steps need, one type for each group of steps. A Lambda function gets access only to the tables
+ * that its steps need.
  */
 
 import type { Config } from '../domain/config/resolved.ts';
@@ -16,7 +16,7 @@ import type { DeadLetters, Queues } from '../ports/queues.ts';
 import type { Tasks } from '../ports/tasks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 
-/** For finding a leader for a Target and changing an operation's slots. The elect function has nothing else. */
+/** For finding a leader for a Target and changing an operation's slots. The elect function has only these ports. */
 export interface LeadDeps {
   readonly config: Config;
   readonly waiting: WaitingTasks;
@@ -27,7 +27,7 @@ export interface LeadDeps {
   readonly report: Report;
 }
 
-/** For checking batches and giving back their slots. The sweep has no access to tasks. */
+/** For checking batches and freeing their slots. These ports give no access to tasks, which the sweep does not have. */
 export interface BatchDeps extends LeadDeps {
   readonly batches: Batches;
 }
@@ -54,7 +54,9 @@ export type CallDeps = GroupDeps & {
   readonly downstreamOf: (operation: OperationName) => Downstream;
 };
 
-/** For tracking fan-outs. Fan-outs can be used without tasks, so these steps need only the queue of callbacks. */
+/**
+ * For tracking fan-outs. Fan-outs can be used without tasks, so of the queues these steps need only the callback queue.
+ */
 export interface FanOutDeps {
   readonly config: Config;
   readonly fanOuts: FanOuts;
@@ -81,8 +83,8 @@ export interface DeadLetterDeps {
 /** For registering tasks, including tasks made from the jobs of a list. */
 export type RegisterDeps = TaskDeps & ListDeps;
 
-/** For the sweep, which repairs each minute what is stuck. */
+/** For the sweep, which finds and repairs stuck work each minute. */
 export type SweepDeps = BatchDeps & ListDeps & DeadLetterDeps & { readonly patrolMarks: PatrolMarks };
 
-/** Everything. */
+/** The ports of all steps. */
 export type Deps = CallDeps & RegisterDeps & SweepDeps;

@@ -1,7 +1,7 @@
 /**
- * One attempt at a batch (H4). It calls the downstream for the open tasks, in one part or in several, writes the
- * results, and returns what is left. A refused part is halved, and the smaller part goes first, so that a bad task is
- * found with few calls.
+ * One attempt at a batch (H4). It calls the downstream for the open tasks, in one part or several, writes the results,
+ * and returns the tasks that are still open. A refused part is halved, and the smaller part goes first, so that a bad
+ * task is found with few calls.
  */
 
 import {
@@ -27,11 +27,14 @@ import type { CallDeps } from '../deps.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
 
-/** The time that is left for another call. Half of the time that is not for calls is reserved for writing results. */
+/**
+ * The time that an invocation still has for another call, in ms. Half of the function's time beyond its calls is
+ * reserved for writing results.
+ */
 export const spareTime = ({ downstream }: Operation, { timeLeft }: Invocation): Millis =>
   timeLeft() - downstream.timeout - HANDLER_OVERHEAD / 2;
 
-/** The open items that an attempt calls for, and the items whose job may still report. */
+/** The open items that an attempt includes in its calls, and the items whose job may still report. */
 export const openFor = ({ batch, members }: Pick<Attempt, 'batch' | 'members'>, now: Millis) => {
   const waiting = new Set(batch.pending && batch.pending.until >= now ? batch.pending.ids : []);
   const pending = members.open.filter(({ id }) => waiting.has(id)).map(({ id }) => id);
@@ -55,8 +58,8 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
 };
 
 /**
- * The parts of a merging operation are jobs. The inputs that a job does at once are stored as done before the next job
- * begins. A job that reports later stores them with its report.
+ * The parts of a merging operation are jobs. If a job processes its inputs within the call, they are stored as done
+ * before the next job begins. If a job reports later, its inputs are stored as done when the report arrives.
  */
 const firstParts = (
   { batch: { split }, operation: { merge } }: Attempt,
@@ -79,7 +82,8 @@ const after = (parts: Parts<OpenTask>, { is, items, suspect = 'an-item' }: PartE
 };
 
 /**
- * Calls for a part. Calls again at once for the items that are still open, as often as the policy and the time allow.
+ * Calls the downstream for a part, and calls it again at once for the items that are still open, as often as the policy
+ * and the time allow.
  */
 const callForPart = async (
   deps: CallDeps,
@@ -95,8 +99,8 @@ const callForPart = async (
     wasAnswered ||= answer.kind !== 'unavailable' && !isWithoutCall(answer);
     const suspect = answer.kind === 'refused' && retry.bisect ? answer.suspect : undefined;
     const verdict = verdictOf(answer, open);
-    // Some items may have an outcome although the call was refused. If several others are left, it is not clear which
-    // one is at fault.
+    // Some items may have an outcome although the call was refused. If several items are left, it is unclear which of
+    // them is at fault.
     const settled = answer.kind === 'refused' ? answer.settled : undefined;
     const suspects = suspect ? open.filter(({ id }) => !settled?.has(id)) : [];
     if (suspect && suspects.length > 1) {
@@ -113,7 +117,10 @@ const callForPart = async (
   }
 };
 
-/** Whether there is time for another call under the operation's rate. Sleeps until the reserved moment. */
+/**
+ * Whether there is time for another call under the operation's rate. If there is, this function sleeps until the
+ * reserved moment.
+ */
 const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt): Promise<boolean> => {
   const { machine } = deps;
   const spare = spareTime(operation, invocation);
@@ -124,13 +131,16 @@ const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt
   const asked = { operation: batch.operation, rate: operation.rateLimit, keepsLine: true, latest };
   const reserved = await reserveCall(deps, asked, line, invocation);
   if (!reserved) return false;
-  // The reservation may have taken seconds if DynamoDB throttles.
+  // Compute the wait after the reservation, which may have taken seconds if DynamoDB throttled.
   const wait = reserved.at - machine.now();
   if (wait > 0) await machine.sleep(wait);
   return spareTime(operation, invocation) >= 0;
 };
 
-/** No call was made, because nothing was left to do. The answer shows nothing about the downstream. */
+/**
+ * Whether this answer was given without a call, because nothing was left to do. Such an answer shows nothing about the
+ * downstream.
+ */
 const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && answer.withoutCall === true;
 
 const callOnce = async (

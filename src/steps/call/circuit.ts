@@ -1,15 +1,16 @@
 /**
  * The circuit of an operation: while its downstream is down or wrongly configured, batches wait and use up no attempts.
  *
- * - *closed*: the row counts failed attempts in a row. An answered attempt resets the count. After `failures` of them,
- *   or one answer that blames the configuration, the circuit opens (O3).
+ * - *closed*: the row counts failed attempts in a row. An attempt that the downstream answered resets the count. The
+ *   circuit opens after `failures` failed attempts, or after one answer that blames the configuration (O3).
  * - *open*: the operation is paused until `until`. Nothing is sealed, and no attempt starts. A delayed resume message
  *   ends the pause; the sweep sends it again if it was lost.
- * - *half-open*: the pause is over and the count stands. One waiting Target is woken. An answered attempt closes the
- *   circuit and wakes the others; a failed one opens it again (O4).
+ * - *half-open*: the pause is over, but the count is not reset. One waiting Target is woken. If the downstream answers
+ *   its attempt, the circuit closes and the other Targets are woken. If the attempt fails, the circuit opens again
+ *   (O4).
  *
- * An attempt that was only throttled is no failure. If no call has been taken for as long as a pause lasts, the circuit
- * opens (O5).
+ * An attempt that was only throttled does not count as failed. But if the downstream throttles all calls for as long as
+ * a pause lasts, the circuit opens (O5).
  */
 
 import type { CircuitPolicy } from '../../domain/config/policies.ts';
@@ -24,7 +25,7 @@ import type { Failure } from './tally.ts';
  * O3. Counts an attempt whose calls all failed. The circuit opens at once if the configuration is at fault.
  *
  * @param before the operation's row as it was before the attempt.
- * @returns the operation's pause after this. Undefined if it is not paused.
+ * @returns the operation's pause after the attempt was counted. Undefined if the operation is not paused.
  */
 export const countFailure = async (
   deps: BatchDeps,
@@ -39,12 +40,12 @@ export const countFailure = async (
   const now = machine.now();
   const state = await operations.read(operation);
   if (failures < most || pauseNow(state, now)) return pauseNow(state, now);
-  // The pause is over, and its resume message was lost.
+  // A pause that is over but still stored shows that its resume message was lost.
   if (state.paused) await operations.resume(operation, state.paused.id);
   const until = now + coolDown;
   const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
-  // O3. Send the message before the pause is stored. A message without a pause is harmless. A pause without a message
-  // would not end.
+  // O3. Send the resume message before the pause is stored. A resume message without a pause is harmless, but a pause
+  // without a resume message would not end.
   await queues.resume({ kind: 'resume', operation, resume: pause.id }, Math.ceil(coolDown / SECOND));
   if (!(await operations.pause(operation, pause))) return pauseNow(await operations.read(operation), now);
   report({
@@ -59,7 +60,7 @@ export const countFailure = async (
   return pause;
 };
 
-/** O5. Whether all calls have been throttled for `span`. The time of the first one is stored. */
+/** O5. Whether the downstream has throttled all calls for `span`. The time of the first throttled call is stored. */
 const takesNone = async (
   { operations, machine }: BatchDeps,
   operation: OperationName,
@@ -72,8 +73,8 @@ const takesNone = async (
 };
 
 /**
- * O4. Resets the failures after an attempt that the downstream answered. This also closes a circuit that opened, and
- * became half-open, after the attempt began.
+ * O4. Resets the failures after an attempt that the downstream answered. This also closes a circuit that opened and
+ * became half-open after the attempt began.
  *
  * @param before the operation's row as it was before the attempt.
  */
@@ -88,6 +89,6 @@ export const countSuccess = async (
   await deps.operations.resetFailures(operation);
   if (failures < most) return;
   deps.report({ event: 'circuit-closed', operation });
-  // One batch tested the downstream. Now wake the others.
+  // One batch has tested the downstream successfully, so wake the other waiting Targets.
   await wakeForFreeSlot(deps, operation);
 };

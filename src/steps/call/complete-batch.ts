@@ -1,7 +1,8 @@
 /**
- * Completes a batch whose downstream reports later (J1). A message contains the results of its items, all at once or in
- * parts, once or several times. Results are written first and the batch goes on after that, so a repeat only finds what
- * is left. The sender is outside Groupage, so an invalid message goes to the rejected queue.
+ * Completes a batch whose downstream reports later (J1). The downstream sends the results of the batch's items in one
+ * message or in several, and may repeat a message. Results are written before the batch is postponed or finished, so a
+ * repeated message does only what is left. The sender is outside Groupage, so an invalid message goes to the rejected
+ * queue.
  */
 
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
@@ -24,7 +25,7 @@ import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
 /**
- * Seconds. A job may report before its call is answered. The report then comes back after this delay, which doubles
+ * First delay, in seconds, of a report that arrives before the call that started the job is answered. The delay doubles
  * each time.
  */
 const UNTIL_ANSWERED = 5;
@@ -46,7 +47,7 @@ const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: De
       reason: 'names a batch that has not been called yet',
     });
   const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
-  // Which items the job has is only known after its call is answered.
+  // The items of the job are only known after its call is answered.
   if (message.results === null && isRunning) return awaitAttempt(deps, message, batch);
   const answer = answerOf(batch, message);
   if (!('kind' in answer)) return reject(deps, message, delivery, answer);
@@ -54,8 +55,8 @@ const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: De
 };
 
 /**
- * Sends the message again for the time when the attempt has ended. The delays grow, since SQS may deliver each message
- * twice, and each of the two would be sent again.
+ * Sends the message again with a delay, because the attempt under way must end first. The delays grow, because SQS may
+ * deliver a message twice and each delivery would send another message.
  */
 const awaitAttempt = async (
   { queues, machine }: CallDeps,
@@ -88,7 +89,10 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
   return pending ? { kind: 'all-succeeded' } : NOT_PENDING;
 };
 
-/** For example after a job's deadline, when its requests were included in another call. */
+/**
+ * The problem of an item for which no report is expected, for example because the job's deadline passed and another
+ * call included the item.
+ */
 const NOT_PENDING: Problem = {
   path: 'results',
   reason: 'must list a result for each task: no job of this batch is expected to report now',
@@ -98,11 +102,11 @@ type Results = Extract<Answer, { kind: 'results' }>;
 /** A report about single items, about inputs, or about all items of a job. */
 type Said = Results | Extract<Answer, { kind: 'all-succeeded' }>;
 
-/** The result for each item. For a merged job, its downstream computes it. */
+/** The result for each item. For a merged job, the merging downstream computes the results from the inputs. */
 const meaningOf = async ({ downstreamOf }: CallDeps, batch: Batch, { open }: Members, said: Said): Promise<Results> => {
   const { id: batchId, target, operation, pending } = batch;
-  // The batch's other requests may belong to another job, or to none. A report about a whole job covers what was
-  // pending.
+  // The report's requests. The batch's other requests may belong to another job or to none. A report about a whole job
+  // covers all requests that were pending.
   const had = new Set(said.kind === 'results' ? said.items.keys() : pending?.ids);
   const items = open.filter(({ id }) => had.has(id));
   const isHere = new Set(items.map(({ id }) => id));
@@ -129,21 +133,22 @@ const record = async (
   const answer = await meaningOf(deps, batch, members, said);
   if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
   const tally = new Tally(deps, batch, operation, members);
-  // The payload was stored when the call was made, and is not needed now.
+  // A lost payload existed when the call was made, and is not needed for a result.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
   const { results, open: left, ...why } = verdictOf(answer, open);
   await tally.record(results, countedAttempts);
   if (left.length === 0 && !isRunning) return finish(deps, run, tally);
   await tally.notifyEnded();
-  // Another report may have been recorded at the same moment. Each of the two then found the other's items open.
+  // Another report may have been recorded at the same moment. Then each of the two reports found the items of the other
+  // report open.
   if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
   if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
-  // The attempt under way does not have this result, and may be calling. The batch holds its slots until the attempt
-  // has ended.
+  // The attempt under way has not read this result and may be calling the downstream. The batch keeps its slots until
+  // that attempt has ended.
   if (isRunning) return awaitAttempt(deps, message, batch);
   const jobs = new Set(batch.pending?.ids);
   const had = left.filter(({ id }) => jobs.has(id));
-  // The rest of the job's items will still be reported, or will be included in another call anyway.
+  // The job's other items will still be reported, or another call will include them.
   if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
   return tryAgain(deps, run, tally, { ...why, items: left });
 };
@@ -153,7 +158,7 @@ const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promis
   return stored.length === items.length && stored.every(({ state }) => hasEnded(state));
 };
 
-/** All items of a job need another attempt. Postpones the batch, as an attempt does. */
+/** Postpones the batch, as an attempt does, because all items of a job need another attempt. */
 const tryAgain = async (
   deps: CallDeps,
   run: Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>,
@@ -167,7 +172,8 @@ const tryAgain = async (
     return finish(deps, run, tally);
   }
   const delayed = machine.now() + retryDelay(operation.retry, countedAttempts, machine.random());
-  // Other items may have to wait for a pause. So may a later attempt whose results could not be stored.
+  // Do not start before the time that is already set: open items, or an attempt whose results could not be stored, may
+  // have to wait for a pause.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };

@@ -1,6 +1,6 @@
 /**
- * Ends an attempt (H5, H6): postpones the batch with its open tasks, or finishes it. Tasks that ended are notified
- * first. If the function dies in between, the next attempt notifies for them again.
+ * Ends an attempt (H5, H6): postpones the batch with its open tasks, or finishes it. First it notifies for the tasks
+ * that ended. If the function dies before the batch's row is written, the next attempt notifies for those tasks again.
  */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
@@ -37,7 +37,7 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, res
   );
 };
 
-/** Until when jobs may report. The newest job's deadline counts for all. */
+/** The time until which jobs may report. The newest job's deadline applies to all jobs of the batch. */
 const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
   (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
 
@@ -53,10 +53,10 @@ const judgeDownstream = async (
   return undefined;
 };
 
-/** When the next attempt is due, how many attempts count until then, and in which parts it calls. */
+/** When the next attempt is due, how many attempts count so far, and the size of its parts. */
 type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split'>;
 
-/** When the batch is due next. Undefined if no task is open, or no attempt is left. */
+/** When the batch is due next. Undefined if no task is open or no attempt is left. */
 const nextAttempt = (
   { machine }: CallDeps,
   run: Attempt,
@@ -78,11 +78,11 @@ const nextAttempt = (
       countedAttempts: countedAttempts - 1,
       ...inSplits,
     };
-  // A throttled attempt does not count: the tasks are not at fault (O5). The delay grows with each attempt, so that
-  // there are fewer calls.
+  // A throttled attempt does not count, because the tasks are not at fault (O5). The delay grows with each attempt, so
+  // that fewer calls are made.
   if (rest.failure?.is === 'throttled')
     return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...inSplits };
-  // Another batch closed the circuit meanwhile. This attempt came too early, so it does not count.
+  // Another batch has closed the circuit since this attempt began. The attempt called too early, so it does not count.
   if (isProbe(run) && rest.failure)
     return { retryAt: now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
   if (countedAttempts >= operation.retry.maxAttempts) return undefined;
@@ -90,21 +90,21 @@ const nextAttempt = (
 };
 
 /**
- * The parts of the next attempt. Parts never grow again: a call for the whole batch whose answer was too large would
- * have its effects again.
+ * The parts of the next attempt. Parts never grow again: if the answer for the whole batch was too large, another call
+ * for the whole batch would only repeat its effects.
  */
 const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
   const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
   return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
 };
 
-/** Whether the attempt began half-open, to test the downstream (O4). */
+/** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
 const isProbe = ({ operation: { circuit }, state }: Attempt): boolean =>
   circuit !== null && state.failures >= circuit.failures;
 
 /**
- * Whether an attempt that was cut short made progress. Only then does it not count, so that such attempts come to an
- * end.
+ * Whether an attempt that was cut short made progress. An attempt without progress counts, so that a batch cannot be
+ * cut short endlessly.
  */
 const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {
   const before = members.counts.succeeded + members.counts.failed;
@@ -114,7 +114,8 @@ const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { c
 };
 
 /**
- * The pause that the downstream asked for, within a limit: a batch must not outlive the results of its first attempts.
+ * The pause that the downstream asked for, in ms, up to a limit. Without the limit, the results of a batch's first
+ * attempts could be deleted before the batch ends.
  */
 export const pauseAsked = ({
   operation,
@@ -189,7 +190,8 @@ export const finish = async (deps: CallDeps, { batch, attempt, operation }: Endi
   const { counts } = tally;
   const status = finishedStatus(counts);
   const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
-  // The batch may have been given a place in its Target since it was read (K3, count-under-way.ts).
+  // Use the row that this write returns: since the batch was read, it may have got a place in its Target (K3,
+  // count-under-way.ts).
   const finished = await deps.batches.finish(batch.id, attempt, end);
   if (!finished) return 'again';
   deps.report({ event: 'finished', batchId: batch.id, operation: batch.operation, status, counts });

@@ -1,13 +1,14 @@
 /**
  * Handle a batch: call the downstream and write a result for each member (H1 to H7).
  *
- * 1. Check whether an attempt may begin: the batch is sealed and due, nothing pauses it, and it has its slots and a
- *    moment under the rate.
- * 2. Load the open members, then start the attempt. In this order a throttled table uses up no attempt.
+ * 1. Check whether an attempt may begin: the batch is sealed and due, is not paused, holds its slots, and may call now
+ *    under the operation's rate.
+ * 2. Load the open members, then start the attempt. In this order, an attempt does not count if the table throttles the
+ *    reads.
  * 3. Call, write results, then postpone or finish the batch.
  *
- * Attempts are numbered. Only the attempt whose number the batch shows may postpone or finish it. So a handler that was
- * suspended for too long only writes results that are still missing.
+ * Attempts are numbered. An attempt may postpone or finish the batch only while the batch's row has the number of that
+ * attempt. So a handler that was suspended for too long can only write results that are still missing.
  */
 
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
@@ -38,8 +39,8 @@ export const handleBatch = (deps: CallDeps, message: BatchMessage, delivery: Del
     : untilDone(`batch ${message.batchId}`, delivery, () => takeTurn(deps, message, delivery));
 
 /**
- * The batch is still forming, so its members are not fixed. Its message is sent after the seal, and an early one comes
- * back.
+ * The batch is not sealed yet, so its members are not fixed. A message that arrives before the seal fails, so SQS
+ * delivers it again.
  */
 export class NotSealed extends Error {
   override readonly name = 'NotSealed';
@@ -60,7 +61,8 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     return 'end';
   }
   if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
-  // The mark of an earlier attempt has no meaning any more, and must not outlive the mark of this attempt (hold.ts).
+  // Remove an `uncounted` mark of an earlier attempt: it no longer applies, and it must not outlive the mark of this
+  // attempt (hold.ts).
   const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
   const now = machine.now();
   if (batch.status === 'in-progress' && batch.runUntil >= now) {
@@ -80,8 +82,8 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   const slot = await ensureSlot(deps, batch, state);
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
-  // The batch may have had a slot already, on a page that its row does not name. Then the slot of this signal is still
-  // free.
+  // The batch may already have had a slot, on a page that its row does not name. Then the slot for which it was woken
+  // is still free, so wake another Target.
   if (slot === 'taken' && message.woken) await wakeForFreeSlot(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
   const countedAttempts = batch.countedAttempts + (isFree ? 0 : 1);
@@ -96,9 +98,9 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
 const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
 
 /**
- * A freed slot sends the batch a message (`woken`). Since that may be lost, the batch also checks each minute by its
- * own message. Only its own message is sent again: if `woken` messages were sent again too, each one that finds no slot
- * would add a message.
+ * When a slot is freed, the batch gets a `woken` message. Because that message may be lost, the batch's own message
+ * also checks each minute. Only its own message is sent again: if `woken` messages were sent again too, each of them
+ * that finds no slot would add a message.
  */
 const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
@@ -106,18 +108,18 @@ const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Pro
   return 'end';
 };
 
-/** How an attempt counts. */
+/** How an attempt counts towards `retry.maxAttempts`. */
 interface Count {
   /** The counted attempts, including this one. */
   readonly countedAttempts: number;
-  /** Whether this attempt replaces one that does not count. */
+  /** Whether this attempt replaces an earlier attempt that does not count. */
   readonly isFree: boolean;
 }
 
 /**
  * H2, after H3. Each attempt that starts counts, so an attempt whose operation is not configured, or whose tasks cannot
- * be read, does not start. A suspended handler may write results between H3 and H2. Such a task is called once more, as
- * it would be in a later attempt.
+ * be read, does not start. A suspended handler may write results between H3 and H2. Such a task is included in a call
+ * once more, as it would be in a later attempt.
  */
 const start = async (
   deps: CallDeps,
@@ -130,16 +132,16 @@ const start = async (
   const { batches, machine, config, tasks } = deps;
   const members = await loadMembers(deps, batch);
   const [first] = members.open;
-  // Test that results can be stored. The previous attempt may not have stored its results either, if its function died:
-  // `startedBy` shows that.
+  // Before the call, test that results can be stored, because those of the previous attempt may not have been stored.
+  // If `startedBy` is still set, the function of that attempt died.
   if (first && (isFree || batch.uncounted || batch.startedBy)) await tasks.touch(first.id, batch.id);
   if (spareTime(operation, invocation) < 0)
     throw new OutOfTime(`no time left for a call for batch ${batch.id}; its message comes back`);
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
-  // The write may have been refused because of this function's own write: the client repeats a request whose response
-  // was lost.
+  // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
+  // lost.
   const isMine =
     (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil })) ||
     (await batches.get(batch.id))?.startedBy === token;
@@ -162,8 +164,9 @@ const start = async (
 };
 
 /**
- * H3. Before the first attempt no member has ended, and the attempt starts only if it is still the first one then. So a
- * member that an eventually consistent read shows in the batch is open. All others need a strongly consistent read.
+ * H3. Before the first attempt no member has ended, and the start is refused if another attempt has started meanwhile.
+ * So a member that an eventually consistent read shows in the batch is open. All other members need a strongly
+ * consistent read.
  */
 const loadMembers = async ({ tasks }: CallDeps, batch: Batch): Promise<Members> => {
   const ids = unfinishedOf(batch);
@@ -193,7 +196,7 @@ const PAYLOAD_LOST: TaskError = {
   retriable: false,
 };
 
-/** The open tasks of a batch that has had all its attempts. */
+/** The open tasks of a batch that has no attempts left. */
 const notReported = (run: Attempt, now: Millis): Rest => {
   const { items: open, pending } = openFor(run, now);
   const jobs = new Set(run.batch.pending?.ids);

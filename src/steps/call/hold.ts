@@ -1,28 +1,28 @@
 /**
- * Holds a batch while its operation or Target is paused. The batch's message comes back each minute, for months if
- * necessary, and the batch handler checks whether the pause is over. Each check sends the message for the next one. A
- * batch that waits for a slot, or for a moment under its operation's rate, is held likewise. So is a message that comes
- * while an attempt runs or before the next one is due.
+ * Holds a batch while its operation or Target is paused. The batch handler receives the batch's message each minute,
+ * for months if necessary, and checks whether the pause is over. Each check sends the message for the next check. A
+ * batch that waits for a slot, or for a moment under its operation's rate, is held in the same way. The same applies if
+ * a message arrives while an attempt runs or before the next attempt is due.
  *
- * SQS may deliver a message twice, or again because its function died after it had sent the next one. Then both
- * deliveries send a message, and both go on. With one such repetition in a thousand checks, one message becomes 20,000
- * within a week. So in each span of 15 minutes, one check notes its message in the batch's row after it has sent it. A
- * check whose message is not the noted one ends without sending another.
+ * SQS may deliver a message twice, or again because the function died after it had sent the next message. Then both
+ * deliveries send a message, and both chains of messages continue. If this happens once in a thousand checks, one
+ * message becomes 20,000 within a week. So in each span of 15 minutes, one check sends its next message and then notes
+ * that message in the batch's row. A check whose message is not the noted message ends without sending another.
  *
- * A message keeps its name for its span. The message loses the name when it waits for a reserved moment, and the
- * message for the next attempt has none. A message without a name gets one when it is held. The new name replaces the
- * noted one, which may be an earlier name of the same message.
+ * A message keeps its name for its span. The message loses its name when it waits for a reserved moment, and the
+ * message for the next attempt has no name. A message without a name gets one when it is held. The new name replaces
+ * the noted name, which may be an earlier name of the same message.
  *
- * The note comes after the message. If the note came first, its function could die in between. If SQS had delivered
- * that message twice and the other delivery was deleted, the noted message would never come, while the note ends all
- * others (seed 502293268). If two checks both send before one of them notes, the message of the other ends at its next
- * check.
+ * The message is sent before it is noted. If it were noted first, the function could die before it sends the message.
+ * The note would then end all other messages, although the noted message does not exist (seed 502293268). If two checks
+ * send a message before either notes one, the message that is not noted ends at its next check.
  *
  * A function may be suspended between sending message M and noting it, for longer than M's delay. So M carries the name
- * of the message that was noted when M was sent (`after`). That note does not end M, since M may be the only message
- * left (seed 1003080958).
+ * of the message that was noted when M was sent (`after`). A note of that earlier message does not end M, because M may
+ * be the only message left (seed 1003080958).
  *
- * A message that marks an attempt as uncounted ends only for another such message. It replaces any other note.
+ * A message that marks an attempt as uncounted ends only if the noted message has that mark too. Its own note replaces
+ * any other note.
  */
 
 import { type Batch, type Held, isFinished, type Noted } from '../../domain/batches/batch.ts';
@@ -36,14 +36,14 @@ import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendsFrom } from '../slots/batch-slot.ts';
 
-/** A check in each span writes the batch's row. */
+/** Length of a span. In each span, one check writes the batch's row. */
 const SPAN: Millis = 15 * MINUTE;
 
 /**
- * When a batch that is held by a pause checks again: after the pause's end, spread at random so that not all batches
- * come back at once, and at least each minute, since a user may end any pause.
+ * The time of the next check of a batch that is held by a pause: after the end of the pause, at a random moment so that
+ * not all batches call at once. Checks are at most a minute apart, because a user may end any pause early.
  *
- * @param until when the pause ends by itself.
+ * @param until when the pause ends unless a user ends it earlier.
  */
 export const lookAgain = (
   { circuit }: Operation,
@@ -64,7 +64,7 @@ export const hold = async (
   const { machine, report } = deps;
   const now = machine.now();
   const look = lookAgain(operation, until, now, machine.random());
-  // Check again as soon as the batch may lend its slot, since other Targets wait for it (K4).
+  // Check again as soon as the batch may lend its slot, because other Targets may wait for that slot (K4).
   const lends = by === 'person' ? lendsFrom(pause) : now;
   const delay = delayPast(now < lends ? Math.min(look, lends) : look, now);
   if (!(await lookLater(deps, message, batch, delay))) return 'end';
@@ -83,7 +83,7 @@ export const hold = async (
  *
  * @param batch as it was read for this check.
  * @param delay in seconds.
- * @returns whether it was sent.
+ * @returns whether the message was sent.
  */
 export const lookLater = async (
   deps: CallDeps,
@@ -110,10 +110,10 @@ export const lookLater = async (
 };
 
 /**
- * Another message was noted since the batch was read. The message just sent ends because of that note. But the noted
- * message may not exist any more: a suspended function may have noted it late. So this sends one more message and notes
- * it instead. If that is refused too, the message noted then was sent after this check began, so it is another one and
- * goes on. A third message would only be one more.
+ * Handles the case that another message was noted after the batch was read. That note ends the message that was just
+ * sent. But the noted message may no longer exist, because a suspended function may have noted it late. So this
+ * function sends one more message and notes it instead. If this note is refused too, the message noted then was sent
+ * after this check began, so that message exists and continues the checks. No third message is needed.
  */
 const takePlace = async (
   { batches, queues, machine }: CallDeps,
@@ -128,7 +128,10 @@ const takePlace = async (
   await batches.hold(batch.id, { ...next, isUncounted: message.uncounted !== undefined });
 };
 
-/** Whether another message replaces this one: the noted one is neither this one nor the one noted before it. */
+/**
+ * Whether another message replaces this message: the noted message is neither this message nor the one that was noted
+ * when this message was sent.
+ */
 const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span: number): boolean =>
   noted !== undefined &&
   noted.span >= span &&
@@ -137,8 +140,8 @@ const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span:
   (uncounted === undefined || noted.isUncounted);
 
 /**
- * Notes a message. The note only keeps messages few, so a failure is reported and does not fail the check. Otherwise
- * the message would come back and send another one.
+ * Notes a message. The note only limits the number of messages, so a failed note is reported and does not fail the
+ * check. If the check failed, SQS would deliver its message again, and that delivery would send another message.
  */
 const note = async ({ batches, report }: CallDeps, batchId: BatchId, next: NextHeld): Promise<void> => {
   try {
@@ -148,9 +151,12 @@ const note = async ({ batches, report }: CallDeps, batchId: BatchId, next: NextH
   }
 };
 
-/** Whether a message was first sent in this span, or in the next one by a clock that is ahead. */
+/** Whether a message was first sent in the current span, or in the next span by a function whose clock is ahead. */
 const isNow = ({ span }: Held, now: number): boolean => span >= now && span <= now + 1;
 
-/** Whether a message is checked for the first time in its span. Some work is not needed at each check. */
+/**
+ * Whether this is the first check of a message in the current span. Work that is not needed at each check is done only
+ * then.
+ */
 export const isFirstLook = ({ held }: Pick<DueMessage, 'held'>, now: Millis): boolean =>
   held === undefined || !isNow(held, Math.floor(now / SPAN));

@@ -1,11 +1,11 @@
 /**
- * Handles an attempt whose results could not be stored, because a table of Groupage is throttled, or its key or a
- * permission is gone. The tasks are not at fault, so such an attempt does not count towards `maxAttempts`.
+ * Handles an attempt whose results could not be stored, because a table of Groupage is throttled, or its KMS key or a
+ * permission is missing. The tasks are not at fault, so such an attempt does not count towards `maxAttempts`.
  *
- * Results that are not stored are lost when the function ends. So first the write is repeated for as long as the
- * function has time. Then the batch waits, and its next call is made only after a write to one of its tasks has
+ * Results that are not stored are lost when the invocation ends. So the write is repeated for as long as the function
+ * has time. If it still fails, the batch waits, and its next call is made only after a write to one of its tasks has
  * succeeded. So an outage of the tables costs one call, however long it lasts. {@link MOST_UNCOUNTED} limits the calls
- * if outages come and go. An attempt whose function died counts, because a payload may be the cause.
+ * if there are many short outages. An attempt whose function died counts, because a payload may be the cause.
  */
 
 import { type Batch, lastAttempt } from '../../domain/batches/batch.ts';
@@ -18,7 +18,7 @@ import type { CallDeps } from '../deps.ts';
 import { comeBack, pauseAsked } from './end-attempt.ts';
 import type { Attempt } from './tally.ts';
 
-/** The most attempts in a row that do not count. */
+/** The largest number of attempts in a row that do not count. */
 export const MOST_UNCOUNTED = 10;
 
 /**
@@ -26,16 +26,16 @@ export const MOST_UNCOUNTED = 10;
  * that.
  */
 const [RESERVE, LAST_RESERVE]: readonly [Millis, Millis] = [3 * SECOND, 1.5 * SECOND];
-/** The least time for a write. Most take a few milliseconds. */
+/** The shortest time to allow for a write. Most writes take a few milliseconds. */
 const LEAST: Millis = SECOND / 2;
 const [FIRST_PAUSE, LONGEST_PAUSE]: readonly [Millis, Millis] = [50, SECOND];
 
 /**
- * Repeats a write or a send while the function has time left. It abandons a request at the end of that time, so that
- * the reserved time remains. An abandoned write may still happen, which does no harm because each write is conditional.
- * An abandoned send may still deliver a second copy.
+ * Repeats a write or a send while the function has time left. When only the reserved time is left, it abandons the
+ * request. An abandoned write may still happen, which does no harm because each write is conditional. An abandoned send
+ * may still deliver a second copy.
  *
- * @throws the error of the last try, or TimeIsUp.
+ * @throws the error of the last request, or TimeIsUp.
  */
 const patiently = async <T>(
   { machine }: CallDeps,
@@ -54,8 +54,8 @@ const patiently = async <T>(
 };
 
 /**
- * The same ports, but the writes that store what an attempt achieved are repeated. Each of these writes may be made
- * twice.
+ * The same ports, except that the writes that store the results and progress of an attempt are repeated if they fail.
+ * Each of these writes may be made twice.
  */
 export const patient = (deps: CallDeps, invocation: Invocation): CallDeps => {
   const { tasks, batches } = deps;
@@ -71,17 +71,18 @@ export const patient = (deps: CallDeps, invocation: Invocation): CallDeps => {
 };
 
 /**
- * Whether the next attempt replaces one that does not count. In this case not even the batch's row could be written, so
- * the batch still shows the attempt as running, and only the message has the mark.
+ * Whether the next attempt replaces an attempt that does not count. If even the batch's row could not be written, the
+ * batch still shows that attempt as running, and only the message has the mark.
  */
 export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked: number | undefined): boolean =>
   marked === attempt && startedBy !== undefined && uncounted < MOST_UNCOUNTED;
 
 /**
- * H5. Postpones a batch whose attempt could not be stored. The batch otherwise stays as it was before that attempt.
+ * H5. Postpones a batch whose attempt could not be stored. Apart from that, the batch stays as it was before that
+ * attempt.
  *
- * @throws `cause` if the batch no longer shows the attempt, because another one began or the batch is finished. Its
- * message comes back and does what is left.
+ * @throws `cause` if the batch no longer shows this attempt, because another attempt began or the batch is finished.
+ *   SQS then delivers the message again, and the next invocation does what is left.
  */
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
@@ -125,6 +126,8 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
   return 'end';
 };
 
-/** Longest reason, in characters. The batch's row is written with each attempt. */
+/**
+ * The longest reason that is stored, in characters. It is short because the batch's row is written with each attempt.
+ */
 const REASON_MAX = 200;
 const NONE = { succeeded: 0, failed: 0 } as const;

@@ -1,6 +1,6 @@
 /**
- * Reserves the moment of a call under its operation's rate, before each call including repeated ones (O6). If a batch's
- * first call has to wait, the batch's message sleeps in its queue until its moment.
+ * Reserves the moment of a call under its operation's rate, before each call including repeated ones (O6). If the first
+ * call of a batch must wait, the batch's message waits in the queue until the reserved moment.
  */
 
 import type { Batch } from '../../domain/batches/batch.ts';
@@ -15,17 +15,17 @@ import { OutOfTime } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lookLater } from './hold.ts';
 
-/** A call that needs a moment. */
+/** A call for which a moment is to be reserved. */
 export interface CallAsked {
   readonly operation: OperationName;
   /** Calls per second, as configured. */
   readonly rate: number;
   /**
-   * Whether the line keeps its own rate. This is for later calls of an attempt, which may have begun under an older
-   * configuration. Otherwise its calls and those of newer attempts would make each other's lines void.
+   * Whether the line keeps its own rate. Set for later calls of an attempt, because the attempt may have begun under an
+   * older configuration. Otherwise its calls and the calls of newer attempts would invalidate each other's lines.
    */
   readonly keepsLine?: boolean;
-  /** The latest acceptable moment. */
+  /** The latest moment that may be reserved. */
   readonly latest: Millis;
 }
 
@@ -38,9 +38,9 @@ export interface Reserved {
 /**
  * O6. Reserves the next moment by a conditional write.
  *
- * @param seen the line as it was read last.
+ * @param seen the line as it was last read.
  * @returns undefined, and reserves nothing, if the next moment is after `latest`.
- * @throws OutOfTime if other functions were faster until the function's time was over.
+ * @throws OutOfTime if other functions won every race until this function's time was over.
  */
 export const reserveCall = async (
   { operations, machine }: CallDeps,
@@ -51,14 +51,14 @@ export const reserveCall = async (
   for (let line = seen; timeLeft() > 0; { line } = await operations.read(operation)) {
     const reserved = nextMoment(line, machine.now(), keepsLine ? (line?.rate ?? rate) : rate);
     if (reserved.at > latest) {
-      // Replace a line that is over. It would otherwise stay until its end if the gap between calls is longer than any
-      // batch may reserve ahead.
+      // If the old line is void, store the new line although nothing is reserved. Otherwise, if the gap between calls
+      // is longer than a batch may reserve ahead, no try would replace the old line before its end.
       const isOver = line !== undefined && line.since !== reserved.line.since;
       if (isOver) await operations.reserveCall(operation, line, { ...reserved.line, next: reserved.at });
       return undefined;
     }
     const isReserved = await operations.reserveCall(operation, line, reserved.line);
-    // If the write took longer, others have reserved the moments since.
+    // If the write took longer than `VOID_AFTER`, other functions have reserved the moments since then.
     if (isReserved && machine.now() <= reserved.at + VOID_AFTER) return reserved;
     // Other functions reserve at the same moment, so wait for a random time.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
@@ -67,8 +67,9 @@ export const reserveCall = async (
 };
 
 /**
- * O6. Whether the first call may be made now. Otherwise the batch's message comes back at the moment that was reserved
- * for it. If no moment was free within its reach, it comes back to try again.
+ * O6. Whether the first call may be made now. Otherwise the batch's message is delivered again at the moment that was
+ * reserved for the call. If no moment was free within the time that a batch may reserve ahead, the message is delivered
+ * again later to try once more.
  *
  * @param state the operation's row, as it was just read.
  */
@@ -82,7 +83,8 @@ export const isItsMoment = async (
 ): Promise<boolean> => {
   const { operations, queues, machine } = deps;
   if (rate === null) {
-    // Without a rate, remove the line. If a rate is configured again later, no batch has to wait for old reservations.
+    // Without a rate, remove the line, so that no batch must wait for old reservations if a rate is configured again
+    // later.
     if (line) await operations.reserveCall(operation, line, undefined);
     return true;
   }
@@ -91,7 +93,7 @@ export const isItsMoment = async (
   const asked = { operation, rate, latest: now + reachOf(now - (batch.sealedAt ?? batch.oldestAt)) };
   const moment = kept === undefined ? await reserveCall(deps, asked, line, invocation) : { at: kept, line };
   if (!moment) {
-    // A batch far from its moment tries again each minute, for hours. So it is held like a batch under a pause.
+    // A batch that finds no moment tries again each minute, perhaps for hours. So it is held like a paused batch.
     await lookLater(deps, message, batch, Math.floor(sleepSeconds(machine.random())));
     return false;
   }

@@ -1,7 +1,7 @@
 /**
- * The results of an attempt. `Tally` writes members' results, and counts them as the tasks then show them: the first
- * result stands, even if another function wrote it. `Tally` also notifies for them, before the batch goes on.
- * `Collected` collects the tasks that the parts leave open.
+ * The results of an attempt. `Tally` writes the results of members and counts the outcomes that the tasks then have.
+ * The first result of a task stands, even if another function wrote it. `Tally` also notifies for the tasks that ended,
+ * before the batch is postponed or finished. `Collected` collects the tasks that the parts leave open.
  */
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
@@ -37,7 +37,7 @@ export interface Left extends Reason {
 }
 
 /**
- * Why every call of an attempt failed: the downstream failed (`failed`), the configuration has to be fixed first
+ * Why every call of an attempt failed: the downstream failed (`failed`), the configuration must be fixed first
  * (`misconfigured`), or the downstream works but there were too many calls (`throttled`).
  */
 export interface Failure extends Reason {
@@ -51,10 +51,11 @@ export interface Rest {
   readonly pending: readonly TaskId[];
   readonly hasTaken: boolean;
   /**
-   * The attempt ended before all parts were called: the smallest size of the parts left, and whether time was short.
+   * Set if the attempt ended before all parts were called. `split` is the size of the smallest part left, and `isLate`
+   * means that the time was over.
    */
   readonly cut?: { readonly split: number; readonly isLate: boolean };
-  /** A call or its answer was too large. The open items are called in parts of at most this many items. */
+  /** Set if a call or its answer was too large: the largest number of open items in one part of the next attempt. */
   readonly split?: number;
   /** Set if every call failed. */
   readonly failure?: Failure;
@@ -72,7 +73,10 @@ export interface PartEnd extends Left {
   readonly wasAnswered: boolean;
 }
 
-/** Tasks that are read at once to send their callbacks. Each may have a result of 256 KB. */
+/**
+ * Number of tasks that are read at once to send their callbacks. The number is limited because each task may have a
+ * result of 256 KB.
+ */
 const CALLBACKS_AT_ONCE = 100;
 
 export class Tally {
@@ -83,7 +87,7 @@ export class Tally {
   readonly #ended: EndedMember[];
   #counts: Counts;
 
-  /** @param members as loaded: those without a result when the last attempt ended. */
+  /** @param members the members as loaded: those that had no result when the last attempt ended. */
   constructor(deps: CallDeps, batch: Batch, operation: Operation, members: Members) {
     this.#deps = deps;
     this.#batch = batch;
@@ -99,7 +103,7 @@ export class Tally {
 
   /**
    * Writes results.
-   * @param countedAttempts the counted attempts so far.
+   * @param countedAttempts the number of counted attempts so far.
    */
   async record(results: readonly TaskResult[], countedAttempts: number): Promise<void> {
     if (results.length === 0) return;
@@ -120,9 +124,9 @@ export class Tally {
   }
 
   /**
-   * N3. Notifies for every ended member, including those another invocation ended: it may have died before it notified.
-   * Fan-out items are acked first and all at once, from what the members show. Tasks are read only if they have a
-   * callback.
+   * N3. Notifies for every ended member. This includes members that another invocation ended, because that invocation
+   * may have died before it notified. Fan-out items are acked first and all at once, from the outcomes in the members.
+   * Tasks are read only if they have a callback.
    */
   async notifyEnded(): Promise<void> {
     await ackEnded(this.#deps, this.#ended);
@@ -150,7 +154,7 @@ export class Collected {
   readonly #pending: TaskId[];
   readonly #ends: PartEnd[] = [];
   #smallest = Number.POSITIVE_INFINITY;
-  /** Smallest size of the parts that leave open items. */
+  /** The size of the smallest part that left items open. */
   #smallestLeft = Number.POSITIVE_INFINITY;
   #wasTooLarge = false;
 
@@ -165,7 +169,7 @@ export class Collected {
   add(end: PartEnd, size: number): void {
     this.#ends.push(end);
     this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
-    // A refused part is halved, and its halves are parts of their own.
+    // A refused part leaves nothing here: it is halved, and each half is added later as a part.
     if (end.is === 'refused') return;
     if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
     if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);

@@ -1,7 +1,7 @@
 /**
  * Delivers events to one HTTP destination within its share of the callback function (`share.ts`), and computes after
- * which delay an event comes back. A slow destination needs a slot and a failing one is not called for a while, so that
- * neither delays the others.
+ * which delay an event is delivered again. Calls to a slow destination need a slot, and a failing destination is not
+ * called for a while. So neither delays the events for other destinations.
  */
 
 import {
@@ -28,10 +28,13 @@ import type { Sharing } from './sharing.ts';
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly cause: unknown }
-  /** Not called, or the call was aborted. `closed` is how long the circuit stays open, in milliseconds. */
+  /**
+   * The destination was not called, or the call was aborted. `closed` is how long the destination's circuit stays open,
+   * in milliseconds.
+   */
   | { readonly kind: 'put-off'; readonly because: Exclude<Because, 'failed'>; readonly closed: Millis };
 
-/** For delivering events. */
+/** What the steps that deliver events depend on. */
 export interface DeliverDeps extends Pick<DeadLetterDeps, 'config' | 'queues' | 'machine' | 'report'> {
   readonly sharing: Sharing;
   /** The name of this deployment. */
@@ -46,7 +49,10 @@ type Visiting = Pick<DeliverDeps, 'sharing' | 'machine' | 'report'>;
 export interface Addressee<Event> {
   readonly name: string;
   readonly timeout: Millis;
-  /** Whether this is the only destination. It delays no other destination then, and needs no slot. */
+  /**
+   * Whether this is the only configured destination. Such a destination cannot delay another one, so its calls need no
+   * slot.
+   */
   readonly isAlone: boolean;
   readonly deliver: (event: Event, signal: AbortSignal) => Promise<void>;
 }
@@ -110,7 +116,7 @@ class Visit<Event> {
     return this.#note(await Promise.all(events.map((event) => this.#call(event))), began);
   }
 
-  /** Sends one event to test whether the destination works again. The others come back soon after. */
+  /** Sends one event to test whether the destination works again. The other events are delivered again soon after. */
   async probe([first, ...others]: readonly Event[]): Promise<readonly Outcome[]> {
     if (first === undefined) return [];
     const probed = await this.callWithSlot([first]);
@@ -123,7 +129,7 @@ class Visit<Event> {
     return events.map(() => ({ kind: 'put-off', because, closed }));
   }
 
-  /** Never rejects. Does not wait for a call that was aborted. */
+  /** Sends one event. Never rejects, and does not wait for a call that was aborted. */
   #call(event: Event): Promise<Outcome> {
     const { signal } = this.#abort;
     const broken = new Promise<Outcome>((resolve) => {
@@ -147,8 +153,9 @@ class Visit<Event> {
   }
 
   /**
-   * Whether this visit may call. Marks the destination as slow in any case. If the row cannot be read or written, the
-   * visit may call: as many call then as there are invocations, as if there were no shares.
+   * Tries to take a slot for this visit, and marks the destination as slow in any case. Resolves to whether the visit
+   * may call. If the row of shares cannot be read or written, the visit may call. All invocations may then call at
+   * once, as if there were no shares.
    */
   async #takeSlot(): Promise<boolean> {
     const { machine, sharing } = this.#deps;
@@ -172,7 +179,7 @@ class Visit<Event> {
       isProbe: this.#phase === 'probing',
     });
     const noted = (share: Share): Share => afterCalls(share, { name, token: this.#token }, calls, machine.now());
-    // A destination that was and is calm needs no write.
+    // If the destination was calm and is still calm, no write is needed.
     if (!this.#hasSlot && noted(this.#share) === this.#share) return outcomes;
     let change: readonly [Share, Share] | undefined;
     const changed = await sharing.change((share) => {
@@ -193,7 +200,7 @@ class Visit<Event> {
   }
 }
 
-/** A destination that refuses an event, even for its size, has answered. */
+/** Whether the destination answered. It also answered if it refused the event, for example because of its size. */
 const isAnswered = (outcome: Outcome): boolean => {
   if (outcome.kind !== 'failed') return outcome.kind === 'delivered';
   const { cause } = outcome;
@@ -217,10 +224,10 @@ export type Because =
   | 'failed'
   /** The destination is slow, and no slot was free. */
   | 'no-slot'
-  /** The destination is down, and is not called. */
+  /** The destination is down, so it is not called for a while. */
   | 'circuit-open';
 
-/** Delays in seconds. A slot is free soon. The delay after failures doubles each time. */
+/** First delays in seconds. The delay after a failure doubles each time. */
 const FIRST = { failed: 2, 'circuit-open': 30, 'no-slot': 30 } as const;
 const MOST = { failed: MAX_DELAY / SECOND, 'circuit-open': MAX_DELAY / SECOND, 'no-slot': 60 } as const;
 

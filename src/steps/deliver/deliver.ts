@@ -1,7 +1,7 @@
 /**
- * Deliver: sends events to their destinations. Only the callback function does this. An event that fails comes back
- * with its message, with growing delays. So a destination can change no task's result, and delays neither a batch nor
- * an event for another destination.
+ * Deliver: sends events to their destinations. Only the callback function does this. If a delivery fails, SQS delivers
+ * the event's message again after a growing delay. So a destination cannot change the result of a task, and cannot
+ * delay a batch or an event for another destination.
  */
 
 import {
@@ -44,7 +44,7 @@ interface NotDone<M> {
  * Delivers the events of one invocation.
  *
  * @param onFailure is called with each message that failed.
- * @returns the messages that have to come back. SQS was asked for the right delay of each.
+ * @returns the messages that SQS must deliver again. The delay of each of them has been set.
  */
 export const deliverAll = async <M extends Message>(
   deps: DeliverDeps,
@@ -101,7 +101,7 @@ const deliverGroup = async <M extends Message>(
 ): Promise<readonly NotDone<M>[]> => {
   const [{ to, destination }] = group as readonly [Addressed<M>];
   const deliver = (event: Addressed<M>, signal?: AbortSignal): Promise<void> => deliverOne(deps, event, signal);
-  // AWS services respond quickly, so they need no share.
+  // Destinations that are AWS services respond quickly, so they need no share.
   const outcomes =
     destination.kind === 'http'
       ? await deliverTo(deps, { name: to, timeout: destination.timeout, isAlone: isAlone(deps), deliver }, group)
@@ -127,7 +127,7 @@ const outcomeOf = (delivery: Promise<void>): Promise<Outcome> =>
     (cause: unknown) => ({ kind: 'failed', cause }),
   );
 
-/** Reports how long undelivered events have waited. An alarm uses it, even if events are rare. */
+/** Reports how long undelivered events have waited. The alarm on a destination that accepts no events uses this age. */
 const reportWaiting = <M extends Message>(
   { machine, report }: DeliverDeps,
   destination: string,
@@ -168,7 +168,8 @@ const deliverOne = async (
     if (!(cause instanceof TooLarge)) throw cause;
     const small = leaving(event, stack, 0);
     if (small.text === whole.text) throw cause;
-    // Both calls together get the time of one, for which the function and the slot are sized.
+    // Both calls together may take the time limit of one call. The function's timeout and the slot's duration are sized
+    // for one call.
     const left = destination.kind === 'http' ? destination.timeout - (machine.now() - began) : undefined;
     const again = () => way(small, signal);
     await (left === undefined ? again() : machine.within(Math.max(0, left), again));
@@ -176,7 +177,10 @@ const deliverOne = async (
   }
 };
 
-/** Gives up events that are too old, and sets delays for the others. @returns the messages that come back. */
+/**
+ * Gives up events that are too old, and sets delays for the other events. @returns the messages that SQS must deliver
+ * again.
+ */
 const comeBack = async <M extends Message>(
   deps: DeliverDeps,
   notDone: readonly NotDone<M>[],
@@ -187,7 +191,7 @@ const comeBack = async <M extends Message>(
     const left = await deps.returns.putOff(back.map((each) => putOffOf(deps, each)));
     if (left.length > 0) deps.report({ event: 'not-put-off', messages: left.length });
   } catch (cause) {
-    // The messages come back anyway when their visibility timeout ends.
+    // SQS delivers the messages again anyway when their visibility timeout ends.
     deps.report({ event: 'not-put-off', messages: back.length, cause: String(cause) });
   }
   return back.map(({ message }) => message);
@@ -205,7 +209,8 @@ const putOffOf = ({ machine }: DeliverDeps, { message, outcome }: NotDone<Messag
  */
 const giveUp = async <M extends Message>(deps: DeliverDeps, each: NotDone<M>): Promise<readonly NotDone<M>[]> => {
   const { messageId, body, receives } = each.message;
-  // Without a slot the event was not sent. A slow destination has many events that wait for one.
+  // An event that got no slot was not sent, so its age alone does not show that the destination refuses it. A slow
+  // destination has many such events.
   if (receives < CALLBACK_CHANCES || becauseOf(each.outcome) === 'no-slot') return [each];
   try {
     if (!isGivenUp(body, deps.machine.now())) return [each];

@@ -1,5 +1,6 @@
 /**
- * Reads and changes the share of destinations. A failure here costs no event: the destination is then treated as calm.
+ * Reads and changes the share of destinations. If a read or a change fails, no event is lost: the destination is then
+ * treated as calm.
  */
 
 import { NEW_SHARE, type Share } from '../../domain/callbacks/share.ts';
@@ -7,11 +8,11 @@ import type { Millis } from '../../domain/ids.ts';
 import type { Shares } from '../../ports/callbacks.ts';
 import type { Machine, Report } from '../../ports/machine.ts';
 
-/** How long an instance of the function uses a share that it has read. */
+/** How long an execution environment reuses a share that it has read, in ms. */
 const REMEMBERED: Millis = 1_000;
-/** Time limit of a read or a change: much less than the function's time beside its calls. */
+/** Time limit of a read or a change, in ms. It is much shorter than the function's time beyond its calls. */
 const LIMIT: Millis = 3_000;
-/** How often a change is tried if other invocations change the row too. */
+/** The largest number of tries for a change, if other invocations change the row at the same time. */
 const TRIES = 5;
 
 /** The result of a change. `unknown`: the row could not be read or written. */
