@@ -27,7 +27,7 @@ export interface LeadDeps {
   readonly report: Report;
 }
 
-/** For checking batches and freeing their slots. These ports give no access to tasks, which the sweep does not have. */
+/** For checking batches and freeing their slots. They give no access to tasks, because the sweep has none. */
 export interface BatchDeps extends LeadDeps {
   readonly batches: Batches;
 }

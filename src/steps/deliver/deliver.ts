@@ -127,7 +127,10 @@ const outcomeOf = (delivery: Promise<void>): Promise<Outcome> =>
     (cause: unknown) => ({ kind: 'failed', cause }),
   );
 
-/** Reports how long undelivered events have waited. The alarm on a destination that accepts no events uses this age. */
+/**
+ * Reports how long undelivered events have waited. The alarm on undelivered events uses this age, because it is
+ * reported even if events are rare.
+ */
 const reportWaiting = <M extends Message>(
   { machine, report }: DeliverDeps,
   destination: string,

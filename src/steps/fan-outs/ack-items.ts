@@ -1,7 +1,7 @@
 /**
- * Ack (T3): records outcomes of items, in any order, any number of times. The items of a group are written together,
- * then failures are noted, then the group climbs (T4). A repeated ack does all of this again, because the function of
- * the first one may have died in between.
+ * Ack (T3): records outcomes of items, in any order, any number of times. The items of a group are written together.
+ * Then failures are noted, and then the group climbs (T4). A repeated ack does all of this again, because the function
+ * that handled the first ack may have died after any step.
  */
 
 import pLimit from 'p-limit';
@@ -28,19 +28,19 @@ export interface ItemAck {
 
 /** The result of acks. */
 export interface AckAnswer {
-  /** The fan-outs of the acked items, with what acking has shown of their state. */
+  /** The fan-outs of the acked items, and whether each was complete when its items were acked. */
   readonly fanOuts: readonly { readonly id: FanOutId; readonly complete: boolean; readonly userKey?: string }[];
-  /** Items whose fan-out is not, or no longer, known. They were not acked. */
+  /** Items that were not acked, because their fan-out does not exist or was deleted. */
   readonly unknown: readonly ItemId[];
 }
 
-/** Groups that are acked at once. */
+/** Number of groups that are acked at once. */
 const CONCURRENCY = 8;
 
-/** Items of one group by their index, and whether they succeeded. */
+/** For the items of one group, by index: whether the item succeeded. */
 type Results = ReadonlyMap<number, boolean>;
 
-/** Acks items, those of a group together. The first outcome of an item stands. */
+/** Acks items. The items of one group are acked together. The first outcome of an item stands. */
 export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Promise<AckAnswer> => {
   const byGroup = groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
   const parts = [...byGroup.values()].flatMap((same) => partsOf(same, deps.fanOuts.acksAtOnce));
@@ -66,7 +66,7 @@ interface Part {
   readonly results: Results;
 }
 
-/** Splits the items of a group into acks. If an item is named twice, its first outcome counts. */
+/** Splits the items of a group into acks. If an item is listed twice, its first outcome counts. */
 const partsOf = (acks: readonly ItemAck[], size: number): readonly Part[] => {
   const { fanOut: id, group } = (acks[0] as ItemAck).item;
   const results = new Map<number, boolean>();
@@ -100,7 +100,7 @@ const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<
   return completion.isUnknown ? unknownPart : { id, completion, unknown: unknown(beyond) };
 };
 
-/** Notes failures and climbs, as the acked group requires. */
+/** After a group was acked: notes its failures and, if the group is done, climbs. */
 const completionAfter = async (
   deps: FanOutDeps,
   id: FanOutId,
@@ -111,7 +111,7 @@ const completionAfter = async (
   if (failed.length > 0) {
     const names = failed.map((index) => `${group.n}:${index}`);
     const noted = await noteFails(deps, id, names);
-    // If the fan-out is unknown or complete, no climb is needed.
+    // No climb is needed if the fan-out does not exist or is complete.
     if (noted.isUnknown || noted.isComplete) return noted;
   }
   const slots = isNumbered(id) ? node.slots : undefined;
@@ -119,17 +119,20 @@ const completionAfter = async (
 };
 
 interface Written {
-  /** The group after the write. Undefined if there is no such row. */
+  /** The group after the write. Undefined if the group has no row. */
   readonly node?: NodeCounts & Partial<Pick<Node, 'slots'>>;
-  /** The items were acked before, by this or another function. */
+  /** Whether all items were acked before, by this or another function. */
   readonly isRepeat: boolean;
-  /** The items that have failed, whichever ack said so first. */
+  /** The items that are stored as failed by this ack or an earlier one. */
   readonly failed: readonly number[];
   /** Indexes that the group does not have. */
   readonly beyond: readonly number[];
 }
 
-/** T3. Writes the items that are not acked yet. Each refused write leaves fewer of them. */
+/**
+ * T3. Writes the items that are not acked yet. A refused write shows that another ack was faster, so after each refusal
+ * fewer items are left to write.
+ */
 const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
   const { fanOuts, machine } = deps;
   const failedBefore: number[] = [];
@@ -159,9 +162,10 @@ const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Wr
 };
 
 /**
- * T9. Puts a numbered group with its first ack, like a parent node, with a slot for each possible item.
+ * T9. Puts the row of a numbered group together with its first ack, as for a parent node. The row has a place for each
+ * possible item.
  *
- * @returns `none` if there are no such items, `there` if another function has put the group meanwhile.
+ * @returns `none` if the list has no such items, `there` if another function has put the row meanwhile.
  */
 const putLeaf = async (
   { fanOuts, machine }: FanOutDeps,

@@ -1,6 +1,6 @@
 /**
- * Add (T2): adds items to a fan-out in groups of their own, once for each token even if the request is repeated. One
- * transaction reserves the groups and stores the token, and only then are the groups' rows put. So a repeat after a
+ * Add (T2): adds items to a fan-out in new groups. A repeated request with the same token adds nothing more. One
+ * transaction reserves the groups and stores the token. After that, the rows of the groups are put. So a repeat after a
  * crash puts the same rows.
  */
 
@@ -26,7 +26,7 @@ export type Added =
   /** The token was used for another number of items. Nothing was added. */
   | { readonly kind: 'other-count'; readonly count: number };
 
-/** How often a race for the next group may be lost before the request fails. */
+/** How often a request may lose the race for the next group before it fails. */
 const PATIENCE: Patience = { tries: 20, pause: 20 };
 
 /** @throws FanOutBusy */
@@ -41,8 +41,8 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
       if (!fanOut) return { kind: 'unknown' };
       if (isOf(fanOut, known)) return putGroups(deps, fanOut, known, count);
       if (fanOut.status !== 'open') {
-        // Read the token again. An earlier try of this request may have been stored, and the fan-out closed, between
-        // the two reads.
+        // Read the token again: between the two reads, an earlier try of this request may have been stored and the
+        // fan-out may have been closed.
         const taken = await fanOuts.reservation(id, token);
         return isOf(fanOut, taken) ? putGroups(deps, fanOut, taken, count) : { kind: 'closed', status: fanOut.status };
       }
@@ -56,12 +56,13 @@ export const addItems = async (deps: FanOutDeps, id: FanOutId, count: number, to
   );
 };
 
-/** Whether a token's reservation is of this fan-out, not of an earlier one with the same id. */
+/** Whether a token's reservation belongs to this fan-out, not to an earlier fan-out with the same id. */
 const isOf = ({ createdAt }: FanOut, taken: Reservation | undefined): taken is Reservation =>
   taken?.openedAt === createdAt;
 
 /**
- * Puts the rows of reserved groups. A repeat is harmless and necessary: the function that reserved them may have died.
+ * Puts the rows of reserved groups. A repeat is harmless, and necessary because the function that reserved the groups
+ * may have died.
  */
 const putGroups = async (
   { fanOuts, machine }: FanOutDeps,
@@ -72,10 +73,10 @@ const putGroups = async (
   if (fanOut.status === 'expired') return { kind: 'closed', status: fanOut.status };
   if (taken !== count) return { kind: 'other-count', count: taken };
   const groups = groupSizes(count, fanOuts.width).map((size, index): Group => ({ n: first + index, size }));
-  // The rows of a fan-out that completed long ago are being deleted, or are gone.
+  // Put no rows for a fan-out that completed long ago: its rows are being deleted or have been deleted.
   if (fanOut.ended && !fanOut.event && (fanOut.checkAt ?? 0) <= machine.now()) return { kind: 'added', groups };
   await fanOuts.putGroups(fanOut.id, groups, machine.now());
-  // The fan-out may have ended meanwhile, and the clearing may have passed these rows already.
+  // If the fan-out has ended meanwhile, its rows may have been deleted before this function put these rows.
   const after = await fanOuts.read(fanOut.id);
   if (after && after.status !== 'expired') return { kind: 'added', groups };
   await fanOuts.removeNodes(

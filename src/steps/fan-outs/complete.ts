@@ -1,9 +1,9 @@
 /**
  * Completes fan-outs.
  *
- * - Climb (T4): a node that is done acks its slot in its parent, which is a node of the same shape, and so on to the
- *   top.
- * - Seal (T5): no item can be added any more. Then look at the nodes, since all of them may be done already.
+ * - Climb (T4): a node that is done acks its place in its parent node. If the parent is then done too, it acks its own
+ *   place in the next node, and so on to the top.
+ * - Seal (T5): no item can be added any more. Then check the nodes, because all of them may be done already.
  * - Fail fast (T7): if more items failed than tolerated, the fan-out completes before all items are done.
  */
 
@@ -25,10 +25,11 @@ import type { FanOutDeps } from '../deps.ts';
 import { completeAll, failFast } from './end.ts';
 
 /**
- * T4. Climbs from a node while nodes are done. The header is read *after* each node was written. A seal writes the
- * header and then reads the nodes, so one of the two sees the other.
+ * T4. Climbs from a node while nodes are done. The header is read *after* each node was written, and a seal writes the
+ * header before it reads the nodes. So at least one of the two functions sees the other's write.
  *
- * @param isRepeat whether the node was written earlier. Its parents are mostly written too, so they are read first.
+ * @param isRepeat whether the node was written earlier. Then its parents were probably written too, so they are read
+ *   before they are written.
  */
 export const climb = async (
   deps: FanOutDeps,
@@ -45,8 +46,8 @@ export const climb = async (
       case 'over':
         return completionOf(fanOut);
       case 'wait':
-        // A child is done. If items in it failed, the sum over the nodes has changed. The sum reads a row for each 450
-        // groups, which is too much if nothing has changed.
+        // If a child is done and items in it failed, the number of failed items over all nodes has changed. Computing
+        // that number costs a read for each 450 groups, so it is only computed after a change.
         return fanOut && position.level > 0 && node.failed > 0 && sumsFailures(fanOut)
           ? failFastIfDue(deps, fanOut)
           : completionOf(fanOut);
@@ -61,7 +62,7 @@ export const climb = async (
   }
 };
 
-/** Acks a child's slot once, even if repeated. @returns the parent after that. */
+/** Acks a child's place in its parent. A repeated ack changes nothing. @returns the parent afterwards. */
 const ackSlot = async (
   { fanOuts, machine }: FanOutDeps,
   id: FanOutId,
@@ -75,7 +76,8 @@ const ackSlot = async (
   for (;;) {
     const acked = await fanOuts.ack(id, parent, slots);
     if (acked.isWritten || acked.node) return acked.node as NodeCounts;
-    // T1. The first finished child puts the parent. Any other one acks it.
+    // T1. The function that acks the first finished child puts the parent's row. For every other child, the row exists
+    // and the child's place in it is acked.
     if (await fanOuts.putNode(id, parent, slots)) return { left: fanOuts.width - 1, failed, seenAt: slots.at };
   }
 };
@@ -86,7 +88,7 @@ export type Sealed =
   | { readonly kind: 'unknown' };
 
 /**
- * T5. Seals a fan-out. A repeat is harmless: it looks again, and returns the same, or that the fan-out is complete by
+ * T5. Seals a fan-out. A repeat is harmless: it checks the nodes again, and may return that the fan-out is complete
  * now.
  */
 export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
@@ -98,9 +100,9 @@ export const seal = async (deps: FanOutDeps, id: FanOutId): Promise<Sealed> => {
 };
 
 /**
- * T5. Completes a sealed fan-out if all its items are done. On each level only the last node may be done without having
- * climbed, because all others are full when they are done.
- * @returns the fan-out after that.
+ * T5. Completes a sealed fan-out if all its items are done. On each level, only the last node may be done without
+ * having climbed, because every other node is full when it is done.
+ * @returns the fan-out afterwards.
  */
 export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> => {
   const { fanOuts } = deps;
@@ -128,8 +130,8 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
 };
 
 /**
- * T7. Completes a fan-out if too many items failed. Up to {@link TOLERATED_MAX}, failed items are noted one by one.
- * Larger limits use the sum over the groups that are done.
+ * T7. Completes a fan-out if too many items failed. If at most {@link TOLERATED_MAX} failures are tolerated, failed
+ * items are noted one by one. For a larger limit, the failures of the finished groups are added up.
  */
 const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
   if (fanOut.ended) return completionOf(fanOut);

@@ -1,6 +1,7 @@
 /**
- * Ends a fan-out (T6, T7, T8): one conditional write, which one caller wins, stores the end and its event. Then the
- * event is sent, and removed from the row. So there is one end, and its event is sent at least once.
+ * Ends a fan-out (T6, T7, T8). One conditional write, which only one function can win, stores the end and its event.
+ * Then the event is sent, and then it is removed from the row. So a fan-out ends once, and its event is sent at least
+ * once.
  */
 
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
@@ -11,10 +12,10 @@ import type { Millis } from '../../domain/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
 import type { FanOutDeps } from '../deps.ts';
 
-/** After this time the patrol sends an event that is still stored. */
+/** If an event is still stored this long after the end, the patrol sends it. */
 const EVENT_OVERDUE: Millis = MINUTE;
 
-/** The cause of an end: the new status, the statuses it may follow, and why. */
+/** The cause of an end: the new status, the statuses from which a fan-out may enter it, and the reason. */
 interface Cause {
   readonly status: 'complete' | 'expired' | 'cancelled';
   readonly from: readonly FanOut['status'][];
@@ -34,13 +35,17 @@ export const failFast = async (deps: FanOutDeps, fanOut: FanOut, failed: number)
     const { version } = seen;
     const cause = { status: 'complete', because: 'too-many-failed', failed, version } as const;
     const stored = await end(deps, seen, { ...cause, from: ['open', 'sealed'] });
-    // A function added items, or sealed the fan-out, meanwhile. The event would count fewer items than there are.
+    // If the version has changed, another function added items or sealed the fan-out. The event would then count too
+    // few items, so try again.
     if (!stored || stored.ended || stored.version === version) return stored;
     seen = stored;
   }
 };
 
-/** T8. Nothing has happened for too long. An `add` or a `seal` since the read prevents this. */
+/**
+ * T8. Expires a fan-out that was idle for too long. The write is refused if items were added or the fan-out was sealed
+ * since it was read.
+ */
 export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
@@ -54,7 +59,7 @@ export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promis
 export const cancelRest = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
   end(deps, fanOut, { status: 'cancelled', from: ['open', 'sealed'], because: 'cancelled', failed: 0 });
 
-/** A user deletes the fan-out. Refused while its event is not sent. */
+/** A user deletes the fan-out. Refused until its event is sent. */
 export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
@@ -63,7 +68,7 @@ export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | unde
     failed: fanOut.ended?.failed ?? fanOut.fails.length,
   });
 
-/** @returns the fan-out after that, whichever function ended it. */
+/** @returns the ended fan-out, even if another function ended it. */
 const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanOut | undefined> => {
   const { config, fanOuts, machine, report } = deps;
   const { id } = fanOut;
@@ -74,23 +79,27 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
   const stored = await fanOuts.read(id);
-  // The function that ended the fan-out sends its event. If its response was lost, it recognises its own write by the
-  // time. If it dies here, the patrol sends the event.
+  // The function that ended the fan-out sends its event. If the response to the write was lost, the function recognises
+  // its own write by the time of the end. If the function dies here, the patrol sends the event.
   if (stored?.event && (isMine || stored.ended?.at === at)) await sendEvent(deps, stored);
   return stored;
 };
 
-/** When the rows of an ended fan-out may be deleted. Acks of a complete fan-out are answered for a while. */
+/**
+ * The time at which the rows of an ended fan-out may be deleted. The rows of a complete fan-out are kept for a while,
+ * so that late acks still get an answer.
+ */
 const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['status'], at: Millis): Millis =>
   status === 'expired' ? at : at + keepOf(config, id);
 
-/** How long an ended fan-out or list stays known. */
+/** How long an ended fan-out or list can still be read, in ms. */
 const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
   (isNumbered(id) ? lists : fanOuts).keep;
 
 /**
- * How long the id of an ended fan-out is taken. A list's tasks are named after it, and may be kept for longer. The
- * tasks of another list with this id would be taken for them, and counted as done or refused without a call.
+ * How long no other fan-out may have the id of an ended one, in ms. The ids of a list's tasks contain the list's id,
+ * and the tasks may be kept longer than the list. A new list with the same id would get tasks with the same ids. These
+ * would be refused or counted as done without a call.
  */
 export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
   Math.max(
@@ -98,13 +107,13 @@ export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
     ...(isNumbered(id) ? Object.values(config.operations).map(({ keepTasks }) => keepTasks) : []),
   );
 
-/** Sends the event of an ended fan-out. Repeats do no harm, since the event has one id. */
+/** Sends the event of an ended fan-out. Repeats do no harm, because the event keeps its id. */
 export const sendEvent = async (
   { config, fanOuts, queues, report }: FanOutDeps,
   { id, status, event, ended }: FanOut,
 ): Promise<void> => {
   if (!event || !ended) return;
-  // Without destinations, no function takes messages from the callback queue.
+  // If the configuration has no destination, no function reads the callback queue.
   if (hasDestinations(config)) await queues.callbacks([event]);
   else report({ event: 'fan-out-untold', fanOut: id, destination: event.to });
   await fanOuts.forgetEvent(id, cleanedAt(config, id, status, ended.at));

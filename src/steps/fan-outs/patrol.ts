@@ -1,9 +1,9 @@
 /**
- * The patrol of fan-outs (T8), each minute with the sweep. The patrol does what functions that died left undone,
- * expires fan-outs that were idle for too long, and deletes the rows of those that have ended.
+ * The patrol of fan-outs (T8), each minute with the sweep. The patrol finishes the work of functions that died, expires
+ * fan-outs that were idle for too long, and deletes the rows of ended fan-outs.
  *
- * The patrol finds due fan-outs by a sparse index, each time after twice the age. So a fan-out that lives for seconds
- * is never visited.
+ * The patrol finds due fan-outs by a sparse index. A fan-out is due again when its age has doubled. So a fan-out that
+ * ends within seconds is never visited while it runs.
  */
 import pLimit from 'p-limit';
 import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';
@@ -28,18 +28,18 @@ import { lookDown } from './progress.ts';
 
 /** The shortest and the longest time until the patrol visits a fan-out. */
 const [FIRST_LOOK, LONGEST_PAUSE]: readonly [Millis, Millis] = [2 * MINUTE, 60 * MINUTE];
-/** Fan-outs read from the index at once, and visited at once. */
+/** Number of fan-outs that are read from the index at once, and that are visited at once. */
 const [PAGE, VISITS] = [100, 8];
-/** Rows that are deleted at once. */
+/** Number of rows that are deleted at once. */
 const ROWS = 250;
 /**
- * The position after the last node. From there a list's results are cleared: `END - n` means "go on with group n".
- * Version 0.2.0 writes `END` alone, and begins again at any position beyond the nodes, so both versions can read these
- * positions.
+ * A position that is higher than that of any node. When all nodes of a list are deleted, its results are deleted, and
+ * the stored position is then `END - n`, where `n` is the next group. Version 0.2.0 stores only `END`, and starts again
+ * from any position beyond the nodes. So each version can read the positions that the other version stores.
  */
 const END = Number.MAX_SAFE_INTEGER;
 
-/** When the patrol visits a fan-out of this age next. */
+/** The time of the patrol's next visit to a fan-out that was created at `createdAt`. */
 export const nextLook = (createdAt: Millis, now: Millis): Millis =>
   now + Math.min(Math.max(now - createdAt, FIRST_LOOK), LONGEST_PAUSE);
 
@@ -48,7 +48,7 @@ export const patrolFanOuts = async (deps: ListDeps, mayGoOn: () => boolean): Pro
   const visited = new Set<FanOutId>();
   const failures: unknown[] = [];
   for (;;) {
-    // The index is eventually consistent, so it may show visited fan-outs once more.
+    // The index is eventually consistent, so it may still return fan-outs that were just visited.
     const due = await deps.fanOuts.due(deps.machine.now(), PAGE + visited.size);
     const next = due.filter((id) => !visited.has(id));
     if (next.length === 0) break;
@@ -90,26 +90,27 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
     return;
   }
   const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
-  // A function that sealed the fan-out may have died before it looked. The walk above finds neither a top node that has
-  // climbed before nor an empty fan-out, since neither has an empty slot.
+  // A function that sealed the fan-out may have died before it checked the nodes. The walk above overlooks a top node
+  // that climbed before the seal, and a fan-out without items, because neither has an empty place.
   const after = fanOut.status === 'sealed' ? await finishSealed(deps, fanOut) : fanOut;
   if (after?.status === 'complete') report({ event: 'fan-out-repaired', fanOut: id });
   else if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
   else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, failed);
-  // Refused if the fan-out has ended meanwhile. It is due at another time then.
+  // This write is refused if the fan-out has ended meanwhile, because the end sets another due time.
   await fanOuts.checkAgain(id, due, { checkAt: nextLook(fanOut.createdAt, now) });
 };
 
 /**
- * Deletes the rows of an ended fan-out, a part at a time if they are many. Its header expires by itself later. A
- * function that read the fan-out before its end may still put a row of a group or parent. So rows that were deleted
- * before such a function must have ended are deleted once more, from the beginning.
+ * Deletes the rows of an ended fan-out. If there are many rows, each visit deletes a part of them. The header row
+ * expires later through its time to live. A function that read the fan-out before its end may still put a row of a
+ * group or parent node. All such functions have ended at `settledAt`. So if rows are deleted before `settledAt`, a
+ * later visit deletes all rows once more, from the beginning.
  */
 const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine } = deps;
   const { id, groups, ended, checkAt, walk } = fanOut;
   const settledAt = (ended?.at ?? 0) + SETTLED;
-  // As at the beginning, since clearing takes time.
+  // Read the clock before the rows are deleted, because the deletion may take long and end after `settledAt`.
   const isSettled = machine.now() >= settledAt;
   const rest = await clearFrom(deps, fanOut, isSettled ? (walk?.next ?? 0) : 0, { mayGoOn, isSettled });
   const now = machine.now();
@@ -119,7 +120,7 @@ const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Pr
     await fanOuts.checkAgain(id, checkAt ?? now, { checkAt: now, walk: { next: rest, groups, failed: 0, seenAt: 0 } });
 };
 
-/** @returns the position to go on from (`positionAt`). Undefined if all rows are deleted. */
+/** @returns the position (`positionAt`) from which to continue. Undefined if all rows are deleted. */
 const clearFrom = async (
   { fanOuts, lists }: ListDeps,
   { id, groups }: FanOut,

@@ -1,6 +1,6 @@
 /**
- * Counts the progress of a fan-out. Only nodes that are not done are read, from each node down to the children whose
- * slots are empty (T8).
+ * Counts the progress of a fan-out. In each node, only the children whose places are empty are read, because the other
+ * children are done (T8).
  */
 
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
@@ -10,23 +10,24 @@ import { childrenOf, type Position, positionAt } from '../../domain/fan-outs/tre
 import type { Millis } from '../../domain/ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
-/** Counts from `from` on. */
+/** The counts of the nodes from the position `from` to the last one that was read. */
 export interface Sight {
-  /** Items that failed. */
+  /** Number of items that failed. */
   readonly failed: number;
-  /** Items that are not done. A group without a row counts as full. */
+  /** Number of items that are not done. If a group has no row, all its items count as not done. */
   readonly left: number;
-  /** When an item was acked last. */
+  /** Time of the last ack. */
   readonly seenAt: Millis;
-  /** The position to go on from (`positionAt`), if not all was read. */
+  /** The position (`positionAt`) from which to continue. Undefined if all nodes were read. */
   readonly next?: number;
 }
 
 /**
- * @param from a position (`positionAt`). At `groups` is the first node that has children.
+ * @param from the position (`positionAt`) of the first node to read. The first node that has children is at position
+ *   `groups`.
  * @param mayGoOn is called before each node with the number of nodes read so far.
- * @param onChild is called for each child whose slot is empty, with its counts. It resolves to whether there is time
- * for more.
+ * @param onChild is called with the counts of each child that has a row and whose place is empty. It resolves to
+ *   whether there is time to continue.
  */
 export const lookDown = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
@@ -46,7 +47,7 @@ export const lookDown = async (
     const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
     const counts = await fanOuts.counts(id, empty);
     read += 1 + empty.length;
-    // Nodes above the groups' parents repeat what was counted already.
+    // Count failures only in groups and their parents. Higher nodes contain the same failures again.
     const isOfGroups = position.level === 1;
     if (isOfGroups) failed += node?.failed ?? 0;
     seenAt = Math.max(seenAt, node?.seenAt ?? 0);
@@ -54,13 +55,14 @@ export const lookDown = async (
       if (isOfGroups) failed += child?.failed ?? 0;
       if (isOfGroups) left += leftIn(fanOut, empty[index] as Position, child, fanOuts.width);
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
-      // Read the same node again next time: it then shows what was done for its children.
+      // If the time is over, begin with the same node next time, because it then shows which of its children have been
+      // handled.
       if (child && !(await onChild(empty[index] as Position, child))) return before;
     }
   }
 };
 
-/** In a numbered group, slots without items do not count as open. */
+/** The number of items of a group that are not done. In a numbered group, places without items do not count. */
 const leftIn = (fanOut: FanOut, position: Position, group: NodeCounts | undefined, width: number): number => {
   const size = sizeOf(fanOut, position, width);
   if (!group) return size ?? width;
@@ -72,18 +74,21 @@ export interface Progress {
   readonly failed: number;
   readonly pending?: number;
   /**
-   * The fan-out is too large to be counted while it runs. `succeeded` and `pending` are absent, and more items may have
-   * failed.
+   * Set if the fan-out is too large to be counted while it runs. Then `succeeded` and `pending` are absent, and more
+   * items may have failed.
    */
   readonly isAtLeast?: true;
 }
 
-/** The most nodes read for one response, a read unit each. A million items have about 2,200. */
+/**
+ * The largest number of nodes that are read for one response. Each costs a read unit. A fan-out of a million items has
+ * about 2,200 nodes.
+ */
 const NODES_READ = 5_000;
 
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
   const { total, ended } = fanOut;
-  // Jobs that were handed out before a list was cancelled go on.
+  // The counts of a cancelled list may still change, because workers complete the jobs that they claimed before.
   if (ended && ended.because !== 'cancelled')
     return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
   const { failed, left, next } = await lookDown(fanOuts, fanOut, fanOut.groups, (read) => read < NODES_READ);
@@ -92,12 +97,12 @@ export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Prog
   return { succeeded: Math.max(0, total - pending - failed), failed, pending };
 };
 
-/** The most groups read for one page. */
+/** The largest number of groups that are read for one page. */
 const GROUPS_READ = 500;
-/** After this many items, a page begins no further group: a Lambda response has 6 MB at most. */
+/** A page that has this many items begins no further group, because a Lambda response is at most 6 MB. */
 const ITEMS_SHOWN = 10_000;
 
-/** Items that failed, in the order of their ids, some groups at a time. @param from the group to begin with. */
+/** A page of the items that failed, in the order of their ids. @param from the first group of the page. */
 export const failedItems = async (
   fanOuts: FanOuts,
   { id, groups }: FanOut,

@@ -1,10 +1,10 @@
 /**
- * Counts a Target's batches when its operation gets a cap (`concurrency.perTarget`) while batches are under way (K3).
+ * Counts a Target's batches under way after its operation got a cap (`concurrency.perTarget`) (K3).
  *
- * Without a cap, nothing counts a Target's batches, because a count would cost a write for each batch. The lock only
- * notes when the last uncounted batch was opened. The first leader that has a cap in its configuration finds such
- * batches, and gives each unfinished one a place, before it opens another batch. It finds them in an eventually
- * consistent index, so it first waits until the index must show them.
+ * Without a cap, a Target's batches are not counted, because counting would cost a write for each batch. The lock only
+ * contains the time at which the last uncounted batch was opened. The first leader that has a cap in its configuration
+ * finds the uncounted batches and gives each unfinished batch a place, before it opens another batch. The leader finds
+ * the batches in an eventually consistent index, so it first waits until the index must contain them.
  */
 
 import pLimit from 'p-limit';
@@ -19,10 +19,11 @@ import type { BatchDeps } from '../deps.ts';
 import { wake } from '../slots/wake.ts';
 
 /**
- * G5, K3. Counts the batches under way if the index must show them by now. Otherwise this hands over to a guard that is
- * delayed until then. A hint leaves the count to the guard, unless the guard sleeps for longer.
+ * G5, K3. Counts the batches under way if enough time has passed for the index to contain them. Otherwise this hands
+ * over to a guard that is delayed until then. If the message is a hint, it ends and leaves the count to the guard,
+ * unless that guard is delayed for longer.
  *
- * @param uncountedAt from the lock as it was read.
+ * @param uncountedAt when the last uncounted batch was opened, from the lock as it was read.
  */
 export const countFirst = async (
   deps: BatchDeps,
@@ -40,17 +41,17 @@ export const countFirst = async (
   if (hint && lock.lockedUntil - LEASE <= from + SOON) return 'end';
   const nextToken = machine.token();
   await queues.group({ target, fence: fence + 1, token: nextToken }, delayPast(from, now));
-  // The leader is about to sleep, so a Target that was woken for a free slot wakes the next one.
+  // This Target was woken for a free slot, but its next leader only starts later. So wake another Target for the slot.
   if (lock.blocked !== undefined) await wake(deps, operationOf(target));
   const next = { token: nextToken, seen: lock, now, until: from + LEASE, waits: true };
   const handedOver = await locks.handOver(target, mine, next);
   return handedOver || (await locks.read(target)).holder === nextToken ? 'end' : 'again';
 };
 
-/** By then the index shows a batch, even if the clocks of two functions differ. */
+/** The time after which the index contains a batch, even if the clocks of two functions differ. */
 const UNTIL_SHOWN: Millis = CLOCK_SKEW + 5 * SECOND;
 
-/** Each batch costs a read, so only the newest ones of a Target are read. */
+/** The largest number of batches to read. Each batch costs a read, so only a Target's newest batches are read. */
 const MOST = 1_000;
 const PAGE = 100;
 const AT_ONCE = 20;
@@ -63,16 +64,16 @@ const countUnderWay = async (
   uncountedAt: Millis,
 ): Promise<void> => {
   const found = await notOver(deps, await latestOf(deps, target));
-  // A batch may have its place noted while the lock does not show it: the function that counted it died before it wrote
-  // the lock.
+  // A batch's row may contain a place that the lock does not contain, if the function that counted the batch died
+  // before it wrote the lock. Such a batch counts as uncounted.
   const isCounted = ({ id, targetPage }: Batch): boolean =>
     targetPage !== undefined && (targetPage > 0 || inFlight.includes(id));
   const uncounted = found.flatMap((batch) => (isCounted(batch) ? [] : batch.id));
-  // Write the batch before the lock. A function that finishes the batch from then on gives its place back.
+  // Write the batch's row before the lock. A function that finishes the batch after this write frees its place.
   const placed = await pLimit(AT_ONCE).map(uncounted, async (id) => ((await deps.batches.place(id)) ? [id] : []));
   const batches = placed.flat();
   if (batches.length > 0 && !(await deps.locks.count(target, mine, batches))) return;
-  // A batch that finished in between has not given back the place that it just got.
+  // If a batch finished before the lock was written, its place was not freed. So free it here.
   const counted = [...new Set([...inFlight, ...batches])];
   const still = new Set((await notOver(deps, counted)).map(({ id }) => id));
   for (const id of counted) if (!still.has(id)) await deps.locks.releaseSlot(target, id);

@@ -1,11 +1,11 @@
 /**
  * Elect: an elect message finds a leader for its Target (E1 to E3).
  *
- * 1. Read the lock. The message ends if the Target has a leader, or if it cannot open a batch now. Each of these
- *    messages costs one read and never polls.
- * 2. Read the waiting rows. The message ends if there is nothing to do.
- * 3. Send a guard, then take the lock (L1 to L3). The guard goes first: it takes over if this function dies after it
- *    has taken the lock.
+ * 1. Read the lock. Stop if the Target has a leader or cannot open a batch now. Such a message costs one read, and no
+ *    message is sent to check again.
+ * 2. Read the waiting rows. Stop if there is nothing to do.
+ * 3. Send a guard, then take the lock (L1 to L3). The guard is sent first, so that the function that receives it can
+ *    take over if this function dies after it has taken the lock.
  */
 
 import { isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -29,7 +29,7 @@ const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> =>
   if (message.resume !== undefined) await deps.locks.resume(target, message.resume, deps.machine.now());
   for (;;) {
     const lock = await deps.locks.read(target);
-    // E1. The Target does not need the slot that it was woken for, so wake the next one.
+    // E1. If the Target does not need the slot for which it was woken, wake the next waiting Target.
     if (
       message.wake !== undefined &&
       (lock.fence !== message.wake || isClosed(lock, operation.concurrency, deps.locks.pageSize))
@@ -39,29 +39,32 @@ const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> =>
     }
     if (isClosed(lock, operation.concurrency, deps.locks.pageSize)) return;
     if (isHeld(lock, deps.machine.now())) {
-      // The leader may sleep for long. During the pause, no function sent it a hint for a batch that became full.
+      // The leader may sleep for long, and during the pause no function sent it a hint for a batch that became full. So
+      // send a hint now.
       if (message.resume !== undefined && lock.holder)
         await deps.queues.group({ target, fence: lock.fence, token: lock.holder, hint: true }, 0);
       return;
     }
     const isBlocked = lock.blocked !== undefined;
-    // The Target waits for a free slot. Another task frees none.
+    // A blocked Target waits for a free slot. A new task is no reason to look for a leader.
     if (isBlocked && message.wake === undefined && message.resume === undefined) return;
     const rows = await deps.waiting.first(target, operation.batch.maxSize);
-    // E2. An open batch is finished even if no other task waits. A blocked Target without tasks wakes the next one.
+    // E2. Find a leader even without waiting rows if a batch is open, because it must be finished, or if the Target is
+    // blocked, because its leader then wakes the next Target.
     if (rows.length === 0 && !lock.openBatch && !isBlocked) return;
     if (await lead(deps, target, lock, rows)) return;
   }
 };
 
 /**
- * Whether a Target's operation is not configured, and the Target has nothing left to group.
+ * Whether the operation of a Target is not configured and the Target has nothing left to group.
  *
- * If an operation was removed from the configuration, its messages fail, and become dead letters, until it is
- * configured again: its work is stored, and perhaps no other message points to it. Most repeated or late messages find
- * that work finished. Such a message ends. Otherwise it would come back for as long as the operation is not configured.
+ * If an operation was removed from the configuration, its messages fail and become dead letters until it is configured
+ * again. They are kept because there may be no other message for the stored work. But if the work of a message is
+ * finished, as for most repeated or late messages, the function stops handling the message. Otherwise the message would
+ * be delivered again for as long as the operation is not configured.
  *
- * @param known the Target's lock, if it was read already.
+ * @param known the Target's lock, if the caller has read it.
  */
 export const isNothingLeft = async (
   { config, locks, waiting }: LeadDeps,
@@ -77,13 +80,13 @@ export const isNothingLeft = async (
  * Tries to become the leader of a Target whose lock is not held.
  *
  * @param lock the lock as it was read.
- * @param rows the Target's first waiting rows. Empty only if a batch is open or the Target is blocked.
+ * @param rows the Target's first waiting rows. They may be empty only if a batch is open or the Target is blocked.
  * @returns whether this function leads the Target now.
  */
 export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: readonly Waiting[]): Promise<boolean> => {
   const { config, locks, queues, machine, report } = deps;
   const now = machine.now();
-  // A blocked Target goes on at once: it uses the free slot or wakes the next Target.
+  // The leader of a blocked Target starts at once, to use the free slot or wake the next Target.
   const next =
     lock.openBatch || lock.blocked !== undefined || rows.length === 0
       ? { do: 'seal' as const }
@@ -94,8 +97,8 @@ export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: rea
   // L2 before L3: a guard without a lock is harmless. A lock without a guard strands its Target if the leader dies.
   await queues.group({ target, fence, token }, delaySeconds(wait));
   const won = await locks.acquire(target, { fence, token, seen: lock, now, until: now + wait + LEASE });
-  // The write may have been refused because of this function's own write: the client repeats a request whose response
-  // was lost.
+  // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
+  // lost.
   if (!won && (await locks.read(target)).holder !== token) return false;
   report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
   await lookAgain(deps, { target, fence, token }, wait);
@@ -103,12 +106,12 @@ export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: rea
 };
 
 /**
- * L3, G4. Reads the rows once more after a lock was taken or handed over for a longer wait, and sends a hint if they
- * are due sooner.
+ * L3, G4. Reads the waiting rows once more after a lock was taken or handed over for a longer wait. If a batch is due
+ * sooner, it sends a hint.
  *
  * A register function that read the lock before this write saw no sleeping leader and sent no hint, so a full batch
  * would wait for the guard. The register function writes its row and then reads the lock. The leader writes the lock
- * and then reads the rows. So one of the two sees the other.
+ * and then reads the rows. So at least one of the two sees the other's write.
  */
 export const lookAgain = async (
   { config, waiting, queues, machine }: LeadDeps,
@@ -121,10 +124,10 @@ export const lookAgain = async (
   if (rows.length === 0) return;
   const now = machine.now();
   const next = due(rows, policy, now);
-  // A task that expires before the guard comes is settled at its expiry.
+  // Also send a hint for a task that expires before the guard is delivered, so that it is settled at its expiry.
   const delay = next.do === 'seal' ? 0 : delayPast(next.until, now);
   if (delay * 1_000 < wait) await queues.group({ ...guard, hint: true }, delay);
 };
 
-/** L1. How long to wait for `until`: at most the longest delay of a message. */
+/** L1. The time until `until`, but at most the longest delay of an SQS message. */
 export const hop = (until: Millis, now: Millis): Millis => Math.min(MAX_DELAY, Math.max(0, until - now));

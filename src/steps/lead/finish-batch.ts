@@ -2,9 +2,9 @@
  * Finish an open batch: form it, claim its tasks, seal it, send its message, delete the waiting rows, close it (F1 to
  * F6).
  *
- * Any function may do this, any number of times and at once: each part is conditional or harmless when repeated. The
- * batch is stored before a task shows its id, and the lock drops it last. So after a crash, a row or message always
- * names the work that is left.
+ * Any number of functions may do this for the same batch, even at once, because each step is conditional or harmless
+ * when repeated. The batch is stored before a task refers to it, and it is removed from the lock last. So after a
+ * crash, there is always a row or a message that refers to the work that is left.
  */
 
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
@@ -14,7 +14,9 @@ import { type BatchId, type Candidate, operationOf, parseCandidate, type Target 
 import type { TaskDeps } from '../deps.ts';
 import { settleAgain, settlementsOf } from '../tasks/settle.ts';
 
-/** What the leader that opened the batch has in memory. Any other function finishes the batch without it. */
+/**
+ * What the leader that opened the batch has in memory. Any other function must finish the batch without these values.
+ */
 export interface InHand {
   readonly rows: readonly Waiting[];
   readonly because: SealReason;
@@ -26,18 +28,20 @@ export interface InHand {
 export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
-  // F4 before F5: the message drives the batch. The waiting rows only show the next function what is left.
+  // Send the batch's message (F4) before the waiting rows are deleted (F5): if this function dies in between, the next
+  // function finds the rows and deletes them.
   if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed))
     await deps.queues.batch({ kind: 'due', batchId: id }, 0);
   await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
-  // A batch without a place in its Target is not counted. The index shows it from its seal on (K3).
+  // A batch without a place in its Target is not counted. It is in the index since it was sealed, so note the time in
+  // the lock (K3).
   await deps.locks.closeBatch(target, id, sealed.targetPage === undefined ? deps.machine.now() : undefined);
 };
 
 /**
- * Whether the batch may hold slots. It is then handled even if it has no members, because its end gives the slots back
- * (H7).
+ * Whether the batch may hold slots. If it may, it is handled even without members, because its slots are freed at its
+ * end (H7).
  */
 const holdsSlots = ({ config }: TaskDeps, { operation, targetPage }: Batch): boolean => {
   const { perTarget, total } = operationFor(config, operation).concurrency;
@@ -45,14 +49,14 @@ const holdsSlots = ({ config }: TaskDeps, { operation, targetPage }: Batch): boo
 };
 
 /**
- * F5. Settles candidates that ended while they waited. Their waiting rows are deleted next, and the notifications of an
- * ended task are sent before its row is deleted.
+ * F5. Settles candidates that ended while they waited. This must be done before their waiting rows are deleted, because
+ * the notifications of an ended task are sent before its row is deleted.
  */
 const settleDropped = async (deps: TaskDeps, { dropped }: Batch): Promise<void> => {
   if (dropped.length > 0) await settleAgain(deps, await deps.tasks.all(dropped.map((each) => parseCandidate(each).id)));
 };
 
-/** F1. Stores the batch. If it is stored already, the stored candidates decide. */
+/** F1. Stores the batch and returns it. If the batch is stored already, its stored candidates apply. */
 const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
@@ -62,7 +66,8 @@ const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand
     id,
     target,
     sealedBy: because,
-    // An earlier task with the same id may have left a row behind. It must not add the task twice.
+    // Remove duplicates: an earlier task with the same id may have left a waiting row, which must not add the task
+    // twice.
     candidates: [...new Set(rows.map(({ candidate }) => candidate))],
     oldestAt: rows.reduce((least, { at }) => Math.min(least, at), now),
     createdAt: now,
@@ -85,11 +90,11 @@ const takeRows = async (
   // Leave out tasks that have expired or were replaced by a newer one. The next leader settles them (G2).
   const ended = new Set(settlementsOf(inTurn, machine.now()).map(({ row }) => row));
   const rows = inTurn.filter((row) => !ended.has(row));
-  // Two guards of one living leader meet here too, so a flush has to be taken into account.
+  // Take a flush into account, because the leader may not have died: two deliveries of its guard may reach this point.
   const { flushedAt, inFlight = [], largestCap } = await locks.read(target);
   const next = rows.length > 0 ? due(rows, policy, machine.now(), flushedAt) : undefined;
-  // Only the leader that opened the batch knows the page of its place. When the batch ends, its place is found by a
-  // search of the pages, even if the cap is gone by then.
+  // Only the leader that opened the batch knows the page of its place. Page 1 stands for any page: when the batch ends,
+  // all pages are searched for its place, even if the operation has no cap by then.
   const place = inFlight.includes(id) ? { targetPage: 0 } : largestCap === undefined ? {} : { targetPage: 1 };
   return { rows, because: 'waited', ...(next?.do === 'seal' ? next : {}), ...place };
 };
@@ -117,8 +122,9 @@ const seal = async (deps: TaskDeps, formed: Batch): Promise<Batch> => {
 };
 
 /**
- * F5. Returns the keys of the candidates' waiting rows. A function that did not open the batch reads them at the head
- * of the Target. A row that it overlooks becomes a dropped candidate of a later batch and is deleted with that.
+ * F5. Returns the keys of the candidates' waiting rows. A function that did not open the batch reads the first waiting
+ * rows of the Target. A row that it overlooks becomes a dropped candidate of a later batch and is deleted with that
+ * batch.
  */
 const entriesOf = async (deps: TaskDeps, batch: Batch, inHand?: InHand): Promise<readonly string[]> => {
   const candidates = new Set<Candidate>(batch.candidates);

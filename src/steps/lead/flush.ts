@@ -3,12 +3,12 @@ import { isHeld } from '../../domain/batches/lock.ts';
 import type { Target } from '../../domain/ids.ts';
 import type { LeadDeps } from '../deps.ts';
 
-/** Counting stops at this number of waiting tasks, since it costs a read unit per 8 KB of rows. */
+/** Counting stops at this number of waiting tasks, because it costs a read unit per 8 KB of rows. */
 export const COUNT_LIMIT = 1_000;
 
 /**
  * Notes the flush in the lock row, which every leader reads, and only then sends a message. The message wakes the
- * sleeping leader, or finds one if there is none.
+ * sleeping leader, or finds a leader if there is none.
  *
  * @returns how many tasks wait (up to 1,000). Undefined for a Target that never had a task.
  */

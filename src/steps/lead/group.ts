@@ -1,9 +1,10 @@
 /**
  * Group: the leader of a Target turns its waiting tasks into batches, one after the other, until none is due.
  *
- * Each turn of the loop reads the lock and applies the rule for what it finds (G1 to G9; {@link guardStatusOf} lists
- * the cases). As leader it finishes an open batch, settles tasks that ended, then opens a batch, waits or releases the
- * lock. A guard is used once: its work ends when the lock is released or handed over to the guard of the next fence.
+ * Each turn of the loop reads the lock and applies the rule for its state (G1 to G9; {@link guardStatusOf} lists the
+ * cases). If the function leads the Target, it finishes an open batch and settles tasks that ended. Then it opens a
+ * batch, waits or releases the lock. A guard leads only once: its work ends when the lock is released or handed over to
+ * the guard of the next fence.
  */
 
 import { guardStatusOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -30,7 +31,7 @@ interface Turn {
   readonly deps: GroupDeps;
   readonly message: GroupMessage;
   readonly delivery: Delivery;
-  /** When the function began with this message. */
+  /** Time at which the function began to handle this message. */
   readonly began: Millis;
 }
 
@@ -45,8 +46,8 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   const status = guardStatusOf(lock, message, deps.machine.now());
   switch (status.is) {
     case 'leader-with-open-batch':
-      // G1. The first delivery of a hint meets its guard at work. A hint that is delivered again may have opened the
-      // batch itself before it died.
+      // G1. If this is the first delivery of a hint, the guard opened the batch and is finishing it. If the hint was
+      // delivered before, the earlier invocation may have opened the batch and died.
       if (message.hint && turn.delivery.deliveries === 1) return 'end';
       await finishBatch(deps, message.target, status.batch);
       return 'again';
@@ -74,7 +75,7 @@ const operationOfTurn = ({ deps, message: { target } }: Turn): Operation =>
 const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
   turn.deps.waiting.first(turn.message.target, operationOfTurn(turn).batch.maxSize);
 
-/** G2 to G5. Settles, then opens a batch, waits, or releases the lock. */
+/** G2 to G5. Settles tasks that ended. If there are none, it opens a batch, waits, or releases the lock. */
 const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const { deps, message } = turn;
   const { batch: policy, concurrency } = operationOfTurn(turn);
@@ -82,7 +83,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   if (rows.length === 0) {
     await passOn(turn, lock);
     await deps.locks.release(message.target, message);
-    // G3. Read again after the release: a task that was registered while the lock was still held is found then.
+    // G3. Read the rows again after the release, to find a task that was registered while the lock was still held.
     return 'again';
   }
   const now = deps.machine.now();
@@ -98,8 +99,8 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
 };
 
 /**
- * G4. Ends a hint that came before the batch is due. If a task expires before the guard wakes, this sends another hint
- * for that time.
+ * G4. Stops handling a hint that arrived before the batch is due. If a task expires before the guard is delivered, this
+ * sends another hint for that time.
  */
 const leaveToGuard = async (
   { deps, message }: Turn,
@@ -112,9 +113,9 @@ const leaveToGuard = async (
 };
 
 /**
- * G4. Whether this leader may open another batch, or sleep until one is due. It hands over when its function has little
- * time left, and after {@link STINT}. A function that led one busy Target until its timeout would keep other Targets
- * waiting, if more Targets have work than there are functions.
+ * G4. Whether this leader may open another batch, or sleep until one is due. It must hand over when its function has
+ * little time left, or after {@link STINT}. Without that limit, a function could lead one busy Target until its
+ * timeout, and other Targets would wait if more Targets have work than there are concurrent functions.
  */
 const mayGoOn = ({ deps: { machine }, delivery, began }: Turn): boolean =>
   delivery.timeLeft() >= HANDOVER_MARGIN && machine.now() < began + STINT;
@@ -147,9 +148,9 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
 };
 
 /**
- * G3, G4, G5b. A Target that was woken for a slot and does not take it wakes the next Target, since no other function
- * would. Its leader does this while the lock still shows that the Target was blocked. If the leader dies then, its
- * guard comes again and wakes the next one again.
+ * G3, G4, G5b. If a Target was woken for a slot and does not take the slot, its leader wakes the next Target, because
+ * no other function would. The leader does this while the lock still shows that the Target was blocked. If the leader
+ * dies afterwards, its guard is delivered again, and the next Target is woken again.
  */
 const passOn = async ({ deps, message }: Turn, { blocked }: Lock): Promise<void> => {
   if (blocked !== undefined) await wake(deps, operationOf(message.target));
@@ -166,35 +167,37 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const layout = pagesOfTarget(deps, target, lock);
   const { slotPage, targetPage } = await takeSlots(deps, target, lock, slot, layout);
   if (slotPage === undefined) {
-    // The Target was woken for a slot of its operation, but may have no place for another batch itself.
+    // If the Target has no place for another batch, it cannot use the slot of its operation for which it was woken. So
+    // wake another Target.
     if (layout && targetPage === undefined) await passOn(turn, lock);
     await giveUpFor(turn, lock, next.rows);
     // G5b. Free the place only after the lock is blocked. Until then, another delivery of this guard may open the batch
-    // and use it.
+    // and use the place.
     await freeTargetSlotIfOver(deps, target, slot, targetPage);
     return 'again';
   }
   const batch = batchIdOf(target, fence, round);
-  // The place may be beyond this cap: a function with a larger cap may have taken it for this guard, and died.
+  // The place may be on a page beyond this cap: a function with a larger cap may have taken it for the same guard and
+  // died.
   const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
   const perTarget = layout ? null : cap;
   const now = deps.machine.now();
   const until = Math.max(lock.lockedUntil, now + LEASE);
   const uncountedAt = cap === null ? now : undefined;
-  // The write may be refused because of this function's own write, since the client repeats a request whose response
-  // was lost. So compare the token `by`. A guard would find the open batch in its next turn. A hint would leave it to
-  // the guard, which may sleep for long.
+  // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
+  // lost. So compare the token `by`. Without this comparison, a function that handles a hint would leave the open batch
+  // to the guard, which may be delayed for long.
   const by = deps.machine.token();
   const isMine =
     (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap, uncountedAt })) ||
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
-  // The batch may have been opened, and have ended, before this function took its slots.
+  // If the batch was opened by another delivery and has ended, its place was freed before this function took it again.
   else await freeTargetSlotIfOver(deps, target, slot, targetPage);
   return 'again';
 };
 
-/** G5a. Takes a place in the Target, if its places are on pages, and then a slot of the operation. */
+/** G5a. Takes a place in the Target, if the Target's places are on pages, and then a slot of the operation. */
 const takeSlots = async (
   deps: GroupDeps,
   target: Target,
@@ -211,7 +214,7 @@ const takeSlots = async (
   };
 };
 
-/** G5b. Blocks the Target, since no slot is free. Tasks that arrive meanwhile fill the batch. */
+/** G5b. Blocks the Target, because no slot is free. Tasks that arrive before a slot is free still join the batch. */
 const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<void> => {
   const { target } = message;
   const at = Math.min(...rows.map((row) => row.at));
@@ -220,9 +223,10 @@ const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonl
 };
 
 /**
- * G7. A leader sends the next guard before it writes the hand-over, so the guard may come before that write. The guard
- * looks again within the same function, then after 1 s, and then with growing delays until the lease ends. Only the
- * guard of a leader that died waits for that long. Each look sends one message at most.
+ * G7. A leader sends the next guard before it writes the hand-over, so the guard may be delivered before that write.
+ * The function that receives the guard then reads the lock again after {@link MOMENT}. If there is still no hand-over,
+ * it sends the guard again, first with a delay of 1 s and then with growing delays until the lease ends. Only if the
+ * leader has died does this last until the lease ends. Each delivery sends at most one message.
  */
 const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lock): Promise<Next> => {
   const { queues, machine, report } = deps;
@@ -237,7 +241,10 @@ const awaitHandOver = async ({ deps, message, began }: Turn, { lockedUntil }: Lo
   return 'end';
 };
 
-/** A hand-over is mostly written within `MOMENT`. The delays of an early guard grow by the factor `EARLY_BACKOFF`. */
+/**
+ * Most hand-overs are written within `MOMENT`, in ms. The delay of an early guard grows by the factor `EARLY_BACKOFF`
+ * each time.
+ */
 const MOMENT: Millis = 100;
 const EARLY_BACKOFF = 4;
 
@@ -269,8 +276,8 @@ const leadAgain = async (turn: Turn, lock: Lock): Promise<Next> => {
 };
 
 /**
- * G9a. Joins the slot queue. If the Target leads after all, its queue row is deleted last: a row too many only wakes
- * the next Target.
+ * G9a. Joins the slot queue. If a slot turns out to be free, the Target gets a leader first, and its queue row is
+ * deleted last. A row that is left after a crash only causes another wake.
  */
 const waitForSlot = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> => {
   const { deps, message } = turn;

@@ -1,8 +1,8 @@
 /**
- * Append (D1): adds jobs to a list, all at once, and once for each token even if the request is repeated.
+ * Append (D1): adds jobs to a list, either all or none. A repeated request with the same token adds no further jobs.
  *
- * The append is noted first, then the jobs are stored, then their number is published. In this order, the clearing of
- * the list finds the jobs of a function that died in between.
+ * The append is noted first, then the jobs are stored, then the list's number of jobs is raised. In this order, the
+ * deletion of the list also finds jobs that a function stored before it died.
  */
 import { digest, type Token } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
@@ -38,8 +38,8 @@ export const append = async (
     if (known && known.hash !== hash) return { kind: 'other-jobs' };
     if (known?.first !== undefined) return appended(list, known.first, count);
     if (list.status !== 'open') {
-      // Read the token again. An earlier try of this request may have been stored, and the list closed, between the two
-      // reads.
+      // Read the token again: between the two reads, an earlier try of this request may have been stored and the list
+      // may have been closed.
       const again = await lists.append(id, token);
       if (again && again.hash !== hash) return { kind: 'other-jobs' };
       return again?.first === undefined ? { kind: 'closed', status: list.status } : appended(list, again.first, count);

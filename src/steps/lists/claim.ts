@@ -1,6 +1,6 @@
 /**
  * Claim (D2 to D6): a worker claims a range of jobs for the time of a lease. A repeated claim gets the same range. The
- * worker then renews the lease, completes its jobs, or releases them.
+ * worker can then renew the lease, complete its jobs, or release them.
  */
 
 import { type ItemOutcome, isGoing } from '../../domain/fan-outs/fan-out.ts';
@@ -36,7 +36,7 @@ import { doneIn } from './jobs.ts';
 
 export type Claimed =
   | { readonly kind: 'claimed'; readonly handle: Handle; readonly jobs: readonly Job[]; readonly until: Millis }
-  /** No job is available now. `status` and the leases of other workers show whether one may become available. */
+  /** No job is available now. `status` and the leases of other workers show whether a job may become available. */
   | { readonly kind: 'none'; readonly status: List['status'] }
   /** The list was cancelled or deleted. */
   | { readonly kind: 'closed'; readonly status: List['status'] }
@@ -44,7 +44,7 @@ export type Claimed =
 
 export interface Claim {
   readonly claim: ClaimId;
-  /** The most jobs to claim. */
+  /** The largest number of jobs to claim. */
   readonly count: number;
   /** Duration of the lease. */
   readonly lease: Millis;
@@ -63,7 +63,7 @@ const tryToClaim = async (
   const list = await lists.read(id);
   if (!list || list.status === 'expired') return list ? { kind: 'closed', status: list.status } : { kind: 'unknown' };
   const now = machine.now();
-  // The list ended long ago: its jobs have been deleted, or soon will be.
+  // The list ended long ago: its jobs are deleted or will be deleted soon.
   if (isGoing(list, now)) return { kind: 'unknown' };
   const key = leaseKeyOf(claim);
   const until = leaseEnd(now, span);
@@ -88,9 +88,10 @@ const tryToClaim = async (
   }
 };
 
-/** @param to the first lease is the claimer's. */
+/** @param to the new leases. The first one belongs to the worker that claims. */
 const take = async (deps: ListDeps, id: ListId, claim: ClaimId, from: readonly Lease[], to: readonly Lease[]) => {
-  // The worker that has the expired lease may go on with it, even after a cancel. Other workers get nothing then.
+  // A worker may take its own expired lease again, even after the list was cancelled. Another worker may take an
+  // expired lease only while the list hands out jobs.
   const how = from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out';
   return (await deps.lists.change(id, from, to, how))
     ? handOut(deps, id, claim, to[0] as Lease, 'once more')
@@ -109,8 +110,8 @@ const leaseFresh = async (
 };
 
 /**
- * D2. Returns the jobs of a lease without those that are done. If all are done, the lease is removed: the worker that
- * did them died before it gave the lease back.
+ * D2. Returns the jobs of a lease that are not done. If all are done, the lease is removed: the worker that did the
+ * jobs died before it ended the lease.
  *
  * Jobs that do not fit in one response become available again.
  */
@@ -123,7 +124,7 @@ const handOut = async (
 ): Promise<Claimed | undefined> => {
   const done = how === 'once more' ? await doneIn(fanOuts, id, lease) : new Map();
   const jobs = done.size < lease.count ? await lists.jobs(id, lease) : [];
-  // The list is being deleted, so its jobs are gone.
+  // The jobs have been deleted, because the list is being deleted.
   if (jobs.length === 0 && done.size < lease.count) return undefined;
   const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);
   const rest = end < endOf(lease) ? [freed({ first: end, count: endOf(lease) - end })] : [];
@@ -137,10 +138,10 @@ const handOut = async (
     : undefined;
 };
 
-/** A claim as its handle names it. */
+/** The claim and range that a handle contains. */
 export type Held = Exclude<Handled, string>;
 
-/** D4. The lease of a claim, if it still covers exactly that range. */
+/** D4. The lease of a claim, if the list still has it with exactly the range of the handle. */
 const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined => {
   const key = leaseKeyOf(claim);
   return leases.find((lease) => lease.key === key && lease.first === range.first && lease.count === range.count);
@@ -148,10 +149,10 @@ const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined =>
 
 type NotHeld = { readonly kind: 'lost' } | { readonly kind: 'unknown' };
 
-/** A lease without its end, because D4 does not compare the end. */
+/** A lease without its end time, because D4 does not compare end times. */
 const whenever = ({ key, first, count }: Lease) => ({ key, first, count });
 
-/** Extends the lease of a claim, counted from now. */
+/** Renews the lease of a claim. @param span duration of the renewed lease, from now. */
 export const renew = async (
   { lists, machine }: ListDeps,
   id: ListId,
@@ -187,11 +188,11 @@ export type Completion = readonly JobResult[] | ItemOutcome;
 export type Completed = { readonly kind: 'done'; readonly complete: boolean } | NotHeld;
 
 /**
- * D5. Checks the lease, stores results, acks the tracker, and ends the lease after its last job. A crash in between
- * leaves a lease, and loses no job.
+ * D5. Checks the lease, stores the results, acks the jobs in the list's tracker, and ends the lease after its last job.
+ * If the function dies before the end, the lease stays and no job is lost.
  *
- * A worker without the lease gets 'done' if all the jobs it names are done: its earlier response was lost, or another
- * worker did them. Otherwise it gets 'lost'.
+ * A worker that no longer has the lease gets 'done' if all jobs that it reports are done: its earlier response was
+ * lost, or another worker did the jobs. Otherwise it gets 'lost'.
  */
 export const complete = async (deps: ListDeps, id: ListId, held: Held, completion: Completion): Promise<Completed> => {
   const { lists, fanOuts, machine } = deps;
@@ -208,7 +209,7 @@ export const complete = async (deps: ListDeps, id: ListId, held: Held, completio
   const isComplete = await ack(deps, id, lease, results);
   const named = new Set(results.map(({ token }) => token));
   const isAll = named.size === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
-  // Refused if another worker took the lease meanwhile. That worker finds the jobs done.
+  // This write is refused if another worker has taken the lease meanwhile. That worker finds the jobs done.
   if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
   return { kind: 'done', complete: isComplete };
 };
@@ -217,8 +218,8 @@ const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
   tokensOf(range).map((token) => ({ token, outcome }));
 
 /**
- * D5. Stores the results before the ack, so that a done job has its result. If two workers have one job, the first
- * result stands, unless that worker sent none.
+ * D5. Stores the results before the ack, so that every done job has its result. If two workers did the same job, the
+ * first stored result stands.
  */
 const ack = async (
   { lists, ...deps }: ListDeps,

@@ -1,6 +1,6 @@
 /**
- * State of a list's jobs: which are done according to the list's tracker, how many are in each state, and each job for
- * display.
+ * Reads the state of a list's jobs: which jobs are done according to the list's tracker, how many jobs are in each
+ * state, and pages of jobs for display.
  */
 
 import pLimit from 'p-limit';
@@ -16,7 +16,7 @@ import { bytesInString } from '../../util/json-text.ts';
 import type { ListDeps, TaskDeps } from '../deps.ts';
 import { progressOf } from '../fan-outs/progress.ts';
 
-/** Outcomes of the jobs of a range that are done, by job token. */
+/** The outcomes of those jobs of a range that are done, by job token. */
 export const doneIn = async (
   fanOuts: Pick<FanOuts, 'node' | 'width'>,
   id: ListId,
@@ -36,30 +36,31 @@ export const doneIn = async (
 };
 
 export interface ListProgress {
-  /** Jobs that can be handed out now. */
+  /** Number of jobs that can be handed out now. */
   readonly available: number;
-  /** Jobs that a worker has claimed. */
+  /** Number of jobs that workers have claimed. */
   readonly leased: number;
-  /** Jobs that are tasks and not done. */
+  /** Number of jobs that were turned into tasks and are not done. */
   readonly started?: number;
   readonly succeeded?: number;
   /**
-   * At least this many. `started` and `succeeded` are absent if the list is too large to be counted while it runs, or
-   * was cancelled so long ago that its rows are deleted.
+   * Number of failed jobs. If `started` and `succeeded` are absent, more jobs may have failed. They are absent if the
+   * list is too large to be counted while it runs, or if its rows were deleted some time after it was cancelled.
    */
   readonly failed: number;
 }
 
 type Sight = Pick<FanOuts, 'node' | 'width'>;
 
-/** Leases that are read at once. */
+/** Number of leases that are read at once. */
 const LEASES_AT_ONCE = 8;
 
 export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
-  // The outcomes of a cancelled list are only in its rows, which are deleted by now.
+  // The outcomes of a cancelled list are stored only in its rows, and these rows have been deleted.
   if (list.status === 'cancelled' && list.checkAt === undefined) return { available: 0, leased: 0, failed: 0 };
   const { succeeded, failed } = await progressOf(fanOuts, list);
-  // A worker that died after all jobs of its lease were done may have left the lease.
+  // Leases of a complete list were left by workers that died after all jobs of their lease were done. So do not count
+  // them.
   if (list.status === 'complete')
     return { available: 0, leased: 0, started: 0, ...(succeeded === undefined ? {} : { succeeded }), failed };
   const free = await openIn(fanOuts, list, (lease) => isFree(lease, now));
@@ -76,11 +77,11 @@ export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): P
   };
 };
 
-/** Jobs that can be handed out now. */
+/** Number of jobs that can be handed out now. */
 export const availableIn = async (fanOuts: Sight, list: List, now: Millis): Promise<number> =>
   handsOut(list) ? freshOf(list) + (await openIn(fanOuts, list, (lease) => isFree(lease, now))) : 0;
 
-/** Jobs of the leases that fit, without those that are done. */
+/** Number of jobs that are not done, of the leases for which `fits` returns true. */
 const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolean): Promise<number> => {
   const id = listOf(list.id);
   const counts = await pLimit(LEASES_AT_ONCE).map(
@@ -91,7 +92,7 @@ const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolea
 };
 
 export interface ShownJob extends Job {
-  /** `started`: the job is a task, or is about to become one. */
+  /** `started`: the job was turned into a task, or soon will be. */
   readonly status: 'waiting' | 'leased' | 'started' | ItemOutcome;
   /** The task that was made from this job. */
   readonly task?: TaskId;
@@ -102,16 +103,16 @@ export interface ShownJob extends Job {
 
 export interface JobsPage {
   readonly jobs: readonly ShownJob[];
-  /** The token at which the next page begins. */
+  /** The job token with which the next page begins. */
   readonly next?: number;
 }
 
-/** Most bytes of one response, in its own encoding. */
+/** The largest size of one response in bytes, as encoded. */
 const PAGE_BYTES = 4_000_000;
-/** Jobs read at once. Each may have a payload and a result of 256 KB. */
+/** Number of jobs that are read at once. Each may have a payload and a result of 256 KB. */
 const READ_AT_ONCE = 25;
 
-/** @param list as it was read before. A lease given since then shows only through its results. */
+/** @param list the list as it was read before. Of a lease that was given since then, only the results are visible. */
 export const jobsPage = async (
   deps: ListDeps & TaskDeps,
   list: List,
@@ -172,7 +173,8 @@ const shownJobs = async (
       ...job,
       status: outcome,
       ...reportedResult(resultOf.get(token), outcome),
-      // Another task may use this id, and a redriven task may have ended with another outcome.
+      // Use only the task of this job: another task may have this id, or a redriven task may have ended with another
+      // outcome.
       ...(stored?.fanOutItem === item ? { task, ...taskResult(stored, outcome) } : {}),
     };
   });
@@ -186,8 +188,8 @@ const openStatusOf = (list: List, token: number, now: number): 'waiting' | 'leas
 };
 
 /**
- * What the claiming worker reported. If two workers had the job, the other worker's outcome may stand, so the outcome
- * is compared.
+ * The result that a worker reported for the job. If two workers had the job, the outcome that stands may be the other
+ * worker's. So a result with another outcome is left out.
  */
 const reportedResult = (said: JobResult | undefined, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> =>
   said?.outcome !== outcome

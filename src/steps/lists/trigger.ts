@@ -1,10 +1,11 @@
 /**
- * Trigger (D7): makes tasks of a list's next jobs, once for each token even if the request is repeated.
+ * Trigger (D7): turns the next jobs of a list into tasks. A repeated request with the same token triggers no further
+ * jobs.
  *
  * A trigger sends a message, then takes the jobs in one transaction. The register function receives the message and
- * makes tasks of the jobs, some at a time. A repeat is harmless: the tasks have ids derived from their jobs, and a job
- * that is done starts no task. Jobs are registered like received messages, so an invalid job is refused with its
- * reasons.
+ * turns the jobs into tasks, some at a time. A repeat is harmless, because the id of a task is derived from its job,
+ * and a job that is done starts no task. Jobs are registered like received messages, so an invalid job is refused with
+ * its reasons.
  */
 
 import pLimit from 'p-limit';
@@ -47,12 +48,12 @@ export type Triggered =
 
 /** Rounded up, so that four triggers of 25 percent take all jobs. */
 const countWanted = (wanted: Wanted, { total }: List): number =>
-  // 7 percent of 100 is slightly more than 7 in binary floating point.
+  // Reduce the product slightly before rounding up: in binary floating point, 7 percent of 100 is slightly more than 7.
   'count' in wanted ? wanted.count : Math.ceil((wanted.percent * total * (1 - 2 * Number.EPSILON)) / 100);
 
 /**
- * Takes jobs for a trigger. The message that makes tasks of them goes first, so that jobs that were taken are not
- * forgotten if this function dies.
+ * Takes jobs for a trigger. The message that turns the jobs into tasks is sent before they are taken, so that no taken
+ * job is forgotten if this function dies.
  *
  * @throws ListBusy
  */
@@ -71,8 +72,8 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
 };
 
 /**
- * D7. The ranges of a token: those it took before, or those it takes now. If no job is left it takes none, and this is
- * stored too.
+ * D7. The ranges that were taken for a token before. If there are none, this takes ranges now. If no job is left, it
+ * stores that the token took no job.
  *
  * @throws ListBusy
  */
@@ -90,8 +91,8 @@ export const takeJobs = async (
     if (!list) return { kind: 'unknown' };
     const { status, head } = list;
     if (status !== 'open' && status !== 'sealed') {
-      // Read the token again. An earlier try of this request may have been stored, and the list closed, between the two
-      // reads.
+      // Read the token again: between the two reads, an earlier try of this request may have been stored and the list
+      // may have been closed.
       return (await lists.trigger(id, token)) ?? { kind: 'closed', status };
     }
     const plan = planTrigger(list, count, await openInFree(deps, id, list, machine.now()));
@@ -99,17 +100,17 @@ export const takeJobs = async (
   });
 };
 
-/** Free ranges that are read at once. */
+/** Number of free ranges that are read at once. */
 const LOOKED_AT_ONCE = 8;
 
-/** The worker that had a range may have done some of its jobs. */
+/** The jobs of a free range that are not done. A worker that had claimed the range may have done some of them. */
 const openInFree = ({ fanOuts }: ListDeps, id: ListId, list: List, now: Millis) =>
   pLimit(LOOKED_AT_ONCE).map(freeToTrigger(list, now), async (lease) => ({
     lease,
     open: without(lease, await doneIn(fanOuts, id, lease)),
   }));
 
-/** A job that becomes a task: its register message, and the fan-out item that the task completes. */
+/** A job that becomes a task: its register message, and the fan-out item that is acked when the task ends. */
 interface StartedJob {
   readonly body: string;
   readonly item: ItemId;
@@ -117,22 +118,25 @@ interface StartedJob {
 
 export interface Started {
   readonly jobs: readonly StartedJob[];
-  /** Position of the trigger once these jobs are tasks, if it has advanced. */
+  /** Position of the trigger after these jobs became tasks. Undefined if the position does not change. */
   readonly reached?: TriggerMessage;
-  /** Whether jobs are left. */
+  /** Whether the trigger has jobs left after these. */
   readonly goesOn: boolean;
 }
 
 const NOTHING: Started = { jobs: [], goesOn: false };
 
 /**
- * Jobs that become tasks at once, over all messages of an invocation. This is a second's work, so later messages hardly
- * wait and the function's time suffices.
+ * Number of jobs that become tasks in one invocation, over all its trigger messages. Registering them takes about a
+ * second, so later messages hardly wait and the function's time suffices.
  */
 export const JOBS_AT_ONCE = 500;
-/** Most ranges that one message reads. Each costs some reads, and may be of one job if a worker did every other job. */
+/**
+ * The largest number of ranges that are read for one message. Each range costs some reads, and may contain only one
+ * job, for example if a worker did every second job.
+ */
 const RANGES_AT_ONCE = 50;
-/** Most payload bytes that a function holds for one invocation, approximately. */
+/** Approximately the largest number of payload bytes that one invocation reads. */
 const BYTES_AT_ONCE = 8_000_000;
 
 /**
@@ -146,13 +150,13 @@ export const startJobs = async (deps: ListDeps, message: TriggerMessage, message
   const list = await lists.read(id);
   if (!list || list.operation === undefined || list.status === 'expired') return NOTHING;
   const taken = await takenBy(deps, message);
-  // A message from an earlier position is a second delivery. The first one has sent the message that goes on. If both
-  // did, messages that come twice would multiply.
+  // A message with an earlier position is a second delivery, and the first delivery has sent the next message. If both
+  // deliveries sent one, the messages would multiply.
   if (!taken || from < taken.started) return NOTHING;
   const { ranges } = taken;
   const started: StartedJob[] = [];
   let [position, bytes] = [from, 0];
-  // Read as many ranges as needed. The last one may be too large to be read at once.
+  // Read as many ranges as are needed. The last range may be too large to be read at once.
   for (const range of partOf(ranges, from, Math.ceil(JOBS_AT_ONCE / messages)).slice(0, RANGES_AT_ONCE)) {
     const jobs = await lists.jobs(id, range);
     const open = await notDone(deps, id, range, jobs);
@@ -167,9 +171,8 @@ export const startJobs = async (deps: ListDeps, message: TriggerMessage, message
 };
 
 /**
- * The ranges of a trigger. The first message takes them if the token has none; a list that is closed takes none. A
- * later message takes nothing: a sender of tasks could forge such a message, and the jobs that it passes over would
- * never start.
+ * The ranges of a trigger. If its token has no ranges, the first message takes them, unless the list is closed. A later
+ * message takes none: a sender of tasks could forge such a message, and the jobs before its position would never start.
  */
 const takenBy = async (deps: ListDeps, { list, token, count, from }: TriggerMessage): Promise<Taken | undefined> => {
   if (from > 0) return deps.lists.trigger(list, token);
@@ -187,7 +190,7 @@ const startedOf = ({ fanOuts }: ListDeps, id: ListId, operation: string, { token
   item: itemIdOf(itemOf(id, token, fanOuts.width)),
 });
 
-/** The payload is inserted unchanged. */
+/** The body of the register message for a job. The payload is inserted unchanged. */
 export const registerBody = (operation: string, task: string, payload: string): string =>
   `{"operation":${JSON.stringify(operation)},"id":${JSON.stringify(task)},"payload":${payload}}`;
 
@@ -200,14 +203,14 @@ export interface AskedTrigger {
 export interface TriggeredJobs {
   readonly valid: readonly Valid[];
   readonly refused: readonly Refused[];
-  /** Position of each trigger once these tasks are registered, and whether jobs are left. */
+  /** Position of each trigger after these tasks are registered, and whether the trigger has jobs left. */
   readonly reached: readonly { readonly at: TriggerMessage; readonly goesOn: boolean }[];
 }
 
-/** Triggers handled at once. If the list of one is busy, the others do not wait for it. */
+/** Number of triggers that are handled at once. If the list of one trigger is busy, the others do not wait for it. */
 const TRIGGERS_AT_ONCE = 5;
 
-/** The next jobs of each trigger. */
+/** Reads and parses the next jobs of each trigger. */
 export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrigger[]): Promise<TriggeredJobs> => {
   const { config, machine } = deps;
   const valid: Valid[] = [];
@@ -221,7 +224,7 @@ export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrig
     for (const { body, item } of started.jobs) {
       const job = { ...message, body };
       const parsed = parseRegisterMessage(config, job);
-      // Report the job as failed to its list. Otherwise no function would, and the list would never complete.
+      // A refused job must be reported to its list as failed. Otherwise the list would never complete.
       if (!parsed.ok) refused.push({ message: job, problems: parsed.problems, job: item });
       else
         valid.push({
