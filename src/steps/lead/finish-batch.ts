@@ -28,14 +28,14 @@ export interface InHand {
 export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
   const formed = await form(deps, target, id, inHand);
   const sealed = formed.status === 'forming' ? await seal(deps, formed) : formed;
-  // Send the batch's message (F4) before the waiting rows are deleted (F5): if this function dies in between, the next
-  // function finds the rows and deletes them.
+  // Send the batch's message (F4), which drives the batch, before the waiting rows are deleted (F5). If this function
+  // dies in between, the next function finds the rows and deletes them.
   if (membersOf(sealed).length > 0 || holdsSlots(deps, sealed))
     await deps.queues.batch({ kind: 'due', batchId: id }, 0);
   await settleDropped(deps, sealed);
   await deps.waiting.remove(target, await entriesOf(deps, sealed, inHand));
-  // A batch without a place in its Target is not counted. It is in the index since it was sealed, so note the time in
-  // the lock (K3).
+  // A batch without a place in its Target is not counted. Its seal put it into the index, so note the time in the lock
+  // (K3).
   await deps.locks.closeBatch(target, id, sealed.targetPage === undefined ? deps.machine.now() : undefined);
 };
 

@@ -1,19 +1,20 @@
 /**
- * A downstream whose calls are jobs for many requests at once. A job gets each input once, without the inputs that
+ * A downstream that calls one job for many requests. A job gets each input only once, and does not get inputs that
  * earlier jobs have done.
  *
- * For each call: read which inputs are done, call for the others, store the keys that the job reports as done, and only
- * then let the requests get their results. This order makes each crash harmless (J3):
- * - Before the keys are stored: the job is called again under the same idempotency key, as after a crash of any call.
- * - While the keys are stored: each stored key was done. The next attempt calls for the rest.
- * - After that: the next attempt finds every input done, calls no job, and the requests succeed. Only the `result` that
- *   the job reported for them is lost.
+ * For each call, it reads which inputs are done, calls the job for the other inputs, and stores the keys that the job
+ * reports as done. Only after that, the results of the requests are written. This order makes each crash harmless (J3):
+ * - Crash before the keys are stored: the job is called again under the same idempotency key, as after any crash during
+ *   a call.
+ * - Crash while the keys are stored: each stored key was done. The next attempt calls the job for the other inputs.
+ * - Crash after the keys are stored: the next attempt finds every input done, calls no job, and the requests succeed.
+ *   Only the `result` that the job reported for them is lost.
  *
  * So no key is skipped unless it was done. If the results were written first, a crash could leave done keys that are
- * never stored, because no attempt comes back to requests that have ended.
+ * never stored, because no attempt handles requests that have ended.
  *
- * The order also suits an attempt that was overtaken while it was suspended: the keys that it stores late were done
- * too. If an input has changed meanwhile, its newer text is done once more.
+ * The order is also safe if an attempt was suspended and another attempt has begun: the keys that the suspended attempt
+ * stores late were done too. If an input has changed meanwhile, a job gets its newer text.
  */
 
 import type { Answer, Call, Downstream } from '../../domain/downstream/downstream.ts';
@@ -46,13 +47,13 @@ export const mergingDownstream = (
 });
 
 /**
- * The answer for the requests of a job that reports later. Call this before the results are written: it stores the keys
- * that the job has done (J3).
+ * Returns the answer for the requests of a job that reports later. It must be called before the results are written,
+ * because it stores the keys that the job has done (J3).
  *
- * @param call the batch, with those of its items that are open, and their payloads.
+ * @param call the batch, with its open items and their payloads.
  * @param said what the job reported: `results`, inputs (`all-succeeded` with `inputs`), or that it is done.
- * @param hadOthers whether the job had requests that have ended since. One of them may have brought the text with which
- * an input was done, and its payload is gone.
+ * @param hadOthers whether some requests of the job have ended since the call. The text with which an input was done
+ *   may come from such a request, whose payload is deleted.
  */
 export const completedRequests = async (
   merging: Merging,
@@ -95,8 +96,8 @@ const concluded = async (
   const { answer, done } = perRequest(plan, said);
   const remembered = [
     ...done.map((input) => ({ key: input.key, ...rememberAs(input, batchId) })),
-    // A skipped input is done for the other requests of its key too. They may be retried without the request that did
-    // it.
+    // A skipped input also counts as done for the other requests with its key, because they may be retried without the
+    // request that contained its text.
     ...plan.skipped.flatMap((input) => {
       const known = doneBefore(input, batchId);
       return known ? [{ key: input.key, ...known }] : [];

@@ -1,14 +1,15 @@
 /**
  * Register: turns messages into waiting tasks, and finds a leader for each of their Targets (R1 to R4).
  *
- * 1. Insert each task, then put its waiting row. The payload is stored in between, so a task that can be claimed has
- *    one.
+ * 1. Insert each task, then put its waiting row. Its payload is stored between these two writes, so every task that can
+ *    be claimed has a payload.
  * 2. Read each Target's lock. Send an elect message if the Target has no leader, or perhaps a hint if the leader
- *    sleeps. A leader reads rows after it releases the lock, so one of the two sees the other.
+ *    sleeps. A leader reads the rows after it releases the lock, so at least one of the two functions sees the other's
+ *    write.
  * 3. Send refused messages to the rejected queue with their reasons.
  *
- * A message may also redrive a failed task, or make tasks of a list's jobs. Any message may come twice. A refused
- * message does not affect the others.
+ * A message may also redrive a failed task, or turn a list's jobs into tasks. Any message may be delivered twice. A
+ * refused message does not affect the others.
  */
 
 import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -39,20 +40,21 @@ import { ackEnded } from '../tasks/notify.ts';
 import { type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
 
-/** Registers messages. If this rejects, some may be registered already, and a repeat is harmless. */
+/** Registers messages. If this rejects, some of the messages may be registered already. A repeat is harmless. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
   const { valid, redrives, triggers, refused } = sort(deps, messages);
   const jobs = await triggeredJobs(deps, triggers);
   const { registered, refused: unstored } = await insert(deps, [...valid, ...jobs.valid]);
   const redriven = await redrive(deps, redrives);
-  // A task may be in both. The later read counts.
+  // If a task is in both lists, use the one that was read later.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
   const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
   await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
   await reject(deps, [...refused, ...jobs.refused, ...unstored, ...redriven.refused]);
-  // Last: until then the trigger message comes back, and registers these jobs again.
+  // Do this last: if the function dies before, the trigger message is delivered again and these jobs are registered
+  // again.
   await goOn(deps, jobs);
 };
 
@@ -73,8 +75,8 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
 };
 
 /**
- * R1. The first message with an id became the stored task. Each message that describes the stored task goes on, because
- * an earlier invocation may have died after the insert. Any other message with that id is refused.
+ * R1. The first message with an id became the stored task. A message that describes the same task is registered
+ * further, because an earlier invocation may have died after the insert. Any other message with that id is refused.
  */
 const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   const { report, tasks } = deps;
@@ -85,7 +87,7 @@ const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   const same = valid.filter(isStored);
   const payloads = new Map(same.map(({ task }) => [task.id, task]));
   const registered = inserted.map((answer) => answer.stored).filter(({ id }) => payloads.has(id));
-  // Store payloads before the waiting rows (R2). So a task that can be claimed or cancelled has its payload.
+  // Store payloads before the waiting rows (R2). So every task that can be claimed or cancelled has its payload.
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
@@ -109,8 +111,8 @@ const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
 };
 
 /**
- * Inserts the tasks that the store accepts, and returns the reasons for the others. Of the messages with one id, the
- * first is inserted.
+ * Inserts the tasks that the store accepts, and returns the reasons why it refuses the others. If several messages have
+ * the same id, the first one is inserted.
  */
 const insertStorable = async ({ tasks }: RegisterDeps, sent: readonly Valid[]) => {
   const unique = [...new Map(sent.toReversed().map(({ task }) => [task.id, task])).values()];
@@ -148,8 +150,8 @@ const arrivals = (tasks: readonly Task[]): ReadonlyMap<Target, Arrivals> => {
 };
 
 /**
- * R3. Reads the lock of each Target once. Sends an elect message if the Target has no leader, or perhaps a hint if its
- * leader sleeps.
+ * R3. Reads the lock of each Target once. Sends an elect message if the Target has no leader, and may send a hint if
+ * its leader sleeps.
  */
 const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>): Promise<void> => {
   const { config, locks, machine, queues, report } = deps;
@@ -167,7 +169,7 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
       return lock && isHeld(lock, now) ? [[target, lock] as const] : [];
     }),
   );
-  // A blocked, paused or full Target is woken when a slot is free or the pause ends. New tasks wait with the others.
+  // Whether a Target needs no message: a blocked, paused or full Target is woken when a slot is free or the pause ends.
   const isOff = (lock: Lock | undefined, target: Target): boolean =>
     lock !== undefined &&
     (lock.blocked !== undefined ||
@@ -178,7 +180,7 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
     try {
       await nudge(deps, target, lock, arrived.get(target) as Arrivals);
     } catch (cause) {
-      // The leader wakes anyway when the batch is due.
+      // A failed hint only costs time, because the leader wakes anyway when the batch is due.
       report({ event: 'nudge-failed', target, cause: String(cause) });
     }
   });
@@ -186,7 +188,8 @@ const notice = async (deps: RegisterDeps, arrived: ReadonlyMap<Target, Arrivals>
 };
 
 /**
- * Targets without a lock row. A row that expires soon is extended first; it counts as missing if it is deleted by then.
+ * Targets without a lock row. If a row expires soon, its life is extended. If it is deleted before it can be extended,
+ * it counts as missing.
  */
 const withoutRow = async (
   { locks }: RegisterDeps,
@@ -204,13 +207,14 @@ const withoutRow = async (
 };
 
 /**
- * From this chance on, at most about three invocations look at a batch before it is full, since each adds much of it.
+ * If the chance is at least this high, each invocation adds a large part of the batch. So at most about three
+ * invocations read the rows before the batch is full.
  */
 const FEW_LOOK = 0.9;
 
 /**
- * R4. Sends a hint to a leader that sleeps for long, if its batch is full or one of the new tasks expires before it
- * wakes.
+ * R4. Sends a hint to a leader that sleeps for long, if its batch is full or one of the new tasks expires before the
+ * leader wakes.
  */
 const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
   const { machine, config, waiting, queues } = deps;
@@ -219,13 +223,14 @@ const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: A
   const { batch: policy, concurrency } = operationFor(config, operationOf(target));
   if (isClosed(lock, concurrency, deps.locks.pageSize)) return;
   const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
-  // A task expires while the leader sleeps, so send a delayed hint for that time. If the expiry is beyond the longest
-  // delay of a message, the leader looks again by itself before it.
+  // If a task expires while the leader sleeps, send a delayed hint for that time. If the expiry is beyond the longest
+  // delay of an SQS message, the leader wakes before it anyway.
   if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
   const chance = chanceToLook(arrivals, policy);
   if (machine.random() >= chance) return;
-  // If many invocations look at a batch, an eventually consistent read at half the price only misses one look. If few
-  // do, the invocation that filled the batch has to see its own rows, so it uses a strongly consistent read.
+  // If many invocations read the rows, an eventually consistent read costs half the price, and an outdated result only
+  // means that a later invocation sends the hint. If few invocations read the rows, the one that filled the batch must
+  // see its own rows, so it uses a strongly consistent read.
   const rows =
     chance < FEW_LOOK
       ? (await waiting.page(target, policy.maxSize)).items
@@ -271,17 +276,17 @@ const operationIn = (config: RegisterDeps['config'], body: string): OperationNam
 };
 
 /**
- * Messages that fail together are tried in parts of this size, so a message that cannot be registered affects few
- * others.
+ * If messages fail together, they are tried again in parts of this size, so that a message that cannot be registered
+ * affects few others.
  */
 const PART = 10;
 
 /**
- * Registers messages so that none of them holds up the others. If messages fail together, they are tried in smaller
- * parts, and then one by one.
+ * Registers messages so that a failing message does not delay the others. If messages fail together, they are tried
+ * again in smaller parts, and then one by one.
  *
  * @param onFailure is called for each message that failed.
- * @returns the messages that have to come back.
+ * @returns the messages that SQS must deliver again.
  */
 export const registerAll = async <Message extends ReceivedMessage>(
   deps: RegisterDeps,

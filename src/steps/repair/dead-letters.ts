@@ -1,13 +1,14 @@
 /**
- * Sends dead letters again: the sweep with growing delays, an operator at once.
+ * Sends dead letters again. The sweep does this with growing delays, and an operator can do it at once.
  *
- * An inner message is only a hint, and the tables hold the state. So sending it again is harmless, but losing it could
- * strand a Target. The cause of its failure (a throttled table, a broken deployment) passes. Events for destinations
- * are sent again too, but not forever: their destination may never accept them. An event that is given up goes to its
- * own queue, so that it does not delay other messages.
+ * The state is in the tables, and a message between functions only causes a function to read it. So it is harmless to
+ * send such a message again, but its loss could strand a Target. The causes of its failure, such as a throttled table
+ * or a broken deployment, are temporary. Events for destinations are sent again too, but only for a limited time,
+ * because their destination may never accept them. After that time, an event is moved to the queue of given-up events,
+ * so that it does not delay other messages.
  *
- * A walk handles each dead letter once that was in the queue when the walk began. A message may fail again and come
- * back as a new dead letter. Without this limit, a walk would never end.
+ * A walk handles each dead letter that was in the queue when the walk began, and handles it once. A message may fail
+ * again and become a new dead letter. Without this limit, a walk might never end.
  */
 
 import { parseBatch, parseElect, parseGroup } from '../../domain/batches/messages.ts';
@@ -22,9 +23,11 @@ import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps } from '../deps.ts';
 
 export interface Walk {
-  /** Dead letters sent later are left to another walk. */
+  /** When the walk began. Dead letters that were sent later are left to another walk. */
   readonly began: Millis;
-  /** Checked before each receive. @param skipped number of dead letters that were not sent so far. */
+  /**
+   * Whether to continue. Called before each receive. @param skipped number of dead letters that were not sent so far.
+   */
   readonly mayGoOn: (skipped: number) => boolean;
 }
 
@@ -46,7 +49,7 @@ export interface Walked {
 /**
  * Handles each dead letter of a queue. A dead letter that fails does not affect the others.
  *
- * @param turn resolves to the reason if the dead letter was not sent, otherwise to undefined.
+ * @param turn handles a dead letter. It resolves to the reason if the dead letter was not sent, otherwise to undefined.
  */
 export const walkDeadLetters = async (
   deps: DeadLetterDeps,
@@ -63,11 +66,11 @@ export const walkDeadLetters = async (
       return reasonOf(cause);
     });
   while (mayGoOn(skipped.length)) {
-    // A skipped dead letter appears again when its visibility timeout ends.
+    // Leave out dead letters that were skipped before: they are received again when their visibility timeout ends.
     const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
     if (letters.length === 0) return { revived, skipped, isDone: true };
     for (const { messageId } of letters) met.add(messageId);
-    // `sentAt` is from SQS, whose clock differs from this one.
+    // `sentAt` comes from the clock of SQS, which differs from this function's clock.
     const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
     const reasons = await Promise.all(due.map(take));
     for (const [index, { messageId: id }] of due.entries()) {
@@ -83,7 +86,7 @@ export interface RedriveDelay {
   readonly from: DeadLetterQueue;
   readonly to: SourceQueue;
   readonly deadLetter: DeadLetter;
-  /** The body to send. It may differ from the one received: a register body gets its id. */
+  /** The body to send. It may differ from the received body: a register message without an id gets one. */
   readonly body: string;
   /** Delay of the message in seconds. */
   readonly delay: number;
@@ -107,8 +110,7 @@ export const redrive = async (
 };
 
 /**
- * Deletes a dead letter that was handled. If this fails, the dead letter comes back and is sent again, which is
- * harmless.
+ * Deletes a dead letter that was handled. If this fails, the dead letter is received and sent again, which is harmless.
  */
 const remove = async ({ deadLetters, report }: DeadLetterDeps, queue: DeadLetterQueue, deadLetter: DeadLetter) => {
   try {
@@ -125,8 +127,9 @@ export const sourceQueues = (config: Config): readonly SourceQueue[] =>
   hasDestinations(config) ? [...WORKING_QUEUES, 'callback'] : WORKING_QUEUES;
 
 /**
- * A longer register body leaves no space for its id and its redrive count in a message of 1 MiB. A payload may have a
- * quarter of that, so such a body is mostly white space.
+ * The longest register body that is sent again, in bytes. A longer body leaves no space for its id and its redrive
+ * count in a message of 1 MiB. Since a payload may have only a quarter of that size, a longer body consists largely of
+ * white space.
  */
 const REVIVED_MAX_BYTES = 1_000_000;
 
@@ -151,7 +154,7 @@ export const redriveDeadLetterQueue = (
     return undefined;
   });
 
-/** @returns the reason why the message was not sent. */
+/** Moves a message to the rejected queue. @returns the reason why the message was not sent again. */
 const reject = async (
   deps: DeadLetterDeps,
   queue: SourceQueue,
@@ -180,15 +183,15 @@ const permanentProblem = (queue: SourceQueue, body: string): string | undefined 
     return undefined;
   } catch (cause) {
     if (cause instanceof UnreadableMessage) return `${queue} queue: ${cause.message}`;
-    // A newer version of the code can read it after the next deployment.
+    // This is not permanent: the next deployment of newer code can read the message.
     if (cause instanceof NewerMessage) return undefined;
     throw cause;
   }
 };
 
 /**
- * Moves a dead letter to the queue of given-up events. It sends before it deletes: a crash in between duplicates the
- * event, and the other order would lose it.
+ * Moves a dead letter to the queue of given-up events. The event is sent before the dead letter is deleted: a crash in
+ * between duplicates the event, but in the other order it would lose the event.
  */
 const giveUp = async (deps: DeadLetterDeps, deadLetter: DeadLetter): Promise<void> => {
   const { messageId, body } = deadLetter;

@@ -1,13 +1,14 @@
 /**
- * Patrol the lock rows: does each Target with waiting tasks or an open batch still have a message that drives it (Q3)?
+ * Patrol the lock rows: check whether each Target with waiting tasks or an open batch still has a message that drives
+ * it (Q3).
  *
  * As long as the queues keep their messages, the rules leave no Target stranded. The patrol repairs Targets whose elect
  * or group message was lost, for example by a purge. The patrol scans a slice each minute, and all Targets in an hour.
  * Every Target is found, because a new Target gets its lock row before its first elect message. The patrol does not
  * find lost batch messages, which `groupage doctor --deep` does, nor lost register messages.
  *
- * Cost: 0.6 read units per lock row and hour for an eventually consistent read of each row and for the index. It is
- * more if `concurrency.perTarget` is above ten. Each minute scans at least {@link MIN_SLICE} rows.
+ * Cost: 0.6 read units per lock row per hour, for an eventually consistent read of each row and for the index. The cost
+ * is higher if `concurrency.perTarget` is above ten. At least {@link MIN_SLICE} rows are scanned each minute.
  */
 
 import { expiresSoon, type Lock, mustStay } from '../../domain/batches/lock.ts';
@@ -26,8 +27,8 @@ const PAGE = 25;
 /**
  * Scans the next slice while `mayGoOn` returns true.
  *
- * @throws AggregateError of all failures, by Target, after the rest of the slice is scanned and the mark is written.
- * Otherwise each minute would begin with the same failure and end there.
+ * @throws AggregateError of all failures, by Target, after the rest of the slice is scanned and the mark is written. If
+ *   it were thrown at the first failure, each minute would stop at the same Target.
  */
 export const patrol = async (deps: SweepDeps, mayGoOn: () => boolean): Promise<void> => {
   const operations = Object.keys(deps.config.operations) as OperationName[];
@@ -69,19 +70,20 @@ const walk = async (
       visited += page.items.length;
       const next = advance({ ...mark, seen: mark.seen + page.items.length }, page.cursor, operations);
       mark = next.mark;
-      // The round ended within this slice, so all Targets were scanned.
+      // The round has ended within this slice, so all Targets were scanned.
       if (next.roundEnded) break;
     }
   } catch (cause) {
     failures.push({ what: `the Targets of ${mark.operation}`, cause });
-    // An invalid cursor stays invalid, so begin this operation anew. Otherwise each minute would fail likewise.
+    // An invalid cursor stays invalid, so start again at the operation's first page. Otherwise the patrol would fail
+    // each minute.
     if (cause instanceof InvalidCursor) mark = atFirstPage(mark);
   }
   waits.report(deps);
   return { mark, failures };
 };
 
-/** The number of scanned Targets and the oldest waiting task of each operation. */
+/** For each operation, the number of scanned Targets and the age of the oldest waiting task. */
 class Waits {
   readonly #seen = new Map<OperationName, { targets: number; since: Millis }>();
 
@@ -135,7 +137,7 @@ const visit = async (
 interface Ending {
   readonly target: Target;
   /**
-   * Whether the row has to stay, because tasks wait or the row itself requires it. Without the row, no scan finds the
+   * Whether the row must be kept, because tasks wait or because of its own content. Without the row, no scan finds the
    * Target.
    */
   readonly mustStay: boolean;

@@ -1,6 +1,6 @@
 /**
- * Sends refused messages and given-up events again when an operator asks for it. Only messages that would be accepted
- * now are sent: the configuration or the destination has been fixed.
+ * Sends refused messages and given-up events again when an operator requests it. It sends only messages that would be
+ * accepted now, because the configuration or the destination has been fixed.
  */
 
 import { parseCallback, unknownDestination } from '../../domain/callbacks/callback.ts';
@@ -16,9 +16,10 @@ import type { DeadLetterDeps } from '../deps.ts';
 import { redrive, type Walk, type Walked, walkDeadLetters } from './dead-letters.ts';
 
 /**
- * Sends refused messages again. Some are refused again because of what only the tables show. They come back as new
- * messages, and clocks may date them before this walk. But each contains the id of the message that was sent, so this
- * sends none twice, and does not count them as redriven.
+ * Sends refused messages again. Some of them may be refused again, for a reason that only the tables show. Then the
+ * rejected queue gets a new message, and if clocks differ its time may be before the start of this walk. Each such
+ * message contains the id of the message that this walk sent. So the walk does not send it a second time, and does not
+ * count it as redriven.
  */
 export const redriveRefused = async (deps: DeadLetterDeps, walk: Walk): Promise<Walked> => {
   const sent = new Set<string>();
@@ -37,7 +38,7 @@ export const redriveRefused = async (deps: DeadLetterDeps, walk: Walk): Promise<
   return { ...walked, revived: walked.revived - cameBack.size };
 };
 
-/** For a job's report. The problems of a register message would not apply to it. */
+/** The reason for a job's report. The problems of a register message would not apply to it. */
 const REPORT =
   "it is a job's report, not a task: correct it, and send it to the batch queue or POST it to /batches/ID/complete";
 
@@ -54,9 +55,9 @@ const redriveOne = async (
 ): Promise<string | undefined> => {
   if (isEvent) return redriveEvent(deps, 'rejected', deadLetter, refused);
   if (isReport(refused)) return REPORT;
-  // Use the id that the refused message would have got, so that a repeat is harmless.
+  // Use the task id that the refused message would have got, so that a repeat is harmless.
   const body = withId(refused, messageId);
-  // Checks the message as the register function does, without the tables.
+  // Check the message as the register function does, but without the tables.
   const { firstSentAt } = deadLetter;
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
   const parsed = parseRegisterBody(deps.config, message);

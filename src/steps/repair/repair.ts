@@ -1,8 +1,9 @@
 /**
- * Finds what is stuck and repairs it: the patrol does so for a slice each minute, and `groupage doctor` on demand.
+ * Finds stuck Targets, batches and slots and repairs them. The patrol does this for a slice of the Targets each minute,
+ * and `groupage doctor` on demand.
  *
- * A Target that cannot be read is reported, and does not affect the others. Each repair is a hint or a conditional
- * write, so it is harmless if it is made twice or without need.
+ * A Target that cannot be read is reported, and does not affect the others. Each repair is a message that does no harm
+ * or a conditional write. So a repair is harmless if it is made twice or is not needed.
  */
 
 import pLimit from 'p-limit';
@@ -31,8 +32,8 @@ export interface Looked {
 }
 
 /**
- * Reads a Target's lock and its first waiting row. This costs half a read unit, and one for each batch that counts as
- * under way.
+ * Reads a Target's lock and its first waiting row. This costs half a read unit, and one read unit for each batch that
+ * counts as under way.
  *
  * @param onWaiting gets the registration time of the oldest waiting task, if a task waits.
  * @param onEventualRead gets the lock row from an eventually consistent read.
@@ -49,7 +50,7 @@ export const lookAtTarget = async (
   const { lock, first } = readEventually;
   onEventualRead(target, readEventually);
   if (first) onWaiting(first.at);
-  // Check the slots first: whether tasks may wait depends on the batches that count as under way.
+  // Check the slots first, because the batches that count as under way decide whether waiting tasks are stuck.
   const operation = operationNamed(deps.config, operationOf(target));
   const layout = operation && pagesOfTarget(deps, target, lock);
   const stuck = await lookAtSlots(deps, target, lock, layout, now, grace);
@@ -57,9 +58,9 @@ export const lookAtTarget = async (
   const closed = operation !== undefined && isClosed(lock, operation.concurrency, deps.locks.pageSize);
   const finding = findingOf(target, lock, first, now, grace, closed);
   if (finding?.finding !== 'forgotten') return finding;
-  // The Target is signalled when one of its batches ends.
+  // A full Target is not stuck: it is signalled when one of its batches ends.
   if (layout && (await isTargetFull(deps, target, lock, layout))) return undefined;
-  // The Target is in the slot queue, so it is woken when a slot is free.
+  // A Target in the slot queue is not stuck: it is woken when a slot is free.
   const waiting = { target, at: finding.since, fence: finding.fence };
   return (await deps.operations.isWaiting(operationOf(target), waiting)) ? undefined : finding;
 };
@@ -74,7 +75,7 @@ const lookAtSlots = async (
 ): Promise<Finding | undefined> => {
   const { config, batches } = deps;
   const { inFlight = [], openBatch } = lock;
-  // If a batch handler crashes, its message stays invisible for this long.
+  // If a batch handler crashes, its message is delivered again only after this time.
   const patience = grace === 0 ? 0 : batchVisibility(config) + grace;
   for (const id of inFlight.filter((each) => each !== openBatch)) {
     const finding = stuckSlot(target, id, await batches.get(id), now, patience);
@@ -89,7 +90,7 @@ const lookAtSlots = async (
   return batchId && { finding: 'stuck-slot', target, since: now - patience, batchId };
 };
 
-/** Slots read at once. */
+/** Number of slots that are read at once. */
 const AT_ONCE = 20;
 
 /**
@@ -105,7 +106,7 @@ export const lookAtTargets = (
   lookAtEach(targets, (target) => lookAtTarget(deps, target, deps.machine.now(), GRACE, onWaiting, onEventualRead));
 
 interface BatchesLookedAt extends Looked {
-  /** Number of batches, including skipped ones. */
+  /** Number of batches on this page, including skipped batches. */
   readonly batches: number;
   /** Where the next page begins. Undefined after the last page. */
   readonly cursor?: string;
@@ -113,8 +114,8 @@ interface BatchesLookedAt extends Looked {
 
 /**
  * Reads a page of a Target's sealed batches, including finished ones. This costs a read unit for each 4 KB of a batch.
- * During a pause no batch counts as overdue, since another message for each batch would come back every minute until
- * the pause ends.
+ * During a pause no batch counts as overdue. Otherwise each batch would get another message, which would be delivered
+ * every minute until the pause ends.
  */
 export const lookAtBatches = async (
   deps: BatchDeps,
@@ -124,7 +125,7 @@ export const lookAtBatches = async (
 ): Promise<BatchesLookedAt> => {
   const { batches, config, machine } = deps;
   const { items: ids, ...page } = await batches.ofTarget(target, limit, cursor);
-  // If a batch handler crashes, its message stays invisible for this long.
+  // If a batch handler crashes, its message is delivered again only after this time.
   const grace = batchVisibility(config) + GRACE;
   const isPaused = await isHeldUp(deps, target, machine.now());
   const looked = await lookAtEach(ids, async (id) => {
@@ -157,7 +158,7 @@ const lookAtEach = async <Id extends Target | BatchId>(
 /** The repair of a finding: a message was sent, or a lock or slot was freed. */
 export type Remedy = 'elect-message' | 'batch-message' | 'lock-released' | 'slot-freed';
 
-/** A finding, and what was done about it, or why nothing could be done. */
+/** A finding, with its repair or the reason why it could not be repaired. */
 export type Treated = { readonly finding: Finding } & (
   | {
       /** Undefined if nothing was left to repair. */
@@ -178,9 +179,9 @@ export const repairAll = (deps: BatchDeps, findings: readonly Finding[]): Promis
   );
 
 /**
- * @returns what was done. Undefined if another function was faster.
- * @throws UnknownOperation if the operation is not configured, since any function that received the message would
- * throw.
+ * @returns the repair that was made. Undefined if another function was faster.
+ * @throws UnknownOperation if the operation is not configured, because any function that received a message for it
+ *   would throw too.
  */
 export const repair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | undefined> => {
   const { target, since } = finding;
@@ -209,7 +210,7 @@ const applyRepair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | 
     case 'forgotten':
       return askForLeader(deps, target, finding.fence);
     case 'stuck-slot':
-      // The finding does not name the page of the place, so the lock is checked first.
+      // The finding does not contain the page of the place, so the lock is checked first.
       return freeStuckSlot(deps, target, finding.batchId);
     case 'overdue-batch':
       operationFor(deps.config, operationOf(target));
@@ -220,12 +221,12 @@ const applyRepair = async (deps: BatchDeps, finding: Finding): Promise<Remedy | 
 
 const freeStuckSlot = async (deps: BatchDeps, target: Target, batchId: BatchId): Promise<Remedy> => {
   const left = await releaseTargetSlot(deps, { id: batchId, target, targetPage: 0 });
-  // A blocked Target ignores a plain elect message, so send a wake.
+  // A blocked Target ignores an elect message without a fence, so send one with the fence.
   if (left?.blocked !== undefined) return askForLeader(deps, target, left.fence);
   return (await deps.waiting.first(target, 1)).length > 0 ? askForLeader(deps, target) : 'slot-freed';
 };
 
-/** @param fence the fence of a blocked Target, which ignores a plain elect message. */
+/** @param fence set for a blocked Target, which ignores an elect message without a fence. */
 const askForLeader = async (
   { config, queues }: BatchDeps,
   target: Target,
@@ -237,8 +238,8 @@ const askForLeader = async (
 };
 
 /**
- * Releases a lock like its leader (G3): a register function may have seen a held lock and sent no message. So if a task
- * waits, send an elect message, no matter which function released the lock.
+ * Releases a lock as its leader would (G3). A register function may have read the lock while it was held and sent no
+ * message. So if a task waits, this sends an elect message, even if another function released the lock.
  */
 const release = async (deps: BatchDeps, target: Target, holder: Mine): Promise<Remedy | undefined> => {
   const released = await deps.locks.release(target, holder);

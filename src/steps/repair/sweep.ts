@@ -1,7 +1,7 @@
 /**
  * The sweep runs each minute. It sends dead letters again, frees and signals slots, and patrols fan-outs and a slice of
- * the lock rows. Targets wait for slots now, so slots come before the patrol. Each part has its own share of the time,
- * so an overload of one part does not stop the others (Q2).
+ * the lock rows. Each part has its own share of the time, so that an overload of one part does not stop the others
+ * (Q2).
  */
 
 import { isGivenUp } from '../../domain/callbacks/callback.ts';
@@ -14,12 +14,18 @@ import { sweepSlots } from '../slots/sweep-slots.ts';
 import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
 import { patrol } from './patrol.ts';
 
-/** The share of the function's time that is left when each part ends. */
+/**
+ * For each part, the share of the function's time that must be left when the part stops. The patrol, which runs last,
+ * uses the rest.
+ */
 const ENDS_WITH = { deadLetters: 0.6, slots: 0.35 } as const;
-/** Time that the patrol leaves before the function's timeout, in milliseconds. */
+/** Every part stops at the latest this long before the function's timeout, in milliseconds. */
 const RESERVE = 5_000;
 
-/** Delay in seconds. It doubles with each redrive. */
+/**
+ * The delay with which a dead letter is sent again, in seconds. It doubles each time that the same message is sent
+ * again.
+ */
 const growing = (revivals: number): number => Math.min(MAX_DELAY / 1_000, 2 ** revivals);
 
 /** Sends the dead letters of one queue again, and moves events that are too old to the queue of given-up events. */
@@ -29,8 +35,8 @@ export const sweepDeadLetters = (deps: DeadLetterDeps, queue: SourceQueue, walk:
   );
 
 /**
- * Runs all parts of the sweep. The queues are handled at once: a flood in one leaves time for the others, and an idle
- * stack pays for one wait instead of many.
+ * Runs all parts of the sweep. All dead-letter queues are handled at the same time. So a flood in one queue leaves time
+ * for the others, and an idle stack pays for one wait instead of many.
  *
  * @throws AggregateError of all failures, after all parts have run.
  */
@@ -45,7 +51,7 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   );
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
   if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });
-  // Slots before the patrol: Targets wait for them now.
+  // Free slots before the patrol, because Targets may be waiting for a slot now.
   const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots))]);
   const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
