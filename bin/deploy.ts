@@ -1,7 +1,7 @@
 /** The entry point of `npm run deploy` and `npm run destroy`. */
 import { run } from '../tools/deploy/program.ts';
 
-// If a configuration file ends the process, the exit status must not be 0.
+// If code in a configuration file exits the process, the exit status must not be 0.
 const onExit = (): void => {
   console.error('The process ended before the command had finished.');
   process.exitCode = 1;

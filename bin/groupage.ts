@@ -2,7 +2,7 @@
 /** The entry point of the command line. */
 import { run } from '../tools/cli/program.ts';
 
-// A reader may close the pipe early, as in `groupage tasks | head`.
+// The program that reads the output may close the pipe early, as in `groupage tasks | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

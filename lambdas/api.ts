@@ -25,7 +25,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
-  // Read on demand, so that it does not lengthen cold starts.
+  // The OpenAPI document is read on demand, so that it does not lengthen cold starts.
   const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
   return lazyApi({
     ...parts.base,
@@ -47,8 +47,8 @@ export const compose = (environment: Environment, host: Host) => {
 };
 
 /**
- * A function URL gives the path as it was sent. An HTTP API in front of the function, or an emulator, gives the decoded
- * path. The `#` of a batch id would end that path.
+ * A function URL passes the path as it was sent. An HTTP API in front of the function, or an emulator, passes the
+ * decoded path. In a decoded path, the `#` of a batch id would be read as the end of the path, so it is encoded here.
  */
 const withSafePath = (event: Event): Event =>
   'rawPath' in event ? { ...event, rawPath: event.rawPath.replace(/[#?]/g, encodeURIComponent) } : event;

@@ -6,7 +6,10 @@ import type { Host } from './compose.ts';
 
 const isArn = (name: string): boolean => name.startsWith('arn:');
 
-/** A client calls one region. This returns the region of an ARN. */
+/**
+ * The region of an ARN, as an option for a client, because each client calls only one region. Empty for a name that is
+ * no ARN.
+ */
 export const inRegionOf = (name: string): { readonly region?: string } => {
   const region = isArn(name) ? name.split(':')[3] : undefined;
   return region ? { region } : {};
@@ -22,7 +25,7 @@ export const arnOf = (name: string, prefix: Setting, environment: Environment): 
 /** The client for a queue. */
 export const clientOfQueue = (name: string, environment: Environment, { clients, services }: Host): SQSClient => {
   const { region = environment.AWS_REGION } = inRegionOf(name);
-  // A local start has all queues in one place.
+  // In a local start, one service has all queues, whatever their region.
   const isHere = region === environment.AWS_REGION || services !== undefined;
   return isHere || !region ? clients.sqs : awsClients({ region }).sqs;
 };

@@ -20,7 +20,7 @@ export const compose = (environment: Environment, host: Host) => {
     config: { ...config, destinations },
     queues: parts.queues(),
     returns: sqsReturns(sqs, setting(environment, 'callbackQueue')),
-    // Only HTTP destinations have a share. Without an HTTP destination, the function has no table.
+    // Read on demand: only HTTP destinations have a share, and without an HTTP destination the function has no table.
     get sharing(): Sharing {
       share ??= sharing(parts.base, dynamoDBShares(dynamodb, setting(environment, 'batchLockTable')));
       return share;

@@ -1,6 +1,6 @@
 /**
- * Composes a Lambda function's dependencies from its environment, once, at its first invocation. It contains no rules
- * of the domain.
+ * Creates the dependencies of a Lambda function from its environment variables, once, at its first invocation. This
+ * file contains no rules of the domain.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,11 +35,11 @@ import { within } from '../src/ports/machine.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
 
-/** The surroundings of the handlers: Lambda, or a process that replaces it. */
+/** What the handlers get from the environment in which they run: Lambda, or a process that replaces it. */
 export interface Host {
   readonly clients: AwsClients;
   readonly log: Log;
-  /** Gets every event that is logged. */
+  /** Is called with every event that is logged. */
   readonly onEvent?: Report;
   /** @default - AWS's services, as the SDK finds them */
   readonly services?: Services;
@@ -47,7 +47,7 @@ export interface Host {
   readonly sleep?: Machine['sleep'];
 }
 
-/** Services that only some configurations need, if they are not AWS's own. */
+/** Replacements for AWS services that only some configurations need. */
 export interface Services {
   readonly lambda: ServiceAt;
   readonly stepFunctions: ServiceAt;
@@ -75,8 +75,8 @@ const lambda = (environment: Environment): Host => ({
 });
 
 /**
- * A handler that is composed from `process.env` at its first invocation. Its requests end before its invocation does
- * (Y1).
+ * A handler that is created from `process.env` at its first invocation. Each of its requests ends before its invocation
+ * ends (Y1).
  */
 export const atFirstInvocation = <Event, Answer>(
   compose: (environment: Environment, host: Host) => (event: Event, context: Context) => Promise<Answer>,
@@ -97,7 +97,10 @@ export const machine: Machine = {
   token: () => ulid() as Token,
 };
 
-/** The ports on AWS, each made from the settings that it needs. A function makes only the ports that its step needs. */
+/**
+ * The ports on AWS. Each is created on first use from the settings that it needs, so that a function only needs the
+ * settings of the ports that its step uses.
+ */
 export const partsOf = (environment: Environment, { clients, log, onEvent, sleep = machine.sleep }: Host) => {
   const { dynamodb, sqs } = clients;
   const config = JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', CONFIG_ASSET), 'utf8')) as Config;
@@ -136,26 +139,30 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
 
 export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 
-/** A message that the sweep sent again is a new message to SQS, so its earlier deliveries are added. */
+/**
+ * What the step must know about this delivery. A message that the sweep sent again is a new message to SQS, so its
+ * earlier deliveries are added.
+ */
 const deliveryOf = (context: Context, { messageId, attributes, messageAttributes }: SQSRecord): Delivery => ({
   messageId,
   ...invocationOf(context),
   deliveries: Number(attributes.ApproximateReceiveCount) + revivalsOf(messageAttributes[REVIVALS]?.stringValue),
 });
 
-/** Handles each message of an SQS event separately. Failed messages come back, and the others are deleted. */
+/** Handles each message of an SQS event separately. SQS delivers the failed messages again and deletes the others. */
 export const eachRecord =
   (log: Log, handle: (body: string, delivery: Delivery) => Promise<void>) =>
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     processPartialResponse(
       event,
       logged(log, (record) => handle(record.body, deliveryOf(context, record))),
-      // A processor stores the failures of one event. Events overlap in a local start, so each needs its own.
+      // Each event needs its own processor, because a processor stores the failures of one event and events overlap in
+      // a local start.
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
 
-/** Logs the queue beside the message id, because an id can only be looked up in its queue. */
+/** Reports a failed message. The report contains the queue, because a message id can only be looked up in its queue. */
 export const reportFailed = (
   log: Log,
   { eventSourceARN, messageId }: Pick<SQSRecord, 'eventSourceARN' | 'messageId'>,

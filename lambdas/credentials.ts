@@ -1,17 +1,20 @@
 /**
- * Reads a function's credentials from its environment, where they stay valid as long as the environment lives. In the
- * bundles this replaces the SDK's chain of providers (lib/handler-bundles.ts, docs/decisions/0019).
+ * Reads a function's credentials from its environment variables. They stay valid as long as the execution environment
+ * exists. In the bundles this replaces the SDK's chain of providers (lib/handler-bundles.ts, docs/decisions/0019).
  */
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
 type Provider = Extract<NonNullable<DynamoDBClientConfig['credentials']>, () => unknown>;
 
-/** The environment has no credentials. */
+/** The environment variables contain no credentials. */
 class NoCredentials extends Error {
   override readonly name = 'NoCredentials';
 }
 
-/** Has the name that the SDK imports. The provider rejects with NoCredentials if the environment has none. */
+/**
+ * The function has the name that the SDK imports. The provider rejects with NoCredentials if the environment variables
+ * contain no credentials.
+ */
 export const defaultProvider = (): Provider => async () => {
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,

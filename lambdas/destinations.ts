@@ -1,4 +1,4 @@
-/** Opens the connection to each destination, of any kind, when the first event goes there. */
+/** Creates the connection to each destination, of any kind, when the first event is sent to that destination. */
 
 import { wayByHttp } from '../src/destinations/http.ts';
 import { wayToQueue } from '../src/destinations/queue.ts';

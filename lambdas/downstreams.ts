@@ -1,6 +1,6 @@
 /**
- * Makes the downstream of each operation, of any kind. Separate from `compose.ts`, so that only the batch handler
- * bundles the clients.
+ * Creates the downstream of each operation, of any kind. This file is separate from `compose.ts`, so that only the
+ * batch handler's bundle contains the clients.
  */
 import { timed } from '../src/aws/call-time.ts';
 import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
@@ -39,7 +39,7 @@ export const downstreamsOf = (
   };
 };
 
-/** What merging operations need. */
+/** What the downstreams of merging operations need. */
 interface Merging {
   readonly processed: ProcessedKeys;
   readonly machine: Machine;

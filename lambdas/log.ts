@@ -1,12 +1,12 @@
 /**
- * Writes events as structured log lines, one for each batch or message, with the ids that lead from one to the next.
- * They contain no text of a downstream, because its answer may repeat a payload. Such text is only stored in the tasks
- * that it made fail.
+ * Writes events as structured log lines. Their ids lead from a message to its task and batch. The lines contain no text
+ * of a downstream, because its answer may repeat a payload. Such text is only stored in the tasks that failed because
+ * of it.
  */
 import { isWarning } from '../src/domain/events/measure.ts';
 import type { Report } from '../src/ports/machine.ts';
 
-/** The part of a logger that is used. Powertools' logger has it. */
+/** The methods that a logger must have, as the logger of Powertools does. */
 export interface Log {
   info(message: string, fields: Record<string, unknown>): void;
   warn(message: string, fields: Record<string, unknown>): void;

@@ -22,7 +22,7 @@ export const embeddedMetrics = (stack: string): Write => {
     metrics.addDimensions(of);
     for (const [name, value] of Object.entries(values))
       metrics.addMetric(name, UNITS[METRICS[name as MetricName].unit], value);
-    // Publish at once, since other events have other dimensions.
+    // Publish at once, because other events have other dimensions.
     metrics.publishStoredMetrics();
   };
 };

@@ -1,4 +1,7 @@
-/** Stores that few functions need. Separate from `compose.ts`, so that the other functions do not bundle them. */
+/**
+ * Stores that few functions need. This file is separate from `compose.ts`, so that the bundles of the other functions
+ * do not contain these stores.
+ */
 import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import { type Environment, setting } from '../src/domain/deployed/environment.ts';

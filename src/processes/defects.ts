@@ -1,6 +1,6 @@
 /**
- * Tells defects from expected failures. A step may fail because of an injected fault, or to let its message come back.
- * Any other error is a violation.
+ * Distinguishes defects from expected failures. A step may fail because of an injected fault, or so that its message is
+ * delivered again. Any other error is a violation.
  */
 
 import { UnknownOperation } from '../domain/config/resolved.ts';
@@ -16,17 +16,23 @@ const EXPECTED = [InjectedFault, OutOfTime, TimeIsUp, NotSealed];
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The errors inside an AggregateError. The sweep's error contains those of the patrol, which contain those of its
- * Targets.
+ * The errors inside an AggregateError, at any depth: the sweep's error contains the patrol's errors, which contain the
+ * errors of single Targets.
  */
 const causesOf = (cause: unknown): readonly unknown[] =>
   cause instanceof AggregateError ? cause.errors.flatMap(causesOf) : [cause];
 
-/** @param removed operations that are not configured for a while. Their work waits until they are configured again. */
+/**
+ * @param removed operations that the schedule has removed from the configuration for a while. Their tasks wait until
+ *   they are configured again.
+ */
 const isExpected = (cause: unknown, removed: ReadonlySet<string>): boolean =>
   EXPECTED.some((each) => cause instanceof each) || (cause instanceof UnknownOperation && removed.has(cause.operation));
 
-/** The violation if a step failed with an unexpected error. @param who the process that failed. */
+/**
+ * The violation, if a step failed with an unexpected error. Undefined if the error was expected. @param who the process
+ * that failed.
+ */
 export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<string> = NONE): Violation | undefined => {
   const causes = causesOf(cause);
   if (causes.length > 0 && causes.every((each) => isExpected(each, removed))) return undefined;
@@ -35,7 +41,7 @@ export const defectOf = (who: string, cause: unknown, removed: ReadonlySet<strin
   return brokenBy({ who, cause: String(defect), at });
 };
 
-/** The same for an error that a step caught and only reported. */
+/** The violation, if a step caught an unexpected error and only reported it. */
 export const defectReportedIn = (
   who: string,
   event: object,

@@ -1,4 +1,4 @@
-/** The functions of a schedule: which step handles the messages of which queue. */
+/** Assigns to each queue of a schedule the step that handles its messages. */
 
 import { parseBatch, parseElect, parseGroup } from '../domain/batches/messages.ts';
 import { type Config, handlerTimeout, type RegisterPolicy, registerVisibility } from '../domain/config/resolved.ts';
@@ -25,7 +25,7 @@ export interface Steps {
   readonly handleBatch: typeof handleBatch;
 }
 
-/** Handles messages. @returns the handled messages, which may be deleted. */
+/** Handles messages. @returns the messages that were handled and may be deleted. */
 type Handle = (
   deps: Deps,
   messages: readonly QueuedMessage[],

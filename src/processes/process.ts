@@ -1,5 +1,5 @@
 /**
- * One run of a function in a schedule: a process with its own clock and its own random faults.
+ * One invocation of a function in a schedule: a process with its own clock and its own random faults.
  *
  * This folder runs the Lambda functions as processes on the virtual machine (src/virtual), with ports in memory
  * (src/memory). It defines which step handles the messages of which queue, what each call costs, and which failures are
@@ -46,15 +46,18 @@ export interface Surroundings {
   readonly givenUp?: GivenUp;
   /** Callbacks that were sent. */
   readonly sentCallbacks: Pick<CallbackMessage[], 'push'>;
-  /** The batch API behind every operation, as a process calls it. */
+  /** Returns the batch API of the downstream, as the given process calls it. All operations call the same one. */
   readonly downstream: (life: Life) => Downstream;
-  /** @default - the size of DynamoDB's rows */
+  /** @default - the size that rows in DynamoDB allow */
   readonly nodeSize?: NodeSize;
-  /** Slots of a page. @default - those of DynamoDB's rows */
+  /** Number of slots on a page. @default - the number that rows in DynamoDB allow */
   readonly slotsPerPage?: number;
-  /** Replaces the store of processed inputs, to put a known bug back. */
+  /** Wraps the store of processed inputs, so that a known bug can be put back. */
   readonly processed?: ((keys: ProcessedKeys) => ProcessedKeys) | undefined;
-  /** Lets a process wait for the capacity of partitions, or fails. @default - capacity is unlimited */
+  /**
+   * Limits the capacity of partitions: a process must wait for capacity, or its call fails. @default - capacity is
+   * unlimited
+   */
   readonly throttle?: Throttle;
 }
 
@@ -70,19 +73,21 @@ export interface Started {
   readonly invocation: Invocation;
 }
 
-/** A process, with what belongs to it alone. */
+/** A process with the parts that it does not share with other processes. */
 export interface Life extends Pick<Deps, 'machine' | 'report'> {
   readonly name: string;
-  /** The function of which this process is a run. */
+  /** Name of the function that this process executes. */
   readonly function: string;
   readonly gate: Gate;
   readonly random: Random;
-  /** How far an eventually consistent read lags behind. */
+  /** How far the eventually consistent reads of this process lag behind. */
   readonly lag: Lag;
   readonly invocation: Invocation;
 }
 
-/** Starts a process that ends after `timeout`. @param gateOf makes the gate of its calls. */
+/**
+ * Starts a process that ends after `timeout`. @param gateOf creates the gate through which the calls of the process go.
+ */
 export const beginLife = (
   chaos: Chaos,
   fn: string,
@@ -117,7 +122,7 @@ export const beginLife = (
   };
 };
 
-/** Gives a process all ports. */
+/** Creates all ports of a process. */
 export const startProcess = (around: Surroundings, life: Life): Started => ({
   name: life.name,
   deps: depsOf(around, life),
@@ -133,7 +138,7 @@ const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOf
       new Promise((resolve, reject) => {
         let isDone = false;
         scheduler.after(Math.max(0, limit), () => {
-          // A process that died meanwhile no longer waits.
+          // Do nothing if the process has died meanwhile.
           if (isDone || died.has(name)) return;
           hindered.add(name);
           reject(new TimeIsUp(limit));
@@ -152,8 +157,8 @@ const machineOf = ({ scheduler, died, hindered }: Chaos, { name, random, clockOf
 };
 
 /**
- * If a function throws, its messages come back. An error that no fault explains is a defect of the code, and ends the
- * schedule.
+ * Executes the work of a function. If it throws, its messages are delivered again. An error that no injected fault
+ * explains is a defect of the code, and ends the schedule.
  */
 export const attempt = async <T>(chaos: Chaos, name: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
   try {
@@ -171,7 +176,7 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
   if (defect) chaos.onViolation(defect);
 };
 
-/** The stores whose rows share partitions. */
+/** The stores that a process uses, with their charges for capacity. */
 const stores = (around: Surroundings, { name, gate, lag }: Life) => {
   const { config, tables, slotsPerPage, throttle } = around;
   const all = {

@@ -1,7 +1,7 @@
 /**
  * The capacity units that DynamoDB charges for each call of a port, as src/aws makes it. Each write of a task's row
- * takes one unit, since a large payload has a row of its own. So does each write of a waiting row. A batch's row grows
- * with its candidates.
+ * takes one unit, since a large payload has a row of its own. So does each write of a waiting row. A write of a batch's
+ * row costs more units if the batch has more candidates.
  */
 
 import type { OpenTask } from '../domain/batches/members.ts';
@@ -17,7 +17,10 @@ import { newBatchRow } from '../rows/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../rows/item-size.ts';
 import { groupBy } from '../util/group-by.ts';
 
-/** Units of one table: of rows of one Target, which share a partition key, or of rows that are spread. */
+/**
+ * Units that are spent in one table, either on the rows of one Target, which share a partition key, or on rows with
+ * many partition keys.
+ */
 export interface Spent {
   readonly table: 'task' | 'batch-lock' | 'batch' | 'fleet';
   readonly partition?: Target | string;
@@ -25,10 +28,13 @@ export interface Spent {
   readonly read?: number;
 }
 
-/** A call of a port. */
+/** A method of a port. */
 type Call = (...args: never[]) => Promise<unknown>;
 
-/** The price of each call. If a call failed, its answer is unknown, and all of it may have happened. */
+/**
+ * For each method of a port, the units that a call costs. After a failed call the answer is unknown, so the price is
+ * that of a call that did everything.
+ */
 export type Prices<Port> = {
   readonly [Name in keyof Port]?: Port[Name] extends Call
     ? (args: Parameters<Port[Name]>, answer: Awaited<ReturnType<Port[Name]>> | undefined) => readonly Spent[]
@@ -40,10 +46,10 @@ const ofTarget = (partition: Target | string, units: Omit<Spent, 'table' | 'part
   { table: 'batch-lock', partition, ...units },
 ];
 
-/** Size of a payload's row beside the payload, in bytes: its key, its run and its time. */
+/** Size of a payload's row without the payload, in bytes: its key, run and time. */
 const PAYLOAD_ROW_BYTES = 150;
 
-/** Read units of payloads that have rows of their own, strongly consistent. */
+/** Read units for strongly consistent reads of the payloads that have rows of their own. */
 const payloadReads = (open: readonly OpenTask[]): number =>
   open.reduce(
     (sum, { payload, payloadRow }) =>
@@ -51,16 +57,16 @@ const payloadReads = (open: readonly OpenTask[]): number =>
     0,
   );
 
-/** Row sizes that later writes are charged for. The code that deletes a row removes its entry. */
+/** Sizes of rows, which determine the price of later writes. The code that deletes a row removes its entry here. */
 export interface RowSizes {
-  /** Bytes of batches' rows when they were formed. */
+  /** Size of each batch's row when the batch was formed, in bytes. */
   readonly batches: Map<BatchId, number>;
-  /** Write units of payloads that have rows of their own. */
+  /** Write units of each payload that has a row of its own. */
   readonly payloads: Map<TaskId, number>;
 }
 
 const tasks = (sizes: RowSizes): Prices<Tasks> => ({
-  // A refused insert costs a read as well.
+  // If an insert is refused, the task is read too.
   insert: ([all], answers = []) =>
     task({ write: all.length, read: answers.reduce((sum, { isNew }) => sum + (isNew ? 0 : 1), 0) }),
   storePayloads: ([all]) => {
@@ -72,7 +78,7 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
     task({ write: all.length, read: answers.reduce((sum, isMine) => sum + (isMine ? 0 : 1), 0) }),
   members: ([ids], members) => task({ read: ids.length + payloadReads(members?.open ?? []) }),
   readEventually: ([ids], open = []) => task({ read: (ids.length + payloadReads(open)) / 2 }),
-  // A failed task gets an entry in the index of failed tasks. A payload row gets a time to live.
+  // For a failed task, an entry is added to the index of failed tasks. For a payload row, a time to live is written.
   finish: ([results], answers = []) =>
     task({
       write: results.reduce(
@@ -88,13 +94,13 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
 });
 
 /**
- * Size of a waiting row beside its keys, in bytes: attribute names, the prefix of an entry, a time, bytes and a
- * version.
+ * Size of a waiting row without its keys, in bytes: attribute names, the prefix of the sort key, the registration time,
+ * the payload's size and a version.
  */
 const WAITING_ROW_BYTES = 42;
 const waitingBytes = (target: Target, rows: readonly Waiting[]): number =>
   rows.reduce((sum, { entry }) => sum + entry.length + target.length + WAITING_ROW_BYTES, 0);
-/** Bytes of an entry that is not read. */
+/** Size of a waiting row if the row itself is not known, in bytes. */
 const ENTRY_BYTES = 45;
 const waiting: Prices<WaitingTasks> = {
   put: ([rows]) => {
@@ -114,8 +120,8 @@ const write = ([target]: readonly [Target, ...unknown[]]) => ofTarget(target, { 
 const locks: Prices<Locks> = {
   read: ([target]) => ofTarget(target, { read: 1 }),
   readAll: ([targets]) => targets.flatMap((target) => ofTarget(target, { read: 1 })),
-  // A new Target gets its row, and an entry in the index of Targets. All Targets of an operation share that entry's
-  // key.
+  // A new Target costs a write of its lock row and one of its entry in the index of Targets. The index entries of all
+  // Targets of an operation have the same partition key.
   enlist: ([targets]) =>
     targets.flatMap((target) => [
       ...ofTarget(target, { write: 1 }),
@@ -131,24 +137,27 @@ const locks: Prices<Locks> = {
   closeBatch: write,
   releaseSlot: write,
   skipFence: write,
-  // The index of Targets has only keys, of about 100 bytes.
+  // An entry in the index of Targets contains only keys, about 100 bytes.
   targets: (_, page) => [{ table: 'batch-lock', read: readUnits((page?.items.length ?? 0) * 100, false) }],
 };
 
 const ofOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { write: 1 });
 const readOfOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarget(`op:${operation}`, { read: 1 });
 const SLOT_PAGE_BYTES = 60;
-/** Sixteen pages of slots share a partition. */
+/** Price of reading pages of slots. Sixteen pages share a partition. */
 const slotReads = (operation: string, pages: readonly SlotPage[], isStrong: boolean): readonly Spent[] =>
   [...groupBy(pages, ({ page }) => slotKey(operation, page))].flatMap(([key, together]) => {
     const bytes = together.reduce((sum, { slots }) => sum + SLOT_PAGE_BYTES + slots.join('').length, 0);
     return ofTarget(key, { read: readUnits(bytes, isStrong) });
   });
-/** Ten slots of Targets with short names fit into one unit. */
+/** Price of writing a page. Ten slots of Targets with short names fit into one unit. */
 const slotWrite = (operation: string, page = 0): readonly Spent[] =>
   ofTarget(page === 0 ? `op:${operation}` : slotKey(operation, page), { write: 1 });
 const slotKey = (operation: string, page: number): string => `op:${operation}#${Math.floor((page - 1) / 16)}`;
-/** Bytes of a queue row: its key with its operation and Target, both again, a time, a fence and a version. */
+/**
+ * Size of a queue row, in bytes: its key with operation and Target, the operation and Target as attributes, a time, a
+ * fence and a version.
+ */
 const WAITING_TARGET_BYTES = 150;
 const operations: Prices<Operations> = {
   read: readOfOperation,
@@ -173,7 +182,7 @@ const operations: Prices<Operations> = {
   reserveCall: ofOperation,
 };
 
-/** Bytes that sealing, starting and finishing add to a batch's row. */
+/** Number of bytes by which a batch's row grows when the batch is sealed, started and finished. */
 const [SEALED, STARTED, FINISHED] = [35, 75, 60];
 
 const batches = ({ batches: sizes }: RowSizes): Prices<Batches> => {
@@ -194,7 +203,7 @@ const batches = ({ batches: sizes }: RowSizes): Prices<Batches> => {
   };
 };
 
-/** All prices of a deployment. @param sizes is updated by the calls. */
+/** The prices of all ports of a deployment. @param sizes sizes of rows, which the prices use and update. */
 export const pricesOf = (sizes: RowSizes) => ({
   tasks: tasks(sizes),
   waiting,
@@ -204,10 +213,10 @@ export const pricesOf = (sizes: RowSizes) => ({
 });
 
 /**
- * The port, with `spend` called for each priced call. A call in which its function dies never returns, and is not
- * counted.
+ * Wraps a port so that `spend` is called after each call that has a price. If the function dies during a call, the call
+ * never returns and is not counted.
  *
- * @param spend may let the caller wait for capacity before the call returns.
+ * @param spend is called with the units of the call. It may wait for capacity before the call returns.
  */
 export const charged = <Port extends object>(
   port: Port,
@@ -235,8 +244,8 @@ export const charged = <Port extends object>(
 };
 
 /**
- * The port for callers that may be throttled. `spend` is called before each call, with the most that the call may cost.
- * If `spend` rejects, the call is not made.
+ * Wraps a port for callers that may be throttled. `spend` is called before each call with the largest number of units
+ * that the call may cost. If `spend` rejects, the call is not made.
  */
 export const throttled = <Port extends object>(
   port: Port,

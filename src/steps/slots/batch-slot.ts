@@ -3,8 +3,8 @@
  *
  * A batch keeps its operation's slot until it has finished, with one exception (K4). While its Target is paused by a
  * user, the batch frees its slot for other Targets, which would otherwise wait for the whole pause. The batch takes a
- * slot again before its next attempt. So each attempt first checks the slot, and a slot that was freed by mistake never
- * lets more calls through than the cap.
+ * slot again before its next attempt. So each attempt first checks that the batch holds a slot. Even if a slot was
+ * freed by mistake, there are never more calls at once than the cap allows.
  *
  * At its end (H7) the batch frees its places and wakes a waiting Target. Each part is harmless when repeated.
  */
@@ -27,21 +27,21 @@ import { releaseTargetSlot } from './target-slots.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
 /**
- * From this time on, a batch may lend its slot. A handler that received a copy of its message before the pause has
- * begun its call by then.
+ * The time from which a batch of a paused Target may lend its slot. A handler that read the batch's state before the
+ * pause has started its call by then.
  */
 export const lendsFrom = ({ since }: Pause): Millis => since + CLOCK_SKEW;
 
 /**
- * Within this time, each batch of a paused Target is checked once when it may lend its slot: the batch handler checks
- * each waiting batch once a minute.
+ * Within this time after a batch may lend its slot, it is checked at least once, because the batch handler checks each
+ * waiting batch once a minute.
  */
 const FIRST_LOOK: Millis = 2 * MINUTE;
 
 /** The state of a batch's slot. */
 export type SlotNow =
   | 'held'
-  /** The batch has just taken a slot, or has one on a page that its row does not name. */
+  /** The batch has just taken a slot, or holds one on a page that its row does not name. */
   | 'taken'
   /** The batch is in the slot queue. Its message is sent when a slot is free. */
   | 'none';
@@ -70,10 +70,10 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
 
 /**
  * K4. Frees the slot of a batch whose Target is paused, and wakes a waiting Target. This does nothing while a job of
- * the batch is under way, or while the pause is new ({@link lendsFrom}).
+ * the batch is under way, or just after the pause began ({@link lendsFrom}).
  *
- * @param isFirstLook whether this is the first check by the batch's message in a while. It then searches all pages,
- * since a slot that was taken again may be on any page.
+ * @param isFirstLook whether this is the first check by the batch's message in a while. The first check searches all
+ *   pages, because a slot that was taken again may be on any page.
  */
 export const lendSlot = async (
   deps: BatchDeps,
@@ -88,7 +88,8 @@ export const lendSlot = async (
   if (now < from || (pending && pending.until >= now)) return;
   const slot = slotOfBatch(batch);
   const onAnyPage = isFirstLook || now < from + FIRST_LOOK;
-  // The client may repeat the request that freed the slot, after its response was lost. Nothing is left to free then.
+  // Read the slot before it is freed: if the response is lost, the client repeats the request, and the repeat finds no
+  // slot to free.
   const isHeld = await holdsOperationSlot(deps, operation, state, slot, slotPage);
   if (!onAnyPage && !isHeld) return;
   if ((await freeOperationSlot(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
@@ -101,38 +102,43 @@ export const releaseSlots = async (
 ): Promise<void> => {
   const { total } = operationFor(deps.config, batch.operation).concurrency;
   const { target } = batch;
-  // Free the place even if the Target is not full by the present cap: a leader with another cap may have found it full.
+  // Free the place even if the Target is not full under the present cap, because a leader with another cap may have
+  // found it full.
   const left = await releaseTargetSlot(deps, batch);
   const since = left && (await workSince(deps, target, left));
   if (left && since !== undefined && !(total !== null && (await joinSlotQueue(deps, target, left, since))))
-    // Wake even a Target that was not blocked: another function that handles the same message may have blocked it
-    // since, and died.
+    // Wake the Target even if it was not blocked: another function that handles the same message may have blocked it
+    // meanwhile and died.
     await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
   if (total === null) return;
   await freeOperationSlot(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
-  // Wake a Target even if the operation was not full: a Target that found it full may put its queue row only now.
+  // Wake a Target even if the operation was not full: a Target that found it full earlier may put its queue row only
+  // now.
   await wakeUnlessPaused(deps, batch.operation);
 };
 
 /**
- * Frees the slots of a batch that finished earlier. If the operation was removed from the configuration and the batch
- * holds nothing, its message ends. Otherwise the message would come back for as long as the operation is not
- * configured.
+ * Frees the slots of a batch that finished earlier. Does nothing if the operation was removed from the configuration
+ * and the batch holds no slot. Otherwise the batch's message would be delivered again for as long as the operation is
+ * not configured.
  */
 export const releaseSlotsAgain = async (deps: BatchDeps, batch: Batch): Promise<void> => {
   if (!(await isNothingHeld(deps, batch))) await releaseSlots(deps, batch);
 };
 
-/** The registration time of the oldest waiting task of a Target without a leader. Undefined if no task waits. */
+/**
+ * The registration time of the oldest waiting task of a Target without a leader. Undefined if the Target has no waiting
+ * task.
+ */
 const workSince = async ({ waiting }: BatchDeps, target: Target, { blocked }: Lock): Promise<Millis | undefined> =>
   blocked ?? (await waiting.first(target, 1))[0]?.at;
 
 /**
- * H7. Blocks the Target and puts it into the slot queue (G5b), if other Targets are in the queue. Otherwise its own
- * leader would take the slot before the Target that is woken for it. Two Targets that always have work would pass the
- * operation's slots to each other, and no other Target would get one.
+ * H7. Blocks the Target and puts it into the slot queue (G5b), if other Targets are in the queue. Otherwise the
+ * Target's own leader would take the slot before the Target that is woken for it. Two Targets that always have tasks
+ * would then use all slots of the operation in turns, and no other Target would get a slot.
  *
- * @returns whether the Target needs no signal any more.
+ * @returns whether the Target is in the slot queue now, so that it needs no signal.
  */
 const joinSlotQueue = async (
   { locks, operations, machine }: BatchDeps,
@@ -140,8 +146,8 @@ const joinSlotQueue = async (
   { blocked, fence, holder }: Lock,
   at: Millis,
 ): Promise<boolean> => {
-  // A leader whose lease is over may go on with this fence. A queue row with this fence would then wake a Target that
-  // needs no slot.
+  // A leader whose lease has expired may still continue with this fence. A queue row with this fence would then wake a
+  // Target that needs no slot.
   if (holder !== undefined) return false;
   const operation = operationOf(target);
   const queued = await operations.waiting(operation, 2);

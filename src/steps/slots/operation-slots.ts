@@ -1,6 +1,6 @@
 /**
- * The slots of an operation. A leader takes one before it opens a batch, so that tasks that arrive while it waits still
- * join the batch (G5a).
+ * The slots of an operation. A leader takes a slot before it opens a batch. So tasks that arrive while the Target waits
+ * for a slot still join the batch (G5a).
  */
 
 import { operationFor } from '../../domain/config/resolved.ts';
@@ -22,7 +22,7 @@ const firstPageOf = (state: OperationState, cap: number, { pageSize }: LeadDeps[
 /**
  * The pages of an operation.
  * @param cap its `total`.
- * @param isSure whether to use strongly consistent reads, at twice the price.
+ * @param isSure whether to use strongly consistent reads, which cost twice as much.
  */
 export const slotsOf = (
   { operations }: LeadDeps,
@@ -33,7 +33,8 @@ export const slotsOf = (
 ): Promise<readonly SlotPage[]> => pagesOf(operations, operation, firstPageOf(state, cap, operations), isSure);
 
 /**
- * G5a. Takes the slot, or confirms that the batch has it. Without a cap, a slot is free unless the operation is paused.
+ * G5a. Takes a slot, or confirms that the batch holds it already. Without a cap, a slot is always free unless the
+ * operation is paused.
  *
  * @returns the page of the slot. Undefined if no slot is free.
  */
@@ -43,7 +44,8 @@ export const takeOperationSlot = async (deps: LeadDeps, target: Target, slot: Sl
   const { total } = operationFor(config, operation).concurrency;
   if (total === null) return (await operations.read(operation)).paused ? undefined : 0;
   const isOnePage = total <= operations.pageSize;
-  // One write does it: its condition checks the pause, and that no slots are on further pages.
+  // If all slots are on one page, one write is enough: its condition checks that the operation is not paused and that
+  // no slots are on further pages.
   if (isOnePage && (await operations.takeOnlyPage(operation, slot, total))) return 0;
   const layout = { cap: total, size: operations.pageSize, from: 0 };
   return takeOnPages(operations, operation, slot, layout, async () => {
@@ -56,9 +58,9 @@ export const takeOperationSlot = async (deps: LeadDeps, target: Target, slot: Sl
 };
 
 /**
- * Gives a slot back.
- * @param page where it is, if known.
- * @returns whether it was found on any page.
+ * Frees a slot.
+ * @param page the page of the slot, if known.
+ * @returns whether the slot was found on any page.
  */
 export const freeOperationSlot = async (
   { operations }: LeadDeps,
@@ -67,7 +69,7 @@ export const freeOperationSlot = async (
   page = 0,
 ): Promise<boolean> => freeOnPages(operations, operation, slot, page);
 
-/** Whether a batch holds its slot. @param page the page on which it was taken. */
+/** Whether a batch holds its slot. @param page the page on which the slot was taken. */
 export const holdsOperationSlot = async (
   { operations }: LeadDeps,
   operation: OperationName,
@@ -77,7 +79,7 @@ export const holdsOperationSlot = async (
 ): Promise<boolean> =>
   state.inFlight.includes(slot) || (page > 0 && (await operations.slotPage(operation, page)).includes(slot));
 
-/** An operation's row, and how many more batches may begin, from strongly consistent reads. */
+/** Reads an operation's row and its number of free slots, with strongly consistent reads. */
 export const freeSlotsOf = async (
   deps: LeadDeps,
   operation: OperationName,
@@ -93,11 +95,11 @@ export const freeSlotsOf = async (
 
 /**
  * G9a. Puts the Target's row into the slot queue, then checks for a free slot once more. A function that frees a slot
- * writes the page and then reads the queue. This function writes the row and then reads all pages by strongly
- * consistent reads. So one of the two sees the other.
+ * writes the page and then reads the queue. This function writes the row and then reads all pages with strongly
+ * consistent reads. So at least one of the two functions sees the other's write.
  *
- * @returns whether a slot is free now. If so, delete the row only after the Target has a leader: another function may
- * rely on the same row.
+ * @returns whether a slot is free now. If a slot is free, the caller may delete the queue row only after the Target has
+ *   a leader, because another function may rely on the row.
  */
 export const waitForOperationSlot = async (deps: LeadDeps, waiting: WaitingTarget): Promise<boolean> => {
   const operation = operationOf(waiting.target);

@@ -1,5 +1,5 @@
 /**
- * Takes and frees a slot on one of several pages, and finds slots left by functions that died (K1,
+ * Takes and frees a slot on one of several pages, and finds slots that were left by functions that died (K1,
  * src/domain/operations/slot-pages.ts).
  */
 
@@ -13,7 +13,7 @@ import type { BatchDeps } from '../deps.ts';
 
 type Pages<Owner> = Pick<SlotPages<Owner>, 'slotPages' | 'slotPagesEventually'>;
 
-/** The first page, as read with its owner's row, and how many further pages there may be. */
+/** The first page, as read with its owner's row, and the cap that determines how many further pages there may be. */
 export interface FirstPage {
   readonly slots: readonly Slot[];
   /** The largest cap that may have put slots on further pages. 0 if there are no further pages. */
@@ -22,7 +22,7 @@ export interface FirstPage {
 
 /**
  * An owner's pages, including the first one.
- * @param isSure whether to use strongly consistent reads, at twice the price.
+ * @param isSure whether to use strongly consistent reads, which cost twice as much.
  */
 export const pagesOf = async <Owner>(
   store: Pages<Owner>,
@@ -36,13 +36,13 @@ export const pagesOf = async <Owner>(
 };
 
 /**
- * How often a leader tries to find a page, since others may take the page's last slot first. After that it finds no
- * free slot, until a freed slot brings a signal.
+ * The largest number of tries to take a slot. A try fails if another leader takes the last slot of the chosen page
+ * first. After the last try, the leader waits as if no slot were free, and is signalled when one is freed.
  */
 const LOOKS = 5;
 
 /**
- * Takes a slot, or finds that it is taken already.
+ * Takes a slot, or finds that the batch holds it already.
  *
  * @param readFirst resolves to undefined if no slot may be taken now.
  * @returns the page of the slot. Undefined if no slot is free.
@@ -60,11 +60,12 @@ export const takeOnPages = async <Owner>(
     const isSure = look > 0 || hasBeyond(first, layout);
     const pages = await pagesOf(store, owner, first, isSure);
     const place = placeFor(slot, pages, layout);
-    // Only a strongly consistent read shows reliably that the slot is taken. A batch that lent its slot and takes one
-    // again may still be shown with the earlier one.
+    // Only a strongly consistent read shows reliably that the batch holds the slot. After a batch has lent its slot, an
+    // eventually consistent read may still show that slot.
     if (place.is === 'held' && (isSure || place.page === 0)) return place.page;
     if (place.is === 'full' && isSure) return undefined;
-    // If an eventually consistent read shows a full page as free, the write is refused, which costs only that write.
+    // An eventually consistent read may show a free slot on a full page. Then the write is refused, which only costs
+    // that write.
     if (place.is !== 'free') continue;
     if (await store.takeSlot(owner, slot, place.most, place.page)) return place.page;
   }
@@ -72,16 +73,16 @@ export const takeOnPages = async <Owner>(
 };
 
 /**
- * K2. Whether a page may have more slots than its share: after a cap was lowered, or on the first page. Then all pages
- * need strongly consistent reads, since the condition of a write covers only its own page.
+ * K2. Whether a page may have more slots than its share of the cap: after the cap was lowered, or on the first page.
+ * Then all pages need strongly consistent reads, because the condition of a write covers only the page that is written.
  */
 const hasBeyond = ({ slots, capToRead }: FirstPage, layout: Layout): boolean =>
   capToRead !== layout.cap || capToShare([{ page: 0, slots }], layout) < layout.cap;
 
 /**
- * Gives a slot back.
- * @param page where it should be. If it is not there, all other pages are searched.
- * @returns whether it was found.
+ * Frees a slot.
+ * @param page the page that should have the slot. If it does not, all other pages are searched.
+ * @returns whether the slot was found.
  */
 export const freeOnPages = async <Owner>(
   store: Pages<Owner> & Pick<SlotPages<Owner>, 'freeSlot'>,
@@ -90,7 +91,7 @@ export const freeOnPages = async <Owner>(
   page: number,
 ): Promise<boolean> => {
   if (await store.freeSlot(owner, slot, page)) return true;
-  // The function that formed the batch may not have had its page.
+  // Search all pages, because the function that formed the batch may not have known the page.
   const where = (await store.slotPagesEventually(owner, MOST_SLOTS)).find(({ slots }) => slots.includes(slot));
   return where !== undefined && (await store.freeSlot(owner, slot, where.page)) !== undefined;
 };
@@ -99,7 +100,8 @@ export const freeOnPages = async <Owner>(
  * K5. Whether the batch of a taken slot has ended, or can never begin. Costs one read, or up to three if the batch is
  * not stored.
  *
- * @param by a batch that ended later than this still frees its slot itself.
+ * @param by the latest end of a batch that counts as ended. If a batch ended later, the function that ended it may
+ *   still free the slot.
  */
 export const isSlotOver = async (
   { locks, batches }: BatchDeps,
@@ -111,15 +113,16 @@ export const isSlotOver = async (
   const stored = await batches.get(id);
   if (stored) return hasEnded(stored);
   if (mayBecome(await locks.read(parseSlot(slot).target), slot, id)) return false;
-  // Read the batch again after the lock. If it is still absent, only the function that the lock named could have formed
-  // it, so it never will be.
+  // Read the batch again after the lock. If the batch is still not stored, it never will be, because only a function
+  // that the lock names may form it.
   const formed = await batches.get(id);
   return formed === undefined || hasEnded(formed);
 };
 
 /**
- * Whether the batch of a slot may still be opened or formed. A leader whose lease has ended may open it too, as long as
- * the lock names that leader. Once this is false it stays false, so a caller may use the result late.
+ * Whether the batch of a slot may still be opened or formed. A leader whose lease has expired may still open the batch,
+ * as long as the lock names that leader. After this was false for a slot, it stays false, so a caller may use the
+ * result later.
  */
 const mayBecome = (lock: Lock, slot: Slot, id: Lock['openBatch']): boolean => {
   const { fence, round } = parseSlot(slot);

@@ -1,4 +1,4 @@
-/** Pause and resume an operation, or one Target (O1, O2). */
+/** Pauses and resumes an operation or a single Target (O1, O2). */
 
 import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
@@ -9,11 +9,11 @@ import { wakeFew, wakeMany } from './wake.ts';
 /** The result of a request to pause. */
 export interface Paused {
   readonly pause: Pause;
-  /** Whether a user had paused it before. */
+  /** Whether the operation or Target was already paused by a user. */
   readonly again: boolean;
 }
 
-/** O1. After this, no batch of the operation is sealed and no attempt begins. Calls under way go on. */
+/** O1. Pauses an operation: no batch of it is sealed and no attempt begins. Calls under way continue. */
 export const pauseOperation = async (
   { operations, machine }: LeadDeps,
   operation: OperationName,
@@ -33,8 +33,9 @@ export const pauseTarget = async ({ locks, machine }: LeadDeps, target: Target, 
 };
 
 /**
- * O2. A repeated pause gets a new id, since a resume of the earlier pause may be under way and would end this one too.
- * It keeps the earlier start and, unless a new reason is given, the reason.
+ * O2. A repeated pause gets a new id. Otherwise a resume message for the earlier pause that is still under way would
+ * end the new pause too. The new pause keeps the start of the earlier pause, and also its reason unless a new reason is
+ * given.
  */
 const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, reason?: string): Paused => {
   const mine = before?.by === 'person' ? before : undefined;
@@ -51,8 +52,8 @@ const personsPause = (machine: LeadDeps['machine'], before: Pause | undefined, r
 };
 
 /**
- * Requests the end of an operation's pause, by a user or a circuit. This function only sends a message, since waking
- * all waiting Targets may take a while.
+ * Requests the end of an operation's pause, whether a user or the circuit paused it. This function only sends a
+ * message, because waking all waiting Targets may take a while.
  *
  * @returns whether the operation is paused.
  */
@@ -74,11 +75,12 @@ export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Targe
 
 /**
  * O2, O4. Ends the pause with that id, and wakes as many Targets as slots are free. After a circuit's pause it wakes
- * one: its batch tests the downstream, and wakes the others if that succeeds.
+ * only one Target. The batch of that Target tests the downstream, and the other Targets are woken if the test succeeds.
  */
 export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { operation, resume, waking } = message;
-  // A repeat of this message finds the pause removed. Its first delivery may have died while it woke Targets.
+  // Wake Targets even if the pause is removed already: the function that received an earlier delivery of this message
+  // may have died before it woke all Targets.
   if (!waking) await deps.operations.resume(operation, resume);
   if (waking || !(await wakeFew(deps, operation))) await wakeMany(deps, message);
 };

@@ -1,10 +1,10 @@
 /**
- * Sweeps the slots of operations (K5): frees slots that a crash or a lost message left taken, and wakes Targets that
- * wait. Each minute this costs one read for each taken slot (up to three if its batch is not stored), and nine for each
- * operation.
+ * Sweeps the slots of operations (K5): frees slots that are still taken after a crash or a lost message, and wakes
+ * waiting Targets. Each minute this costs one read for each taken slot (up to three reads if its batch is not stored),
+ * and nine reads for each operation.
  *
- * A sweep begins at a random operation, and within it at a random slot (Q2). If the time does not suffice for all
- * slots, the rest is swept in one of the next minutes.
+ * A sweep begins at a random operation, and within it at a random slot (Q2). If there is not enough time for all slots,
+ * the other slots are swept in one of the next minutes.
  */
 
 import pLimit from 'p-limit';
@@ -17,7 +17,10 @@ import type { BatchDeps } from '../deps.ts';
 import { isSlotOver, pagesOf } from './pages.ts';
 import { wakeForFreeSlot } from './wake.ts';
 
-/** Slots read at once. One by one, a thousand would take longer than the function has. */
+/**
+ * Number of slots that are read at once. Reading a thousand slots one by one would take longer than the function's
+ * timeout.
+ */
 const AT_ONCE = 20;
 
 /** @throws AggregateError of all failures, after all operations are swept. */
@@ -45,7 +48,7 @@ const inAnyOrder = <T>({ machine }: BatchDeps, all: readonly T[]): readonly T[] 
 /** @returns the number of slots for which there was no time. */
 const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
-  // Includes slots beyond a cap that was lowered.
+  // Read the pages up to the largest cap, because there may be slots beyond a cap that was lowered.
   const pages = await pagesOf(deps.operations, operation, { slots: state.inFlight, capToRead: MOST_SLOTS }, false);
   const slots = pages.flatMap(({ page, slots }) => slots.map((slot) => ({ page, slot })));
   const looked = await pLimit(AT_ONCE).map(inAnyOrder(deps, slots), async ({ page, slot }) => {
@@ -58,7 +61,8 @@ const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn
 };
 
 const wakeAfter = async (deps: BatchDeps, operation: OperationName, { paused }: OperationState): Promise<void> => {
-  // The resume message of this circuit was lost. Without another one, the circuit would stay open forever (O3).
+  // If a pause is still stored after its end, the resume message of the circuit was lost. Without another resume
+  // message, the circuit would stay open forever (O3).
   if (paused?.until !== undefined && paused.until < deps.machine.now() - GRACE)
     await deps.queues.resume({ kind: 'resume', operation, resume: paused.id }, 0);
   else if (!paused && (await deps.operations.waiting(operation, 1)).length > 0) await wakeForFreeSlot(deps, operation);

@@ -1,11 +1,11 @@
 /**
- * The places of a Target whose cap (`concurrency.perTarget`) does not fit on one page (K1). Its batches in flight are
- * on pages of their own, like those of an operation, and its lock stays small. A smaller cap is kept in the lock, which
- * every leader reads. A Target that has had pages keeps them under a smaller cap, since a count in the lock alone would
- * leave out the batches on the pages.
+ * The places of a Target whose cap (`concurrency.perTarget`) does not fit on one page (K1). The Target's batches in
+ * flight are then stored on separate pages, like the slots of an operation, so that its lock row stays small. If the
+ * cap fits on one page, the batches are stored in the lock, which every leader reads. A Target that has pages keeps
+ * using them after its cap was lowered, because a count in the lock alone would leave out the batches on the pages.
  *
- * A leader that finds no free place blocks its Target (G5b), as it does without a free slot of the operation. The lock
- * does not show that the Target is full, so the next batch that ends signals the Target.
+ * A leader that finds no free place blocks its Target (G5b), as it does if the operation has no free slot. The lock
+ * does not show that the pages are full, so the function that ends the Target's next batch signals the Target.
  */
 
 import type { Batch } from '../../domain/batches/batch.ts';
@@ -17,7 +17,9 @@ import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../domain/ope
 import type { BatchDeps } from '../deps.ts';
 import { type FirstPage, freeOnPages, isSlotOver, pagesOf, takeOnPages } from './pages.ts';
 
-/** The layout of a Target's pages. Undefined if its batches in flight are in its lock, or have no cap. */
+/**
+ * The layout of a Target's pages. Undefined if the Target's batches in flight are stored in its lock or have no cap.
+ */
 export const pagesOfTarget = (
   { config, locks: { pageSize: size } }: BatchDeps,
   target: Target,
@@ -27,13 +29,16 @@ export const pagesOfTarget = (
   return cap === null || (cap <= size && largestCap === undefined) ? undefined : { cap, size, from: 1 };
 };
 
-/** The lock itself is the first page. Batches that a smaller cap left in it count too. */
+/** The lock itself is the first page. Batches that were stored in the lock under a smaller cap count too. */
 const firstPageOf = (target: Target, lock: Lock, layout: Layout): FirstPage => ({
   slots: (lock.inFlight ?? []).map((id) => slotOfBatch({ id, target })),
   capToRead: largestCapOf(layout, lock),
 });
 
-/** The pages of a Target beyond its lock, of all caps that it had. Empty without a layout. Eventually consistent. */
+/**
+ * The pages of a Target beyond its lock, up to the largest cap that it had, from eventually consistent reads. Empty
+ * without a layout.
+ */
 export const furtherPagesOf = async (
   { locks }: BatchDeps,
   target: Target,
@@ -42,8 +47,8 @@ export const furtherPagesOf = async (
 ): Promise<readonly SlotPage[]> => (layout ? locks.slotPagesEventually(target, largestCapOf(layout, lock)) : []);
 
 /**
- * Takes a place in the Target, or confirms that the batch has it.
- * @returns its page, or undefined if no place is free.
+ * Takes a place in the Target, or confirms that the batch has one already.
+ * @returns the page of the place, or undefined if no place is free.
  */
 export const takeTargetSlot = async (
   deps: BatchDeps,
@@ -60,8 +65,9 @@ export const takeTargetSlot = async (
 };
 
 /**
- * K5. Frees places of leaders that died before they opened their batch. Only the oldest places are checked, which
- * bounds the reads. Such a place never ends by itself, so it is among the oldest once earlier batches have ended.
+ * K5. Frees places of leaders that died before they opened their batch. Only the oldest places are checked, to limit
+ * the number of reads. A place that a dead leader left stays taken, so it becomes one of the oldest when the earlier
+ * batches have ended.
  *
  * @returns whether a place is free now.
  */
@@ -71,8 +77,8 @@ const freeLeftBehind = async (deps: BatchDeps, target: Target, pages: readonly S
   const areOver = await Promise.all(
     oldest.map(async ({ slot, page }) => {
       const isOver = await isSlotOver(deps, slot);
-      // The client may repeat the request after its response was lost. The place is free then, although the repeat
-      // found nothing to free.
+      // Ignore the result: if the response is lost, the client repeats the request. The repeat finds nothing to free,
+      // although the place is free.
       if (isOver) await deps.locks.freeSlot(target, slot, page);
       return isOver;
     }),
@@ -84,17 +90,17 @@ const freeLeftBehind = async (deps: BatchDeps, target: Target, pages: readonly S
 const OLDEST = 3;
 
 /**
- * Whether no batch of the Target may begin, by strongly consistent reads. If so, a batch under way signals the Target
- * when it ends. Places of leaders that died are freed first: if those were all places, no batch would be left to
- * signal.
+ * Whether all places of the Target are taken, from strongly consistent reads. If they are, the function that ends a
+ * batch under way signals the Target. Before the result is returned, places that dead leaders left are freed: if all
+ * places were left by dead leaders, no batch would ever signal the Target.
  */
 export const isTargetFull = async (deps: BatchDeps, target: Target, lock: Lock, layout: Layout): Promise<boolean> => {
-  // The first page is the lock itself. Its places end with their batches.
+  // The first page is the lock itself. Places in the lock are always freed when their batches end.
   const pages = await pagesOf(deps.locks, target, firstPageOf(target, lock, layout), true);
   return taken(pages) >= layout.cap && !(await freeLeftBehind(deps, target, pages.slice(1)));
 };
 
-/** Batches of a Target that are under way, if its operation has a cap. Eventually consistent. */
+/** The batches of a Target that are under way, from eventually consistent reads. Empty if its operation has no cap. */
 export const inFlightOf = async (deps: BatchDeps, target: Target, lock: Lock): Promise<readonly BatchId[]> => {
   const { inFlight = [] } = lock;
   const pages = await furtherPagesOf(deps, target, lock, pagesOfTarget(deps, target, lock));
@@ -111,8 +117,8 @@ export const dropEmptyPages = async (deps: BatchDeps, target: Target, lock: Lock
 };
 
 /**
- * Frees a place of a Target if its batch is over, and signals the Target if a later leader may have found it full
- * because of that place.
+ * Frees a place of a Target if the place's batch is over. Then this signals the Target if a later leader may have found
+ * the Target full because of that place.
  *
  * @param page undefined or 0 if the place is on no page.
  */
@@ -120,21 +126,24 @@ export const freeTargetSlotIfOver = async (deps: BatchDeps, target: Target, slot
   if (page === 0 || !(await isSlotOver(deps, slot))) return;
   await deps.locks.freeSlot(target, slot, page);
   const lock = await deps.locks.read(target);
-  // The lock has the fence of this slot, so the guard of this fence reads the lock again.
+  // No signal is needed if the lock still has the fence of this slot, because the function that handles the guard of
+  // this fence reads the lock again.
   if (lock.fence === parseSlot(slot).fence || lock.blocked === undefined || isHeld(lock, deps.machine.now())) return;
   await deps.queues.elect([{ kind: 'elect', target, wake: lock.fence }]);
 };
 
 /**
- * H7. Frees a batch's place in its Target, wherever it was taken, since the cap may have changed.
+ * H7. Frees a batch's place in its Target, in the lock or on any page, because the cap may have changed since the place
+ * was taken.
  *
- * This writes the page before it reads the lock. A leader that finds no place writes the lock before it reads the
- * pages. So one of the two sees the other. A leader that finds its Target full by the lock alone leaves no mark in the
- * lock. So after a batch that was in the lock, only waiting tasks show that the Target needs a signal. The same holds
- * if the place is not found: a function may have freed it in the lock and died before it sent the signal.
+ * This function writes the page before it reads the lock. A leader that finds no place writes the lock before it reads
+ * the pages. So at least one of the two sees the other's write. A leader that finds its Target full from the lock alone
+ * does not mark the lock. So if a batch had its place in the lock, only waiting tasks show that the Target needs a
+ * signal. The same applies if no place is found, because a function may have freed the place in the lock and died
+ * before it sent the signal.
  *
  * @returns the lock of a Target that may need a signal. Undefined if the Target has a leader, if the batch was on a
- * page and the Target is not blocked, or if the batch can have had no place.
+ *   page and the Target is not blocked, or if the batch cannot have had a place.
  */
 export const releaseTargetSlot = async (
   deps: BatchDeps,
@@ -152,8 +161,8 @@ export const releaseTargetSlot = async (
   }
   const freed = await freeOnPages(locks, target, slotOfBatch(batch), targetPage || 1);
   const seen = await locks.read(target);
-  // The leader and the block count as of the moment in which the place becomes free. Until then a leader may find the
-  // Target full.
+  // If the place is in the lock, use the lock's state of the moment at which the place became free: until that moment,
+  // a leader may find the Target full and block it.
   const lock = seen.inFlight?.includes(id) ? await locks.releaseSlot(target, id) : seen;
   if (isHeld(lock, machine.now())) return undefined;
   return lock.blocked !== undefined || !freed ? lock : undefined;

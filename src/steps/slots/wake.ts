@@ -1,16 +1,17 @@
 /**
- * Wakes Targets that wait for a free slot of their operation (W1 to W3). Each freed slot wakes one. After a pause, when
- * a circuit closes, and in the sweep, as many are woken as slots are free. A Target is signalled before its queue row
- * is deleted, so a crash may wake it twice, but never loses it.
+ * Wakes Targets that wait for a free slot of their operation (W1 to W3). When a slot is freed, one Target is woken.
+ * After a pause, when a circuit closes, and in the sweep, as many Targets are woken as slots are free. A Target is
+ * signalled before its queue row is deleted. So after a crash a Target may be woken twice, but no Target is forgotten.
  *
- * Up to {@link TOGETHER} Targets are woken at once. For more, a message goes to the elect function, which wakes
- * {@link PACE} a second for some seconds and then sends the message for the next invocation. All rows share the
- * operation's key, which limits the pace. Rows of woken Targets are deleted, so the rows that are left show where to go
- * on.
+ * Up to {@link TOGETHER} Targets are woken at once. If more must be woken, a message is sent to the elect function,
+ * which wakes {@link PACE} Targets per second for some seconds and then sends the message for the next invocation. The
+ * rate is limited because all queue rows have the operation's partition key. The rows of woken Targets are deleted, so
+ * the next invocation continues with the rows that are left.
  *
- * Only one invocation wakes at a time, however many such messages come. The waking invocation replaces the id in the
- * operation's row each second. An invocation whose message does not have the current id stops. If the waking invocation
- * dies, its id is valid for {@link DEAD_AFTER}. Then its message, when it comes back, or the sweep begins again.
+ * Only one invocation wakes Targets at a time, even if there are several such messages. The waking invocation replaces
+ * the id in the operation's row each second. An invocation whose message does not have the current id stops. If the
+ * waking invocation dies, its id stays valid for {@link DEAD_AFTER}. After that, the invocation that receives its
+ * message again, or the sweep, continues the waking.
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';
@@ -22,15 +23,15 @@ import type { LeadDeps } from '../deps.ts';
 import { freeSlotsOf } from './operation-slots.ts';
 
 /**
- * W1. The row is chosen at random among the oldest ones, so that functions that wake at the same time mostly choose
- * different Targets.
+ * W1. The number of oldest rows from which one is chosen at random, so that functions that wake at the same time
+ * usually choose different Targets.
  */
 const OLDEST = 10;
 
 /**
- * W1 to W3. Wakes one waiting Target. Another function may choose the same one for another slot at this moment and
- * delete its row first. The second signal is not lost: its receiver finds a new fence, or that the batch has its slot,
- * and wakes the next Target.
+ * W1 to W3. Wakes one waiting Target. At the same moment, another function may choose the same Target for another slot
+ * and delete its row first. The second signal is not lost: the function that receives it finds a new fence, or finds
+ * that the batch already holds a slot, and wakes the next Target.
  *
  * @returns whether a Target was waiting.
  */
@@ -42,15 +43,16 @@ export const wake = async (deps: LeadDeps, operation: OperationName): Promise<bo
 };
 
 /**
- * Wakes one Target or batch, unless the operation is paused: the function that ends the pause wakes as many as slots
- * are free. The pause is read after the slot was freed, so one of the two functions sees the other's write.
+ * Wakes one waiting Target or batch, unless the operation is paused. At the end of a pause, as many Targets are woken
+ * as slots are free. The pause is read after the slot was freed, so at least one of the two functions sees the other's
+ * write.
  */
 export const wakeUnlessPaused = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   const { paused } = await deps.operations.read(operation);
   if (!paused) await wake(deps, operation);
 };
 
-/** Number of Targets that are woken together. One by one would take longer than a function has. */
+/** The largest number of Targets that are woken at once, without a message to the elect function. */
 export const TOGETHER = 50;
 
 /** Signals each waiting Target, then deletes its queue row. */
@@ -66,7 +68,7 @@ export const wakeThese = async (
   }
 };
 
-/** A Target gets an elect message, a sealed batch its batch message. */
+/** Sends an elect message to wake a Target, or a batch message to wake a sealed batch. */
 const signal = async (queues: LeadDeps['queues'], waiting: readonly WaitingTarget[]): Promise<void> => {
   const targets = waiting.filter(({ batch }) => batch === undefined);
   const batches = waiting.flatMap(({ batch }) => batch ?? []);
@@ -76,20 +78,24 @@ const signal = async (queues: LeadDeps['queues'], waiting: readonly WaitingTarge
 };
 
 /**
- * Targets woken in a second. Each costs a write on its operation's key, which can take a thousand, and a read or two.
+ * Number of Targets that are woken per second. Each costs one write and one or two reads on its operation's partition
+ * key, which allows 1,000 writes per second.
  */
 export const PACE = 250;
-/** If the message that continues the waking has not arrived by then, it counts as lost. */
+/** If the message that continues the waking does not arrive within this time, it counts as lost. */
 const DEAD_AFTER: Millis = 10 * SECOND;
 
-/** Wakes as many Targets as slots are free. If they are many, a message does it. */
+/**
+ * Wakes as many Targets as slots are free. If there are many, this sends a message so that the elect function wakes
+ * them.
+ */
 export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   if (!(await wakeFew(deps, operation)))
-    // No stored pause has this id, so the message ends no pause and only wakes Targets.
+    // No stored pause has this random id, so the message ends no pause and only causes Targets to be woken.
     await deps.queues.resume({ kind: 'resume', operation, resume: deps.machine.token() }, 0);
 };
 
-/** Wakes as many Targets as slots are free. @returns false, and wakes none, if they are many. */
+/** Wakes as many Targets as slots are free. @returns false, and wakes none, if there are more than {@link TOGETHER}. */
 export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
   const { free, isHalfOpen } = await look(deps, operation);
   if (free === 0) return true;
@@ -103,7 +109,7 @@ export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise
   return true;
 };
 
-/** Wakes many Targets for as long as an invocation should take, then sends the message that goes on. */
+/** Wakes many Targets for some seconds, then sends the message for the next invocation. */
 export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { queues, machine } = deps;
   const { operation } = message;
@@ -115,9 +121,9 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
     if (turn === 'others') return;
     await machine.sleep(Math.max(0, began + SECOND - machine.now()));
     if (turn === 'done') {
-      // Resume messages that came meanwhile ended because this invocation was waking, so look once more. Wait first: a
-      // woken Target takes its slot a moment later. Until then its slot looks free, and another Target would be woken
-      // for it.
+      // Check for free slots once more, because invocations for other resume messages stopped while this invocation was
+      // waking. Wait first, because a woken Target takes its slot a moment later. Without the wait, that slot would
+      // look free and another Target would be woken for it.
       await wakeForFreeSlot(deps, operation);
       return;
     }
@@ -128,7 +134,8 @@ export const wakeMany = async (deps: LeadDeps, message: ResumeMessage): Promise<
 
 /**
  * Wakes the Targets of one second.
- * @returns how to go on: `done` if no more are to be woken, `others` if another invocation wakes them.
+ * @returns the mark with which to continue, `done` if no more Targets must be woken, or `others` if another invocation
+ *   wakes them.
  */
 const wakeSome = async (
   deps: LeadDeps,
@@ -141,8 +148,8 @@ const wakeSome = async (
   const { waking } = state;
   if (waking && waking.id !== last?.id && waking.at > now - DEAD_AFTER) return 'others';
   const id = machine.token();
-  // The write may have been refused because of this function's own write: the client repeats a request whose response
-  // was lost.
+  // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
+  // lost.
   const isMine =
     (await operations.markWaking(operation, waking?.id, { id, at: now })) ||
     (await operations.read(operation)).waking?.id === id;
@@ -156,7 +163,7 @@ const wakeSome = async (
   return 'done';
 };
 
-/** The number of free slots, and whether one batch has to test the downstream first (O4). */
+/** The number of free slots, and whether one batch must test the downstream first (O4). */
 const look = async (deps: LeadDeps, operation: OperationName) => {
   const { circuit } = operationFor(deps.config, operation);
   const { state, free } = await freeSlotsOf(deps, operation);

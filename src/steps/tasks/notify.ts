@@ -1,7 +1,7 @@
 /**
- * Notify (N3): acks the fan-out items of tasks that ended, then sends their callbacks, both from the stored outcome.
- * Any function may repeat it: the first outcome of an item stands, and each event has one id. So every function that
- * finds an ended task notifies again, since the function that ended it may have died first.
+ * Notify (N3): acks the fan-out items of tasks that ended, then sends their callbacks, both from the stored outcome. A
+ * repeat is harmless, because the first outcome of an item stands and each event keeps its id. So every function that
+ * finds an ended task notifies for it again, because the function that ended the task may have died before it notified.
  */
 
 import { callbackOf, hasDestinations } from '../../domain/callbacks/callback.ts';
@@ -28,7 +28,7 @@ export const needsNotification = (config: Config, task: Task): boolean => {
   return task.fanOutItem !== undefined || (operation !== undefined && callbackOf(operation, task) !== undefined);
 };
 
-/** Acks the fan-out items of ended tasks together: items of one group are written in one request. */
+/** Acks the fan-out items of all these tasks together, so that the items of one group are written in one request. */
 export const ackEnded = async (
   deps: FanOutDeps,
   ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
@@ -40,7 +40,8 @@ export const ackEnded = async (
   if (acks.length === 0) return;
   const { unknown } = await ackItems(deps, acks);
   const [first] = unknown;
-  // The item does not exist, or its fan-out was deleted. The task goes on.
+  // The items do not exist, or their fan-outs were deleted. Report this and continue, because the tasks themselves are
+  // not affected.
   if (first !== undefined) deps.report({ event: 'unknown-items', items: unknown.length, first });
 };
 
@@ -51,8 +52,8 @@ export const callBack = async ({ config, queues, report }: FanOutDeps, tasks: re
     return (operation && callbackOf(operation, task)) ?? [];
   });
   if (messages.length === 0) return;
-  // The last destination was removed from the configuration. No function takes messages from the callback queue then,
-  // and a batch must not wait for one forever.
+  // If the configuration has no destination any more, no function reads the callback queue and the queue may not exist.
+  // So send no callbacks, because otherwise the batch would fail to send them again and again.
   if (hasDestinations(config)) await queues.callbacks(messages);
   else report({ event: 'untold', tasks: messages.length, destinations: [...new Set(messages.map(({ to }) => to))] });
 };

@@ -1,8 +1,8 @@
 /**
- * Redrive: starts another run of a failed task (N4). The requester only sends a message to the register queue, and the
- * register function does all writes. The register function first notifies for the failed run, because afterwards no
- * function can. A task that was claimed in its old run cannot be claimed into that batch again, since candidates name
- * the run.
+ * Redrive: starts another run of a failed task (N4). A request only sends a message to the register queue, and the
+ * register function does all writes. The register function first notifies for the failed run, because no function can
+ * do so after the next run has started. A task cannot be claimed again into a batch of its earlier run, because the
+ * candidates of a batch contain the run.
  */
 
 import { isFinished } from '../../domain/batches/batch.ts';
@@ -26,7 +26,8 @@ export interface RedriveMessage {
 
 interface Redriven {
   /**
-   * The tasks as they are now, each once. A waiting one may still need its waiting row, whichever message redrove it.
+   * The tasks as they are now, without duplicates. A waiting task may still need its waiting row, even if an earlier
+   * message redrove it.
    */
   readonly tasks: readonly Task[];
   readonly refused: readonly Refused[];
@@ -62,9 +63,9 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
 };
 
 /**
- * Notifies for failed runs before their next run starts, because no function can notify for them afterwards. A function
- * that finishes a batch has notified for its members by then. A function that settled a waiting task may have died
- * before it notified.
+ * Notifies for failed runs before their next run starts, because no function can notify for them afterwards. For the
+ * members of a finished batch this was done already. But a function that settled a waiting task may have died before it
+ * notified.
  */
 const notifyBefore = async (deps: TaskDeps, failed: readonly Task[]): Promise<void> => {
   const { config, batches } = deps;
@@ -87,7 +88,8 @@ interface Judgement {
 }
 
 /**
- * What a redrive does to a task. A run that is over, or has not ended, is no problem: the message came twice or late.
+ * What a redrive does to a task. If the named run has been redriven already, or the task has not ended, this is no
+ * error: the message was delivered twice or late.
  */
 const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
@@ -100,10 +102,10 @@ const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Ju
   return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
 
-/** Why nothing with this id can be redriven. */
+/** The reason for an id of which no task exists. */
 const unknown = (id: TaskId): string =>
   `there is no task ${id}: it was never registered, or has expired; send it again from its source`;
-/** Why a task cannot be redriven if its operation was removed from the configuration. */
+/** The reason for a task whose operation was removed from the configuration. */
 const withoutOperation = ({ id, operation }: Pick<Task, 'id' | 'operation'>): string =>
   `the operation of task ${id}, ${operation}, is no longer configured`;
 
@@ -120,7 +122,7 @@ interface Asked {
   readonly skipped: readonly Skipped[];
 }
 
-/** `dry`: check, and request nothing. */
+/** `dry` only checks which tasks can be redriven, and requests nothing. */
 export type How = 'dry' | 'for real';
 
 /** Requests another run of each task that failed. A repeat is harmless: only the first message starts a run. */
@@ -147,7 +149,7 @@ export const askRedriveOf = async (
 ): Promise<Asked & Pick<Page<TaskRun>, 'cursor'>> => {
   const { items, ...next } = await deps.tasks.failed(target, limit, cursor);
   const { asked, skipped } = await askRedrive(deps, items, how);
-  // The index is eventually consistent. Leave out tasks that are no longer failed.
+  // The index is eventually consistent. Leave out tasks that are not failed any more.
   return { ...next, asked, skipped: skipped.filter(({ status }) => status === 'failed') };
 };
 

@@ -1,7 +1,7 @@
 /**
- * Settle (N1): ends tasks while they wait, because they expired, a newer task replaces them, or a user cancels them.
- * Each task's end is written first, then the function notifies, and the waiting row is deleted last. So any function
- * that finds the row does what is left.
+ * Settle (N1): ends tasks that are still waiting, because they expired, a newer task replaces them, or a user cancels
+ * them. Each task's end is written first, then the function notifies, and the waiting row is deleted last. So if a
+ * function dies in between, any function that finds the row can do the rest.
  */
 
 import { type Waiting, waitingRow } from '../../domain/batches/policy.ts';
@@ -32,7 +32,7 @@ export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly S
   return [...expired, ...superseded];
 };
 
-/** Two rows of one task belong to two runs. The earlier run is over, and a crash left its row. */
+/** If one task has two rows, they belong to two runs. The earlier run is over, and its row was left after a crash. */
 const isNewerRow = (a: Waiting, b: Waiting): boolean => {
   const [ageA, ageB] = [ageOfRow(a), ageOfRow(b)];
   if (ageA.id === ageB.id) return parseCandidate(a.candidate).run > parseCandidate(b.candidate).run;
@@ -75,8 +75,8 @@ export const settle = async (
 };
 
 /**
- * R1, F5. Settles stored tasks again that ended while they waited, since the function that ended them may have died
- * before it finished.
+ * R1, F5. Settles the tasks that ended while they waited once more, because the function that ended them may have died
+ * before it notified or deleted their rows.
  */
 export const settleAgain = async (deps: TaskDeps, tasks: readonly Task[]): Promise<void> => {
   for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
@@ -96,10 +96,13 @@ const settledAs = (task: Task): Settled | undefined => {
     : undefined;
 };
 
-/** Whether a task ended while it waited. */
+/** Whether a task ended while it waited, before it was claimed into a batch. */
 export const endedWaiting = ({ state }: Task): boolean => hasEnded(state) && state.batchId === undefined;
 
-/** Notifies again, since the function that settled the tasks may have died before it notified. */
+/**
+ * Notifies for all these tasks, including those that another function settled, because that function may have died
+ * before it notified.
+ */
 const notifySettled = (deps: TaskDeps, tasks: readonly (Task | undefined)[]): Promise<void> =>
   notify(deps, tasks.filter((task) => task !== undefined && endedWaiting(task)) as readonly Task[]);
 
