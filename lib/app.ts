@@ -1,4 +1,4 @@
-/** The stacks of the CDK app, for `cdk` and, in process, for the local runtime. */
+/** The stacks of the CDK app. The `cdk` command uses them, and a local start creates them within its own process. */
 import {
   App,
   type AppProps,
@@ -22,8 +22,8 @@ import { Tables } from './tables.ts';
 export interface GroupageAppProps extends AppProps {
   readonly config: Config;
   /**
-   * Becomes part of the stacks' names. A stage that begins with `prod` keeps its data when a stack is removed. Any
-   * other stage deletes it.
+   * Part of the stacks' names. If the stage's name begins with `prod`, its data is kept when a stack is removed. The
+   * data of any other stage is deleted.
    * @default - the context `stage`, otherwise `dev`
    */
   readonly stage?: string;
@@ -72,7 +72,7 @@ class DataStack extends Stack {
   }
 }
 
-/** Queues, functions and the API, which a deployment may replace. */
+/** The queues, functions and the API, which a deployment may replace. */
 class FlowStack extends Stack {
   readonly flow: Flow;
 
@@ -90,10 +90,10 @@ class OpsStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, flow, tables, ...props }: StackProps & OpsProps) {
     super(scope, id, props);
-    // The metrics refer to names that CloudFormation generates. An export of such a name could be neither changed nor
-    // removed while this stack imports it. The flow stack, which is deployed first, could then not replace or remove a
-    // queue (the callback queue is removed with the last destination). A weak reference is resolved when this stack is
-    // deployed, and blocks nothing.
+    // The metrics refer to names that CloudFormation generates. If the flow stack exported these names, it could not
+    // change or remove an export while this stack imports it. The flow stack is deployed first, so it could then not
+    // replace or remove a queue. For example, the callback queue is removed if the configuration has no destination any
+    // more. A weak reference is only resolved when this stack is deployed, so it blocks nothing.
     CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
     this.ops = new Ops(this, 'Ops', { config, flow, tables });
     new CfnOutput(this, 'DashboardName', {

@@ -1,4 +1,7 @@
-/** Connects destinations of a configuration with queues, topics, event buses and secrets of the app that deploys it. */
+/**
+ * Connects destinations of a configuration with queues, topics, event buses and secrets of the app that deploys this
+ * configuration.
+ */
 import { Lazy, Stack } from 'aws-cdk-lib';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IResourceWithPolicy } from 'aws-cdk-lib/aws-iam';
@@ -15,8 +18,8 @@ import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 
 /**
- * A target for events, or the secret that signs the requests of an HTTP destination. The omitted properties are those
- * that CDK's own buses and secrets type less strictly than their interfaces.
+ * A target for events, or the secret that signs the requests of an HTTP destination. Properties are omitted if CDK's
+ * own classes for buses and secrets declare them with a wider type than the interfaces do.
  */
 export type CallbackTarget = IQueue | ITopic | Omit<IEventBus, 'eventSourceName'> | Omit<ISecret, 'secretFullArn'>;
 
@@ -27,7 +30,9 @@ interface Described {
   readonly fifo?: boolean;
   readonly key?: IKey | undefined;
   readonly service?: KeyService;
-  /** Set if the target has a resource policy, which functions of another account need. */
+  /**
+   * The target, if it has a resource policy. Functions of another account can only send to it if that policy allows it.
+   */
   readonly resource?: IResourceWithPolicy;
 }
 
@@ -50,7 +55,7 @@ const describe = (target: CallbackTarget): Described => {
       service: 'sns',
       resource: target,
     };
-  // An event bus uses its key by itself.
+  // No key is needed here: EventBridge itself uses the key of an event bus.
   if ('eventBusArn' in target) return { kind: 'event-bus', arn: target.eventBusArn };
   const { secretArn: arn, encryptionKey: key } = target;
   return { kind: 'http', arn, key, service: 'secretsmanager', resource: target };
@@ -67,8 +72,8 @@ export class CallbackTargets {
   }
 
   /**
-   * The rights to send to each destination: to the target that was bound by the end of the synthesis, otherwise to the
-   * configured name.
+   * The rights to send to each destination. If a target was bound before synthesis ends, the rights apply to that
+   * target, otherwise to the configured name.
    */
   rights(): Right[] {
     return Object.entries(this.#destinations).flatMap(([name, destination]) => {

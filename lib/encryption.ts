@@ -1,6 +1,6 @@
 /**
- * Grants use of a customer's KMS key: by whom, through which service, and with exactly the actions that reading and
- * writing need.
+ * Grants use of a customer's KMS key to a grantee, through one service, and with only the actions that reading or
+ * writing needs.
  */
 import { Annotations, Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import {
@@ -14,17 +14,17 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IConstruct } from 'constructs';
 import { InvalidProps } from './invalid-props.ts';
 
-/** How long SQS reuses a data key. After that, each sender and receiver of each queue costs a KMS request. */
+/** How long SQS reuses a data key. After that time, each sender and receiver of each queue causes a KMS request. */
 export const KEY_REUSE = Duration.hours(1);
 
 /** A service that calls KMS on behalf of its caller. */
 export type KeyService = 'dynamodb' | 'secretsmanager' | 'sns' | 'sqs';
 
 const READ = ['kms:Decrypt'];
-/** A queue or topic generates a data key and checks that it can be decrypted. */
+/** The actions for sending: a queue or topic generates a data key and checks that the key can be decrypted. */
 const SEND = ['kms:Decrypt', 'kms:GenerateDataKey'];
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey'];
-/** The actions that AWS lists for tables, without its wildcards. */
+/** The actions that the AWS documentation lists for tables, without the wildcards that it uses. */
 const WRITE_TABLE = [
   ...READ_TABLE,
   'kms:Encrypt',
@@ -37,7 +37,7 @@ export const KEY_USES = { read: READ, send: SEND, readTable: READ_TABLE, writeTa
 export type KeyUse = keyof typeof KEY_USES;
 
 /**
- * Checks a key: tables and queues accept keys of their own region only, and policies cannot name an alias.
+ * Checks a key. Tables and queues accept only keys of their own region, and a policy cannot name a key by its alias.
  * @throws InvalidProps
  */
 export const checkKey = (scope: IConstruct, key: IKey | undefined): void => {
@@ -74,7 +74,10 @@ export const grantKey = (key: IKey, grantee: IGrantable, service: KeyService, us
     conditions: { StringEquals: viaService(service) },
   });
 
-/** Adds a statement to the key's policy. If this app cannot change that policy, it warns with the statement to add. */
+/**
+ * Adds a statement to the key's policy. If this app cannot change that policy, it adds a warning that shows the
+ * statement to add.
+ */
 export const addToKeyPolicy = (scope: IConstruct, key: IKey, what: string, props: PolicyStatementProps): void => {
   const statement = new PolicyStatement({ ...props, resources: ['*'] });
   if (key.addToResourcePolicy(statement, true).statementAdded) return;
@@ -109,7 +112,7 @@ export const letEventsUse = (scope: IConstruct, key: IKey): void =>
   addToKeyPolicy(scope, key, 'events', {
     principals: [new ServicePrincipal('events.amazonaws.com')],
     actions: [...SEND],
-    // The condition names the account, not the rules' ARNs: a key in another stack would otherwise depend on this
-    // stack, which depends on the key's.
+    // The condition names the account, not the ARNs of the rules. With ARNs, a key in another stack would make that
+    // stack depend on this stack, which already depends on the key's stack.
     conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
   });

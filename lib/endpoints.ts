@@ -1,6 +1,7 @@
 /**
- * The resources outside the stack that a configuration names, and the rights to use exactly those. A name refers to the
- * stack's own account, region and partition. An ARN contains them.
+ * The resources outside the stack that a configuration names, and the rights to use only these resources. A plain name
+ * stands for a resource in the stack's own account, region and partition. An ARN contains account, region and
+ * partition.
  */
 import { Aws } from 'aws-cdk-lib';
 import type { Destination, DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
@@ -14,11 +15,14 @@ export interface Right {
 /** The part of an ARN before the resource name. */
 const here = (service: string): string => `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}:`;
 
-/** The ARN for a name. @param kind the prefix of the service, for example `function:`. */
+/** The ARN for a name. @param kind the prefix before the name within the service, for example `function:`. */
 const arnOf = (service: string, kind: string, name: string): string =>
   name.startsWith('arn:') ? name : `${here(service)}${kind}${name}`;
 
-/** The ARN of a state machine, or the prefix before its name. Step Functions only accepts ARNs. */
+/**
+ * The ARN of a state machine, or without a name the prefix of such ARNs. Needed because Step Functions accepts only
+ * ARNs.
+ */
 export const stateMachineArn = (name = ''): string => arnOf('states', 'stateMachine:', name);
 
 /** The rights to send to a queue, including to look up its URL. */
@@ -29,7 +33,7 @@ const queueRight = (name: string): Right => ({
 
 /**
  * The right to read a secret. A secret's ARN ends with six characters that Secrets Manager adds to the name. The
- * question marks stand for them and match no longer name. A whole ARN is used unchanged.
+ * question marks stand for these characters, so that no longer name matches. If an ARN is given, it is used unchanged.
  */
 const secretRight = (ref: SecretRef): Right =>
   'ssm' in ref
@@ -67,7 +71,7 @@ export const downstreamRights = (target: DownstreamTarget): Right[] => {
   }
 };
 
-/** Removes duplicates, since operations may share a downstream. */
+/** Removes duplicate rights, because operations may share a downstream. */
 export const distinct = (rights: readonly Right[]): Right[] => [
   ...new Map(rights.map((right) => [JSON.stringify(right), right])).values(),
 ];
@@ -86,5 +90,5 @@ export const destinationRights = (destination: Destination): Right[] => {
   }
 };
 
-/** The ARN of a topic, or the prefix before its name. SNS only accepts ARNs. */
+/** The ARN of a topic, or without a name the prefix of such ARNs. Needed because SNS accepts only ARNs. */
 export const topicArn = (name = ''): string => arnOf('sns', '', name);

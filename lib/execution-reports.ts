@@ -1,5 +1,6 @@
 /**
- * Reports the end of executions that Groupage started to the batch queue, so that no state machine has to be changed.
+ * When an execution that Groupage started ends, EventBridge reports this to the batch queue. So no state machine must
+ * be changed.
  */
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -21,7 +22,8 @@ export interface ExecutionReportsProps {
 }
 
 /**
- * One rule for each operation. It matches the operation's state machine, and only executions named after the operation.
+ * EventBridge rules, one for each operation. A rule matches the operation's state machine, and only executions that are
+ * named after the operation.
  */
 export class ExecutionReports extends Construct {
   constructor(scope: Construct, id: string, { queue, machines, tag, encryptionKey }: ExecutionReportsProps) {
@@ -54,6 +56,9 @@ export class ExecutionReports extends Construct {
   }
 }
 
-/** Events name the state machine without the version or alias by which it was started. */
+/**
+ * The ARN without version or alias, because events contain it in this form even if an execution was started through a
+ * version or alias.
+ */
 const unqualified = (stateMachine: string): string =>
   stateMachine.startsWith('arn:') ? stateMachine.split(':').slice(0, 7).join(':') : stateMachine;

@@ -1,4 +1,7 @@
-/** The Lambda functions of a flow: the queue that each reads, the queues to which it sends, and exactly its rights. */
+/**
+ * The Lambda functions of a flow. For each function, this defines the queue that it reads, the queues to which it
+ * sends, and its rights.
+ */
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -132,10 +135,10 @@ export const batchHandler = (of: FlowParts): void => {
   new ExecutionReports(of.scope, 'ExecutionReports', { queue, machines, tag, encryptionKey });
 };
 
-/** The callback queue, for a function that sends callbacks. */
+/** The callback queue, for a function that sends callbacks. Empty without destinations. */
 const callbacksOf = ({ callbackQueue }: FlowParts) => (callbackQueue ? { callbackQueue: callbackQueue.queue } : {});
 
-/** The queue to which given-up events are moved. */
+/** The queue of given-up events. Empty without destinations. */
 const givenUpOf = ({ givenUpQueue }: FlowParts) => (givenUpQueue ? { givenUpQueue: givenUpQueue.queue } : {});
 
 export const callbackHandler = (of: FlowParts, { queue }: WorkingQueue): void => {
@@ -167,7 +170,7 @@ export const sweepHandler = (of: FlowParts): void => {
     .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
     .sends({ ...allQueues(of), ...givenUpOf(of) })
     .takesFrom(deadLettersOf(of));
-  // A failed sweep is not retried, since the next one runs a minute later.
+  // A failed sweep is not retried, because the next sweep starts a minute later.
   handler.function.configureAsyncInvoke({ retryAttempts: 0 });
   new Rule(of.scope, 'SweepSchedule', {
     schedule: Schedule.rate(Duration.minutes(1)),

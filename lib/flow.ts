@@ -35,7 +35,7 @@ export interface FlowProps extends Surroundings {
    */
   readonly service?: string;
   /**
-   * Makes the code of the functions.
+   * Creates the code of the functions.
    * @default - the code of this package
    */
   readonly code?: HandlerCode;
@@ -74,8 +74,8 @@ export class Flow extends Construct {
     this.#callbackTargets = new CallbackTargets(this, config);
     const { register, leader, batch, callback } = this.#visibilities();
     this.registerQueue = this.#queue('Register', 'register', register, { holdsTasks: true });
-    // Not six timeouts, as usual: the guard of a crashed leader has to come back soon after the lease ends (timeout <
-    // lease < visibility).
+    // The visibility timeout is shorter than the usual six function timeouts. If a leader crashes, its guard must be
+    // delivered again soon after the lease ends (timeout < lease < visibility).
     this.electQueue = this.#queue('Elect', 'elect', leader);
     this.groupQueue = this.#queue('Group', 'group', leader);
     this.batchQueue = this.#queue('Batch', 'batch', batch);
@@ -116,7 +116,7 @@ export class Flow extends Construct {
     };
   }
 
-  /** Visibility timeouts in milliseconds. */
+  /** Visibility timeouts of the queues, in milliseconds. */
   #visibilities() {
     return {
       register: registerVisibility(this.#config),

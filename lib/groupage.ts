@@ -32,7 +32,8 @@ export interface GroupageProps extends Surroundings {
    */
   readonly service?: string;
   /**
-   * Whether the stack has outputs for the API and the queues. `groupage --stack NAME` finds the API by them.
+   * Whether the stack has outputs for the API and the queues. `groupage --stack NAME` finds the API through these
+   * outputs.
    * @default true
    */
   readonly outputs?: boolean;
@@ -47,7 +48,7 @@ export interface GroupageProps extends Surroundings {
    */
   readonly permissionsBoundary?: IManagedPolicy;
   /**
-   * Makes the code of the functions.
+   * Creates the code of the functions.
    * @default - the code of this package
    */
   readonly code?: HandlerCode;
@@ -143,7 +144,8 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Lets other accounts send register messages. In each account, its own policies decide which roles may.
+   * Lets other accounts send register messages. In each of these accounts, its own policies decide which roles may
+   * send.
    *
    * @throws InvalidProps
    */
@@ -152,8 +154,8 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Lets all accounts of organizations send register messages. In each account, its own policies decide which roles
-   * may.
+   * Lets all accounts of organizations send register messages. In each of these accounts, its own policies decide which
+   * roles may send.
    *
    * @throws InvalidProps
    */
@@ -175,9 +177,9 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Sends the events of a destination to a queue, topic or event bus of this app, whatever its name, and lets the
-   * callback function send to it. For an HTTP destination, the target is the secret that signs its requests. The
-   * configuration must have the destination with the same kind. The name that it has there is used by a local start.
+   * Sends the events of a destination to a queue, topic or event bus of this app, and allows the callback function to
+   * send to it. For an HTTP destination, the target is the secret that signs its requests. The configuration must
+   * contain the destination with the same kind. The resource name in the configuration is only used by a local start.
    *
    * @throws InvalidProps
    */

@@ -11,13 +11,13 @@ const OUTPUT = join(ROOT, 'bundles');
 /** The file that a function loads when it starts. */
 export const ENTRY = 'index.mjs';
 
-/** The files of a bundle by path, with the inputs and imports of each. */
+/** The files of a bundle by path. Each value lists the inputs and imports of its file. */
 export type BundleFiles = Readonly<Metafile['outputs']>;
 
 /**
- * Bundles each function into a folder. The bundle contains the SDK, so the tested version is the one that runs, and one
- * minified file loads faster than the runtime's copy. Code that a function imports on demand is in files beside its
- * entry. The same sources give the same bytes.
+ * Bundles each function into a folder. The bundle contains the AWS SDK: so the SDK's tested version is used, and one
+ * minified file loads faster than the runtime's copy. Code that a function imports on demand is in separate files
+ * beside its entry. The same sources always produce the same bytes.
  */
 export const bundleHandlers = (folder: string): ReadonlyMap<HandlerName, BundleFiles> => {
   const bundles = new Map(HANDLERS.map((name) => [name, bundleHandler(name, join(folder, name))]));
@@ -25,7 +25,7 @@ export const bundleHandlers = (folder: string): ReadonlyMap<HandlerName, BundleF
   return bundles;
 };
 
-/** Functions share no code but their sources. */
+/** Bundles one function. The bundles share no files. */
 const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
   const { outputFiles, metafile } = buildSync({
     entryPoints: [{ in: join(ROOT, 'lambdas', `${name}.ts`), out: 'index' }],
@@ -34,7 +34,7 @@ const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
     outdir: join(OUTPUT, name),
     write: false,
     outExtension: { '.js': '.mjs' },
-    // The output must not depend on the place where it is built.
+    // With a fixed working directory, the output does not depend on the folder in which it is built.
     absWorkingDir: ROOT,
     sourceRoot: 'groupage',
     bundle: true,
@@ -48,12 +48,13 @@ const bundleHandler = (name: HandlerName, folder: string): BundleFiles => {
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    // A function has its credentials in its environment, and few endpoints to cache: see docs/decisions/0019.
+    // Replace two packages that a function does not need: it has its credentials in its environment and few endpoints
+    // to cache (docs/decisions/0019).
     alias: {
       '@aws-sdk/credential-provider-node': join(ROOT, 'lambdas', 'credentials.ts'),
       'mnemonist/lru-cache': join(ROOT, 'lambdas', 'lru-cache.ts'),
     },
-    // The SDK uses it only in browsers.
+    // The SDK uses this package only in browsers.
     external: ['bowser'],
     // Some dependencies contain CommonJS code that needs `require`.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },

@@ -1,4 +1,4 @@
-/** The functions' code, each with the configuration beside it. */
+/** The code of each function, together with the configuration. */
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,21 +11,21 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export type { HandlerName } from './handler-names.ts';
 
-/** Makes the code of a function. */
+/** Creates the code of a function. */
 export type HandlerCode = (name: HandlerName, config: Config) => Code;
 
-/** The published package contains the bundled functions. */
+/** The folder with the bundled functions, which only the published package has. */
 const PREBUILT = join(dirname(dirname(fileURLToPath(import.meta.url))), 'handlers');
 
-/** The folder of the bundles without a configuration. */
+/** The folder of the bundles, to which no configuration was added. Set after the first use. */
 let bundles: string | undefined;
 
-/** The folder of the bundles for each configuration that this process deploys. */
+/** For each configuration that this process deploys, the folder of the bundles with that configuration. */
 const folders = new Map<string, string>();
 
 /**
- * The code of a function. The same sources and configuration give the same bytes, so that nothing is deployed without a
- * change.
+ * The code of a function. The same sources and configuration produce the same bytes, so that an unchanged function is
+ * not deployed again.
  */
 export const bundledCode: HandlerCode = (name, config) => {
   const text = JSON.stringify(config);
@@ -42,7 +42,10 @@ const withConfig = (config: string): string => {
   return folder;
 };
 
-/** Loaded only if there are sources. The published package contains neither sources nor a bundler. */
+/**
+ * Bundles the sources. The bundler is loaded only here, because the published package contains neither sources nor a
+ * bundler.
+ */
 const bundledSources = (): string => {
   const folder = temporaryFolder('handlers');
   const require = createRequire(import.meta.url);

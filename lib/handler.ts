@@ -1,6 +1,6 @@
 /**
- * One Lambda function: its code, role, log group and settings. By default it may only write its logs. All other rights
- * are granted by name.
+ * One Lambda function: its code, role, log group and settings. At first the function may only write its logs. Each
+ * further right is granted explicitly.
  */
 import { type Duration, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -28,32 +28,35 @@ import { physicalName } from './names.ts';
 import { type Network, networkInterfaces } from './network.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** In megabytes. */
+/** Memory of a function, in megabytes. */
 const MEMORY = { default: 512, min: 128, max: 10_240 } as const;
-/** Actions that change nothing. */
+/** Table actions that only read. */
 const TABLE_READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 
 export interface HandlerProps {
-  /** The name of its entry. */
+  /** The name of the file that contains the function's entry. */
   readonly name: HandlerName;
   readonly code: Code;
   readonly timeout: Duration;
   readonly description: string;
   /** The instance's name in metrics and events. */
   readonly service: string;
-  /** Shared by all functions of an instance. */
+  /** The network, which all functions of an instance share. Undefined outside a VPC. */
   readonly network: Network | undefined;
   readonly surroundings: Omit<Surroundings, keyof Network>;
 }
 
-/** How a queue's messages reach a function. */
+/** How Lambda passes the messages of a queue to a function. */
 export interface SourceProps {
   readonly queue: IQueue;
-  /** Most messages of one invocation. */
+  /** The largest number of messages in one invocation. */
   readonly batchSize: number;
-  /** How long the first message waits for others. @default - not at all */
+  /** How long Lambda waits for further messages after the first one. @default - not at all */
   readonly window?: Duration;
-  /** Most concurrent invocations. This is not reserved concurrency, whose throttles would end in dead letters. */
+  /**
+   * The largest number of concurrent invocations. Reserved concurrency is not used, because messages whose invocations
+   * it throttles would become dead letters.
+   */
   readonly maxConcurrency: number;
 }
 
@@ -104,7 +107,7 @@ export class Handler extends Construct {
     );
   }
 
-  /** Grants what a function in a network needs. */
+  /** Grants the rights that a function in a VPC needs. */
   #attachTo(): void {
     this.role.addToPolicy(networkInterfaces());
     acknowledge(
@@ -115,8 +118,8 @@ export class Handler extends Construct {
   }
 
   /**
-   * Reads a queue. `SqsEventSource` is not used, because it grants more than Lambda needs. The id is the one that it
-   * would generate.
+   * Lets the function read a queue. `SqsEventSource` is not used, because it grants more rights than Lambda needs. The
+   * construct's id is the same that `SqsEventSource` would generate.
    */
   source({ queue, batchSize, window, maxConcurrency }: SourceProps): this {
     const mapping = {
@@ -129,13 +132,14 @@ export class Handler extends Construct {
     this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(queue.node)}`, mapping);
     this.#allow([queue.queueArn], ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']);
     this.#useKey('sqs', 'read');
-    // Messages return to their function on purpose (guards, hops, retries, a finished task's follow-up). Lambda would
-    // stop them after 16 times. No message reaches a function except through a queue.
+    // Functions send messages to themselves on purpose, directly or through other functions (guards, delays longer than
+    // SQS allows, retries, a finished task that registers the next one). Lambda's loop detection would stop such a
+    // chain after 16 invocations.
     (this.function.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
     return this;
   }
 
-  /** Grants the named actions on a table. @param indexes the indexes that the function queries. */
+  /** Grants the given actions on a table. @param indexes the indexes that the function queries. */
   table(setting: Setting, table: Table, actions: readonly string[], indexes: readonly string[] = []): this {
     this.set(setting, table.tableName);
     this.#allow(
@@ -151,7 +155,7 @@ export class Handler extends Construct {
     return this;
   }
 
-  /** Grants to scan an index. Only for a sparse index, which contains only the rows that are looked for. */
+  /** Grants to scan an index. Used only for sparse indexes, which contain only the rows that the scan needs. */
   scans(table: Table, index: string): this {
     this.#allow([`${table.tableArn}/index/${index}`], ['dynamodb:Scan']);
     return this;
@@ -163,7 +167,7 @@ export class Handler extends Construct {
     return this.#queues(queues, ['sqs:SendMessage']);
   }
 
-  /** Grants to receive and delete messages of these queues. */
+  /** Grants to receive and delete messages from these queues. */
   takesFrom(queues: Partial<Record<Setting, IQueue>>): this {
     this.#useKey('sqs', 'read');
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);

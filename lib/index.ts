@@ -1,5 +1,5 @@
 /**
- * For CDK apps: the construct, its dashboard and alarms, and the parts that it consists of.
+ * The exports for CDK apps: the construct, its dashboard and alarms, and the parts of the construct.
  *
  * @module groupage
  */

@@ -1,4 +1,7 @@
-/** The metrics of an instance, for its own dashboard and alarms, and for those of the construct's user. */
+/**
+ * The metrics of an instance. They are used by its own dashboard and alarms, and by the dashboards and alarms of the
+ * construct's user.
+ */
 
 import { Duration } from 'aws-cdk-lib';
 import {
@@ -30,7 +33,7 @@ export interface OperationMetricOptions extends MetricOptions {
 
 /**
  * By default, counts are sums and all other metrics are averages, over five minutes. Other options of `Metric` can be
- * passed. An operation or other dimension value that the configuration does not have is refused.
+ * passed. A dimension value, such as an operation, is refused if the configuration does not contain it.
  */
 export abstract class InstanceMetrics extends Construct {
   abstract readonly config: Config;
@@ -99,8 +102,8 @@ export abstract class InstanceMetrics extends Construct {
   }
 
   /**
-   * Messages in the dead-letter queues of all working queues, until the sweep sends them again. A message becomes a
-   * dead letter after five receives, an event after 1,000.
+   * Number of messages in the dead-letter queues of all working queues. The sweep sends these messages again. A message
+   * becomes a dead letter after five receives, an event after 1,000 receives.
    */
   metricDeadLetters(options: MathExpressionOptions = {}): MathExpression {
     const letters = Object.values(this.flow.workingQueues).map(({ deadLetters }) =>
@@ -143,7 +146,10 @@ export type OfOperation = {
   [Name in MetricName]: (typeof METRICS)[Name]['by'] extends readonly ['operation'] ? Name : never;
 }[MetricName];
 
-/** Makes metrics of a flow. The functions write them under the flow's service name, whichever stack has the alarms. */
+/**
+ * Creates metrics of a flow. The functions write them under the flow's service name, which may differ from the name of
+ * the stack that has the alarms.
+ */
 export const measuredIn =
   (flow: Pick<Flow, 'service'>) =>
   <Name extends MetricName>(name: Name, of: DimensionsOf<Name>, options: MetricOptions = {}): Metric =>
@@ -192,7 +198,7 @@ export const callsSavedBy = (
 ): MathExpression => {
   const [succeeded, failed, calls] = [`succeeded${id}`, `failed${id}`, `calls${id}`];
   return new MathExpression({
-    // A period without data has no value, which would leave the whole expression without one.
+    // `FILL` is needed because a period without data has no value, and then the whole expression would have no value.
     expression: `FILL(${succeeded}, 0) + FILL(${failed}, 0) - FILL(${calls}, 0)`,
     usingMetrics: {
       [succeeded]: measured('TasksSucceeded', { operation }),
@@ -205,7 +211,7 @@ export const callsSavedBy = (
   });
 };
 
-/** Which seal reasons are possible under a policy. */
+/** For each seal reason, whether it is possible under a policy. */
 const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {
   full: () => true,
   bytes: () => true,

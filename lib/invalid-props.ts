@@ -1,7 +1,7 @@
-/** Props that are invalid, alone or together. They are refused at synth. */
+/** The error for props that are invalid, each by itself or in combination. It is thrown at synth. */
 import type { IConstruct } from 'constructs';
 
-/** The message names the construct, says what is wrong, and how to correct it. */
+/** The error's message names the construct and says what is wrong and how to correct it. */
 export class InvalidProps extends Error {
   override readonly name = 'InvalidProps';
   /** Path of the construct. */

@@ -1,4 +1,4 @@
-/** Names of tables, queues and functions, if the user sets a prefix. */
+/** The names of tables, queues and functions if the user sets a prefix. */
 import { Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { InvalidProps } from './invalid-props.ts';

@@ -6,9 +6,9 @@ import { InvalidProps } from './invalid-props.ts';
 
 export interface NetworkProps {
   /**
-   * The VPC in which all functions run. Through it they reach DynamoDB, SQS and the resources that the configuration
-   * names, by VPC endpoints or a NAT gateway.
-   * @default - no VPC: the functions reach the internet and nothing private
+   * The VPC in which all functions run. From this VPC they must reach DynamoDB, SQS and the resources that the
+   * configuration names, through VPC endpoints or a NAT gateway.
+   * @default - no VPC: the functions reach the internet but no private addresses
    */
   readonly vpc?: IVpc;
   /**
@@ -50,9 +50,9 @@ export const networkOf = (scope: Construct, { vpc, vpcSubnets, securityGroups }:
 };
 
 /**
- * The rights that Lambda needs to manage network interfaces in a role's name. Their ids are not known before, and
- * Lambda describes all of them. Only Lambda gets these rights: requests by a function's own code carry the function's
- * ARN and are denied.
+ * The rights that Lambda needs to manage network interfaces in a role's name. The rights cover all interfaces, because
+ * their ids are not known before and Lambda describes all of them. Only Lambda itself can use these rights: requests by
+ * a function's own code contain the function's ARN and are denied.
  */
 export const networkInterfaces = (): PolicyStatement =>
   new PolicyStatement({

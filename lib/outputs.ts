@@ -1,4 +1,7 @@
-/** The outputs of a stack for an instance: where to send tasks, and how the command line finds its API. */
+/**
+ * The outputs of a stack for an instance. They show where to send tasks, and the command line finds the API through
+ * them.
+ */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { API_URL, REGISTER_QUEUE_URL, REJECTED_QUEUE_URL, SERVICE } from '../src/domain/deployed/environment.ts';
@@ -22,7 +25,7 @@ export class FlowOutputs extends Construct {
     output(REGISTER_QUEUE_URL, flow.registerQueue.queue.queueUrl, 'Send register messages here');
     output(REJECTED_QUEUE_URL, flow.rejectedQueue.queue.queueUrl, 'Refused messages, with reasons');
     output(API_URL, flow.apiUrl.url, 'The HTTP API (AWS_IAM)');
-    // An instance with its stack's name needs no output for it.
+    // An instance that has the name of its stack needs no output for its name.
     if (flow.service !== stack.stackName) output(SERVICE, flow.service, 'Name of this instance in metrics and events');
     this.node.addValidation({ validate: () => this.#taken() });
   }

@@ -1,6 +1,6 @@
 /**
- * Grants to send register messages: to roles of this app, to other accounts, or to an organization. With a customer's
- * key, they include its use.
+ * Grants to send register messages, for roles of this app, other accounts or organizations. If the queue is encrypted
+ * with a customer's key, the grants include use of the key.
  */
 
 import { Token } from 'aws-cdk-lib';
@@ -35,7 +35,7 @@ export const grantSendFromAccounts = (scope: IConstruct, queue: WorkingQueue, ac
 
 /** In each account of these organizations, its own policies decide which roles may send. @throws InvalidProps */
 export const grantSendFromOrganizations = (scope: IConstruct, queue: WorkingQueue, ids: readonly string[]): void => {
-  // One statement for each organization, since each is a condition of its own.
+  // Add one statement for each organization, because each organization needs its own condition.
   for (const principal of each(scope, ids, ORGANIZATION, 'organization', 'o-…', (id) => new OrganizationPrincipal(id)))
     allow(scope, queue, 'organizations', [principal]);
 };

@@ -26,14 +26,14 @@ const secure = (scope: IConstruct, { prefix, encryptionKey }: DataProps, name: s
   };
 };
 
-/** A kept queue outlives its stack. A queue whose creation failed does not. */
+/** The removal policy of a queue. If the queue is kept, it outlives its stack, unless its creation failed. */
 const kept = (retain: boolean): Pick<QueueProps, 'removalPolicy'> =>
   retain ? { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE } : {};
 
 export interface WorkingQueueProps extends DataProps {
   /** Time after which a message that was not deleted is delivered again. */
   readonly visibility: Duration;
-  /** The name after the prefix, if there is one. */
+  /** The queue's name without the prefix of the instance. */
   readonly name: string;
   /**
    * Whether a message may be the only record of a task. If so, the queue and its dead letters are kept together with

@@ -6,16 +6,19 @@ import { Stack, Token } from 'aws-cdk-lib';
 import type { Construct, IConstruct } from 'constructs';
 import { InvalidProps } from './invalid-props.ts';
 
-/** The name becomes a dimension of metrics and part of the source of events, and is typed on the command line. */
+/**
+ * The characters that a name may have. The name becomes a dimension of metrics and part of the source of events, and
+ * users type it on the command line.
+ */
 const SERVICE = /^[a-z0-9](?:[a-z0-9._/-]{0,126}[a-z0-9])?$/i;
 
-/** One of the instances in a stack. */
+/** The names of one instance in a stack. */
 export interface Instance {
-  /** The name. Undefined if the instance has the name of its stack. */
+  /** The name of the instance. Undefined if it has the name of its stack. */
   readonly service: string | undefined;
   /**
-   * Prefix of the names of its outputs, and suffix of the stack's name on the command line. Empty for the first
-   * instance.
+   * The id of the instance within its stack: prefix of the names of its outputs, and suffix of the stack's name on the
+   * command line. Empty for the first instance.
    */
   readonly id: string;
 }
@@ -26,10 +29,10 @@ interface Sibling extends IConstruct {
 }
 
 /**
- * The first instance of a stack has the stack's name. Later ones append their place in the stack, unless a name or
- * prefix is given.
+ * The first instance of a stack has the stack's name. The name of a later instance is the stack's name and the path of
+ * the construct, unless a name or prefix is given.
  *
- * @param siblings instances that were created before.
+ * @param siblings instances that were created before this one.
  * @throws InvalidProps
  */
 export const instanceOf = (
@@ -54,7 +57,7 @@ export const instanceOf = (
   return { service, id };
 };
 
-/** The ids on the path to the construct, as in logical ids. */
+/** The path of the construct in its stack: the ids on the path, joined as in logical ids. */
 const placeIn = (stack: Stack, { node }: IConstruct): string =>
   node.path
     .slice(stack.node.path.length)

@@ -1,4 +1,6 @@
-/** Stages: the name of a deployment, which is part of its stacks' names and decides whether its data is kept. */
+/**
+ * Stages. A stage is the name of a deployment. It is part of the stacks' names and decides whether the data is kept.
+ */
 
 /** Tag on a stage's stacks. A stack with a stage's name but without this tag does not belong to Groupage. */
 export const STAGE_TAG = 'groupage:stage';
@@ -6,7 +8,10 @@ export const STAGE_TAG = 'groupage:stage';
 /** Stages whose names begin with this keep their data when stacks are removed: prod, prod-eu, production. */
 const KEEPS_DATA = 'prod';
 
-/** Stack names have at most 128 characters, and names that CloudFormation derives from them at most 64. */
+/**
+ * The characters that a stage may have. It is short because stack names have at most 128 characters, and names that
+ * CloudFormation derives from them at most 64.
+ */
 const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/i;
 
 /** The names of a stage's stacks in the order of deployment. Each stack uses the earlier ones. */
@@ -19,17 +24,17 @@ export const stackNames = (stage: string) => ({
 /** Whether a stage's tables, and the queues that may hold tasks, are kept when its stacks are removed. */
 export const keepsData = (stage: string): boolean => stage.startsWith(KEEPS_DATA);
 
-/** Why this is no valid stage. Undefined if it is. */
+/** The reason why a stage is invalid. Undefined if it is valid. */
 export const stageProblem = (stage: string): string | undefined => {
   if (!STAGE.test(stage))
     return `a stage has 1 to 32 letters, digits and hyphens, with no hyphen at either end (dev, prod, team-a), not ${JSON.stringify(stage)}`;
-  // Its tables would be deleted with its stacks, which is not what a user who types this expects.
+  // Refuse for example `Prod`: its tables would be deleted with its stacks, which a user would not expect.
   if (!keepsData(stage) && keepsData(stage.toLowerCase()))
     return `a stage that keeps its data begins with ${KEEPS_DATA} in lower case: ${stage} would delete its data with its stacks, so write it in lower case`;
   return undefined;
 };
 
-/** An invalid stage. Its message is shown without a stack trace. */
+/** The error for an invalid stage. The command line shows its message without a stack trace. */
 export class InvalidStage extends Error {
   override readonly name = 'InvalidStage';
   readonly stage: string;

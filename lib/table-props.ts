@@ -9,8 +9,8 @@ export const string = (name: string): Attribute => ({ name, type: AttributeType.
 export const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
 
 /**
- * Without a key, `encryption` is not set: DynamoDB encrypts every table with a key that AWS owns, at no cost, and this
- * cannot be disabled. A key can be added and removed without replacing the table.
+ * Without a key, `encryption` is not set: DynamoDB then encrypts the table with a key that AWS owns, at no cost. This
+ * cannot be disabled. A customer's key can be added and removed without replacing the table.
  *
  * @throws InvalidProps
  */

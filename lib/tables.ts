@@ -22,7 +22,7 @@ export class Tables extends Construct {
     const shared = (name: string) => ({ ...sharedTableProps(this, props), ...this.#named(props, name) });
 
     this.task = new Table(this, 'Task', { ...shared('task'), partitionKey: string('Id') });
-    // Sparse: only failed tasks have a FailedTarget, so the index costs other tasks nothing.
+    // A sparse index: only failed tasks have a `FailedTarget`, so for other tasks the index costs nothing.
     this.task.addGlobalSecondaryIndex({
       indexName: 'FailedByTarget',
       partitionKey: string('FailedTarget'),
@@ -35,7 +35,7 @@ export class Tables extends Construct {
       partitionKey: string('Target'),
       sortKey: string('Entry'),
     });
-    // Sparse: only lock rows have an Operation.
+    // A sparse index: only lock rows have an `Operation`.
     this.batchLock.addGlobalSecondaryIndex({
       indexName: 'Targets',
       partitionKey: string('Operation'),
@@ -52,8 +52,8 @@ export class Tables extends Construct {
     });
 
     this.fanOut = new Table(this, 'FanOut', { ...shared('fan-out'), partitionKey: string('Id') });
-    // Sparse: only headers have a CheckAt, until their rows are deleted. The headers are spread over the partitions of
-    // the index.
+    // A sparse index: only header rows of fan-outs have a `CheckAt`, until the other rows of the fan-out are deleted.
+    // The header rows are spread over the partitions of the index.
     this.fanOut.addGlobalSecondaryIndex({
       indexName: 'ByCheckAt',
       partitionKey: string('Patrol'),
@@ -61,7 +61,8 @@ export class Tables extends Construct {
       projectionType: ProjectionType.KEYS_ONLY,
     });
 
-    // No index: a list's header is a row of the fan-outs' table, and all its other rows are found from there.
+    // The table of lists needs no index: the header row of a list is in the table of fan-outs, and the keys of all its
+    // other rows follow from the header row.
     this.list = new Table(this, 'List', { ...shared('list'), partitionKey: string('Id'), sortKey: string('Entry') });
 
     this.fleet = new FleetTable(this, 'Fleet', { ...props, ...this.#named(props, 'fleet') });

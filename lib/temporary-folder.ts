@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const made = new Set<string>();
 
-/** @param name appears in the folder's name, so that a user can see what created it. */
+/** @param name becomes part of the folder's name, so that a user can see which program created the folder. */
 export const temporaryFolder = (name: string): string => {
   if (made.size === 0)
     process.once('exit', () => {

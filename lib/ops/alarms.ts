@@ -1,5 +1,6 @@
 /**
- * The alarms: everything that a person has to act on, and nothing that repairs itself.
+ * The alarms. There is an alarm for every problem that a person must solve, and none for problems that Groupage
+ * repairs.
  *
  * To add an alarm, add a row here, its name in `AlarmId`, and a section in docs/how-to/operate.md.
  */
@@ -17,7 +18,10 @@ import {
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
 
-/** All possible ids of alarms. After the hyphen follows the operation, destination, queue, function or table. */
+/**
+ * All possible ids of alarms. The part after the hyphen is the name of the operation, destination, queue, function or
+ * table.
+ */
 export type AlarmId =
   | 'Rejected'
   | 'Repairs'
@@ -34,10 +38,13 @@ export interface Watch {
   /** Unique among a deployment's alarms. The logical id is derived from it. */
   readonly id: AlarmId;
   readonly metric: Metric;
-  /** The alarm goes into ALARM if the metric is at least this value, or with `below`, less than it. */
+  /**
+   * The alarm goes into ALARM if the metric is at least this value. If `below` is set, it does so if the metric is less
+   * than this value.
+   */
   readonly threshold: number;
   readonly below?: true;
-  /** Number of consecutive periods of the metric. @default 1 */
+  /** Number of consecutive periods in which the metric must cross the threshold. @default 1 */
   readonly periods?: number;
   /** What happened, in a clause. */
   readonly says: string;
@@ -47,34 +54,39 @@ export interface Watch {
   readonly section: string;
 }
 
-/** Period for rare events that are always wrong. Their alarm stays on for at least this long. */
+/** Period for rare events that always show a problem. Their alarm stays on for at least this long. */
 const QUARTER = Duration.minutes(15);
-/** Longer than the longest `coolDown`, so the alarm stays on between two openings. */
+/**
+ * Period for the opening of a circuit. It is longer than the longest `coolDown`, so that the alarm stays on between two
+ * openings.
+ */
 const CIRCUIT_SPAN = Duration.minutes(20);
-/** The patrol reads each Target within an hour, so an alarm on its findings covers an hour. */
+/** Period for findings of the patrol, which needs an hour to read all Targets. */
 const ROUND = Duration.hours(1);
-/** This many takeovers in a quarter of an hour are more than one crashed function. */
+/** Number of takeovers in a quarter of an hour that cannot come from a single crashed function. */
 const TAKEOVERS = 3;
 /**
- * In seconds. The register function takes messages at once, and a message that it cannot take is a dead letter after
- * ten minutes.
+ * Age of the oldest message in the register queue, in seconds. Normally the register function receives a message at
+ * once, and a message that it cannot handle becomes a dead letter after ten minutes.
  */
 const REGISTER_AGE = 300;
 /**
- * In days. SQS deletes a message 14 days after it was sent, and the queue's alarm then returns to OK. A week is also
- * the longest span of an alarm. `ApproximateAgeOfOldestMessage` cannot be used: it leaves out messages that were
- * received more than three times, as the sweep does within minutes, and starts again when a message becomes a dead
- * letter.
+ * Number of days that a queue must have had messages. SQS deletes a message 14 days after it was sent, and then the
+ * queue's alarm returns to OK. A week is also the longest span of an alarm. The metric `ApproximateAgeOfOldestMessage`
+ * cannot be used. It leaves out messages that were received more than three times, which the sweep does within minutes,
+ * and it starts again when a message becomes a dead letter.
  */
 const WEEK_OF_DAYS = 7;
 /**
- * `age` in milliseconds; `CALLBACK_AGE` is the same in seconds. An undelivered event is received again within a quarter
- * of an hour (`MAX_DELAY`). Each receive that does not deliver it writes the metric, so every half hour has a value,
- * however rare events are.
+ * Age of an undelivered event at which the alarm goes off, in milliseconds (`CALLBACK_AGE` is the same in seconds), and
+ * the alarm's period. An undelivered event is received again within a quarter of an hour (`MAX_DELAY`), and each failed
+ * delivery writes the metric. So there is a value for every half hour, even if events are rare.
  */
 const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
 const CALLBACK_AGE = UNDELIVERED.age / 1_000;
-/** Periods of five minutes. A function that fails or is throttled for this long does not recover by itself. */
+/**
+ * Number of periods of five minutes. A function that fails or is throttled for this long does not recover without help.
+ */
 const LASTING = 3;
 
 const visibleIn = (queue: IQueue, period = STEP): Metric =>
@@ -162,8 +174,8 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
     ? ([
         {
           id: 'CallbackAge',
-          // This metric leaves out messages that were received more than three times. The alarms of each destination
-          // cover those.
+          // This metric leaves out messages that were received more than three times. The alarms of the destinations
+          // cover those messages.
           metric: oldestIn(callbackQueue.queue),
           threshold: CALLBACK_AGE,
           says: 'An event has waited for a quarter of an hour and was received at most three times',
@@ -174,7 +186,7 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
     : []),
 ];
 
-/** Queues whose messages SQS will delete unless a person acts. */
+/** Alarms on queues whose messages SQS will delete unless a person acts. */
 const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow): Watch[] =>
   [
     ...Object.entries(workingQueues).map(([name, { deadLetters }]) => [name, deadLetters] as const),
@@ -192,7 +204,7 @@ const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow
     section: 'messages-are-about-to-vanish',
   }));
 
-/** Queues whose messages only a user sends again. */
+/** Whether only a user sends the messages of this queue again. */
 const isFinal = (name: string): boolean => name === 'rejected' || name === 'given-up';
 
 const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation, measured: MeasuredIn): Watch[] => {
@@ -239,7 +251,7 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
   ];
 };
 
-/** Without the sweep, lost messages are not found, and dead letters are not sent again. */
+/** Alarms on the sweep, without which lost messages are not found and dead letters are not sent again. */
 const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
   const sweep = functions.get('sweep');
   if (!sweep) throw new Error('the flow has no sweep');
@@ -275,7 +287,7 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
   ];
 };
 
-/** Limits of AWS: functions and tables that are throttled. */
+/** Alarms on functions and tables that AWS throttles. */
 const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
   ...[...flow.functions].map(
     ([name, fn]): Watch => ({

@@ -1,4 +1,4 @@
-/** The dashboard: five questions, in the order in which a person on call asks them. */
+/** The dashboard. It answers five questions, in the order in which a person on call asks them. */
 import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard, PeriodOverride, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
@@ -7,11 +7,11 @@ import { InvalidProps } from '../invalid-props.ts';
 import { QUESTIONS, type Watched } from './graphs.ts';
 
 /**
- * A dashboard has up to 2,500 metrics. An operation needs up to 28, and each destination, queue, function and table a
- * few.
+ * The largest number of operations on a dashboard. A dashboard can have 2,500 metrics. An operation needs up to 28
+ * metrics, and each destination, queue, function and table needs a few.
  */
 const OPERATIONS_MAX = 60;
-/** Most alarms of one widget. */
+/** The largest number of alarms in one widget. */
 const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
 
@@ -20,7 +20,7 @@ interface OpsDashboardProps extends Omit<Watched, 'operations'> {
 }
 
 export class OpsDashboard extends Construct {
-  /** Its name contains the region, because dashboards of all regions are listed together. */
+  /** The dashboard. Its name contains the region, because CloudWatch lists the dashboards of all regions together. */
   readonly dashboard: Dashboard;
   readonly #flow: Flow;
   readonly #name: string;
@@ -32,7 +32,7 @@ export class OpsDashboard extends Construct {
     this.#name = this.#nameOf(props.flow);
     const all = Object.values(props.config.operations);
     const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
-    // This id must stay: with another id, an upgrade would delete the dashboard of this name.
+    // This construct id must not change: with another id, an upgrade would delete the dashboard that has this name.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
       dashboardName: `${this.#name}-${Aws.REGION}`,
       defaultInterval: Duration.hours(3),
@@ -56,7 +56,10 @@ export class OpsDashboard extends Construct {
     this.dashboard.addWidgets(new TextWidget({ markdown: `### ${text}`, width: FULL_WIDTH, height: 1 }));
   }
 
-  /** The stack's name, or a name that distinguishes several instances, in any stacks. No stack name contains a `_`. */
+  /**
+   * The name of the dashboard: the stack's name, or if there are several instances, a name that is different for each
+   * of them in all stacks. A `_` separates its parts, because no stack name contains a `_`.
+   */
   #nameOf(flow: Flow): string {
     const { stackName } = Stack.of(this);
     const others = this.#others();
@@ -83,5 +86,5 @@ export class OpsDashboard extends Construct {
   }
 }
 
-/** A row shows five alarms. */
+/** Height of the alarm widget. One row shows five alarms. */
 const rowsOf = (alarms: number): number => 1 + Math.ceil(alarms / 5);

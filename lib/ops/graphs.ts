@@ -11,7 +11,7 @@ import { callsSavedBy, type MeasuredIn, type OfOperation, reasonsOf, STEP } from
 /** What the graphs show. */
 export interface Watched {
   readonly config: Config;
-  /** The operations for which the dashboard has capacity. */
+  /** The operations that the dashboard shows, up to its limit. */
   readonly operations: readonly Operation[];
   readonly flow: Flow;
   readonly tables: Readonly<Record<string, Table>>;
@@ -149,7 +149,7 @@ const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
   ];
 };
 
-/** In a row of 24 units: three graphs with their legends. */
+/** Size of a graph in the dashboard's units. A row is 24 units wide, so it has three graphs with their legends. */
 const [WIDTH, HEIGHT] = [8, 5];
 
 const graph = (
@@ -159,7 +159,7 @@ const graph = (
 ): GraphWidget =>
   new GraphWidget({ title, left: [...metrics], leftYAxis: { min: 0 }, width: WIDTH, height: HEIGHT, ...more });
 
-/** A line for each operation and metric. */
+/** The metrics of all operations: one line for each operation and metric. */
 const byOperation = ({ operations, measured }: Watched, names: readonly OfOperation[], statistic?: string): IMetric[] =>
   names.flatMap((name) =>
     operations.map(({ operation }) =>
@@ -197,11 +197,11 @@ const ofTables = (tables: Readonly<Record<string, Table>>, metrics: readonly str
     ),
   );
 
-/** The queues that functions read. */
+/** The queues that functions read, by name. */
 const workingQueues = ({ flow }: Watched): Readonly<Record<string, IQueue>> =>
   Object.fromEntries(Object.entries(flow.workingQueues).map(([name, { queue }]) => [name, queue]));
 
-/** In the order in which a person on call asks them. */
+/** The questions, in the order in which a person on call asks them, with the graphs that answer each. */
 export const QUESTIONS: readonly (readonly [title: string, graphs: (watched: Watched) => readonly GraphWidget[]])[] = [
   ['Is anything lost or failing?', isAnythingLost],
   ['Is anything late?', isItLate],

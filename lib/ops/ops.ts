@@ -1,4 +1,4 @@
-/** For operating a flow: its dashboard and alarms (docs/how-to/operate.md). */
+/** The dashboard and alarms with which a person operates a flow (docs/how-to/operate.md). */
 import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -19,7 +19,7 @@ export interface OpsProps {
 }
 
 /**
- * The dashboard, and an alarm for everything that a person has to act on. Alarms notify `alarms.topic` of the
+ * The dashboard, and an alarm for every problem that a person must solve. Alarms notify `alarms.topic` of the
  * configuration, and perform the actions added here.
  *
  * ```ts
@@ -36,7 +36,8 @@ export class Ops extends Construct {
     super(scope, id);
     const measured = measuredIn(flow);
     const byName = tablesOf(tables);
-    // This construct always creates alarms. `alarms: null` in the configuration only omits the ops stack of the app.
+    // This construct always creates alarms. `alarms: null` in the configuration only means that the CDK app has no ops
+    // stack.
     const policy = config.alarms ?? NO_ALARMS;
     const watches = watchesOf(config, policy, flow, byName, measured);
     this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
@@ -87,8 +88,8 @@ interface AlarmsProps {
 }
 
 /**
- * Each alarm uses one metric and no metric math. An alarm is billed by its metrics, so an alarm on a sum costs as much
- * as one alarm for each metric, and shows less.
+ * Creates the alarms. Each alarm uses one metric and no metric math, because an alarm is billed by its metrics. An
+ * alarm on a sum costs as much as one alarm for each metric, but does not show which metric is the cause.
  */
 class Alarms extends Construct {
   readonly alarms: readonly Alarm[];
@@ -105,7 +106,7 @@ class Alarms extends Construct {
           ? ComparisonOperator.LESS_THAN_THRESHOLD
           : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: periods,
-        // Missing data means that nothing happened. For an alarm with `below`, this is the fault.
+        // Missing data means that nothing happened. An alarm with `below` must go off in that case.
         treatMissingData: below ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       });
       if (topic) {

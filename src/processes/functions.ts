@@ -34,7 +34,7 @@ type Handle = (
 
 /**
  * The queues with their functions.
- * @param start starts a process for each run of a function.
+ * @param start starts a process for each invocation of a function.
  * @param habitsOf returns the habits of a queue.
  */
 export const simulatedFunctions = (

@@ -100,7 +100,7 @@ const tasks = (sizes: RowSizes): Prices<Tasks> => ({
 const WAITING_ROW_BYTES = 42;
 const waitingBytes = (target: Target, rows: readonly Waiting[]): number =>
   rows.reduce((sum, { entry }) => sum + entry.length + target.length + WAITING_ROW_BYTES, 0);
-/** Size of a waiting row if the row itself is not known, in bytes. */
+/** Size of the entry in a waiting row's sort key, in bytes. Used where only the number of rows is known. */
 const ENTRY_BYTES = 45;
 const waiting: Prices<WaitingTasks> = {
   put: ([rows]) => {

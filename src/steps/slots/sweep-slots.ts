@@ -48,7 +48,7 @@ const inAnyOrder = <T>({ machine }: BatchDeps, all: readonly T[]): readonly T[] 
 /** @returns the number of slots for which there was no time. */
 const sweepOperation = async (deps: BatchDeps, operation: OperationName, mayGoOn: () => boolean): Promise<number> => {
   const state = await deps.operations.read(operation);
-  // Read the pages up to the largest cap, because there may be slots beyond a cap that was lowered.
+  // Read all pages that any cap allows, because there may be slots beyond a cap that was lowered.
   const pages = await pagesOf(deps.operations, operation, { slots: state.inFlight, capToRead: MOST_SLOTS }, false);
   const slots = pages.flatMap(({ page, slots }) => slots.map((slot) => ({ page, slot })));
   const looked = await pLimit(AT_ONCE).map(inAnyOrder(deps, slots), async ({ page, slot }) => {
