@@ -19,8 +19,8 @@ export interface OpsProps {
 }
 
 /**
- * The dashboard, and an alarm for every problem that a person must solve. Alarms notify `alarms.topic` of the
- * configuration, and perform the actions added here.
+ * The dashboard, and an alarm for every problem that a person must solve. The alarms notify `alarms.topic` of the
+ * configuration, and perform the actions that are added to this construct.
  *
  * ```ts
  * const ops = new Ops(this, 'Ops', groupage);

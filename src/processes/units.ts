@@ -1,7 +1,7 @@
 /**
  * The capacity units that DynamoDB charges for each call of a port, as src/aws makes it. Each write of a task's row
- * takes one unit, since a large payload has a row of its own. So does each write of a waiting row. A write of a batch's
- * row costs more units if the batch has more candidates.
+ * costs one unit, because a large payload has a row of its own. Each write of a waiting row also costs one unit. A
+ * write of a batch's row costs more units if the batch has more candidates.
  */
 
 import type { OpenTask } from '../domain/batches/members.ts';

@@ -24,7 +24,7 @@ export class OutOfTime extends Error {
  */
 export const untilDone = async (what: string, invocation: Invocation, turn: () => Promise<Next>): Promise<void> => {
   while ((await turn()) === 'again')
-    if (invocation.timeLeft() <= 0) throw new OutOfTime(`no time left for ${what}; its message comes back`);
+    if (invocation.timeLeft() <= 0) throw new OutOfTime(`no time left for ${what}; SQS delivers its message again`);
 };
 
 /**

@@ -157,7 +157,7 @@ describe('the log of every kind of failure', () => {
       'called',
       'postponed',
       'finished',
-      'message failed; it comes back',
+      'message failed; SQS delivers it again',
     ])
       expect(seen).toContain(message);
     expect(seen).not.toContain('forged');

@@ -1,5 +1,6 @@
 /**
- * The circuit of an operation: while its downstream is down or wrongly configured, batches wait and use up no attempts.
+ * The circuit of an operation: while its downstream is down or wrongly configured, batches wait and none of their
+ * attempts count.
  *
  * - *closed*: the row counts failed attempts in a row. An attempt that the downstream answered resets the count. The
  *   circuit opens after `failures` failed attempts, or after one answer that blames the configuration (O3).

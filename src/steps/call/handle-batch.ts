@@ -60,7 +60,7 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     await releaseSlotsAgain(deps, batch);
     return 'end';
   }
-  if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; its message comes back`);
+  if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; SQS delivers its message again`);
   // Remove an `uncounted` mark of an earlier attempt: it no longer applies, and it must not outlive the mark of this
   // attempt (hold.ts).
   const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
@@ -136,7 +136,7 @@ const start = async (
   // If `startedBy` is still set, the function of that attempt died.
   if (first && (isFree || batch.uncounted || batch.startedBy)) await tasks.touch(first.id, batch.id);
   if (spareTime(operation, invocation) < 0)
-    throw new OutOfTime(`no time left for a call for batch ${batch.id}; its message comes back`);
+    throw new OutOfTime(`no time left for a call for batch ${batch.id}; SQS delivers its message again`);
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;

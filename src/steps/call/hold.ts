@@ -129,8 +129,8 @@ const takePlace = async (
 };
 
 /**
- * Whether another message replaces this message: the noted message is neither this message nor the one that was noted
- * when this message was sent.
+ * Whether another message replaces this message: the noted message is neither this message nor the message that was
+ * noted when this message was sent.
  */
 const isOver = ({ held, uncounted }: DueMessage, noted: Noted | undefined, span: number): boolean =>
   noted !== undefined &&

@@ -78,8 +78,8 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
   marked === attempt && startedBy !== undefined && uncounted < MOST_UNCOUNTED;
 
 /**
- * H5. Postpones a batch whose attempt could not be stored. Apart from that, the batch stays as it was before that
- * attempt.
+ * H5. Postpones a batch whose attempt could not be stored. Everything else in the batch's row gets its value from
+ * before that attempt.
  *
  * @throws `cause` if the batch no longer shows this attempt, because another attempt began or the batch is finished.
  *   SQS then delivers the message again, and the next invocation does what is left.

@@ -63,7 +63,7 @@ export const reserveCall = async (
     // Other functions reserve at the same moment, so wait for a random time.
     await machine.sleep(machine.random() * Math.min(NAP / 10, 1_000 / rate));
   }
-  throw new OutOfTime(`no time left to reserve a call of ${operation}; the message of its batch comes back`);
+  throw new OutOfTime(`no time left to reserve a call of ${operation}; SQS delivers the message of its batch again`);
 };
 
 /**

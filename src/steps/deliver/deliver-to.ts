@@ -241,7 +241,7 @@ export interface Waits {
 
 /**
  * The delay in whole seconds, from 1 to 900.
- * @param chance uniform in [0, 1), so that events that failed together do not come back together.
+ * @param chance uniform in [0, 1), so that events that failed together are not delivered again together.
  */
 export const delayOf = ({ because, receives, closed }: Waits, chance: number): number => {
   const growing = Math.min(MOST[because], FIRST[because] * 2 ** Math.min(receives - 1, 20));

@@ -3,8 +3,8 @@
  *
  * Each turn of the loop reads the lock and applies the rule for its state (G1 to G9; {@link guardStatusOf} lists the
  * cases). If the function leads the Target, it finishes an open batch and settles tasks that ended. Then it opens a
- * batch, waits or releases the lock. A guard leads only once: its work ends when the lock is released or handed over to
- * the guard of the next fence.
+ * batch, waits or releases the lock. A guard is used only once: the function that receives it leads until the lock is
+ * released or handed over to the guard of the next fence.
  */
 
 import { guardStatusOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -46,8 +46,8 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   const status = guardStatusOf(lock, message, deps.machine.now());
   switch (status.is) {
     case 'leader-with-open-batch':
-      // G1. If this is the first delivery of a hint, the guard opened the batch and is finishing it. If the hint was
-      // delivered before, the earlier invocation may have opened the batch and died.
+      // G1. On the first delivery of a hint, the function that handles the guard opened the batch and is finishing it.
+      // If the hint was delivered before, the earlier invocation may have opened the batch and died.
       if (message.hint && turn.delivery.deliveries === 1) return 'end';
       await finishBatch(deps, message.target, status.batch);
       return 'again';

@@ -128,8 +128,8 @@ export const sourceQueues = (config: Config): readonly SourceQueue[] =>
 
 /**
  * The longest register body that is sent again, in bytes. A longer body leaves no space for its id and its redrive
- * count in a message of 1 MiB. Since a payload may have only a quarter of that size, a longer body consists largely of
- * white space.
+ * count in a message of 1 MiB. Because a payload may have only a quarter of that size, a longer body consists largely
+ * of white space.
  */
 const REVIVED_MAX_BYTES = 1_000_000;
 

@@ -33,7 +33,7 @@ interface Redriven {
   readonly refused: readonly Refused[];
 }
 
-/** Starts the requested runs. A repeat is harmless: a task that has left the named run stays as it is. */
+/** Starts the requested runs. A repeat is harmless: a task that is no longer in the named run is not changed. */
 export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
   const { config, tasks, machine, report } = deps;
   if (messages.length === 0) return { tasks: [], refused: [] };

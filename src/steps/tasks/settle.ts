@@ -75,8 +75,8 @@ export const settle = async (
 };
 
 /**
- * R1, F5. Settles the tasks that ended while they waited once more, because the function that ended them may have died
- * before it notified or deleted their rows.
+ * R1, F5. Settles tasks again that ended while they waited, because the function that ended them may have died before
+ * it notified or deleted their rows.
  */
 export const settleAgain = async (deps: TaskDeps, tasks: readonly Task[]): Promise<void> => {
   for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
