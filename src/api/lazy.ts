@@ -1,6 +1,6 @@
 /**
- * The HTTP API with each section loaded at the first request for it, so that a cold start loads one section only. The
- * answers are the same as those of the whole API.
+ * The HTTP API. It loads each section at the first request for the section, so that a cold start loads only
+ * one section. The answers are the same as those of the API in `app.ts`, which loads all sections at once.
  */
 import { Hono } from 'hono';
 import { answerTo, apiOf, type Sections } from './sections.ts';
@@ -39,7 +39,7 @@ export const lazyApi = (deps: ApiDeps): Hono => {
   return app;
 };
 
-/** The section of a path; undefined if there is none, which is answered with 404. */
+/** The section that serves a path. Undefined if no section serves the path, which is then answered with 404. */
 const sectionOf = (path: string): Loaded | undefined => {
   const [, version, name = ''] = path.split('/');
   return version === 'v1' && Object.hasOwn(LOADED, name) ? (name as Loaded) : undefined;

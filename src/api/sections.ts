@@ -13,7 +13,7 @@ import { reportingReadUnits } from './shared/read-units.ts';
 /** The largest body that a function URL accepts. */
 const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 
-/** The routes below `/v1`. */
+/** Creates the routes of a section, below `/v1`. */
 type Section = (deps: ApiDeps) => Hono;
 
 type SectionName =
@@ -31,7 +31,7 @@ type SectionName =
   | 'fleets'
   | 'openapi.json';
 
-/** One value for each section: its routes, or a function that loads them. */
+/** One value for each section: the section's routes, or a function that loads them. */
 export type Sections<S = Section> = Readonly<Record<SectionName, S>>;
 
 /** The API with only the given sections. Requests for other sections get 404. */
@@ -55,8 +55,9 @@ export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
 };
 
 /**
- * The methods of a path, as published. A fixed path takes precedence over one with an id in the same place:
- * `/v1/tasks/redrive` allows POST, although GET matches it as a task's id. HEAD is answered like GET, without a body.
+ * The documented methods of a path. A fixed path takes precedence over a path with an id in the same place:
+ * `/v1/tasks/redrive` allows POST, although GET matches `redrive` as a task's id. HEAD is answered like GET, without a
+ * body.
  */
 const methodsOf = ({ router }: Hono, path: string): string => {
   const taken = METHODS.flatMap((method) =>
@@ -68,7 +69,7 @@ const methodsOf = ({ router }: Hono, path: string): string => {
   return taken.flatMap(({ method, on }) => (on === said ? [method] : [])).join(', ');
 };
 
-/** The length of a path's part before its first id. */
+/** The length of the part of a path before its first parameter. */
 const fixedPart = (path: string): number => (path.includes(':') ? path.indexOf(':') : path.length);
 
 const notAllowed = ({ path, method }: HonoRequest, allowed: string): Response => {
@@ -95,7 +96,7 @@ export const answerTo =
 const OUT_OF_CAPACITY =
   'DynamoDB or SQS throttled the request or did not answer. Part of the request may have been done. Send it again in a moment with the same id, token or claimId: nothing is done twice';
 
-/** 503: the caller may repeat the request after one second. */
+/** The 503 answer. The caller may repeat the request after one second. */
 const later = (detail: string): Response => {
   const problem = new HttpProblem(503, detail).toResponse();
   problem.headers.set('retry-after', '1');

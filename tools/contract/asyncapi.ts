@@ -7,7 +7,7 @@ import * as examples from './examples.ts';
 import { Components, type Json } from './json-schema.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
 
-/** JSON Schema draft 7, which AsyncAPI's own schemas extend. */
+/** Uses JSON Schema draft 7, which AsyncAPI's own schemas extend. */
 const components = () => new Components({ target: 'draft-7' });
 
 const EVENT_EXAMPLES: Readonly<Record<string, Json>> = Object.fromEntries(
@@ -50,7 +50,7 @@ interface Channel {
   readonly address: string | null;
   readonly server: 'sqs' | 'destinations';
   readonly messages: readonly string[];
-  /** Whether Groupage sends or receives on this channel. */
+  /** Whether Groupage sends messages to this channel or receives messages from it. */
   readonly action: 'send' | 'receive';
   readonly operation: string;
 }
@@ -133,7 +133,7 @@ const operationOf = ([name, { title, action, messages }]: readonly [string, Chan
   messages: messages.map((message) => ({ $ref: `#/channels/${name}/messages/${message}` })),
 });
 
-/** The document, written from the point of view of Groupage: `receive` is what others send. */
+/** The AsyncAPI document, written from the point of view of Groupage: `receive` marks messages that others send. */
 export const asyncApi = (): Json => {
   const schemas = components();
   const messages = messagesOf(schemas);

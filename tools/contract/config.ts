@@ -1,16 +1,19 @@
-/** The JSON Schema of a configuration file, for editors: the checking schema with descriptions from the documentation. */
+/**
+ * The JSON Schema of a configuration file, for editors. It is made from the schema that checks the file, and from
+ * descriptions in the documentation.
+ */
 import { readFileSync } from 'node:fs';
 import { configSchema } from '../../src/domain/config/schema/config.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
 
-/** The documentation of a key. */
+/** The documentation of a configuration key. */
 interface Row {
   readonly description: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
 }
 
-/** Descriptions of sections that have a heading in the documentation, and no row. */
+/** Descriptions of the sections that have a heading but no table row in the documentation. */
 const SECTIONS: Readonly<Record<string, Row>> = {
   $schema: { description: 'The JSON Schema that editors use to complete and check this file' },
   batch: { description: 'When a batch is sealed, and its limits' },
@@ -19,10 +22,13 @@ const SECTIONS: Readonly<Record<string, Row>> = {
   callbacks: { description: "The destinations of events about the operation's ended tasks" },
 };
 
-/** Sections whose keys are documented under another name: operations have names of their own, and headers may be secrets. */
+/**
+ * Sections whose keys are documented under another name. Operations have names that the user chooses, and the value of
+ * a header may be a secret.
+ */
 const SECTION_OF: Readonly<Record<string, string>> = { operations: '', headers: 'secret' };
 
-/** The rows of the tables in `docs/reference/configuration.md`, by key. @param page its text */
+/** The rows of the tables in `docs/reference/configuration.md`, by key. @param page the text of that page */
 const rowsOf = (page: string): ReadonlyMap<string, Row> => {
   const rows = page
     .split('\n')
@@ -37,19 +43,19 @@ const rowsOf = (page: string): ReadonlyMap<string, Row> => {
   );
 };
 
-/** Markdown without its links. */
+/** Removes the links from Markdown and keeps their texts. */
 const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 
 const examplesIn = (cell: string): Pick<Row, 'examples'> =>
   cell.includes('…') ? {} : { examples: [JSON.parse(cell.slice(1, -1))] };
 
-/** The default value, unless it depends on other keys. */
+/** The default value in a table cell. A default that depends on other keys is left out. */
 const defaultIn = (cell: string): Pick<Row, 'default'> => {
   const [, json] = /^`([^`]+)`(?!, (?:for|with) )/.exec(cell) ?? [];
   return json === undefined ? {} : { default: JSON.parse(json) };
 };
 
-/** A schema with the descriptions of its keys. @throws Error for a key without a row. */
+/** Adds descriptions to the keys of a schema. @throws Error if a key has no row */
 const documented = (schema: unknown, rows: ReadonlyMap<string, Row>, section: string): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => documented(each, rows, section));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -72,7 +78,7 @@ const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: strin
     }),
   );
 
-/** Adds a row's texts. Values that the schema itself has are kept. */
+/** Adds the texts of a row to a schema. Values that the schema already has are kept. */
 const withRow = ({ description: own, ...schema }: Json, { description, ...row }: Row): Json => ({
   description: own === undefined ? description : `${description} (${own})`,
   ...row,

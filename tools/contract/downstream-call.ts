@@ -1,4 +1,4 @@
-/** Calls of downstreams in each form, and their answers. */
+/** Schemas of the calls that downstreams receive, in each form, and of the answers of downstreams. */
 import * as z from 'zod/mini';
 import { INPUT_RESULTS, ITEM_RESULTS, jobResults } from '../../src/api/batches/requests.ts';
 import { anyObject, anything, list, text, whole } from '../../src/api/shared/answer-schemas.ts';

@@ -113,7 +113,7 @@ const LIST_COMPLETED = cloudEvent(
   }),
 );
 
-/** Every event, by its type. */
+/** The schema of every event, by the event's type. */
 export const EVENTS = {
   'groupage.task.failed': TASK_FAILED,
   'groupage.task.succeeded': TASK_SUCCEEDED,

@@ -1,4 +1,4 @@
-/** One example of each message: in the published documents, and in docs/reference. */
+/** One example of each message, for the published documents and for docs/reference. */
 
 const BATCH_ID = 'distribute-parcels/carrier=DHL/depot=MUC#3#1';
 const TARGET = 'distribute-parcels/carrier=DHL/depot=MUC';

@@ -9,7 +9,7 @@ import { type Json, jsonSchema } from './json-schema.ts';
 import { openApi } from './openapi.ts';
 import { REDRIVE_MESSAGE, REGISTER_MESSAGE, REJECTED_MESSAGE } from './register-message.ts';
 
-/** The messages with a schema file, and their examples. */
+/** The messages that have a schema file, with their schemas and examples. */
 const MESSAGES: Readonly<Record<string, readonly [schema: z.core.$ZodType, ...examples: readonly Json[]]>> = {
   'register-message': [REGISTER_MESSAGE, examples.registerMessage],
   'redrive-message': [REDRIVE_MESSAGE, examples.redriveMessage],
@@ -23,7 +23,7 @@ const MESSAGES: Readonly<Record<string, readonly [schema: z.core.$ZodType, ...ex
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** A schema as a file, with its title and description first. */
+/** The contents of a schema file. The title and the description come first. */
 const file = ({ title, description, ...schema }: Json, shown: readonly Json[]): Json => ({
   $schema: DIALECT,
   title,

@@ -1,11 +1,12 @@
-/** JSON Schemas of zod's schemas. */
+/** Converts zod schemas to JSON Schemas. */
 import * as z from 'zod/mini';
 
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `draft-2020-12` for files and OpenAPI; `draft-7` for AsyncAPI, whose tools read no other.
+ * `target`: the draft. `draft-2020-12` is for files and OpenAPI. `draft-7` is for AsyncAPI, whose tools read no other
+ * draft.
  *
  * `closed`: unknown fields are invalid. Tests use closed schemas to find undocumented fields. The published schemas of
  * answers are open, so that a new field breaks no client.
@@ -20,7 +21,7 @@ interface Written {
   readonly $ref?: string;
 }
 
-/** The schema as zod prints it. All schemas with an id are among `$defs`, including the schema itself. */
+/** The schema as zod converts it. `$defs` contains all schemas that have an id, including the schema itself. */
 const written = (schema: z.core.$ZodType, { target = 'draft-2020-12', closed = false }: How): Json & Written => {
   const {
     $schema: _,
@@ -30,14 +31,14 @@ const written = (schema: z.core.$ZodType, { target = 'draft-2020-12', closed = f
   } = z.toJSONSchema(schema, {
     target,
     io: closed ? 'output' : 'input',
-    // Custom checks have their published form in their metadata.
+    // Zod cannot convert custom checks. Their published form is in the metadata of the schema.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => inForms(jsonSchema as Record<string, unknown>, { target, closed }),
   }) as Json;
   return { ...rest, ...($defs === undefined ? {} : { $defs }) } as Json & Written;
 };
 
-/** Replaces a schema by the published forms in its metadata, if it has any. */
+/** Replaces a schema with the forms in its metadata, if the metadata contains forms. */
 const inForms = (schema: Record<string, unknown>, how: How): void => {
   const { forms, id, description } = schema;
   if (!Array.isArray(forms)) return;
@@ -45,7 +46,7 @@ const inForms = (schema: Record<string, unknown>, how: How): void => {
   Object.assign(schema, { anyOf: forms.map((form) => written(form, how)), id, description });
 };
 
-/** A schema with the named schemas that it refers to under `#/$defs/NAME`. */
+/** A JSON Schema on its own. The named schemas that it refers to are under `#/$defs/NAME`. */
 export const jsonSchema = (schema: z.core.$ZodType, how: How = {}): Json => {
   const { $ref, $defs = {}, ...rest } = written(schema, how);
   const own = $ref?.split('/').at(-1) ?? '';
@@ -53,7 +54,7 @@ export const jsonSchema = (schema: z.core.$ZodType, how: How = {}): Json => {
   return { ...named, ...rest, ...(Object.keys(others).length > 0 ? { $defs: others } : {}) };
 };
 
-/** Collects named schemas, which refer to each other as `#/components/schemas/NAME`. */
+/** Collects named schemas. References to them have the form `#/components/schemas/NAME`. */
 export class Components {
   readonly #schemas: Record<string, unknown> = {};
   readonly #how: How;
@@ -61,14 +62,14 @@ export class Components {
     this.#how = how;
   }
 
-  /** The schema for the document: a reference if it has a name. */
+  /** The JSON Schema to write into the document. It is a reference if the schema has a name. */
   of(schema: z.core.$ZodType): Json {
     const { $defs = {}, ...rest } = written(schema, this.#how);
     for (const [name, each] of Object.entries($defs)) this.#schemas[name] ??= moved(each);
     return moved(rest) as Json;
   }
 
-  /** The schemas in alphabetical order, independent of the order of calls. */
+  /** All collected schemas in alphabetical order, so that the order of calls does not change the document. */
   sorted(): Json {
     return Object.fromEntries(Object.entries(this.#schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -76,7 +77,7 @@ export class Components {
 
 const PLACE = '#/components/schemas/';
 
-/** Rewrites references to the place where a document keeps its schemas. */
+/** Changes references from `#/$defs` or `#/definitions` to `#/components/schemas`. */
 const moved = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(moved);
   if (typeof value !== 'object' || value === null) return value;

@@ -16,7 +16,7 @@ import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/respons
 import { RELEASE } from '../../src/domain/release.ts';
 import { jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';
-// Adds the descriptions of the fields of a register message.
+// This import adds the descriptions of the fields of a register message.
 import './register-message.ts';
 
 /** All calls of the API. */
@@ -35,7 +35,7 @@ const CALLS: readonly Described[] = [
 ];
 
 const { batchId: _, ...completion } = jobReport;
-/** Examples of bodies that are also messages of queues. */
+/** Examples of request bodies that are also messages of queues. */
 const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, completeBatch: completion };
 
 /** Descriptions of path parameters. */
@@ -110,7 +110,7 @@ const answersOf = (schemas: Components, { answers, problems = {} }: Described, b
   },
 });
 
-/** Whether to document a body. HTTP gives the body of a GET or DELETE no meaning, so it is not documented. */
+/** Whether to document the body of a call. HTTP gives the body of a GET or DELETE no meaning, so it is left out. */
 const takesBody = ({ on, body }: Described): boolean => body !== undefined && /^(?:POST|PUT) /.test(on);
 
 const operationOf = (schemas: Components, call: Described): Json => {

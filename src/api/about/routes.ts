@@ -14,7 +14,7 @@ export const openApiRoutes = ({ openApi }: Pick<ApiDeps, 'openApi'>): Hono =>
     getOpenApi: ({ context }) => {
       if (!openApi)
         throw new HttpProblem(404, 'this API was set up without its OpenAPI document: see contract/openapi.json');
-      // The document served here names only this API as its server.
+      // In the served document, the only server is this API.
       const servers = [{ url: `${new URL(context.req.url).origin}/v1` }];
       return context.json({ ...openApi(), servers });
     },

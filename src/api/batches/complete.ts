@@ -1,4 +1,7 @@
-/** `POST /v1/batches/ID/complete`: a job that reports later sends the results of its items, or of its inputs. */
+/**
+ * `POST /v1/batches/ID/complete`: the downstream reports the results of a job that it finished later, by item or by
+ * input.
+ */
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { completionMessages, RESULTS_MAX_BYTES } from '../../domain/batches/completion-messages.ts';
 import type { CompletionMessage } from '../../domain/batches/messages.ts';
@@ -12,10 +15,12 @@ import { readBody } from '../shared/input.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { completionOf } from './requests.ts';
 
-/** A stored result and its other fields are always smaller. */
+/**
+ * Maximum size of one item in a report, in bytes. An item whose result is small enough to be stored is always smaller.
+ */
 const ITEM_MAX_BYTES = 2 * RESULT_MAX_BYTES;
 
-/** Checks a report and sends it to the batch queue. @param text the body. @throws HttpProblem */
+/** Checks the report of a job and sends it to the batch queue. @param text the body. @throws HttpProblem */
 export const complete = async (
   { config, queues }: Pick<ApiDeps, 'config' | 'queues'>,
   batch: Batch,
@@ -39,7 +44,7 @@ export const complete = async (
 
 const messagesOf = (batchId: BatchId, raw: ReadonlyMap<string, string>): readonly CompletionMessage[] => {
   const [results, inputs] = [raw.get('results'), raw.get('inputs')];
-  // Inputs must be in one message: an input that a message leaves out is retried.
+  // Send all inputs in one message, because an input that is missing from a message is retried.
   if (inputs !== undefined) return [{ kind: 'completion', batchId, results: null, inputs }];
   return completionMessages(batchId, results === undefined ? null : rawElements(results));
 };

@@ -7,7 +7,7 @@ import { fields, paging, target, word } from '../shared/fields.ts';
 
 const said = (description: string) => z.describe(description);
 
-/** An error may be any JSON, which is stored as text. Only these forms are interpreted. */
+/** The error of an item. Any JSON is accepted and stored as text, but only these forms are interpreted. */
 const ERROR = z.unknown().check(
   z.meta({
     id: 'ItemError',
@@ -39,7 +39,7 @@ const ELEMENT = { error: 'must be an object such as {"status": "succeeded", …}
 const LIST = { error: 'must be a list; leave it out if all succeeded' };
 const ID_RULE = 'must be the id of a task in this batch';
 
-/** Results of items. @param isItem whether the id belongs to an item of the call */
+/** A list of item results. @param isItem returns whether an id belongs to an item of the call */
 const itemsOf = (isItem: (id: string) => boolean) =>
   z.array(
     z
@@ -77,10 +77,10 @@ const INPUTS = z.array(
   LIST,
 );
 
-/** Results of items and of inputs, in answers and in reports. */
+/** The results of items and the results of inputs, both for answers of downstreams and for reports of jobs. */
 export const [ITEM_RESULTS, INPUT_RESULTS] = [itemsOf(() => true), INPUTS];
 
-/** The report of a job: results, or inputs. */
+/** The fields of a job's report: results of items, or results of inputs. */
 export const jobResults = (isItem: (id: string) => boolean = () => true) => ({
   results: z.optional(
     itemsOf(isItem).check(
@@ -104,7 +104,7 @@ export const completionOf = (isItem?: (id: string) => boolean) =>
 
 export const BATCH_CALLS = {
   listBatches: { on: 'GET /batches', query: z.object({ target: target(), ...paging(20) }) },
-  // A batch id contains slashes, which some gateways decode.
+  // The pattern matches slashes too, because a batch id contains slashes, and some gateways decode `%2F`.
   getBatch: { on: 'GET /batches/:id{.+}' },
   completeBatch: { on: 'POST /batches/:id{.+}/complete', body: completionOf() },
 } satisfies Calls;

@@ -4,7 +4,7 @@ import type { Calls } from '../shared/calls.ts';
 import { NO_BODY, paging, target } from '../shared/fields.ts';
 import { operation } from '../targets/requests.ts';
 
-/** Default page size. Each Target or batch takes one or two reads. */
+/** Default page size. Checking a Target or a batch takes one or two reads. */
 const PAGE = 100;
 
 const OF_TARGETS = z.object({ operation, ...paging(PAGE) });

@@ -31,10 +31,12 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
 
 type Of<Name extends keyof typeof DOCTOR_CALLS> = (asked: ApiRequest<(typeof DOCTOR_CALLS)[Name]>) => Promise<Response>;
 
-/** The findings, repaired for a POST, and the Targets or batches that could not be checked. */
+/**
+ * Returns the findings and the Targets or batches that could not be checked. For a POST, it first repairs the findings.
+ */
 const answered = async (deps: ApiDeps, { req }: Context, { findings, skipped }: Looked) => {
   const treated = req.method === 'POST' ? await repairAll(deps, findings) : undefined;
-  // An unknown operation is fully described in the answer; other errors are also logged with their stack.
+  // The answer describes an unknown operation fully. All other errors are also logged with their stack.
   for (const each of [...skipped, ...(treated ?? [])])
     if ('cause' in each && !(each.cause instanceof UnknownOperation)) deps.onError(each.cause);
   return {

@@ -7,7 +7,7 @@ import type { Skipped as SkippedShown } from '../shared/answer-schemas.ts';
 import { iso } from '../shared/iso.ts';
 import type { Finding as FindingShown } from './responses.ts';
 
-/** A finding without a repair. */
+/** A finding that was only checked, not repaired. */
 export const findingView = ({ finding, target, since, ...more }: Finding): FindingShown => ({
   finding,
   operation: operationOf(target),
@@ -17,7 +17,7 @@ export const findingView = ({ finding, target, since, ...more }: Finding): Findi
   ...('hasWork' in more ? { tasksWait: more.hasWork } : {}),
 });
 
-/** A finding after a repair. If it had changed in the meantime, it has neither a remedy nor a reason. */
+/** A finding after a repair. If the problem was gone before the repair, the view has neither a remedy nor a reason. */
 export const treatedView = (treated: Treated): FindingShown => ({
   ...findingView(treated.finding),
   ...('cause' in treated

@@ -25,17 +25,24 @@ import {
   word,
 } from '../shared/fields.ts';
 
-/** Maximum items that one call adds: a thousand groups, which one request can write in its time. */
+/**
+ * Maximum number of items that one call adds. They fill a thousand groups, which one request can write before its
+ * timeout.
+ */
 const ADDED_MAX = 450_000;
-/** Maximum items that one call acks. */
+/** Maximum number of items that one call acks. */
 const ACKED_MAX = 1_000;
-/** A smaller share would be less than one item of the largest fan-out; DynamoDB stores no number below 1e-130. */
+/**
+ * The smallest share above 0. It is less than one item of the largest fan-out. DynamoDB stores no number below 1e-130.
+ */
 const LEAST_SHARE = 1e-12;
 
 const SHARE_RULE = `must be 0, or a number from ${LEAST_SHARE} to 1`;
 const isShare = (share: number): boolean => share <= 1 && (share === 0 || share >= LEAST_SHARE);
 
-/** Either a count or a share; both would contradict each other. */
+/**
+ * The tolerated failures are a count or a share, but not both, because a count and a share could contradict each other.
+ */
 export const FAIL_FAST = z
   .union(
     [
@@ -61,7 +68,7 @@ export const FAIL_FAST = z
     }),
   );
 
-/** All fields are optional; without an id the API creates one. */
+/** The body that opens a fan-out. All fields are optional. The API creates an id if the body has none. */
 const OPENING = fields({
   id: z.optional(
     nameOf<FanOutId>(
@@ -87,7 +94,7 @@ const ITEMS = fields({ count: whole('Number of items to add.', 1, ADDED_MAX), to
 
 const ITEM = text('The id of an item, `fanOutId:groupId:index`.', ITEM_ID_RULE, { pattern: ITEM_PATTERN });
 
-/** The id of an item that succeeded, or an item with its outcome. */
+/** An ack: the id of an item that succeeded, or an object with the id and the outcome of an item. */
 const ACK = z.union(
   [
     ITEM,
@@ -111,7 +118,7 @@ const ACKS = fields({
   ),
 }).check(z.meta({ id: 'AckRequest' }));
 
-/** The number of the group at which the page begins. */
+/** A cursor: the number of the group at which the page begins. */
 const AT_GROUP = { pattern: /^(0|[1-9]\d{0,8})$/ };
 
 export const FAN_OUT_CALLS = {

@@ -16,7 +16,7 @@ import { unconfigured } from '../shared/unconfigured.ts';
 import { FAN_OUT_CALLS } from './requests.ts';
 import { fanOutView } from './views.ts';
 
-/** How long a request deletes rows, in milliseconds; the sweep deletes the rest. */
+/** How long one request deletes rows, in milliseconds. The sweep deletes the remaining rows. */
 const CLEAR_TIME = 5_000;
 
 export const fanOutRoutes = (deps: ApiDeps): Hono => {
@@ -115,7 +115,7 @@ const lookUp = async ({ fanOuts }: ApiDeps, text: string): Promise<FanOut> => {
   return fanOut;
 };
 
-/** The fields in which a stored fan-out differs from the one to be opened. */
+/** The names of the fields in which the stored fan-out differs from the requested one. */
 const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut): readonly string[] => [
   ...(stored.userKey === userKey ? [] : ['userKey']),
   ...(stored.callback === callback ? [] : ['callback']),
@@ -141,7 +141,7 @@ const groupsOf = (id: FanOutId, added: Added) => {
   }
 };
 
-/** Ends a fan-out without an event and deletes its rows. @throws HttpProblem */
+/** Ends a fan-out without sending an event, and deletes its rows. @throws HttpProblem */
 const remove = async (deps: ApiDeps, id: FanOutId): Promise<void> => {
   const { machine } = deps;
   const ended = await discard(deps, await lookUp(deps, id));

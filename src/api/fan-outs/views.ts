@@ -3,7 +3,7 @@ import type { FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Progress } from '../../steps/fan-outs/progress.ts';
 import { iso } from '../shared/iso.ts';
 
-/** @param progress the counts; left out in lists */
+/** @param progress the counts of items. Pages of fan-outs leave the counts out. */
 export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {
   const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
   return {

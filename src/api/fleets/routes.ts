@@ -10,7 +10,7 @@ import { FLEET_CALLS } from './requests.ts';
 
 type FleetDeps = Pick<ApiDeps, 'fleets'>;
 
-/** Maximum number of nodes that an error lists. */
+/** Maximum number of nodes that an error message names. */
 const CANDIDATES_SHOWN = 20;
 
 export const fleetRoutes = (deps: FleetDeps): Hono => {
@@ -97,7 +97,7 @@ const listed = (keys: readonly NodeKey[]): string => {
   return `${keys.slice(0, CANDIDATES_SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 };
 
-/** A fleet that a node has ever joined, also if all nodes have left. @throws HttpProblem */
+/** Finds a fleet. A fleet exists if a node has ever joined it, even if all nodes have left. @throws HttpProblem */
 const lookUp = async ({ fleets }: FleetDeps, text: string): Promise<{ name: FleetName; fleet: Fleet }> => {
   const name = fleetName(text);
   if (name === undefined) throw noSuchFleet(text);
@@ -107,7 +107,7 @@ const lookUp = async ({ fleets }: FleetDeps, text: string): Promise<{ name: Flee
   return { name, fleet };
 };
 
-/** The node with this key or id, if it was not evicted. @throws HttpProblem */
+/** Finds the node with this key or id, unless the node was evicted. @throws HttpProblem */
 const livingNode = (name: FleetName, { nodes }: Fleet, text: string): Node => {
   const meant = nodeMeant(nodes, text);
   switch (meant.kind) {

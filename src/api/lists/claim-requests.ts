@@ -12,9 +12,9 @@ import type { Calls } from '../shared/calls.ts';
 import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../shared/fields.ts';
 import { readBody } from '../shared/input.ts';
 
-/** Maximum jobs of one claim. */
+/** Maximum number of jobs in one claim. */
 const CLAIMED_MAX = 1_000;
-/** The same maximum as SQS's visibility timeout: 12 hours. */
+/** Maximum lease, in seconds: 12 hours, the same as the maximum visibility timeout of SQS. */
 const LEASE_MAX_SECONDS = 43_200;
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
@@ -43,7 +43,7 @@ const ERROR = fields(
   'must be {"code": "…", "message": "…"}',
 ).check(z.describe('The error of a failed job.'));
 
-/** @param range the jobs of the claim */
+/** The token of a job in the claim. @param range the jobs of the claim */
 const tokenOf = (range: Range) => {
   const limits = { type: 'integer', minimum: range.first, maximum: endOf(range) - 1 } as const;
   const error = `must be the token of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
@@ -93,7 +93,7 @@ export const CLAIM_CALLS = {
   releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', body: NO_BODY },
 } satisfies Calls;
 
-/** The outcomes in a body: of the listed jobs, or `succeeded` for all. @throws HttpProblem */
+/** Reads the outcomes in a body. If the body lists no jobs, all jobs of the claim succeeded. @throws HttpProblem */
 export const readCompletion = (text: string, range: Range): Completion => {
   const { jobs } = readBody(completionOf(range), text, (body) => endProblems(body, text, range));
   if (jobs === undefined) return 'succeeded';
@@ -111,7 +111,7 @@ export const readCompletion = (text: string, range: Range): Completion => {
 
 const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text).get('jobs') ?? '[]');
 
-/** Checks across fields: each job is listed once, with a result or an error that fits its status. */
+/** Finds errors across fields: a job that is listed twice, or whose result or error does not fit its status. */
 const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, range: Range): readonly Problem[] => {
   if (!Array.isArray(jobs) || jobs.length > range.count) return [];
   const raw = rawJobs(text);

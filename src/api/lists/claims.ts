@@ -62,7 +62,7 @@ const printClaimed = async (deps: ApiDeps, id: ListId, claimed: Claimed): Promis
   }
 };
 
-/** The list in a path, and the claim that the handle identifies. @throws HttpProblem */
+/** Reads the list's id and the claim's handle from a path. @throws HttpProblem */
 const claimIn = (name: string, claim: string): { readonly id: ListId; readonly held: Held } => {
   const id = listNamed(name);
   const held = parseHandle(id, claim);

@@ -1,4 +1,4 @@
-/** Finds a deferred list by id. A deleted list answers 404, but its id cannot be used again yet. */
+/** Finds a deferred list by id. A deleted list answers 404, although its id cannot be used again yet. */
 import { type ListId, listId } from '../../domain/lists/ids.ts';
 import type { List } from '../../domain/lists/list.ts';
 import type { ApiDeps } from '../shared/deps.ts';
@@ -16,7 +16,7 @@ export const listNamed = (text: string): ListId => {
 
 const wasDeleted = (id: ListId): HttpProblem => new HttpProblem(404, `list ${id} was deleted`);
 
-/** A list that was not deleted. @throws HttpProblem */
+/** Reads a list. A deleted list is treated as missing. @throws HttpProblem */
 export const lookUp = async ({ lists }: Pick<ApiDeps, 'lists'>, id: ListId): Promise<List> => {
   const list = await lists.read(id);
   if (!list) throw noSuchList(id);
@@ -24,6 +24,6 @@ export const lookUp = async ({ lists }: Pick<ApiDeps, 'lists'>, id: ListId): Pro
   return list;
 };
 
-/** The 404 for a list that a step did not find: it was deleted, or it never existed or ended long ago. */
+/** The 404 problem for a list that a step did not find. The list was deleted, never existed, or ended long ago. */
 export const unknownList = async ({ lists }: Pick<ApiDeps, 'lists'>, id: ListId): Promise<HttpProblem> =>
   (await lists.read(id))?.status === 'expired' ? wasDeleted(id) : noSuchList(id);

@@ -1,4 +1,4 @@
-/** The payloads of jobs to be added to a list, byte for byte as sent, and their errors. */
+/** Reads the payloads of jobs to be added to a list, byte for byte as sent, and finds errors in them. */
 import type { Config } from '../../domain/config/resolved.ts';
 import { type ListId, taskOf } from '../../domain/lists/ids.ts';
 import { parseRegisterMessage } from '../../domain/register/register-message.ts';
@@ -8,16 +8,16 @@ import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import { ADDED_MAX } from './requests.ts';
 
-/** The highest possible token, which gives the longest task id. */
+/** The highest possible token of a job. It gives the longest possible task id. */
 const LAST_TOKEN = 10 ** 12 - 1;
 
-/** The payloads, byte for byte as sent. */
+/** Reads the payloads in a body, byte for byte as sent. */
 export const payloadsOf = (text: string): readonly string[] =>
   rawElements(rawMembers(text).get('jobs') ?? '[]').map((job) => rawMembers(job).get('payload') ?? '{}');
 
 /**
- * Errors in payloads. If the list has an operation, each payload is checked like a task of it, so that an invalid job is
- * refused now and not at its trigger.
+ * Finds errors in payloads. If the list has an operation, each payload is checked like the payload of a task of the
+ * operation. An invalid job is therefore refused when it is added, not when it is triggered.
  *
  * @param text the body
  */
@@ -45,7 +45,7 @@ const plainProblems: ProblemsOf = (payload) => {
   return bytes <= PAYLOAD_MAX_BYTES ? [] : [{ path: 'payload', reason }];
 };
 
-/** Checks with the longest possible task id, since the id counts towards `batch.maxBytes`. */
+/** Checks payloads with the longest possible task id, because the id counts towards `batch.maxBytes`. */
 const taskProblems = (config: Config, operation: string): ProblemsOf => {
   const id = taskOf('x'.repeat(64) as ListId, LAST_TOKEN);
   return (payload) => {

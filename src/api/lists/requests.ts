@@ -21,13 +21,13 @@ import {
   whole,
 } from '../shared/fields.ts';
 
-/** Maximum jobs that one call adds. */
+/** Maximum number of jobs that one call adds. */
 export const ADDED_MAX = 1_000;
 const NAME_MAX_BYTES = 64;
-/** Maximum count of one trigger: no list can have more jobs. */
+/** Maximum `count` of one trigger. No list can have more jobs. */
 const TRIGGERED_MAX = 1_000_000_000_000;
 
-/** All fields are optional; without an id the API creates one. */
+/** The body that opens a list. All fields are optional. The API creates an id if the body has none. */
 const OPENING = fields({
   id: z.optional(
     nameOf<ListId>(

@@ -21,7 +21,7 @@ import { payloadProblems, payloadsOf } from './payloads.ts';
 import { LIST_CALLS } from './requests.ts';
 import { listView, printShownJob } from './views.ts';
 
-/** How long a request deletes rows, in milliseconds; the sweep deletes the rest. */
+/** How long one request deletes rows, in milliseconds. The sweep deletes the remaining rows. */
 const CLEAR_TIME = 5_000;
 
 export const listRoutes = (deps: ApiDeps): Hono => {
@@ -108,7 +108,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
 const isClosed = (id: ListId, status: List['status'], rest: string): HttpProblem =>
   new HttpProblem(409, `list ${id} is ${status}: ${rest}`);
 
-/** Refuses an id that a list with other fields, or a deleted list, already has. @throws HttpProblem */
+/** Refuses to open a list if its id belongs to a list with other fields, or to a deleted list. @throws HttpProblem */
 const expectSame = (id: ListId, stored: List, { operation, userKey, callback }: NewList): void => {
   if (stored.status === 'expired') throw new HttpProblem(409, `list ${id} was deleted: use another id`);
   const [other] = [
@@ -164,7 +164,10 @@ const triggeredOf = async (deps: ApiDeps, id: ListId, triggered: Triggered): Pro
   }
 };
 
-/** Deletes a list without an event. A repeat changes nothing. @returns the list at its deletion @throws HttpProblem */
+/**
+ * Deletes a list without sending an event. A repeated call changes nothing. @returns the list as it was at its deletion
+ * @throws HttpProblem
+ */
 const remove = async (deps: ApiDeps, id: ListId) => {
   const { fanOuts, lists, machine } = deps;
   const stored = await lists.read(id);

@@ -5,7 +5,7 @@ import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
 import { iso } from '../shared/iso.ts';
 import type { List, ListOutline } from './responses.ts';
 
-/** @param progress the counts; left out in lists, and if the rows are deleted */
+/** @param progress the counts of jobs. They are left out on pages of lists, and after the list's rows were deleted. */
 export const listView = (
   list: StoredList,
   progress: ListProgress | undefined,
@@ -38,7 +38,7 @@ const countsView = ({
     : { started, done: succeeded + failed, succeeded, failed }),
 });
 
-/** A job as JSON text, with the payload inserted as sent. */
+/** A job as JSON text, with its payload inserted as sent. */
 export const printJob = ({ token, payload }: Job): string => `{"token":${token},"payload":${payload}}`;
 
 /** A job as JSON text, with its status. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { fields, target, text } from '../shared/fields.ts';
 
-/** Maximum characters of a reason, which is written with every change of its row. */
+/** Maximum number of characters of a reason. Each change of the row writes the reason again, so it must be short. */
 const REASON_MAX = 200;
 
 const ONE_TARGET = z.optional(target('Pause or resume only this Target.'));

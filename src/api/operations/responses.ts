@@ -16,8 +16,9 @@ import {
 import { OPERATION_CALLS } from './requests.ts';
 
 /**
- * `closed`: calls are made. `open`: no batch is sealed and no call is made until the pause ends. `half-open`: the pause has
- * ended, and the next attempt decides whether the circuit closes or opens again. Null: the operation has no circuit.
+ * `closed`: the downstream is called. `open`: no batch is sealed and the downstream is not called until the pause ends.
+ * `half-open`: the pause has ended, and the next attempt decides whether the circuit closes or opens again. Null: the
+ * operation has no circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open' | null;
 

@@ -12,7 +12,7 @@ import { HttpProblem } from '../shared/problem.ts';
 import { OPERATION_CALLS } from './requests.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 
-/** Maximum number of waiting Targets that are read. */
+/** Maximum number of waiting Targets that one request reads. */
 const WAITING_SHOWN = 100;
 
 export const operationRoutes = (deps: ApiDeps): Hono => {

@@ -12,7 +12,7 @@ import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
 import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './responses.ts';
 
-/** A pause: by whom, since when, and why. */
+/** A pause: who or what caused it, when it began, when it ends, and why. */
 export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({
   by,
   since: iso(since),
@@ -29,7 +29,7 @@ export const circuitOf = (
   return failures >= circuit.failures ? 'half-open' : 'closed';
 };
 
-/** @param slots that batches hold. @param waiting the Targets that wait for a free slot, up to `limit`. */
+/** @param slots the slots that batches hold. @param waiting the Targets that wait for a free slot, at most `limit`. */
 export const operationView = (
   operation: Operation,
   state: OperationState,
@@ -44,7 +44,7 @@ export const operationView = (
     circuit: circuitOf(operation, state),
     failures: state.failures,
     lateAfterSeconds: lateAfter(operation) / SECOND,
-    // Without a cap no batch takes a slot.
+    // If the operation has no cap, its batches take no slots.
     ...(total === null ? {} : { slots: { taken: slots.length, total } }),
     waitingTargets: waiting.length,
     ...(waiting.length === limit ? { waitingTargetsIsAtLeast: true } : {}),
@@ -52,8 +52,8 @@ export const operationView = (
 };
 
 /**
- * The grouping fields of an operation, the batches that hold its slots, and the Targets that wait for a slot, the next
- * one first.
+ * The details of an operation: its grouping fields, the batches that hold its slots, and the Targets that wait for a
+ * slot. The Target that gets the next free slot comes first.
  */
 export const operationDetails = (
   { keys }: Pick<Operation, 'keys'>,

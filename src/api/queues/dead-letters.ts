@@ -10,9 +10,15 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { LETTER_CALLS } from './requests.ts';
 
-/** How long one request redrives dead letters: half of its function's timeout, so that the last one still finishes. */
+/**
+ * How long one request redrives dead letters, in milliseconds: half of the function's timeout. The last message is
+ * therefore processed before the timeout.
+ */
 const REDRIVE_TIME: Millis = 10_000;
-/** A request ends after so many skipped messages: each has a reason, and Lambda limits an answer to 6 MB. */
+/**
+ * A request stops after this many skipped messages. Its answer has a reason for each, and Lambda limits an answer to 6
+ * MB.
+ */
 const SKIPPED_MAX = 200;
 
 const AT_ONCE = (): number => 0;

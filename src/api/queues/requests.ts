@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Calls } from '../shared/calls.ts';
 import { cursor, dryRun, fields } from '../shared/fields.ts';
 
-/** The time of the first request of a redrive, in milliseconds. */
+/** A cursor: the time of the first request of a redrive, in milliseconds since the epoch. */
 const BEGAN = { pattern: /^\d{1,15}$/ };
 
 const REDRIVE = fields({

@@ -1,4 +1,4 @@
-/** `/v1/queues`: the numbers of messages in each queue. It reads SQS attributes and no table. */
+/** `/v1/queues`: the numbers of messages in each queue. They come from SQS attributes; no table is read. */
 import type { Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { sourceQueues } from '../../steps/repair/dead-letters.ts';

@@ -1,6 +1,6 @@
 /**
- * Schemas and descriptions for the published documents only. Answers are not parsed with them; tests compare real answers
- * with them. No Lambda function loads this file.
+ * Schemas and descriptions for the published documents only. The API does not check its answers against them, but tests
+ * do. No Lambda function loads this file.
  */
 import * as z from 'zod/mini';
 import { type NumberLimits, published, type TextLimits } from '../../util/limits.ts';
@@ -38,14 +38,14 @@ export const list = <Element extends z.core.$ZodType>(
     }),
   );
 
-/** An enum; each word has its meaning. The type forces all words to be listed. */
+/** An enum with the meaning of each word. The type requires a meaning for every word. */
 export const word = <Word extends string>(description: string, words: Readonly<Record<Word, string>>) =>
   z.enum(Object.keys(words) as [Word, ...Word[]]).check(z.describe(inWords(description, words)));
 
 /** JSON of any kind. */
 export const anything = (description: string) => z.unknown().check(z.describe(description));
 
-/** A JSON object of the caller's own. */
+/** A JSON object whose fields the caller chooses. */
 export const anyObject = (description: string) =>
   z.unknown().check(z.meta({ type: 'object', description })) as unknown as z.ZodMiniType<
     Readonly<Record<string, unknown>>
@@ -78,17 +78,17 @@ export const PROBLEM = z
   })
   .check(z.meta({ id: 'Problem', description: 'A problem (RFC 9457).' }));
 
-/** The documentation of a call. */
+/** The documentation of a call of the API. */
 export interface Said {
   readonly summary: string;
   readonly description?: string;
-  /** An example of its body. */
+  /** An example of the request's body. */
   readonly example?: unknown;
-  /** Successful answers by status. */
+  /** The successful answers, by status. */
   readonly answers: Readonly<
     Record<number, { readonly description: string; readonly schema: z.core.$ZodType; readonly example?: unknown }>
   >;
-  /** When it answers with these errors. Every call may also answer 400, 500 and 503. */
+  /** When the call answers with these error statuses. Every call may also answer 400, 500 and 503. */
   readonly problems?: Readonly<Partial<Record<404 | 409 | 503, string>>>;
 }
 

@@ -1,4 +1,7 @@
-/** Recognises errors that the caller can retry: DynamoDB or SQS throttled the request, failed, or did not answer. Pure. */
+/**
+ * Recognises errors after which the caller can retry: DynamoDB or SQS throttled the request, failed, or did not answer.
+ * Pure.
+ */
 import { isThrottled } from '../../domain/downstream/aws-failure.ts';
 
 interface AwsError extends Error {
@@ -6,7 +9,7 @@ interface AwsError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** Errors of adapters that gave up retrying, and timeouts. */
+/** Names of timeouts, and of the errors that adapters throw when they stop retrying. */
 const GIVEN_UP = new Set(['GaveUp', 'TimeIsUp', 'TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
 
 export const isOutOfCapacity = (cause: unknown): boolean => {

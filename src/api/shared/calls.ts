@@ -1,7 +1,7 @@
 /**
- * Declarations of the API's calls: method, path, parameters and body. The routes, the arguments of their handlers and the
- * answers to other methods follow from them; together with `described.ts` they make the OpenAPI document. To add a call,
- * edit `requests.ts`, `responses.ts` and `routes.ts` of its resource.
+ * Declarations of the API's calls: method, path, parameters and body. The routes, the arguments of their handlers and
+ * the answers to other methods are derived from these declarations. So is the OpenAPI document, which also contains the
+ * descriptions in `responses.ts`. To add a call, edit `requests.ts`, `responses.ts` and `routes.ts` of its resource.
  */
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
@@ -13,9 +13,9 @@ export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 export interface Call {
   /** Method and path below `/v1`, in Hono's notation. */
   readonly on: `${(typeof METHODS)[number]} /${string}`;
-  /** Its query parameters. @default - none: any parameter is refused */
+  /** The query parameters of the call. @default - none: any parameter is refused */
   readonly query?: z.ZodMiniObject;
-  /** Its body. @default - the body is not read */
+  /** The body of the request. @default - the body is not read */
   readonly body?: z.ZodMiniType;
 }
 
@@ -23,29 +23,29 @@ export interface Call {
 export type Calls = Readonly<Record<string, Call>>;
 
 type NameIn<Part> = Part extends `${infer Name}{${string}` ? Name : Part;
-/** The names in a path: `name` and `node` of `/fleets/:name/nodes/:node/drain`. */
+/** The names of the parameters in a path: `name` and `node` of `/fleets/:name/nodes/:node/drain`. */
 type NamesIn<Path> = Path extends `${string}/:${infer Part}/${infer Rest}`
   ? NameIn<Part> | NamesIn<`/${Rest}`>
   : Path extends `${string}/:${infer Part}`
     ? NameIn<Part>
     : never;
 
-/** A request. Each part is checked when the handler reads it, so errors come in the order of reading. */
+/** A request. A part is checked when the handler reads it, so errors are found in the order of reading. */
 export interface ApiRequest<C extends Call> {
   readonly context: Context;
-  /** A part of the path. */
+  /** A parameter in the path. */
   part(name: NamesIn<C['on']>): string;
   /** @throws HttpProblem */
   query(): Of<C['query']>;
   /** @throws HttpProblem */
   text(): Promise<string>;
-  /** @param beside finds further problems, such as names that are not configured. @throws HttpProblem */
+  /** @param beside finds additional problems, such as names that are not configured. @throws HttpProblem */
   body(beside?: (body: Readonly<Record<string, unknown>>) => readonly Problem[]): Promise<Of<C['body']>>;
 }
 
 type Handler<C extends Call> = (asked: ApiRequest<C>) => Response | Promise<Response>;
 
-/** Creates the routes of calls, each with its handler. */
+/** Creates a route for each call, with the handler of the call. */
 export const serve = <All extends Calls>(
   calls: All,
   handlers: { readonly [Name in keyof All]: Handler<All[Name]> },

@@ -26,8 +26,8 @@ export type ApiDeps = Pick<
   readonly readMeter?: ReadMeter;
   /** Reads the OpenAPI document on demand. @default - `GET /openapi.json` answers 404 */
   readonly openApi?: () => object;
-  /** Creates the id of a task, fan-out or list that the caller did not name. */
+  /** Creates an id for a task, fan-out or list if the request has no id. */
   readonly newId: () => string;
-  /** Logs an error whose details the answer does not contain. */
+  /** Logs an error whose details are not part of the answer. */
   readonly onError: (cause: unknown) => void;
 };

@@ -1,6 +1,6 @@
 /**
- * Fields of requests. Each rule is written once: requests are checked with it, the published schema contains it, and the
- * types of the routes follow from it.
+ * Fields of requests. Each rule is written once: the API checks requests with it, the published schema contains it, and
+ * the types of the routes are derived from it.
  */
 import * as z from 'zod/mini';
 import {
@@ -22,7 +22,7 @@ export const text = (description: string, rule: string, limits: TextLimits) =>
     z.meta({ description, ...published(limits) }),
   );
 
-/** Text that is stored, with a limit in bytes. The published schema can only limit its characters. */
+/** A stored text with a maximum size in bytes. The published schema can only limit the number of characters. */
 export const textOfBytes = (description: string, most: number) => {
   const limits = { minLength: 1, maxLength: most };
   const fits = (value: string): boolean => isTextWithin(value, limits) && Buffer.byteLength(value) <= most;
@@ -30,7 +30,10 @@ export const textOfBytes = (description: string, most: number) => {
   return z.string({ error }).check(z.refine(fits, { error }), z.meta({ description, ...limits }));
 };
 
-/** An id or name. @param isOne whether the text is a valid name. @param limits the same rule, as far as a schema can express it */
+/**
+ * An id or name. @param isOne returns whether a text is valid. @param limits the same rule, as far as a JSON Schema can
+ * express it
+ */
 export const nameOf = <Name extends string>(
   description: string,
   error: string,
@@ -56,7 +59,9 @@ export const whole = (
 
 export const flag = (description: string, error: string) => z.boolean({ error }).check(z.meta({ description }));
 
-/** A list. The elements of a list that is too long are not checked: millions of them could each give an error. */
+/**
+ * A list. If the list is too long, its elements are not checked, because millions of elements could each give an error.
+ */
 export const list = <Element extends z.core.$ZodType>(
   element: Element,
   description: string,
@@ -77,11 +82,14 @@ export const list = <Element extends z.core.$ZodType>(
     .check(z.meta({ description, minItems, maxItems }));
 };
 
-/** The published description of an enum and its words. */
+/** The published description of an enum, with the meaning of each word. */
 export const inWords = (description: string, words: Readonly<Record<string, string>>): string =>
   [`${description}:`, ...Object.entries(words).map(([each, meaning]) => `- \`${each}\`: ${meaning}`)].join('\n');
 
-/** An object with only these fields, so that a misspelt field is an error. @param otherwise the message if it is no object */
+/**
+ * An object that allows only these fields, so that a misspelt field is an error. @param otherwise the message if the
+ * value is not an object
+ */
 export const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape, otherwise?: string) =>
   z.strictObject(shape, {
     error: ({ code }) => (code === 'unrecognized_keys' ? unknownField(Object.keys(shape)) : otherwise),
@@ -97,12 +105,13 @@ export const object = (description: string) =>
     .custom<Readonly<Record<string, unknown>>>(isObject, { error: 'must be a JSON object' })
     .check(z.meta({ type: 'object', description }));
 
-/** An enum; each word has its meaning. */
+/** An enum with the meaning of each word. */
 export const word = <Word extends string>(description: string, error: string, words: Readonly<Record<Word, string>>) =>
   z.enum(Object.keys(words) as [Word, ...Word[]], { error }).check(z.describe(inWords(description, words)));
 
 /**
- * An object with exactly one of several fields; two would contradict each other. The schema publishes each form separately.
+ * An object with exactly one of several fields. Two of the fields would contradict each other. The schema publishes
+ * each form of the object separately.
  *
  * @param forms all fields of each form, keyed by the field that identifies the form
  */
@@ -124,7 +133,7 @@ export const oneOf = <Forms extends Readonly<Record<string, z.core.$ZodLooseShap
 /** For calls without a body. A body with fields, such as `dryRun`, is refused rather than ignored. */
 export const NO_BODY = fields({}).check(z.meta({ id: 'NoBody', description: 'No body, or an empty object.' }));
 
-/** A number in a query, in plain digits only: no sign, exponent or leading zeros. */
+/** A number in a query, written only with digits: without a sign, an exponent or leading zeros. */
 const digits = (usual: number, ...field: Parameters<typeof whole>) =>
   z.pipe(
     z.transform((value: unknown = String(usual)) =>
@@ -133,11 +142,11 @@ const digits = (usual: number, ...field: Parameters<typeof whole>) =>
     whole(...field).check(z.meta({ default: usual })),
   );
 
-/** The page size. */
+/** The query parameter for the page size. */
 export const limit = (usual: number, most = 100) =>
   digits(usual, 'Maximum number of elements on a page, in plain digits.', 1, most);
 
-/** The number of the first element of a page, in a list of numbered elements. */
+/** The number of the element at which a page begins, in a list of numbered elements. */
 export const from = digits(
   0,
   'Number of the first job, in plain digits.',
@@ -148,7 +157,10 @@ export const from = digits(
 
 const OF_BEFORE = 'The `cursor` of the previous page.';
 
-/** Where a page begins. Only the adapter that made a cursor can validate it; none makes an empty one. */
+/**
+ * The query parameter for the start of a page. Only the adapter that made a cursor can validate it. An empty cursor is
+ * refused here, because no adapter makes one.
+ */
 export const cursor = (description = OF_BEFORE, limits: TextLimits = { minLength: 1 }) =>
   z.optional(
     z.string({ error: 'must be a text' }).check(
@@ -180,7 +192,7 @@ export const token = () =>
     ),
   );
 
-/** An optional name of something configured. `unconfigured.ts` checks that it exists. */
+/** An optional name of an operation or destination. `unconfigured.ts` checks that the configuration has it. */
 export const configured = (what: 'operation' | 'destination', description: string) =>
   z.optional(
     z
@@ -188,5 +200,8 @@ export const configured = (what: 'operation' | 'destination', description: strin
       .check(z.meta({ description, ...published({ pattern: OPERATION_NAME_PATTERN }) })),
   );
 
-/** A flag for a dry run. Any value but true or false is an error, so that a mistake never starts a real run. */
+/**
+ * The flag for a dry run. Any value except true and false is an error, so that a typing error never starts a real
+ * redrive.
+ */
 export const dryRun = (description: string) => z.optional(flag(description, 'must be true or false'));

@@ -11,7 +11,7 @@ import { HttpProblem } from './problem.ts';
 /** The headers of answers that are assembled as text, with stored JSON inserted unchanged. */
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** 400 with all errors. */
+/** The 400 problem, with all errors of the request. */
 export const badRequest = (errors: readonly Problem[]): HttpProblem =>
   new HttpProblem(400, 'the request is invalid; nothing was done', errors);
 
@@ -33,10 +33,10 @@ export const readObject = (text: string): Record<string, unknown> => {
 /** The type that a schema produces. */
 export type Of<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
-/** Whether a call accepts a missing body, which counts as an empty object. */
+/** Whether a call accepts a request without a body. A missing body counts as an empty object. */
 export const isOptional = (body: z.core.$ZodType): boolean => z.safeParse(body, {}).success;
 
-/** @param beside finds further problems in the body. @throws HttpProblem */
+/** @param beside finds additional problems in the body. @throws HttpProblem */
 export const readBody = <Schema extends z.core.$ZodType | undefined>(
   schema: Schema,
   text: string,
@@ -62,8 +62,8 @@ export const readQuery = <Schema extends z.core.$ZodType | undefined>(
 };
 
 /**
- * Refuses unknown query parameters. Otherwise a misspelt filter, or a `dryRun` that belongs into the body, would be
- * ignored. @throws HttpProblem
+ * Refuses unknown query parameters. Without this check, a misspelt filter would be ignored, and so would a `dryRun` in
+ * the query instead of the body. @throws HttpProblem
  */
 export const expectQuery = ({ req }: Context, known: readonly string[]): void => {
   const rest = known.length > 0 ? `known are ${known.join(', ')}` : 'this call has no query parameters';
@@ -83,7 +83,7 @@ const shown = (name: string): string => name.slice(0, 100);
 
 type Issue = z.core.$ZodIssue;
 
-/** @param at the path of the value that the issues belong to */
+/** @param at the path of the value in which the issues were found */
 const problemsIn = (issues: readonly Issue[], at: readonly PropertyKey[] = []): readonly Problem[] =>
   unknownFirst(issues).flatMap((issue): readonly Problem[] => {
     const path = [...at, ...issue.path];
@@ -93,14 +93,14 @@ const problemsIn = (issues: readonly Issue[], at: readonly PropertyKey[] = []): 
     return form ? problemsIn(form, path) : [{ path: placeOf(path), reason: issue.message }];
   });
 
-/** Such as `jobs[3].payload`. */
+/** Prints the path of a value, such as `jobs[3].payload`. */
 const placeOf = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
     .replace(/^\./, '');
 
-/** Puts unknown fields of an object before the errors of its known fields. */
+/** Moves the errors about unknown fields of an object before the errors of its known fields. */
 const unknownFirst = (issues: readonly Issue[]): readonly Issue[] => {
   const all: Issue[] = [];
   for (const issue of issues) {
@@ -112,8 +112,8 @@ const unknownFirst = (issues: readonly Issue[]): readonly Issue[] => {
 };
 
 /**
- * The issues of the form that the caller most likely meant: the only form that has all given fields, or the only one of
- * the given type. Undefined if several forms qualify.
+ * The issues of the form that the caller most likely meant. It is the only form that has all fields of the request, or
+ * the only form of the value's type. Undefined if several forms qualify.
  */
 const formMeant = (forms: readonly (readonly Issue[])[]): readonly Issue[] | undefined => {
   const isUnknown = ({ code }: Issue): boolean => code === 'unrecognized_keys';

@@ -7,8 +7,9 @@ export const noSuchTarget = (target: Target): HttpProblem =>
   new HttpProblem(404, `there is no Target ${JSON.stringify(target)}: no task was ever registered for it`);
 
 /**
- * Called when the first page of a Target's list is empty. Every Target gets its lock row before its first task becomes
- * visible. The row outlives the Target's tasks and batches, also if the operation is no longer configured.
+ * Refuses an unknown Target. Routes call this function if the first page of a Target's list is empty. Every Target gets
+ * its lock row before its first task becomes visible. The row outlives the Target's tasks and batches, even if the
+ * operation is no longer configured.
  *
  * @throws HttpProblem
  */

@@ -14,7 +14,7 @@ const TITLES = {
   503: 'Busy',
 } as const;
 
-/** Maximum number of errors in an answer, which Lambda limits to 6 MB. */
+/** Maximum number of errors in one answer, because Lambda limits an answer to 6 MB. */
 const ERRORS_SHOWN = 1_000;
 
 /** An error that the API answers as problem+json. Its detail says what is wrong and, where possible, what to do. */

@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { ReadMeter } from '../../ports/rows.ts';
 
-/** The header: DynamoDB read units, 0 if nothing was read. Early releases did not send it. */
+/** The header with the number of DynamoDB read units; 0 if nothing was read. Early releases do not send this header. */
 export const READ_UNITS = 'groupage-read-units';
 
 export const reportingReadUnits =

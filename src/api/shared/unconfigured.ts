@@ -3,7 +3,7 @@ import { type Config, operationNamed } from '../../domain/config/resolved.ts';
 import { unknownCallback, unknownOperation } from '../../domain/register/register-message.ts';
 import type { Problem } from '../../util/problems.ts';
 
-/** A problem for each name that is not configured. */
+/** Returns a problem for each name that is not configured. */
 export const unconfigured = (
   config: Config,
   { operation, callback }: { readonly operation?: unknown; readonly callback?: unknown },

@@ -10,12 +10,12 @@ export interface TargetsAsked {
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly operation?: string | undefined;
-  /** An empty prefix selects all. */
+  /** An empty prefix selects all Targets. */
   readonly prefix?: string | undefined;
 }
 
 /**
- * One page of Targets: of one operation, of one operation with a prefix, or of all operations one after the other.
+ * Reads one page of Targets: of one operation, of one operation with a prefix, or of all operations in turn.
  *
  * @throws HttpProblem
  */
@@ -28,20 +28,20 @@ export const targetPage = async (
     throw badRequest([{ path: 'operation', reason: 'is required with `prefix`: a search covers one operation' }]);
   const first = asked === undefined ? (operations[0] ?? '') : operationAsked(config, asked);
   const position = cursor === undefined ? { operation: first } : parsePosition(cursor);
-  // A cursor of another list is invalid: a list of one operation must not continue with another operation.
+  // Refuse a cursor of another list, because a list of one operation must not continue with another operation.
   if (!operations.includes(position.operation) || (asked !== undefined && position.operation !== asked))
     throw new InvalidCursor();
   for (let at: Position = position; ; ) {
     const operation = at.operation as OperationName;
     const { items, cursor: rest } = await locks.targets(operation, limit, at.cursor, prefix || undefined);
     const next = rest ? { operation, cursor: rest } : asked ? undefined : nextOperation(operations, operation);
-    // Skip operations without Targets: an empty first page would look as if no Target existed.
+    // Skip operations without Targets, because an empty first page would look as if no Target existed.
     if (items.length > 0 || !next) return { items, ...(next ? { cursor: printPosition(next) } : {}) };
     at = next;
   }
 };
 
-/** The position that a cursor stands for: an operation, and the cursor inside it. */
+/** The position that a cursor encodes: an operation, and the cursor in the list of the operation. */
 interface Position {
   readonly operation: string;
   readonly cursor?: string;

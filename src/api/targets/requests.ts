@@ -6,7 +6,7 @@ import { configured, fields, paging, target } from '../shared/fields.ts';
 
 const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
 
-/** An empty prefix counts as none. */
+/** An empty prefix is treated as no prefix. */
 const prefix = z.optional(
   z.string().check(
     z.refine(isPrefix, { error: `must be well-formed text of 1 to ${TARGET_MAX_BYTES} bytes` }),

@@ -1,20 +1,20 @@
 /**
- * Turns an error message into a cause: parts that vary from task to task are replaced, so that errors with one cause get
- * the same text. Statuses and the words of an error stay; ids, names and numbers go. Pure.
+ * Turns an error message into a cause: parts that vary from task to task are replaced, so that errors with one cause
+ * get the same text. Statuses and the words of an error stay. Ids, names and numbers are replaced. Pure.
  */
 
-/** Replaces a varying part. */
+/** The text that replaces a varying part. */
 const VARIES = '…';
 
-/** JSON fields whose text describes the error rather than the affected thing. */
+/** Names of JSON fields whose text describes the error rather than the affected task or thing. */
 const TELLING = 'code|detail|details|error|errorMessage|errorType|kind|message|msg|reason|status|title|type';
 
-/** Only so many characters of a message are compared. */
+/** Maximum number of characters of a message that are compared. The rest of the message is ignored. */
 const MESSAGE_MAX = 1_000;
-/** Shorter names are not replaced: they may be ordinary words. */
+/** Minimum length of a name that is replaced. Shorter names may be ordinary words. */
 const NAME_MIN = 6;
 
-/** @param names to replace, such as the task's id and Target, which the message may repeat */
+/** @param names the names to replace, such as the task's id and Target, which the message may repeat */
 export const causeOf = (message: string, names: readonly string[] = []): string => {
   const known = names.filter(({ length }) => length >= NAME_MIN).toSorted((a, b) => b.length - a.length);
   return known
@@ -27,8 +27,8 @@ export const causeOf = (message: string, names: readonly string[] = []): string 
 const BATCH_ID = /[^\s"'`#]{1,600}#\d{1,15}#\d{1,15}/g;
 
 /**
- * Quoted parts, with the JSON field name before them or the colon after them, if any. An apostrophe inside a word does not
- * begin a quote.
+ * Matches quoted parts, with the JSON field name before them or the colon after them, if any. An apostrophe inside a
+ * word does not begin a quote.
  */
 const QUOTED = new RegExp(
   String.raw`(?:"(?<field>${TELLING})"\s{0,4}:\s{0,4})?(?:"(?<text>(?:[^"\\]|\\.)*)"(?<colon>\s{0,4}:)?|(?<!\w)'[^'\n]*'(?!\w)|${'`'}[^${'`'}\n]*${'`'})`,
@@ -42,7 +42,10 @@ const quotedPart = (part: string, ...found: readonly unknown[]): string => {
   return `${part[0]}${VARIES}${part[0]}`;
 };
 
-/** UUIDs, ULIDs, times, hashes and numbers. Also matches "answered" with a status, which `KEPT` leaves unchanged. */
+/**
+ * Matches UUIDs, ULIDs, times, hashes and numbers. Also matches "answered" with a status, which `KEPT` leaves
+ * unchanged.
+ */
 const VARYING = new RegExp(
   [
     String.raw`\banswered \d{3}\b`,
@@ -56,5 +59,5 @@ const VARYING = new RegExp(
 );
 const KEPT = /^answered /;
 
-/** Repeated varying parts, such as the elements of a list, become one. */
+/** Matches repeated varying parts, such as the elements of a list, so that one part replaces all of them. */
 const RUN = /(?<one>["'`]?…["'`]?)(?:,? ?\k<one>)+/g;

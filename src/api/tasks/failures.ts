@@ -10,7 +10,7 @@ import { operationAsked } from '../shared/input.ts';
 import { causeOf } from './cause.ts';
 import { FAILURE_CALLS } from './requests.ts';
 
-/** Failed tasks that one request reads. One redrive request takes as many ids. */
+/** Maximum number of failed tasks that one request reads. One redrive request takes the same number of ids. */
 const LOOKED_AT = 1_000;
 
 export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
@@ -30,7 +30,7 @@ const groupsOf = (failed: readonly FailedTask[]) => {
   return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
 };
 
-/** The key of a group, which is the same on every page. */
+/** The key of a group of failed tasks. Tasks with the same cause get the same key on every page. */
 const keyOf = ({ operation, error: { code } }: FailedTask, cause: string): string =>
   digest([operation, code, cause].join('\n')).slice(0, 10);
 

@@ -11,7 +11,10 @@ import { badRequest, readObject } from '../shared/input.ts';
 /** Maximum number of tasks in one request to send or redrive. */
 export const TASKS_MAX = 1_000;
 
-/** Published only: {@link readTasks} reads each task separately, as raw text. */
+/**
+ * The published schema of the body. {@link readTasks} does not use it, because it reads each task separately, as raw
+ * text.
+ */
 const SEND = z
   .union([
     registerFields,
@@ -77,10 +80,13 @@ export const FAILURE_CALLS = {
   },
 } satisfies Calls;
 
-/** The raw texts of a request's tasks, and their paths for errors. */
+/** The raw texts of the tasks in a request, and the paths that error messages name. */
 export interface SentTasks {
   readonly texts: readonly string[];
-  /** The path in the body of a path in a task: unchanged if the body is one task, otherwise `tasks[3].payload`. */
+  /**
+   * Turns a path in a task into a path in the body. The path is unchanged if the body is one task. In a list of tasks,
+   * it becomes `tasks[3].payload`, for example.
+   */
   pathOf(index: number, path: string): string;
 }
 

@@ -41,7 +41,7 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
 
     listTasks: async ({ context, query }) => {
       const { target, status, limit, cursor } = query();
-      // Waiting tasks can be listed by Target only.
+      // Waiting tasks can be listed only for one Target.
       if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_RULE }]);
       const page = await taskPage(deps, status, target, limit, cursor);
       if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
@@ -115,7 +115,10 @@ type Firsts = ReadonlyMap<TaskId, { readonly index: number; readonly task: SentT
 const firstOfEachId = (tasks: readonly (SentTask | undefined)[]): Firsts =>
   new Map(tasks.flatMap((task, index) => (task ? [[task.id, { index, task }] as const] : [])).toReversed());
 
-/** Refuses two different tasks with one id: the register function would reject one of them after this answer. */
+/**
+ * Refuses two different tasks with the same id, because the register function would reject one of them after this
+ * answer.
+ */
 const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
   const first = firsts.get(task.id);
   return !first || isSameTask(first.task, task)
@@ -128,7 +131,10 @@ const idProblems = (task: SentTask, firsts: Firsts): Problem[] => {
       ];
 };
 
-/** A redrive message is valid only on the register queue. Here it would give three errors that hide the real one. */
+/**
+ * Replaces the errors of a redrive message, which is valid only on the register queue. Checked as a task, it has three
+ * errors that hide the real one.
+ */
 const refusals = (body: string, problems: readonly Problem[]): readonly Problem[] => {
   const json = parseJson(body);
   const isRedrive = json.ok && kindOf(json.value) === 'redrive';
@@ -142,7 +148,10 @@ const refusals = (body: string, problems: readonly Problem[]): readonly Problem[
     : problems;
 };
 
-/** @param how lists leave out payloads and results: each may have 256 KB, and Lambda limits an answer to 6 MB. */
+/**
+ * @param how lists use `in brief`, which leaves out payload and result. Each may have 256 KB, and Lambda limits an
+ * answer to 6 MB.
+ */
 const lookUp = async (
   deps: ApiDeps,
   id: TaskId | undefined,
@@ -156,7 +165,7 @@ const lookUp = async (
   return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
 };
 
-/** @param target undefined for the failed tasks of all Targets */
+/** @param target the Target. Undefined selects the failed tasks of all Targets. */
 const taskPage = (
   deps: ApiDeps,
   status: 'created' | 'failed',
@@ -168,7 +177,7 @@ const taskPage = (
   return status === 'failed' ? deps.tasks.failed(target, limit, cursor) : waitingPage(deps, target, limit, cursor);
 };
 
-/** Waiting tasks, the next one first. */
+/** A page of the ids of waiting tasks. The task that is batched next comes first. */
 const waitingPage = async (
   { waiting }: ApiDeps,
   target: Target,

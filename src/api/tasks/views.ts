@@ -25,7 +25,7 @@ export const printTask = (
     status: state.status === 'batched' && batch?.status === 'in-progress' ? 'in-progress' : state.status,
     batchId: batchIdIn(state),
     attempts: hasEnded(state) ? state.attempts : (batch?.countedAttempts ?? 0),
-    // Between two attempts no function runs the batch.
+    // If no function runs the batch, it waits for its next attempt.
     ...(batch?.status === 'in-progress' && batch.startedBy === undefined
       ? { nextAttemptAfter: iso(batch.runUntil) }
       : {}),

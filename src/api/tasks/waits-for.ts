@@ -1,4 +1,7 @@
-/** Why an unfinished task is waiting, as a code and as text. It takes two reads, so lists do not show it. */
+/**
+ * Explains why an unfinished task is waiting, as a code and as text. This takes two or more reads per task, so lists leave it
+ * out.
+ */
 import { type Batch, isFinished, isPending } from '../../domain/batches/batch.ts';
 import { isHeld, type Lock } from '../../domain/batches/lock.ts';
 import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
@@ -53,7 +56,10 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
 };
 
-/** Why a batch that is not running waits. A pending job comes first, since it can report during a pause too. */
+/**
+ * Why a batch that is not running waits. A pending job is checked before a pause, because the job can report during a
+ * pause.
+ */
 const whatInBatch = (
   { id }: Pick<Task, 'id'>,
   batch: Batch,
@@ -69,7 +75,7 @@ const whatInBatch = (
   return whosePause(pauseNow(state, now), pauseNow(lock, now));
 };
 
-/** A batch without a slot gave up its slot while its Target was paused, and waits for a free one. */
+/** Why a batch without a slot waits: it gave up its slot while its Target was paused, and now waits for a free slot. */
 const slotFor = async (
   deps: ApiDeps,
   batch: Batch,
@@ -85,7 +91,7 @@ const slotFor = async (
   };
 };
 
-/** The pause of the operation comes first: resuming a Target has no effect while its operation is paused. */
+/** The pause of the operation comes first, because resuming a Target has no effect while its operation is paused. */
 const whosePause = (ofOperation: Pause | undefined, ofTarget: Pause | undefined): WaitsFor | undefined => {
   if (ofOperation?.by === 'circuit')
     return { reason: 'circuit-open', text: `its operation, whose circuit is open ${pauseText(ofOperation)}` };
@@ -94,7 +100,7 @@ const whosePause = (ofOperation: Pause | undefined, ofTarget: Pause | undefined)
   return undefined;
 };
 
-/** Why a task without a batch waits; reasons that concern the whole operation come first. */
+/** Why a task without a batch waits. Reasons that concern the whole operation come first. */
 export const whatFor = (
   task: Pick<Task, 'createdAt' | 'redrivenAt'>,
   { batch, concurrency }: Pick<Operation, 'batch' | 'concurrency'>,
@@ -115,7 +121,8 @@ export const whatFor = (
   if (lock.blocked !== undefined)
     return {
       reason: 'room-in-operation',
-      // A slot may be free by now, with the elect message that wakes the Target on its way.
+      // Name the numbers only if all slots are taken. If a slot is free, the elect message that wakes the Target may be
+      // on its way.
       text: `a free slot of its operation${total === null || state.taken < total ? '' : `: ${state.taken} of ${total} slots are taken`}`,
     };
   if (isHeld(lock, now))
@@ -129,7 +136,7 @@ export const whatFor = (
   };
 };
 
-/** Since when, until when and why. */
+/** When a pause began, when it ends, and why the operation or Target was paused. */
 const pauseText = ({ since, until, reason }: Pause): string =>
   [
     `since ${iso(since)}`,
