@@ -11,12 +11,13 @@ import { CommandFailure } from '../../failure.ts';
 export type CallApi = (request: Request) => Promise<Response>;
 
 /**
- * The assumed cost of a call, in read units, if no answer of this API has stated its cost (a stack deployed with an
- * earlier version). Most calls cost less, so the console calls such an API less often than it could.
+ * The assumed cost of a call, in read units, until an answer of the API states a cost. A stack that was deployed with
+ * an early release never states a cost. Most calls cost less than assumed, so the console calls such an API less often
+ * than it could.
  */
 const UNKNOWN_READ_UNITS = 25;
 
-/** Returns a function that reads the cost of each answer, in read units. All answers have to come from one API. */
+/** Returns a function that reads the cost of each answer, in read units. All answers must come from one API. */
 export const readUnitsReader = (): ((answer: Response) => number) => {
   let isSaid = false;
   return ({ headers }) => {
@@ -27,7 +28,7 @@ export const readUnitsReader = (): ((answer: Response) => number) => {
   };
 };
 
-/** Why a call could not be made, as a text. */
+/** The reason why a call could not be made, as a text. */
 export const troubleOf = (cause: unknown): string => {
   if (cause instanceof CommandFailure || !(cause instanceof Error)) return reasonOf(cause);
   if (cause.name === 'TimeoutError') return 'the API did not answer in time';
@@ -36,19 +37,19 @@ export const troubleOf = (cause: unknown): string => {
 };
 
 /**
- * The headers of an answer that are passed on. Headers about the connection or the body's encoding do not apply to the
- * new answer.
+ * The headers that are passed on from an answer. Headers about the connection or the encoding of the body do not apply
+ * to the answer that the console's server sends.
  */
 const HANDED_ON = ['content-type', 'allow', 'retry-after', READ_UNITS];
 
-/** How long a remote API may take to answer, in milliseconds. */
+/** Maximum time that a remote API may take to answer, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
  * Calls a remote API.
  *
- * @param base its address including the version.
- * @param send makes the request. It takes a body as text and headers as a plain object.
+ * @param base the address of the API, including the version. @param send makes the request. It takes a body as text and
+ * headers as a plain object.
  */
 export const remoteCall =
   (base: string, send: (url: string, init: RequestInit) => Promise<Response>): CallApi =>
@@ -77,7 +78,10 @@ const orTrouble = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Refuses a body that is not UTF-8: decoding would replace invalid bytes. @throws CommandFailure */
+/**
+ * Reads the body of a request. Refuses a body that is not UTF-8, because decoding would replace invalid bytes. @throws
+ * CommandFailure
+ */
 const textOf = async (request: Request): Promise<string> => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await request.arrayBuffer());

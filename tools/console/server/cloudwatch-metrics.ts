@@ -1,4 +1,4 @@
-/** The metrics of a deployed stack, from CloudWatch. This module is loaded only if it is needed. */
+/** Reads the metrics of a deployed stack from CloudWatch. This module is loaded only on demand. */
 import {
   CloudWatchClient,
   type CloudWatchClientConfig,
@@ -14,27 +14,32 @@ import type { MetricsSource } from './metrics-feed.ts';
 import { totalsOf } from './totals.ts';
 
 export interface DeployedMetrics {
-  /** The value of the dimension that each metric has: the stack's name, unless the stack has several instances. */
+  /** The value of the dimension that every metric has: the stack's name, unless the stack has several instances. */
   readonly service: string;
   readonly region: string;
-  /** The names of the stack's operations that were read last. */
+  /** Returns the names of the stack's operations, as last read. */
   readonly operations: () => readonly string[];
   /** Options of the CloudWatch client. @default - as the SDK finds them */
   readonly client?: CloudWatchClientConfig;
   readonly now?: () => Millis;
 }
 
-/** The finest resolution of the stored metrics. */
+/** The length of a step: the finest resolution in which CloudWatch stores the metrics. */
 const STEP: Millis = 60_000;
-/** Three hours. With 180 steps, no request exceeds CloudWatch's limit of 100,800 values. */
+/**
+ * Number of steps, which cover three hours. With 180 steps, no request exceeds CloudWatch's limit of 100,800 values.
+ */
 const STEPS = 180;
-/** The most queries in one request (CloudWatch's limit). */
+/** Maximum number of queries in one request (a limit of CloudWatch). */
 const QUERIES_MAX = 500;
 
-/** CloudWatch charges $0.01 for 1,000 metrics, and counts each statistic of a metric as one. */
+/** The price of one query. CloudWatch charges $0.01 for 1,000 metrics, and counts each statistic of a metric as one. */
 const DOLLARS = 0.01 / 1_000;
 const LEAST_SECONDS = 60;
-/** If so many operations would cost more at one request a minute, the metrics are read less often. */
+/**
+ * Maximum cost of reading the metrics. A stack with many operations would cost more at one request a minute, so its
+ * metrics are read less often.
+ */
 const DOLLARS_PER_HOUR_MAX = 0.25;
 
 export const cloudWatchMetrics = ({
@@ -86,7 +91,7 @@ const resultsOf = async (
   return results;
 };
 
-/** Explains CloudWatch's refusals with more detail than {@link inWords} does. @throws CommandFailure */
+/** Explains errors of CloudWatch in more detail than {@link inWords} does. @throws CommandFailure */
 const refusalsInWords = <T>(service: string, region: string, work: () => Promise<T>): Promise<T> =>
   inWords(`read the metrics of ${service}`, region, async () => {
     try {

@@ -7,7 +7,7 @@ import type { Millis } from '../../../src/domain/ids.ts';
 import { groupBy } from '../../../src/util/group-by.ts';
 import type { Series } from './shapes.ts';
 
-/** The metrics that the page shows for each operation. Each further metric costs money. */
+/** The metrics that the page shows for each operation. Each additional metric costs money. */
 const SHOWN = [
   'TasksRegistered',
   'TasksSucceeded',
@@ -25,7 +25,7 @@ const SHOWN = [
   ...REPAIRED,
 ] as const satisfies readonly MetricName[];
 
-/** An object instead of a list, so that a new reason does not compile until it is added here. */
+/** This is an object instead of a list, so that a new reason does not compile until it is added here. */
 const REASONS: Readonly<Record<SealReason, true>> = {
   full: true,
   bytes: true,
@@ -39,14 +39,14 @@ const REASONS: Readonly<Record<SealReason, true>> = {
 /** The statistics, in the order of the fields of `Series`. */
 const STATISTICS = { sum: 'Sum', count: 'SampleCount', max: 'Maximum' } as const;
 
-/** One list of numbers to query. */
+/** One query: a statistic of a metric with its dimensions. CloudWatch answers with one list of numbers. */
 export interface Asked {
   readonly metric: MetricName;
   readonly of: Series['of'];
   readonly statistic: keyof typeof STATISTICS;
 }
 
-/** Counts need only the sum. Metrics with a mean need all three statistics. */
+/** The queries for these operations. Counts need only the sum. Metrics with a mean need all three statistics. */
 export const askedFor = (operations: readonly string[]): readonly Asked[] =>
   operations.flatMap((operation) =>
     SHOWN.flatMap((metric) =>
@@ -64,8 +64,8 @@ const dimensionsOf = (metric: (typeof SHOWN)[number], operation: string): readon
     : [{ operation }];
 
 /**
- * @param index the query's index in the list of {@link Asked}. Its answer has the same index in its id. @param step in
- * milliseconds.
+ * @param index the index of the query in the list of {@link Asked}. The id of the query contains the index, so that the
+ * answer can be assigned to the query. @param step in milliseconds.
  */
 export const queryFor = (
   { metric, of, statistic }: Asked,
@@ -85,7 +85,7 @@ export const queryFor = (
   },
 });
 
-/** The time range of the charts: whole steps. The last step is the current one. */
+/** The time range of the charts. It consists of whole steps. The last step is the current, incomplete one. */
 export interface Window {
   readonly from: Millis;
   readonly step: Millis;

@@ -33,11 +33,14 @@ export const live =
     });
   };
 
-/** One call for each live part of a page. */
+/** Maximum number of calls for one page: one call for each live part of the page. */
 export const PATHS_MAX = 12;
 const NOWHERE = 'http://api.invalid';
 
-/** Checks which calls a page may have repeated for it. @returns what is wrong with them; empty if all are valid. */
+/**
+ * Checks the calls that a page asks the server to repeat. @returns what is wrong with the calls; empty if all are
+ * valid.
+ */
 export const problemsWith = (paths: readonly string[]): readonly Problem[] => [
   ...(paths.length > PATHS_MAX
     ? [{ path: 'get', reason: `is given ${paths.length} times, but a page may have at most ${PATHS_MAX} calls` }]
@@ -51,7 +54,7 @@ export const problemsWith = (paths: readonly string[]): readonly Problem[] => [
 const problemWith = (path: string): string | undefined => {
   if (path.length > PATH_LENGTH_MAX) return `has more than ${PATH_LENGTH_MAX} characters`;
   if (!path.startsWith('/v1/')) return 'is not a path of the API: it has to begin with /v1/';
-  // Check the path after normalization: dots and backslashes may lead out of the API.
+  // Check the path after normalization, because dots and backslashes may lead out of the API.
   const { origin, pathname, hash } = new URL(path, NOWHERE);
   return origin === NOWHERE && pathname.startsWith('/v1/') && hash === '' ? undefined : 'leads out of the API';
 };

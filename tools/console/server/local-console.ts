@@ -16,7 +16,7 @@ export interface LocalConsole {
   around(api: Hono): Hono;
 }
 
-/** @param operations their names. */
+/** @param operations the names of the operations. */
 export const localConsole = (operations: readonly string[], page: Promise<BuiltPage>): LocalConsole => {
   const metrics = localMetrics();
   return {

@@ -1,4 +1,4 @@
-/** The metrics of a local stack: sums of its events in memory, for each step and in total. */
+/** The metrics of a local stack: sums of the stack's events in memory, for each step and in total. */
 import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { measured } from '../../../src/domain/events/measure.ts';
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
@@ -12,11 +12,11 @@ export interface LocalMetrics extends MetricsSource {
 }
 
 const STEP: Millis = 5_000;
-/** 15 minutes. */
+/** Number of steps, which cover 15 minutes. */
 const STEPS = 180;
 const EVERY_SECONDS = 2;
 
-/** The values of one step. `step` counts from the epoch. */
+/** The values of one step. `step` is the number of the step, counted from the epoch. */
 interface Cell {
   step: number;
   sum: number;
@@ -24,7 +24,7 @@ interface Cell {
   max: number;
 }
 
-/** One metric with its dimensions. The configuration limits how many there are. */
+/** The sums of one metric with its dimensions. The configuration limits the number of combinations. */
 interface Summed {
   readonly metric: MetricName;
   readonly of: Series['of'];

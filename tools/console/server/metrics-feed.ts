@@ -1,4 +1,4 @@
-/** Sends the metrics to all open pages, as often as their source allows. */
+/** Sends the metrics to all open pages, as often as their source can be read. */
 import type { Millis } from '../../../src/domain/ids.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure } from '../../failure.ts';
@@ -6,7 +6,7 @@ import type { Tell } from './rounds.ts';
 import type { About, MetricsView } from './shapes.ts';
 
 export interface MetricsFeed {
-  /** Sends the metrics to a page from now on. @returns a function that ends this. */
+  /** Sends the metrics to a page repeatedly. @returns a function that stops this. */
   open(tell: Tell): () => void;
 }
 
@@ -20,7 +20,7 @@ export const metricsFeed = (source: MetricsSource, now: () => Millis = Date.now)
   let isLooking = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // Also called when pages open and close: each read of the source may cost money.
+  // Schedules the next read only while pages are open, because each read of the source may cost money.
   const schedule = (): void => {
     clearTimeout(timer);
     if (pages.size > 0 && !isLooking) timer = setTimeout(() => void look(), Math.max(0, nextAt - now()));
@@ -60,13 +60,13 @@ const seen = async (source: MetricsSource): Promise<(to: Tell) => void> => {
 
 /** The source of the console's metrics. */
 export interface MetricsSource {
-  /** How often the source is read, and what that costs. */
+  /** Returns how often the source is read, and what the reads cost. */
   about(): Promise<About['metrics']>;
   /** Reads the recent metrics. @throws CommandFailure if there are none; the message says why. */
   look(): Promise<MetricsView>;
 }
 
-/** The source if no metrics are available. @param reason why, and what to do. */
+/** A source without metrics. @param reason why there are no metrics, and what to do. */
 export const noMetrics = (reason: string): MetricsSource => ({
   about: async () => ({ from: 'nowhere', everySeconds: 3_600, dollarsPerHour: 0 }),
   look: async () => {

@@ -1,11 +1,11 @@
 /**
- * The messages that a page has not been sent yet: only the latest about each subject. A slow page skips outdated
- * messages. It delays no other page, and the memory it takes is limited.
+ * The messages that were not yet sent to a page. For each subject only the latest message is kept, so a slow page skips
+ * outdated messages. A slow page does not delay other pages, and its messages take limited memory.
  */
 export interface Outbox<Message> extends AsyncIterable<Message> {
   /** @param about the subject. A newer message replaces an unsent one about the same subject. */
   put(about: string, message: Message): void;
-  /** The page has closed: unsent messages are dropped. */
+  /** Ends the iteration when the page has closed. Unsent messages are dropped. */
   close(): void;
 }
 

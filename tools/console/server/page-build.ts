@@ -1,6 +1,6 @@
 /**
- * The page's files: those in the published package, or else a build made on demand. The build's folder is named by a
- * hash of all source files, so an existing folder is complete and up to date.
+ * Finds the files of the page: in the published package, or in a build made on demand. The name of a build's folder is
+ * a hash of all source files, so a folder that exists is complete and up to date.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,9 @@ const ROOT = join(import.meta.dirname, '../../..');
 const PAGE = 'tools/console/page';
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
-/** Builds of earlier sources are deleted after this time, in milliseconds. An open page may still use one. */
+/**
+ * Time after which builds of earlier sources are deleted, in milliseconds. Until then, an open page may still use them.
+ */
 const KEPT = 24 * 3_600_000;
 
 export type BuiltPage =
@@ -24,7 +26,7 @@ export type BuiltPage =
 /**
  * Finds the page, or builds it in a separate process, so that the server can start meanwhile. Never rejects.
  *
- * @param root of the repository, or of the package.
+ * @param root the folder of the repository, or of the package.
  */
 export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   const prebuilt = join(root, 'page');
@@ -38,7 +40,10 @@ export const builtPage = async (root = ROOT): Promise<BuiltPage> => {
   }
 };
 
-/** All files of the page's folder, the files they import from other folders, and the versions of libraries. */
+/**
+ * The files on which the build depends: all files of the page's folder, the files that they import from other folders,
+ * and the lock file with the versions of libraries.
+ */
 const madeOf = (root: string): readonly string[] => {
   const files = new Set(['package-lock.json', ...filesIn(root, PAGE)]);
   // The loop also visits the files that it adds.
@@ -51,7 +56,7 @@ const filesIn = (root: string, folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)));
 
-/** Vite reports imports of missing files. */
+/** The files that a file imports. Missing files are left out, because Vite reports them. */
 const importsOf = (root: string, file: string): string[] =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import) '(\.{1,2}\/[^']+)'/g)]
     .map(([, path = '']) => join(dirname(file), path))
@@ -76,7 +81,7 @@ const build = async (root: string, folder: string): Promise<void> => {
     await promisify(execFile)(process.execPath, [VITE, 'build', join(root, PAGE), ...options], { cwd: root });
     renameSync(making, folder);
   } catch (cause) {
-    // Another process has made the same build first.
+    // If the folder exists now, another process has made the same build.
     if (!existsSync(folder)) throw cause;
   } finally {
     rmSync(making, { recursive: true, force: true });

@@ -14,7 +14,7 @@ import type { About } from './shapes.ts';
 export interface RemoteStack {
   readonly source: About['source'];
   readonly call: CallApi;
-  /** @param operations returns the names of the operations that were read last. */
+  /** @param operations returns the names of the operations, as last read. */
   metrics(operations: () => readonly string[]): MetricsSource;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Calls the API in rounds for the open pages. A round calls each path once, however many pages show it, and sends each
- * page the answers that changed. Without open pages there are no calls: when the last page closes, calls in progress
- * are aborted.
+ * Calls the API in rounds for the open pages. A round calls each path once, however many pages show the path, and sends
+ * each page the answers that changed. If no page is open, the API is not called. When the last page closes, calls in
+ * progress are aborted.
  */
 import pLimit from 'p-limit';
 import type { Millis } from '../../../src/domain/ids.ts';
@@ -14,18 +14,21 @@ import type { LiveEvents } from './shapes.ts';
 export type Tell = <Name extends keyof LiveEvents>(name: Name, event: LiveEvents[Name], about: string) => void;
 
 export interface Rounds {
-  /** Calls these paths for a page from now on. @returns a function that ends this. */
+  /** Calls these paths for a page in every round. @returns a function that stops this. */
   open(paths: readonly string[], tell: Tell): () => void;
   /**
-   * Makes another call, paid from the same budget. After a change, the next round starts at once, so that the user sees
-   * its effect.
+   * Makes another call, which is paid from the same budget. After a call that may change something, the next round is
+   * urgent, so that the user sees the effect.
    */
   readonly call: CallApi;
 }
 
-/** Concurrent calls: one instance of a deployed stack's function serves so many without a second instance. */
+/**
+ * Maximum number of concurrent calls. The number is small so that the calls need few instances of a deployed stack's
+ * function.
+ */
 const CALLS_AT_ONCE = 4;
-/** How long a call may take, in milliseconds. */
+/** Maximum time that a call may take, in milliseconds. */
 const PATIENCE = 30_000;
 
 /** The result of a call, and its cost in read units. */
@@ -39,9 +42,9 @@ interface Page {
   readonly paths: ReadonlySet<string>;
   readonly tell: Tell;
   readonly openedAt: Millis;
-  /** What all pages together had cost when this page opened, in read units. */
+  /** The cost of all pages together before this page opened, in read units. */
   readonly spentBefore: number;
-  /** The last answer that was sent, by path. */
+  /** The text of the last answer that was sent to the page, by path. */
   readonly told: Map<string, string>;
 }
 

@@ -21,7 +21,10 @@ export interface ConsoleParts {
   readonly page: Promise<BuiltPage>;
 }
 
-/** Only resources of this origin: no inline scripts or styles, no frames, no form targets. */
+/**
+ * The content security policy. It allows only resources of this origin: no inline scripts or styles, no frames, no form
+ * targets.
+ */
 const POLICY = {
   defaultSrc: ["'self'"],
   baseUri: ["'none'"],
@@ -66,7 +69,7 @@ const inWords = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** The names of these files contain a hash of their content. */
+/** The path of files whose names contain a hash of their content. Browsers may cache these files for a year. */
 const NAMED_BY_CONTENT = '/assets/';
 
 /** Serves the files of the built page. Waits while the page is being built. */
@@ -76,7 +79,7 @@ const pageFiles = (page: Promise<BuiltPage>): MiddlewareHandler => {
     const serve = await files;
     if (!serve) return context.req.path === '/' ? notBuilt(await page) : next();
     const answer = await serve(context, next);
-    // Without a file, `answer` is the answer of another handler.
+    // If no file matches the path, `answer` is the answer of another handler.
     if (answer instanceof Response)
       answer.headers.set(
         'cache-control',

@@ -10,12 +10,12 @@
  */
 import type { DimensionName, MetricName } from '../../../src/domain/events/metrics.ts';
 
-/** The longest path of a call for a page, in characters: enough for a Target and a cursor in the query. */
+/** Maximum length of the path of a live call, in characters. It is enough for a Target and a cursor in the query. */
 export const PATH_LENGTH_MAX = 2_000;
 
-/** What the page shows. */
+/** What the server tells the page about itself and the stack. */
 export interface About {
-  /** The source: this machine's stack, a deployed stack, or the API at a URL. */
+  /** The stack that the console shows: this machine's stack, a deployed stack, or the API at a URL. */
   readonly source:
     | { readonly kind: 'local' }
     | { readonly kind: 'stack'; readonly name: string; readonly region: string }
@@ -23,11 +23,11 @@ export interface About {
   readonly version: string;
   readonly operations: readonly string[];
   /**
-   * The limit of all pages of this server together, in DynamoDB read units an hour. The server makes fewer calls to
-   * stay below it.
+   * Maximum number of DynamoDB read units an hour, for all pages of this server together. The server makes fewer calls
+   * to stay below this limit.
    */
   readonly readUnitsPerHourMax: number;
-  /** The source of the metrics, how often it is read, and what that costs. `nowhere`: there are no metrics. */
+  /** The source of the metrics, how often it is read, and what the reads cost. `nowhere`: there are no metrics. */
   readonly metrics: {
     readonly from: 'this-process' | 'cloudwatch' | 'nowhere';
     readonly everySeconds: number;
@@ -37,42 +37,48 @@ export interface About {
 
 /** Server-sent events by their names; the data are JSON. */
 export interface LiveEvents {
-  /** The answer of a call has changed. */
+  /** The answer of a call, sent whenever it has changed. */
   readonly answer: { readonly path: string; readonly status: number; readonly body: unknown };
-  /** A call could not be made; `reason` says why. It is repeated. The path `metrics` stands for the metrics. */
+  /**
+   * A call could not be made; `reason` says why. The server repeats the call. The path `metrics` stands for reading the
+   * metrics.
+   */
   readonly trouble: { readonly path: string; readonly reason: string };
   readonly metrics: MetricsView;
   readonly usage: Usage;
-  /** Sent every {@link HEARTBEAT_EVERY}, to show that the connection works. */
+  /** Sent every {@link HEARTBEAT_EVERY} ms, to show that the connection works. */
   readonly heartbeat: Readonly<Record<string, never>>;
 }
 
-/** What all pages of this server have cost since this page was opened, as DynamoDB reports it. */
+/** The cost of all pages of this server since this page was opened, as DynamoDB reports it. */
 export interface Usage {
   readonly readUnits: number;
   readonly seconds: number;
-  /** At the current rate. */
+  /** Read units per hour at the current rate. */
   readonly readUnitsPerHour: number;
-  /** Until the next round of calls. */
+  /** Seconds from one round of calls to the next. */
   readonly everySeconds: number;
 }
 
 /** The recent metrics. */
 export interface MetricsView {
-  /** When the first step began, in milliseconds since the epoch. */
+  /** The start of the first step, in milliseconds since the epoch. */
   readonly from: number;
   /** The length of a step, in milliseconds. */
   readonly step: number;
-  /** The metrics that have a value in this time. */
+  /** The metrics that have at least one value in the time range. */
   readonly series: readonly Series[];
   readonly totals: Totals;
 }
 
-/** Exact sums. */
+/** Totals of the metrics, as exact sums. */
 export interface Totals {
-  /** Milliseconds since the epoch. A local stack: its start. A deployed stack: `from`. */
+  /**
+   * The time from which on values are summed, in milliseconds since the epoch. A local stack: its start. A deployed
+   * stack: `from`.
+   */
   readonly since: number;
-  /** The operations that have a value. */
+  /** The operations that have at least one value. */
   readonly operations: readonly OperationTotals[];
 }
 
@@ -81,17 +87,19 @@ export interface OperationTotals {
   readonly tasksRegistered: number;
   readonly tasksSucceeded: number;
   readonly tasksFailed: number;
-  /** Sealed batches. */
+  /** Number of sealed batches. */
   readonly batches: number;
-  /** Calls of the downstream. */
+  /** Number of calls of the downstream. */
   readonly calls: number;
-  /** Tasks that ended, minus calls: the calls saved compared with one for each task. At least 0. */
+  /**
+   * The number of calls that batching saved compared with one call for each task: ended tasks minus calls. At least 0.
+   */
   readonly callsSaved: number;
 }
 
 /**
- * One metric with its dimensions. Each list has one element for each step, the oldest first. CloudWatch is queried only
- * for the `sum` of counts: their `count` and `max` are 0.
+ * One metric with its dimensions. Each list has one element for each step, oldest first. For counts, CloudWatch is
+ * queried only for `sum`, so `count` and `max` are 0.
  */
 export interface Series {
   readonly metric: MetricName;
@@ -103,5 +111,8 @@ export interface Series {
   readonly max: readonly number[];
 }
 
-/** In milliseconds. A page that receives nothing for twice as long treats the connection as lost. */
+/**
+ * How often the server sends a heartbeat, in milliseconds. If a page receives nothing for twice this time, it treats
+ * the connection as lost.
+ */
 export const HEARTBEAT_EVERY = 15_000;

@@ -11,7 +11,7 @@ import { footer } from './footer.ts';
 import { header } from './header.ts';
 import { screenOf } from './screens.ts';
 
-/** Pause before `/console/about` is requested again, in milliseconds. */
+/** Pause before `/console/about` is requested again after a failure, in milliseconds. */
 const ASK_AGAIN = 2_000;
 /** Redraws the page at this interval, in milliseconds, so that relative times stay correct without new data. */
 const DRAW_AGAIN = 5_000;
@@ -68,7 +68,7 @@ class GroupageConsole extends LitElement implements Page {
     location.hash = href(route);
   }
 
-  /** Does not move the focus. */
+  /** Changes the view without moving the focus. */
   replace(route: Route): void {
     history.replaceState(undefined, '', href(route));
     this.#show();
@@ -116,7 +116,7 @@ class GroupageConsole extends LitElement implements Page {
       }`;
   }
 
-  /** The element is present even without a message, and lies over the page. */
+  /** The bar for connection problems. Its element is always present, even without a text, and lies over the page. */
   #trouble(): TemplateResult {
     const { connection, troubles } = this.live;
     const text =

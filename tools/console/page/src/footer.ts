@@ -1,4 +1,4 @@
-/** The end of the page: what showing it costs. */
+/** The bottom of the page, which says what it costs to show the page. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { count, dollars } from './base/format.ts';
 import type { Page } from './base/screen.ts';

@@ -1,4 +1,4 @@
-/** The colour scheme: the system's, until the user chooses one. The choice is stored in the browser. */
+/** The colour scheme: the scheme of the system, until the user chooses another one. The browser stores the choice. */
 
 export type Theme = 'system' | 'light' | 'dark';
 

@@ -1,4 +1,4 @@
-/** Calls of the HTTP API. Errors keep the API's own texts. */
+/** Makes calls of the HTTP API. The texts of the API's errors are kept. */
 import { query } from './router.ts';
 
 /** One problem of a request, with its path. */
@@ -13,7 +13,7 @@ export type Reply<Body> =
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
-/** Never throws: every failure becomes a reply with a text for the user. Status 0: no answer arrived. */
+/** Never throws: a failure becomes a reply with a text for the user. Status 0 means that no answer arrived. */
 const call = async <Body>(method: Method, path: string, body?: unknown): Promise<Reply<Body>> => {
   try {
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
@@ -33,7 +33,10 @@ export const get = <Body>(path: string): Promise<Reply<Body>> => call('GET', pat
 export const post = <Body>(path: string, body?: unknown): Promise<Reply<Body>> => call('POST', path, body);
 export const remove = <Body>(path: string): Promise<Reply<Body>> => call('DELETE', path);
 
-/** @param text problem+json from the API. A proxy in between may answer with another format. */
+/**
+ * Converts an error answer to a reply. @param text problem+json from the API, or a text in another format, because a
+ * proxy in between may have answered.
+ */
 export const refusalOf = (status: number, text: string): Extract<Reply<never>, { ok: false }> => {
   try {
     const { detail, title, errors } = JSON.parse(text) as {
@@ -55,7 +58,7 @@ export const refusalOf = (status: number, text: string): Extract<Reply<never>, {
 
 const id = encodeURIComponent;
 
-/** The paths of the API that views read. Each view keeps its own up to date. */
+/** The paths of the API that views read. The page keeps the answers for the open view up to date. */
 export const PATHS = {
   operations: '/v1/operations',
   operation: (name: string) => `/v1/operations/${id(name)}`,

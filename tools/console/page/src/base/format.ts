@@ -5,18 +5,18 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** @param isAtLeast the true number may be larger. */
+/** @param isAtLeast whether the true number may be larger. */
 export const count = (value: number, isAtLeast = false): string =>
   `${value.toLocaleString('en', { maximumFractionDigits: 0 })}${isAtLeast ? '+' : ''}`;
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** A rate: whole numbers from 10 on, one decimal below. */
+/** Formats a rate: as a whole number from 10 on, and with one decimal below 10. */
 export const rate = (value: number): string =>
   value === 0 ? '0' : value >= 9.95 ? count(Math.round(value)) : value < 0.05 ? '<0.1' : value.toFixed(1);
 
-/** @param share 1 is the whole. Only the whole is shown as 100%, and only zero as 0%. */
+/** @param share 1 is the whole. Only exactly 1 is shown as 100%, and only exactly 0 as 0%. */
 export const percent = (share: number): string => {
   const value = Math.round(share * 100);
   if (value === 100 && share < 1) return '99%';
@@ -31,7 +31,7 @@ export const bytes = (value: number): string =>
       ? `${(value / 1_024).toFixed(1)} KB`
       : `${(value / 1_024 / 1_024).toFixed(1)} MB`;
 
-/** @param millis a duration, shown in its two largest units. */
+/** Formats a duration in its two largest units. @param millis the duration, in milliseconds. */
 export const duration = (millis: number): string => {
   if (millis < 0) return '0 s';
   if (millis < SECOND) return `${Math.round(millis)} ms`;
@@ -47,13 +47,16 @@ const two = (millis: number, large: number, name: string, small: number, smallNa
   return `${Math.floor(millis / large)} ${name}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
 };
 
-/** In whole seconds, for times that tick. */
+/**
+ * Formats a duration, in whole seconds below a minute. For displays that are updated continuously. @param millis the
+ * duration, in milliseconds.
+ */
 export const age = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / SECOND));
   return seconds < 60 ? `${seconds} s` : duration(seconds * SECOND);
 };
 
-/** How long ago, or in how long. */
+/** How long ago a time was, or how far it is in the future. */
 export const relative = (at: number, now: number): string => {
   const gap = now - at;
   if (Math.abs(gap) < SECOND) return 'now';
@@ -62,7 +65,7 @@ export const relative = (at: number, now: number): string => {
 
 const padded = (value: number): string => String(value).padStart(2, '0');
 
-/** The local time of day, with the date unless it is today. */
+/** The local time of day, with the date if the date is not today. */
 export const clock = (at: number, now: number): string => {
   const date = new Date(at);
   const time = `${padded(date.getHours())}:${padded(date.getMinutes())}:${padded(date.getSeconds())}`;
@@ -71,14 +74,14 @@ export const clock = (at: number, now: number): string => {
 
 const day = (date: Date): string => `${date.getFullYear()}-${padded(date.getMonth() + 1)}-${padded(date.getDate())}`;
 
-/** US dollars: two decimals from $1 on, four below. */
+/** US dollars, with two decimals from $1 on and with four decimals below $1. */
 export const dollars = (value: number): string => `$${value >= 1 ? value.toFixed(2) : value.toFixed(4)}`;
 
-/** Characters that no shell interprets. */
+/** Matches words that contain only characters that no shell interprets. */
 const PLAIN = /^[\w@%+=:,./…-]+$/;
 
 /**
- * Quotes a word of a command for a POSIX shell. A user may copy the command, and an address that was sent to the user
- * may contain any text.
+ * Quotes a word of a command for a POSIX shell. A user may copy the command, and a link that the user received may
+ * contain any text.
  */
 export const shellWord = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

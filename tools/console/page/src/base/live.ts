@@ -1,4 +1,7 @@
-/** Receives the console's live events while a view is open: one stream, with exactly the calls that the view shows. */
+/**
+ * Receives the console's live events while a view is open. One stream carries the answers of exactly the calls that the
+ * view shows.
+ */
 
 import {
   HEARTBEAT_EVERY,
@@ -11,20 +14,22 @@ import { get } from './api.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Parsed: large numbers may have lost digits. */
+  /** The parsed body, in which large numbers may have lost digits. */
   readonly body: unknown;
 }
 
-/** `lost`: the page receives nothing and tries to reconnect. */
+/** `lost`: the page receives no events and tries to reconnect. */
 export type Connection = 'connecting' | 'open' | 'lost';
 
-/** Number of answers kept, including those of earlier views. */
+/** Maximum number of stored answers, including answers for earlier views. */
 const REMEMBERED = 60;
-/** After this time, a view requests missing answers itself, in milliseconds. */
+/** How long a view waits for missing answers before it requests them itself, in milliseconds. */
 const PATIENCE = 1_500;
-/** Pause before a stream that the server refused is opened again, in milliseconds. */
+/** Pause before the page opens a stream again that the server refused, in milliseconds. */
 const AGAIN = 2_000;
-/** A page that is hidden for this long closes its stream until it is visible again, in milliseconds. */
+/**
+ * How long a page is hidden before it closes its stream, in milliseconds. It opens a stream when it is visible again.
+ */
 const HIDDEN_FOR = 60_000;
 
 export class Live {
@@ -40,50 +45,51 @@ export class Live {
   #impatient: ReturnType<typeof setTimeout> | undefined;
   #silence: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param changed called when there is something new to draw. */
+  /** @param changed is called when there is something new to draw. */
   constructor(changed: () => void) {
     this.#changed = changed;
     document.addEventListener('visibilitychange', () => this.#onVisibility());
   }
 
   /**
-   * Receives these calls from now on, and no others. Earlier answers are kept, and shown first when a view is opened
-   * again.
+   * Receives the answers of these calls, and of no others. Earlier answers are kept, so that a view shows them when it
+   * is opened again.
    */
   watch(paths: readonly string[]): void {
     if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
     this.#paths = paths;
     this.#troubles.clear();
-    // The server would refuse the whole stream for one path that is too long.
+    // Answer a path that is too long here, because the server would refuse the whole stream for such a path.
     for (const path of paths.filter(isTooLong)) this.#answers.set(path, TOO_LONG);
     this.#open();
     clearTimeout(this.#impatient);
     this.#impatient = setTimeout(() => void this.#askAtOnce(paths), PATIENCE);
   }
 
-  /** The latest answer of a call, whatever its status; undefined before the first. */
+  /** The latest answer of a call, whatever its status. Undefined before the first answer. */
   answer(path: string): Answer | undefined {
     return this.#answers.get(path);
   }
 
-  /** The body of a successful answer. */
+  /** The body of a successful answer. Undefined if there is no answer or the call failed. */
   body<Body>(path: string): Body | undefined {
     const answer = this.#answers.get(path);
     return answer && answer.status < 300 ? (answer.body as Body) : undefined;
   }
 
-  /** Whether a call, or reading the metrics, failed. */
+  /** Whether the call of a path failed. For the path `metrics`: whether reading the metrics failed. */
   isTroubled(path: string): boolean {
     return this.#troubles.has(path);
   }
 
-  /** Why calls failed, as texts. */
+  /** The reasons why calls failed, as texts for the user. */
   get troubles(): readonly string[] {
     return [...new Set(this.#troubles.values())];
   }
 
   /**
-   * The server delays its rounds to limit their cost. A user who has just opened a view does not wait for the next one.
+   * Requests the answers that are still missing. The server delays its rounds to limit their cost, but a user who has
+   * just opened a view should not wait for the next round.
    */
   async #askAtOnce(paths: readonly string[]): Promise<void> {
     const unknown = paths.filter((path) => !this.#answers.has(path));
@@ -138,8 +144,8 @@ export class Live {
   }
 
   /**
-   * A server that hangs, or a tunnel that was cut, does not close the stream. After a long silence the page opens a new
-   * one.
+   * Restarts the timer that opens a new stream after a long silence. The timer is necessary because a server that
+   * hangs, or a tunnel that was cut, does not close the stream.
    */
   #heard(source: EventSource): void {
     clearTimeout(this.#silence);
@@ -150,7 +156,7 @@ export class Live {
     }, 2 * HEARTBEAT_EVERY);
   }
 
-  /** The browser reconnects by itself, except after a refusal by the server. */
+  /** The browser reconnects automatically, unless the server refused the stream. */
   #onError(source: EventSource): void {
     this.#become('lost');
     if (source.readyState !== EventSource.CLOSED) return;

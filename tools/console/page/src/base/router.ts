@@ -1,4 +1,7 @@
-/** The page's addresses. They are in the fragment after the `#`, so that they work under any URL of the page. Pure. */
+/**
+ * The addresses of the page's views. An address is in the fragment after the `#`, so that it works under any URL of the
+ * page. Pure.
+ */
 
 export type Route =
   | { readonly view: 'overview' }
@@ -50,13 +53,13 @@ const pathOf = (route: Route): string => {
   }
 };
 
-/** A query string of the values that are defined and not empty. */
+/** Builds a query string from the values that are defined and not empty. */
 export const query = (of: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(of).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
-/** @param hash the browser's fragment, with or without its `#`. */
+/** @param hash the fragment of the browser's address, with or without its `#`. */
 export const parseRoute = (hash: string): Route => {
   const path = hash.replace(/^#/, '') || '/';
   const [before = '', after = ''] = path.split('?', 2);
@@ -109,7 +112,7 @@ const given = <Name extends string>(params: URLSearchParams, name: Name): Partia
   return (value ? { [name]: value } : {}) as Partial<Record<Name, string>>;
 };
 
-/** Undefined if the text is not valid percent-encoding. */
+/** Decodes percent-encoding. Undefined if the encoding is invalid. */
 const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text);
@@ -120,8 +123,8 @@ const decoded = (text: string): string | undefined => {
 };
 
 /**
- * The view for a text that a user typed or pasted into the search: a batch id contains a `#`, a Target a `/`, and a
- * task id neither.
+ * Chooses the view for a text that a user typed or pasted into the search. A batch id contains a `#`, a Target contains
+ * a `/`, and a task id contains neither.
  *
  * @param operations the names of the configured operations.
  */

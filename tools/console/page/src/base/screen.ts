@@ -4,11 +4,11 @@ import type { About } from '../../../server/shapes.ts';
 import type { Live } from './live.ts';
 import type { Route } from './router.ts';
 
-/** A view of one address. It keeps its own state between drawings, and reads the rest from {@link Page.live}. */
+/** A view of one address. It keeps its own state between drawings, and reads all other data from {@link Page.live}. */
 export interface Screen {
   /** The title of the browser window. The view draws its own heading. */
   readonly title: string;
-  /** The calls whose answers it shows at the moment. */
+  /** The paths of the calls whose answers the view shows at the moment. */
   paths(): readonly string[];
   render(): TemplateResult;
 }
@@ -21,20 +21,23 @@ export interface Dialog {
 
 export interface Page {
   readonly live: Live;
-  /** Undefined until the server has answered. */
+  /** What the server says about itself. Undefined until the server has answered. */
   readonly about: About | undefined;
-  /** In milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number;
   /** Draws the page again. */
   redraw(): void;
   go(route: Route): void;
-  /** Like `go`, but without a new entry in the browser's history. For a search that follows the user's typing. */
+  /** Like `go`, but adds no entry to the browser's history. For a search that follows the user's typing. */
   replace(route: Route): void;
-  /** Shows the outcome of an action; screen readers read it out too. */
+  /** Shows the outcome of an action. Screen readers read the text aloud. */
   say(text: string, tone: 'ok' | 'bad'): void;
   open(dialog: Dialog): void;
   /** Whether this dialog is open. */
   shows(dialog: Dialog): boolean;
-  /** @param only closes only this dialog: the user may have opened another one before its answer arrived. */
+  /**
+   * Closes the open dialog. @param only closes the open dialog only if it is this one, because the user may have opened
+   * another dialog in the meantime.
+   */
   close(only?: Dialog): void;
 }

@@ -1,4 +1,4 @@
-/** A chart of the recent metrics, with its latest values as a text beside its name. */
+/** A chart of the recent metrics, with the latest values as text beside the chart's name. */
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -6,7 +6,7 @@ import type { MetricsView, Series } from '../../../server/shapes.ts';
 import { type Chart, chartsOf, type Line } from '../model/charts.ts';
 
 const HEIGHT = 132;
-/** The possible steps of a scale for counts. */
+/** The possible distances between two marks on a scale for counts. */
 const WHOLE = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((times) => times * 10 ** power)).flat();
 
 class ChartPanel extends LitElement {
@@ -111,7 +111,7 @@ const timeOf = (seconds: number): string => new Date(seconds * 1_000).toTimeStri
 const seriesOf = ({ name, as, values }: Line, colour: (name: string) => string): uPlot.Series => {
   const stroke = colour(as === 'bad' ? '--bad' : as === 'second' ? '--chart-2' : '--chart-1');
   const bars = uPlot.paths.bars?.({ size: [0.7, 12] });
-  // A value between two gaps has no line, so it is drawn as a point.
+  // Draw points if there are gaps, because a value between two gaps has no line.
   const points = { show: values.includes(null), size: 4, fill: stroke, stroke };
   return as === 'bars' || as === 'bad'
     ? { label: name, stroke, fill: stroke, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) }
@@ -120,7 +120,7 @@ const seriesOf = ({ name, as, values }: Line, colour: (name: string) => string):
 
 customElements.define('chart-panel', ChartPanel);
 
-/** The charts of all operations, or of one. */
+/** The charts of all operations together, or of one operation. */
 export const charts = (metrics: MetricsView | undefined, of: Series['of']): TemplateResult => html`
   <div class="charts">
     ${chartsOf(metrics, of).map((chart) => html`<chart-panel .chart=${chart}></chart-panel>`)}

@@ -26,7 +26,10 @@ class CopyButton extends LitElement {
       </button><span class="unseen" role="status">${this.said}</span>`;
   }
 
-  /** A browser may refuse access, or offer no clipboard if the page was loaded without encryption. */
+  /**
+   * Copying can fail. A browser may refuse access to the clipboard, and it offers no clipboard if the page was loaded
+   * without encryption.
+   */
   async #copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(this.text);

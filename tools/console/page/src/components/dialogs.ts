@@ -6,13 +6,13 @@ import { problem } from './parts.ts';
 
 interface Action {
   readonly title: string;
-  /** What the action does, in a sentence. */
+  /** A sentence that says what the action does. */
   readonly text: unknown;
   readonly button: string;
   readonly run: (reason: string) => Promise<Reply<unknown>>;
-  /** The message after success. */
+  /** The message that is shown after success. */
   readonly done: string | ((body: unknown) => string);
-  /** The dialog also asks for a reason. */
+  /** If true, the dialog also asks for a reason. */
   readonly asksReason?: true;
 }
 

@@ -1,4 +1,6 @@
-/** The flow drawing, as wide as its container: each station shows its number and links to a view with details. */
+/**
+ * The drawing of the flow, as wide as its container. Each station shows its number and links to a view with details.
+ */
 import { html, LitElement, svg, type TemplateResult } from 'lit';
 import { href } from '../base/router.ts';
 import type { Station } from '../model/flow.ts';

@@ -6,18 +6,18 @@ import type { State } from '../model/words.ts';
 import { badge, breakable, link } from './parts.ts';
 
 interface Heading {
-  /** The kind of thing, if the name alone does not show it. */
+  /** The kind of the thing that the view shows, if the name alone does not show the kind. */
   readonly kind?: string;
   readonly name: string;
-  /** The name is an id: it is shown verbatim, with a button to copy it. */
+  /** If true, the name is an id, which is shown verbatim with a button to copy it. */
   readonly isId?: true;
   readonly state?: State | undefined;
-  /** Links to the things that contain it. */
+  /** Links to the things that contain the shown thing. */
   readonly under?: readonly { readonly route: Route; readonly text: string }[];
   readonly actions?: unknown;
 }
 
-/** The heading receives the focus when its view is opened, so that a screen reader starts there. */
+/** The heading of a view. It receives the focus when the view is opened, so that a screen reader starts there. */
 export const heading = ({ kind, name, isId, state, under = [], actions = nothing }: Heading): TemplateResult => html`
   <div class="heading">
     ${
@@ -33,7 +33,7 @@ export const heading = ({ kind, name, isId, state, under = [], actions = nothing
     </div>
   </div>`;
 
-/** The links above a batch or a task; empty until its data have arrived. */
+/** The links above the heading of a batch or a task. Empty until the data of the batch or task have arrived. */
 export const belonging = (of: Pick<Batch, 'operation' | 'target'> | undefined): NonNullable<Heading['under']> =>
   of
     ? [

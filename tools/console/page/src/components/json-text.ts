@@ -1,9 +1,10 @@
-/** JSON, laid out for reading and otherwise exactly as it was stored. */
+/** Shows JSON with line breaks and indentation, otherwise exactly as it was stored. */
 import { html, type TemplateResult } from 'lit';
 import { jsonTokens } from '../model/json-tokens.ts';
 
 /**
- * Larger texts are shown without layout: a browser takes seconds to colour a hundred thousand pieces. In UTF-16 units.
+ * Maximum length of a text that is laid out, in UTF-16 units. Longer texts are shown without layout, because a browser
+ * takes seconds to colour a hundred thousand pieces.
  */
 const LAID_OUT_MAX = 64 * 1_024;
 

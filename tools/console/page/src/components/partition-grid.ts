@@ -43,7 +43,10 @@ class MoveDialog implements Dialog {
     void this.#load();
   }
 
-  /** The fleet's view has no checkpoints. Each is read when a user opens its partition. */
+  /**
+   * Reads the partition's checkpoint when a user opens the partition, because the data of the fleet contain no
+   * checkpoints.
+   */
   async #load(): Promise<void> {
     const reply: Reply<PartitionInFull> = await get(PATHS.partition(this.#fleet.id, this.#partition.id));
     if (reply.ok) this.#checkpoint = reply.body.checkpoint && html`<code class="id">${reply.body.checkpoint}</code>`;

@@ -34,7 +34,7 @@ export const idText = (text: string): TemplateResult => html`<code class="id">${
 export const skeleton = (width: 's' | 'm' | 'l' = 'm'): TemplateResult =>
   html`<span class="skeleton ${width}" aria-hidden="true"></span>`;
 
-/** A list of names and values; undefined values are left out. */
+/** A list of names and values. Names with an undefined value are left out. */
 export const facts = (of: readonly (readonly [name: string, value: unknown])[]): TemplateResult => html`
   <dl class="facts">
     ${of
@@ -43,7 +43,7 @@ export const facts = (of: readonly (readonly [name: string, value: unknown])[]):
   </dl>
 `;
 
-/** A key figure. */
+/** A key figure: a value with its name. */
 export const figure = (name: string, value: unknown, more: unknown = nothing): TemplateResult => html`
   <div class="figure"><span class="name">${name}</span><span class="value">${value}</span><span class="more">${more}</span></div>
 `;
@@ -56,7 +56,7 @@ export const progress = (done: number, total: number, words: string): TemplateRe
   </div>
 `;
 
-/** How full a batch is. */
+/** A bar that shows how full a batch is. */
 export const fill = (share: number | undefined): TemplateResult =>
   share === undefined
     ? html`<span class="muted">–</span>`
@@ -65,7 +65,7 @@ export const fill = (share: number | undefined): TemplateResult =>
 export const empty = (title: string, next: unknown): TemplateResult =>
   html`<div class="empty"><p class="title">${title}</p><p>${next}</p></div>`;
 
-/** An error of the API, in its own words. */
+/** An error of the API, in the words of the API. */
 export const problem = (
   detail: string,
   errors: readonly { readonly path: string; readonly reason: string }[] = [],
@@ -84,13 +84,16 @@ export const problem = (
   </div>
 `;
 
-/** The equivalent command of the command line. @param words each is quoted, so that a shell passes it on unchanged. */
+/**
+ * Shows the command of the command line that does the same. @param words the words of the command. Each word is quoted,
+ * so that a shell passes it on unchanged.
+ */
 export const command = (...words: readonly string[]): TemplateResult => {
   const text = ['groupage', ...words].map(shellWord).join(' ');
   return html`<div class="command"><code>${text}</code><copy-button .text=${text} label="Copy the command"></copy-button></div>`;
 };
 
-/** The error of a call; undefined if it succeeded or has not been answered. */
+/** The error of a call. Undefined if the call succeeded or has no answer yet. */
 export const refused = ({ live }: Page, path: string): TemplateResult | undefined => {
   const answer = live.answer(path);
   if (!answer || answer.status < 300) return undefined;
@@ -98,5 +101,5 @@ export const refused = ({ live }: Page, path: string): TemplateResult | undefine
   return problem(detail, errors);
 };
 
-/** Whether the API answered that the thing does not exist. */
+/** Whether the API answered that the requested thing does not exist. */
 export const isUnknown = ({ live }: Page, path: string): boolean => live.answer(path)?.status === 404;

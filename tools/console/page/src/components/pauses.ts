@@ -1,4 +1,4 @@
-/** Pausing and resuming an operation or one of its Targets. */
+/** The buttons to pause and resume an operation or one of its Targets. */
 import { html, type TemplateResult } from 'lit';
 import type { Pause } from '../../../../../src/api/operations/responses.ts';
 import { post } from '../base/api.ts';

@@ -15,9 +15,9 @@ export interface Redrive {
   readonly title: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The name of one counted thing. */
+  /** What is counted, in the singular. */
   readonly one: string;
-  /** What the redrive does, in a sentence. */
+  /** A sentence that says what the redrive does. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ type Phase =
   | { readonly is: 'refused'; readonly reply: Extract<Reply<never>, { ok: false }>; readonly done: Outcome };
 
 const NOTHING: Outcome = { redriven: 0, skipped: [] };
-/** Further ones are only counted. */
+/** Maximum number of skipped elements that are listed. The dialog shows only the number of the others. */
 const SKIPPED_SHOWN = 10;
 
 export const askRedrive = (page: Page, redrive: Redrive): void => {
@@ -86,7 +86,7 @@ class RedriveDialog implements Dialog {
     if (phase.is === 'refused' && !this.#page.shows(this)) this.#page.say(phase.reply.detail, 'bad');
   }
 
-  /** Reads page after page until there are no more, or the user has closed the dialog. */
+  /** Requests page after page until there are no more pages, or until the user closes the dialog. */
   async #walk(dryRun: boolean, meanwhile: (so: Outcome) => Phase, end: (all: Outcome) => Phase): Promise<void> {
     let all = NOTHING;
     let cursor: string | undefined;

@@ -8,9 +8,12 @@ import { examplePayload } from '../model/example-payload.ts';
 import { buttons } from './dialogs.ts';
 import { problem } from './parts.ts';
 
-/** The prefix of the browser's storage keys for the last payload of each operation. */
+/** The prefix of the browser's storage keys. Each key stores the last payload of one operation. */
 const LAST = 'groupage.payload.';
-/** Longer payloads are not stored: a browser stores about 5 MB in total, and refuses more. In UTF-16 units. */
+/**
+ * Maximum length of a payload that is stored, in UTF-16 units. Longer payloads are not stored, because a browser stores
+ * about 5 MB in total and refuses more.
+ */
 const LAST_MAX = 16 * 1_024;
 
 export const askSend = (page: Page, operation = page.about?.operations[0] ?? ''): void => {
@@ -33,7 +36,7 @@ class SendDialog implements Dialog {
     this.#operation = operation;
   }
 
-  /** Suggests the last payload of the operation, or an example. */
+  /** Suggests the last payload of the operation. If there is none, suggests an example. */
   async suggest(): Promise<void> {
     const operation = this.#operation;
     const last = localStorage.getItem(`${LAST}${operation}`);
@@ -91,7 +94,7 @@ class SendDialog implements Dialog {
     }
     this.#isBusy = true;
     this.#page.redraw();
-    // The payload is inserted verbatim: parsing and printing it could change its numbers.
+    // Insert the payload verbatim, because parsing and printing it could change its numbers.
     const body = `{"operation":${JSON.stringify(this.#operation)},"payload":${this.#payload}}`;
     const reply = await post<{ readonly ids: readonly string[] }>('/v1/tasks', body);
     this.#isBusy = false;
@@ -108,7 +111,10 @@ class SendDialog implements Dialog {
   }
 }
 
-/** An example payload with the values of an existing Target, or else with each key that the configuration groups by. */
+/**
+ * An example payload with the values of an existing Target. If the operation has no Target, the payload has each key
+ * that the configuration groups by.
+ */
 const suggestionFor = async (operation: string): Promise<string> => {
   const [targets, details] = await Promise.all([
     get<TargetPage>(PATHS.targets({ operation, limit: 1 })),
@@ -118,7 +124,7 @@ const suggestionFor = async (operation: string): Promise<string> => {
   return examplePayload(operation, target, (details.ok && details.body.groupedBy) || []);
 };
 
-/** Why a text is not JSON; undefined if it is JSON. */
+/** The reason why a text is not JSON. Undefined if the text is JSON. */
 const whatIsWrong = (text: string): string | undefined => {
   try {
     JSON.parse(text);

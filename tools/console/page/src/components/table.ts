@@ -5,9 +5,9 @@ import { skeleton } from './parts.ts';
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers are aligned to the right. */
+  /** If true, the column contains numbers, which are aligned to the right. */
   readonly number?: true;
-  /** The column is hidden on narrow screens. */
+  /** If true, the column is hidden on narrow screens. */
   readonly minor?: true;
 }
 
@@ -15,11 +15,11 @@ interface Table<Row> {
   /** What the table lists, for screen readers. */
   readonly name: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined until the data arrive. */
+  /** The rows of the table. Undefined until the data arrive. */
   readonly rows: readonly Row[] | undefined;
-  /** Number of placeholder rows until then. */
+  /** Number of placeholder rows that are shown until the data arrive. */
   readonly expected?: number;
-  /** Shown instead of an empty table, with the next step for the user. */
+  /** The text that replaces an empty table. It names the next step for the user. */
   readonly empty: TemplateResult;
 }
 

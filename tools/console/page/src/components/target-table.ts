@@ -1,4 +1,4 @@
-/** A table of Targets: waiting tasks, the oldest one's age, and the leader. */
+/** A table of Targets, with the number of waiting tasks, the age of the oldest waiting task, and the leader. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { count } from '../base/format.ts';

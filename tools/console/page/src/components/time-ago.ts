@@ -1,7 +1,7 @@
-/** A time, shown as how long ago it was. It updates itself without a redraw of the page. */
+/** Shows how long ago a time was. The text updates itself without a redraw of the page. */
 import { age, clock, relative } from '../base/format.ts';
 
-/** `<time-ago at="ISO" form="age">`: `age` is without "ago" and "in". */
+/** `<time-ago at="ISO" form="age">`. The form `age` leaves out the words "ago" and "in". */
 class TimeAgo extends HTMLElement {
   static readonly observedAttributes = ['at', 'form'];
   static readonly #all = new Set<TimeAgo>();

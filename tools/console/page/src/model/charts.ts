@@ -6,31 +6,31 @@ import { maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } 
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** One of the page's chart styles: its colour, and how it is drawn. */
+  /** The style of the values in the chart: their colour, and how they are drawn. */
   readonly as: 'first' | 'second' | 'bars' | 'bad';
 }
 
 export interface Chart {
   readonly name: string;
-  /** The latest values as a text. It is all that a user of a screen reader gets of the chart. */
+  /** The latest values as text. Users of screen readers get only this text, not the chart. */
   readonly latest: string;
-  /** In seconds since the epoch. */
+  /** The times of the values, in seconds since the epoch. */
   readonly at: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
-  /** A count: the scale has no steps between 0 and 1. */
+  /** If true, the values are counts, and the scale has no marks between 0 and 1. */
   readonly isWhole?: true;
-  /** The top of the scale, if it is fixed. */
+  /** The top of the scale. Undefined if the top depends on the values. */
   readonly top?: number;
 }
 
 const NONE: MetricsView = { from: 0, step: 1_000, series: [], totals: { since: 0, operations: [] } };
 
-/** How far back the charts go, as a text. */
+/** The length of the time that the charts show, as a text. */
 export const windowOf = (view: MetricsView | undefined): string =>
   view ? duration(moments(view).length * view.step) : '…';
 
-/** @param of dimensions: those of one operation, or none for all operations. */
+/** @param of the dimensions to select: those of one operation, or none to include all operations. */
 export const chartsOf = (view: MetricsView = NONE, of: Series['of'] = {}): readonly Chart[] => {
   const at = moments(view);
   const fill = stepsOf(view, 'FillRatio', of);
@@ -96,7 +96,7 @@ const meanAndMax = (steps: Steps | undefined): readonly Line[] => [
   { name: 'max', values: maxima(steps), as: 'second' },
 ];
 
-/** A step without a value counts as 0. */
+/** The sum of each step. A step without a value has the sum 0. */
 const sums = (steps: Steps | undefined, length: number): readonly number[] =>
   Array.from({ length }, (_, index) => steps?.sum[index] ?? 0);
 

@@ -1,7 +1,8 @@
 /** An example payload for a test task. Pure. */
 
 /**
- * @param target a Target of the operation, if there is one: its values are valid.
+ * @param target a Target of the operation, if there is one. The example uses its values, because they are valid.
+ *
  * @param keys the operation's grouping keys. Dots in a key lead into nested objects.
  */
 export const examplePayload = (operation: string, target: string | undefined, keys: readonly string[]): string => {
@@ -11,7 +12,10 @@ export const examplePayload = (operation: string, target: string | undefined, ke
   return JSON.stringify(payload, undefined, 2);
 };
 
-/** The number of a shard at the end belongs to the Target, not to a key. */
+/**
+ * The pairs of key and value in a Target. The shard number at the end of the Target is left out, because it belongs to
+ * no key.
+ */
 const pairsOf = (operation: string, target: string): (readonly [string, string])[] =>
   target
     .slice(operation.length + 1)

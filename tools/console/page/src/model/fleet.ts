@@ -3,7 +3,7 @@
 import type { FleetNode, FleetPartition } from '../../../../../src/api/fleets/responses.ts';
 import { count } from '../base/format.ts';
 
-/** The letters of a node in the drawing: A to Z, then AA and so on. */
+/** The letters that stand for a node in the drawing: A to Z, then AA and so on. */
 export const letterOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): string => {
   const index = nodes.findIndex((each) => each.node === node);
   return index < 0 ? '' : letters(index);
@@ -14,7 +14,7 @@ const letters = (index: number): string => {
   return index < 26 ? last : `${letters(Math.floor(index / 26) - 1)}${last}`;
 };
 
-/** Number of colours. Each cell also shows its letters. */
+/** Number of colours for nodes. Several nodes may share a colour, so each cell also shows the letters of its node. */
 const COLOURS = 8;
 
 export const colourOf = (nodes: readonly Pick<FleetNode, 'node'>[], node: string | undefined): number =>
@@ -32,11 +32,11 @@ export const spokenPartition = ({ id, status, owner, lastOwner, next, pin }: Fle
     ...(pin ? [`pinned to ${pin}`] : []),
   ].join(', ');
 
-/** Ordered by name, with numbers in numeric order. */
+/** Sorts partitions by name, with numbers in numeric order. */
 export const inOrder = (partitions: readonly FleetPartition[]): readonly FleetPartition[] =>
   partitions.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
 
-/** How many partitions each node has, in a sentence for screen readers. */
+/** A sentence for screen readers that says how many partitions each node has. */
 export const shares = (nodes: readonly FleetNode[], partitions: readonly FleetPartition[]): string => {
   const free = partitions.filter(({ status }) => status === 'free').length;
   const each = nodes

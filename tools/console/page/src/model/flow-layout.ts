@@ -11,7 +11,7 @@ export interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly places: ReadonlyMap<string, Place>;
-  /** SVG paths. `beside`: a line that leaves the flow. */
+  /** The lines between stations, as SVG paths. A `beside` line leaves the main flow. */
   readonly lines: readonly { readonly path: string; readonly kind: 'way' | 'beside' }[];
 }
 
@@ -21,7 +21,9 @@ const ROWS: readonly (readonly string[])[] = [
 ];
 const BESIDE = ['rejected', 'dead-letters'];
 
-/** Below this width, stations are stacked vertically. */
+/**
+ * Minimum width, in pixels, at which the stations stand side by side. On a narrower page they are stacked vertically.
+ */
 export const WIDE_FROM = 720;
 
 export const layOut = (width: number): Drawing => (width >= WIDE_FROM ? wide(width) : narrow(width));
@@ -63,7 +65,7 @@ const across = (places: ReadonlyMap<string, Place>, from: string, to: string): s
   return `M${a.x + a.width} ${y}H${b.x - 1}`;
 };
 
-/** From the end of a row to the start of the next. */
+/** A line from the last station of a row to the first station of the next row. */
 const elbow = (places: ReadonlyMap<string, Place>, from: string, to: string): string => {
   const a = place(places, from);
   const b = place(places, to);

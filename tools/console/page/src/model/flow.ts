@@ -11,16 +11,16 @@ import type { Tone } from './words.ts';
 
 type StationKind = 'outside' | 'queue' | 'function' | 'store' | 'letters';
 
-/** A station that a task passes. */
+/** A station in the drawing. Tasks pass from station to station. */
 export interface Station {
   readonly id: string;
   readonly kind: StationKind;
   readonly name: string;
-  /** The main number; undefined until it is known. */
+  /** The main number. Undefined until the number is known. */
   readonly value: string | undefined;
   /** The unit of the number. */
   readonly unit: string;
-  /** A second line, if there is more to show. */
+  /** The text of a second line, if there is more to show. */
   readonly detail?: string;
   readonly tone: Tone;
   readonly route: Route;
@@ -30,7 +30,7 @@ export interface FlowInput {
   readonly queues: Queues | undefined;
   readonly metrics: MetricsView | undefined;
   readonly targets: readonly Target[] | undefined;
-  /** Whether there are more Targets than these. */
+  /** Whether there are more Targets than `targets` contains. */
   readonly hasMore: boolean;
 }
 
@@ -38,7 +38,7 @@ const OVERVIEW: Route = { view: 'overview' };
 const TARGETS: Route = { view: 'targets' };
 const FAILURES: Route = { view: 'failures' };
 
-/** In the order in which a task passes them; dead letters and the rejected queue last. */
+/** The stations in the order in which a task passes them. Dead letters and the rejected queue come last. */
 export const stations = (input: FlowInput): readonly Station[] => [
   { ...lambda(input, 'producers', 'Producers', 'TasksRegistered', 'tasks / min'), kind: 'outside' },
   queue(input, 'register', 'Register queue'),

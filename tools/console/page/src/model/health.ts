@@ -16,11 +16,11 @@ import type { Tone } from './words.ts';
 
 export interface Trouble {
   readonly tone: Extract<Tone, 'bad' | 'warn'>;
-  /** A short label. */
+  /** A short label for the problem. */
   readonly word: string;
-  /** What happened, in a sentence. */
+  /** A sentence that says what happened. */
   readonly text: string;
-  /** What happens by itself, or what the user should do. */
+  /** What happens automatically, or what the user should do. */
   readonly next: string;
   readonly route: Route;
 }
@@ -35,13 +35,16 @@ export interface HealthInput {
 
 export interface Health {
   readonly troubles: readonly Trouble[];
-  /** One sentence: whether there are problems. */
+  /** A sentence that says whether there are problems. */
   readonly headline: string;
-  /** Since when there has been no problem. */
+  /** A text that says since when there have been no problems. */
   readonly since: string;
 }
 
-/** Used if an API of an earlier version does not state from when on a task is late, in milliseconds. */
+/**
+ * Age from which a task is late, in milliseconds. Used only if the API comes from an early release and does not send
+ * this age.
+ */
 const LATE = 5 * 60_000;
 
 const WRONG: readonly MetricName[] = [

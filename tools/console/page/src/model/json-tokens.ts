@@ -1,8 +1,9 @@
 /**
- * Lays JSON out for reading without parsing it: every number, string and key is shown exactly as it was stored. Pure.
+ * Lays out JSON for reading without parsing it, so that every number, string and key is shown exactly as it was stored.
+ * Pure.
  */
 
-/** A piece of the text, in order. White space and brackets are `mark`. */
+/** A piece of the text. White space and brackets have the kind `mark`. */
 export interface Token {
   readonly kind: 'key' | 'string' | 'number' | 'word' | 'mark';
   readonly text: string;
@@ -11,7 +12,7 @@ export interface Token {
 const PIECES = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 const INDENT = '  ';
 
-/** @param json valid JSON. Other text is laid out as well; only white space may be dropped. */
+/** @param json valid JSON. The function also lays out any other text, and then loses at most white space. */
 export const jsonTokens = (json: string): readonly Token[] => {
   const pieces = json.match(PIECES) ?? [];
   const tokens: Token[] = [];

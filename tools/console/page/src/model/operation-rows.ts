@@ -8,7 +8,7 @@ import type { State } from './words.ts';
 
 interface Waiting {
   readonly tasks: number;
-  /** The true number is larger if there are more Targets, or more tasks in one, than were read. */
+  /** Whether the true number may be larger. This is so if not all Targets, or not all tasks of a Target, were read. */
   readonly isAtLeast: boolean;
 }
 
@@ -21,11 +21,16 @@ export interface OperationRow {
   /** Tasks per minute. */
   readonly rates: { readonly registered: number; readonly ended: number } | undefined;
   readonly totals: OperationTotals | undefined;
-  /** Share of the calls that one call for each task would take. Undefined before any task has ended. */
+  /**
+   * The share of calls that batching saved, compared with one call for each task. Undefined before any task has ended.
+   */
   readonly savedShare: number | undefined;
 }
 
-/** Targets wait and all slots are taken. If a slot is free, the message that wakes a Target is already on its way. */
+/**
+ * Whether Targets wait while all slots are taken. If a slot is free, the message that wakes a Target is already on its
+ * way.
+ */
 export const isFull = ({ waitingTargets, slots }: Pick<Operation, 'waitingTargets' | 'slots'>): boolean =>
   waitingTargets > 0 && (slots === undefined || slots.taken >= slots.total);
 
@@ -46,7 +51,7 @@ const waitingIn = ({ targets, cursor }: TargetPage): Waiting => ({
   isAtLeast: cursor !== undefined || targets.some(({ waitingIsAtLeast }) => waitingIsAtLeast === true),
 });
 
-/** @param targets the first page of Targets of each operation that was read. */
+/** @param targets for each operation whose Targets were read, the first page of them. */
 export const operationRows = (
   operations: readonly Operation[],
   targets: ReadonlyMap<string, TargetPage>,

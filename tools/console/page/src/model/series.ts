@@ -7,7 +7,9 @@ const MINUTE = 60_000;
 
 type Of = Series['of'];
 
-/** One metric, summed over the selected dimensions: one element for each step, the oldest first. */
+/**
+ * The values of one metric, summed over the selected dimensions. Each list has one element for each step, oldest first.
+ */
 export interface Steps {
   readonly sum: readonly number[];
   readonly count: readonly number[];
@@ -15,8 +17,8 @@ export interface Steps {
 }
 
 /**
- * @param of the dimensions to select; all values of the others are included. @returns undefined if the metric has no
- * value.
+ * @param of the dimensions to select. A dimension that is not named is summed over all its values. @returns undefined
+ * if the metric has no value.
  */
 export const stepsOf = (view: MetricsView, metric: MetricName, of: Of = {}): Steps | undefined => {
   const wanted = Object.entries(of);
@@ -37,17 +39,17 @@ const together = (a: Steps, b: Steps): Steps => ({
 export const totalOf = (view: MetricsView | undefined, metric: MetricName, of: Of = {}): number =>
   (view ? (stepsOf(view, metric, of)?.sum ?? []) : []).reduce((sum, value) => sum + value, 0);
 
-/** Number of steps in the last minute. The last step is the current, incomplete one. */
+/** Number of steps that make up the last minute. The last step is the current, incomplete one. */
 const stepsOfMinute = ({ step }: MetricsView): number => Math.max(1, Math.round(MINUTE / step));
 
-/** The rate per minute in the last minute, or in the last step if a step is longer. */
+/** The rate per minute over the last minute, or over the last step if a step is longer than a minute. */
 export const perMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number => {
   const steps = stepsOfMinute(view);
   const sum = (stepsOf(view, metric, of)?.sum ?? []).slice(-steps).reduce((all, value) => all + value, 0);
   return (sum * MINUTE) / (steps * view.step);
 };
 
-/** The mean of the values of the last minute; undefined if there are none. */
+/** The mean of the values of the last minute. Undefined if there are no values. */
 export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {}): number | undefined => {
   const steps = stepsOf(view, metric, of);
   const last = (list: readonly number[] = []): number => list.slice(-stepsOfMinute(view)).reduce((a, b) => a + b, 0);
@@ -55,14 +57,14 @@ export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {})
   return values === 0 ? undefined : last(steps?.sum) / values;
 };
 
-/** The mean of each step; null, a gap in the chart, if it has no value. */
+/** The mean of each step. Null if a step has no value, which leaves a gap in the chart. */
 export const means = (steps: Steps | undefined): (number | null)[] =>
   (steps?.sum ?? []).map((sum, index) => {
     const values = steps?.count[index] ?? 0;
     return values === 0 ? null : sum / values;
   });
 
-/** The largest value of each step; null if it has none. */
+/** The largest value of each step. Null if a step has no value. */
 export const maxima = (steps: Steps | undefined): (number | null)[] =>
   (steps?.max ?? []).map((max, index) => ((steps?.count[index] ?? 0) === 0 ? null : max));
 
@@ -73,8 +75,8 @@ export const moments = ({ from, step, series }: MetricsView): number[] => {
 };
 
 /**
- * When the last step with a value of any of these metrics began, in milliseconds since the epoch; undefined if there is
- * none.
+ * The start of the last step in which any of these metrics has a value, in milliseconds since the epoch. Undefined if
+ * there is no such step.
  */
 export const lastSeen = (view: MetricsView, metrics: readonly MetricName[], of: Of = {}): number | undefined => {
   const found = metrics.flatMap((metric) => {

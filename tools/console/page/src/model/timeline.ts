@@ -7,18 +7,18 @@ import type { Route } from '../base/router.ts';
 import { errorMeans, sealedBecause, type Tone } from './words.ts';
 
 export interface Step {
-  /** In milliseconds since the epoch. Undefined for a current or future step. */
+  /** When the step happened, in milliseconds since the epoch. Undefined for a current or future step. */
   readonly at?: number;
   readonly tone: Tone;
   readonly title: string;
   /** A reason or an explanation. */
   readonly text?: string;
-  /** A text of the downstream, verbatim. */
+  /** A text that the downstream returned, verbatim. */
   readonly quote?: string;
   readonly link?: { readonly route: Route; readonly text: string };
 }
 
-/** In chronological order. @param now in milliseconds since the epoch. */
+/** The steps in chronological order. @param now in milliseconds since the epoch. */
 export const timelineOf = (task: Task, batch: Batch | undefined, now: number): readonly Step[] => [
   registered(task),
   ...redriven(task),
@@ -40,7 +40,7 @@ const redriven = ({ redrivenAt, run = 1 }: Task): Step[] =>
     ? []
     : [{ at: Date.parse(redrivenAt), tone: 'warn', title: `Redriven: run ${run}`, text: 'the previous run failed' }];
 
-/** Shown while the batch is being read, or if it has expired. */
+/** The step that is shown while the batch is being read, or after the batch has expired. */
 const batchToCome = ({ batchId }: Task): Step[] =>
   batchId === undefined
     ? []
@@ -64,8 +64,8 @@ const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
 };
 
 /**
- * The reason of the last attempt is why another one was necessary. The outcome of the final attempt is in the last step
- * of the timeline.
+ * The step of the last attempt. The reason of the last attempt says why another attempt is necessary. The outcome of
+ * the final attempt is in the last step of the timeline.
  */
 const attempt = (task: Task, batch: Batch, now: number): Step => {
   const isOpen = task.status !== 'succeeded' && task.status !== 'failed';

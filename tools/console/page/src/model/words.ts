@@ -6,7 +6,7 @@ import type { Target } from '../../../../../src/api/targets/responses.ts';
 import type { Totals } from '../../../server/shapes.ts';
 import { count, duration, plural } from '../base/format.ts';
 
-/** Each tone has a colour and a shape, so that neither is needed to tell tones apart. */
+/** Each tone has a colour and a shape, so that either is enough to distinguish the tones. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'busy' | 'idle';
 
 export interface State {
@@ -14,7 +14,7 @@ export interface State {
   readonly word: string;
 }
 
-/** Looks up a state. An unknown status, from a later version of the API, is shown as it is. */
+/** Maps a status to its text and tone. An unknown status, from a later version of the API, is shown unchanged. */
 const statesOf =
   (states: Readonly<Record<string, State>>) =>
   (status: string): State =>
@@ -30,7 +30,7 @@ const SEALED_BY: Readonly<Record<string, string>> = {
   flush: 'a user flushed its Target',
 };
 
-/** Why a batch was sealed. The text completes "sealed because …". */
+/** The reason why a batch was sealed. The text completes "sealed because …". */
 export const sealedBecause = (sealedBy: string): string => SEALED_BY[sealedBy] ?? sealedBy;
 
 export const taskState = statesOf({
@@ -50,7 +50,7 @@ export const batchState = statesOf({
   failed: { tone: 'bad', word: 'failed' },
 });
 
-/** The state of a fan-out or a list. */
+/** Maps the status of a fan-out or a list to its text and tone. */
 export const trackerState = statesOf({
   open: { tone: 'busy', word: 'open' },
   sealed: { tone: 'busy', word: 'sealed' },
@@ -81,7 +81,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
   deleted: 'a user deleted it',
 };
 
-/** Why a fan-out ended. The text completes "because …". */
+/** The reason why a fan-out ended. The text completes "because …". */
 export const endedBecause = (because: string): string => BECAUSE[because] ?? because;
 
 const ERRORS: Readonly<Record<string, string>> = {
@@ -95,10 +95,13 @@ const ERRORS: Readonly<Record<string, string>> = {
   cancelled: 'a user cancelled it',
 };
 
-/** The meaning of an error code; undefined for a downstream's own code. */
+/** The meaning of an error code. Undefined for a downstream's own code. */
 export const errorMeans = (code: string): string | undefined => ERRORS[code];
 
-/** So long a message that makes a leader may take to arrive, in milliseconds. */
+/**
+ * Time within which the message that elects a leader normally arrives, in milliseconds. A longer wait is shown as "no
+ * leader".
+ */
 const ON_ITS_WAY = 20_000;
 
 /** The current state of a Target, in one or two words. */

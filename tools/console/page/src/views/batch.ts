@@ -8,7 +8,7 @@ import { belonging, heading } from '../components/heading.ts';
 import { command, empty, facts, figure, fill, isUnknown, link, skeleton } from '../components/parts.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 
-/** Number of links that are shown at first. */
+/** Number of links to tasks that are shown at first. */
 const MEMBERS = 100;
 
 export const batchScreen = (page: Page, id: string): Screen => {

@@ -1,4 +1,4 @@
-/** Failed tasks by cause, and undelivered messages. Both can be redriven, after a dry run. */
+/** Failed tasks by cause, and undelivered messages. Failed tasks and messages can be redriven, after a dry run. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { FailureGroup, Failures } from '../../../../../src/api/tasks/responses.ts';

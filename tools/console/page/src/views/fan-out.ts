@@ -58,7 +58,10 @@ const about = (of: FanOut | undefined): TemplateResult => html`
       : nothing
   }`;
 
-/** The failed items are shown as text: an item may belong to a task, but its id does not show which. */
+/**
+ * The failed items are shown without links. An item may belong to a task, but the id of the item does not say to which
+ * task.
+ */
 const failedItems = (found: FailedItems | undefined): TemplateResult => html`
   <section aria-labelledby="failed-title">
     <h2 id="failed-title">Failed items</h2>

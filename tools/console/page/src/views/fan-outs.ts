@@ -1,6 +1,6 @@
 /**
- * Fan-outs: first those in progress, then those that ended. The progress of each is only in its own view, since it has
- * to be counted.
+ * Fan-outs: first those in progress, then those that ended. The progress is shown only in the view of one fan-out,
+ * because the API must count the items.
  */
 import { html } from 'lit';
 import type { FanOutOutline, FanOutPage } from '../../../../../src/api/fan-outs/responses.ts';

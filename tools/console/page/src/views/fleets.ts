@@ -1,4 +1,4 @@
-/** The fleets that have had a node. */
+/** The fleets that at least one node has ever joined. */
 import { html } from 'lit';
 import { PATHS } from '../base/api.ts';
 import type { Page, Screen } from '../base/screen.ts';

@@ -1,6 +1,6 @@
 /**
- * Deferred lists: first those in progress, then those that ended. The progress of each is only in its own view, since
- * it has to be counted.
+ * Deferred lists: first those in progress, then those that ended. The progress is shown only in the view of one list,
+ * because the API must count the jobs.
  */
 import { html } from 'lit';
 import type { ListOutline, ListPage } from '../../../../../src/api/lists/responses.ts';

@@ -16,8 +16,8 @@ import { type Health, healthOf, type Trouble } from '../model/health.ts';
 import { soFar } from '../model/words.ts';
 
 /**
- * The waiting tasks are summed over this many Targets of each of this many operations. Beyond that, the sum is shown
- * with a plus sign.
+ * Maximum number of Targets that are read for each operation, and maximum number of operations (`OPERATIONS`). The sum
+ * of waiting tasks covers only these Targets. If there are more, the sum is shown with a plus sign.
  */
 const TARGETS = 20;
 const OPERATIONS = 8;

@@ -13,7 +13,7 @@ import { targetTable } from '../components/target-table.ts';
 type TargetsRoute = Extract<Route, { view: 'targets' }>;
 
 const LIMIT = 50;
-/** The search starts so long after the last keystroke, in milliseconds. */
+/** How long after the last keystroke the search starts, in milliseconds. */
 const TYPED = 300;
 
 export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
@@ -36,7 +36,10 @@ export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
   };
 };
 
-/** A search covers the Targets of one operation: the only one, or the chosen one. */
+/**
+ * The fields for a search. A search covers the Targets of one operation: the only configured operation, or the chosen
+ * one.
+ */
 const filters = (page: Page, route: TargetsRoute): TemplateResult => {
   const operations = page.about?.operations ?? [];
   const operation = route.operation ?? (operations.length === 1 ? operations[0] : undefined);
@@ -61,7 +64,7 @@ const choose = (page: Page, operation: string): void =>
 
 let typed: ReturnType<typeof setTimeout> | undefined;
 
-/** Waits until the user stops typing, and adds no entry to the browser's history. */
+/** Searches after the user stops typing. Adds no entry to the browser's history. */
 const searchSoon = (page: Page, operation: string | undefined, prefix: string): void => {
   clearTimeout(typed);
   if (operation === undefined) return;

@@ -16,7 +16,7 @@ import { askRedrive, redriveOfTasks } from '../components/redrive-dialog.ts';
 import { type Step, timelineOf } from '../model/timeline.ts';
 import { taskState } from '../model/words.ts';
 
-/** @param isNew the task was sent just now, and may not be registered yet. */
+/** @param isNew whether the task was sent just now. Such a task may not be registered yet. */
 export const taskScreen = (page: Page, id: string, isNew: boolean): Screen => new TaskScreen(page, id, isNew);
 
 class TaskScreen implements Screen {
@@ -25,9 +25,9 @@ class TaskScreen implements Screen {
   readonly #id: string;
   readonly #path: string;
   readonly #isNew: boolean;
-  /** Payload and result, verbatim; the live answer was parsed. */
+  /** The payload and the result, verbatim. The live answer does not contain them verbatim, because it was parsed. */
   #texts: ReadonlyMap<string, string> = new Map();
-  /** The task's state when the texts were read. */
+  /** The state of the task at the time when the texts were read. */
   #textsOf = '';
 
   constructor(page: Page, id: string, isNew: boolean) {
@@ -111,7 +111,7 @@ class TaskScreen implements Screen {
       : html`<h2>Result</h2><p class="muted">The downstream returned no result.</p>`;
   }
 
-  /** Reads the texts once for each state of the task. */
+  /** Reads the payload and the result, once for each state of the task. */
   async #readTexts({ status, run = 1 }: Task): Promise<void> {
     const state = `${status} ${run}`;
     if (state === this.#textsOf) return;
@@ -168,7 +168,7 @@ const more = (task: Task): TemplateResult =>
     ),
   ]);
 
-/** The command that does the likely next step in a shell. */
+/** The command for the user's likely next step, as words for a shell. */
 const commandFor = ({ id, status }: Task): readonly string[] => {
   if (status === 'failed') return ['redrive', id];
   return status === 'succeeded' ? ['status', id] : ['status', id, '--wait'];
