@@ -85,7 +85,7 @@ it('the watch picture names operations that are held up, and paused or blocked T
   ]);
   expect(lines.slice(8).map((line) => line.trim().split(/ {2,}/))).toEqual([
     ['ship/depot=a', '0', 'paused'],
-    ['ship/depot=b', '0', 'no slot'],
+    ['ship/depot=b', '0', 'blocked'],
     ['ship/depot=c', '0'],
   ]);
   const [, blocked] = picture(rows, screen, [operation('ship', { paused })]).filter((line) => line.startsWith('ship/'));

@@ -29,12 +29,12 @@ const cloudEvent = <Data extends z.ZodMiniType>(
 
 const ended = {
   id: text('The id of the task.'),
-  operation: text('Its operation.'),
-  target: text('Its Target.'),
-  run: whole('The number of its run: 1, and one more after each redrive.', 1),
-  batchId: z.optional(text('The id of its batch. Missing if it was in no batch.')),
-  attempts: whole('Counted attempts of its batch.'),
-  correlationId: z.optional(text('As sent by its producer.')),
+  operation: text('The operation of the task.'),
+  target: text('The Target of the task.'),
+  run: whole('The number of the run of the task. It begins at 1 and grows by 1 with each redrive.', 1),
+  batchId: z.optional(text('The id of the batch of the task. Missing if the task was in no batch.')),
+  attempts: whole('Counted attempts of the batch.'),
+  correlationId: z.optional(text('As sent by the producer.')),
 };
 
 const TASK_FAILED = cloudEvent(
@@ -55,9 +55,9 @@ const TASK_SUCCEEDED = cloudEvent(
   z.object({
     ...ended,
     status: z.literal('succeeded'),
-    result: z.optional(anything('Its result, byte for byte, if it has one.')),
+    result: z.optional(anything('The result of the task, byte for byte, if there is one.')),
     resultOmitted: z.optional(OMITTED),
-    supersededBy: z.optional(text('The newer task with its `coalesceKey` that replaced it.')),
+    supersededBy: z.optional(text('The newer task with the same `coalesceKey` that replaced the task.')),
   }),
 );
 
@@ -79,7 +79,7 @@ const FAN_OUT_COMPLETED = cloudEvent(
     status: z.literal('complete'),
     because: z.enum(['all-done', 'too-many-failed']),
     ...counted,
-    userKey: z.optional(text('As given when it was opened.')),
+    userKey: z.optional(text('As given when the fan-out was opened.')),
   }),
 );
 
@@ -94,7 +94,7 @@ const FAN_OUT_EXPIRED = cloudEvent(
     status: z.literal('expired'),
     because: z.literal('idle'),
     ...counted,
-    userKey: z.optional(text('As given when it was opened.')),
+    userKey: z.optional(text('As given when the fan-out was opened.')),
   }),
 );
 
@@ -109,7 +109,7 @@ const LIST_COMPLETED = cloudEvent(
     status: z.literal('complete'),
     because: z.literal('all-done'),
     ...counted,
-    name: z.optional(text('As given when it was opened.')),
+    name: z.optional(text('As given when the list was opened.')),
   }),
 );
 

@@ -6,10 +6,10 @@ import { CURSOR, describeCalls, list, moment, number, text, whole, word } from '
 import { BATCH_CALLS } from './requests.ts';
 
 const outline = {
-  id: text('Its id.'),
-  operation: text('Its operation.'),
-  target: text('Its Target.'),
-  status: word<BatchStatus>('Its status', {
+  id: text('The id of the batch.'),
+  operation: text('The operation of the batch.'),
+  target: text('The Target of the batch.'),
+  status: word<BatchStatus>('Status of the batch', {
     forming: 'the leader is claiming its tasks',
     sealed: 'its members are fixed, and its first attempt has not started',
     'in-progress': 'its first attempt has started, and some tasks are open',
@@ -17,7 +17,7 @@ const outline = {
     'partly-failed': 'some of its tasks failed',
     failed: 'all of its tasks failed',
   }),
-  sealedBy: word<SealReason>('Why it was sealed', {
+  sealedBy: word<SealReason>('Why the batch was sealed', {
     full: '`batch.maxSize` was reached',
     bytes: '`batch.maxBytes` was reached',
     weight: '`batch.maxWeight` was reached',
@@ -26,9 +26,11 @@ const outline = {
     bypass: 'a large task is sent alone (`bypass`)',
     flush: 'a user flushed the Target',
   }),
-  size: whole('The number of its tasks.'),
-  fill: z.optional(number('Its size divided by `batch.maxSize`. Missing if its operation is no longer configured.')),
-  attempt: whole('The number of its latest attempt.'),
+  size: whole('Number of tasks in the batch.'),
+  fill: z.optional(
+    number('The size of the batch divided by `batch.maxSize`. Missing if the operation is no longer configured.'),
+  ),
+  attempt: whole('The number of the latest attempt.'),
   attempts: whole('Counted attempts (`retry.maxAttempts`).'),
   pending: z.optional(whole('The number of tasks whose job has yet to report.')),
   counts: z.optional(
@@ -36,28 +38,30 @@ const outline = {
       .object({ succeeded: whole('Tasks that succeeded.'), failed: whole('Tasks that failed.') })
       .check(z.meta({ id: 'Counts', description: 'The outcomes of its tasks.' })),
   ),
-  oldestAt: moment('When its oldest task was registered.'),
-  createdAt: moment('When the leader created it.'),
-  sealedAt: z.optional(moment('When it was sealed.')),
-  startedAt: z.optional(moment('When its first attempt began.')),
-  finishedAt: z.optional(moment('When it ended.')),
+  oldestAt: moment('When the oldest task of the batch was registered.'),
+  createdAt: moment('When the leader created the batch.'),
+  sealedAt: z.optional(moment('When the batch was sealed.')),
+  startedAt: z.optional(moment('When the first attempt began.')),
+  finishedAt: z.optional(moment('When the batch ended.')),
   lastAttempt: z.optional(
     z
       .object({
-        endedAt: moment('When it ended.'),
+        endedAt: moment('When the batch ended.'),
         reason: text('Why tasks stayed open. It may quote the downstream.'),
       })
       .check(z.meta({ id: 'LastAttempt', description: 'The last attempt that left tasks open.' })),
   ),
-  nextAttemptAfter: z.optional(moment('While it is in progress: the earliest time of its next attempt.')),
+  nextAttemptAfter: z.optional(
+    moment('The earliest time of the next attempt. Present while the batch is in progress.'),
+  ),
 };
 
 const BATCH = z
-  .object({ ...outline, members: list(z.string(), 'The ids of its tasks.') })
+  .object({ ...outline, members: list(z.string(), 'The ids of the tasks in the batch.') })
   .check(z.meta({ id: 'Batch', description: 'A batch.' }));
 export const BATCH_OUTLINE = z
   .object(outline)
-  .check(z.meta({ id: 'BatchOutline', description: 'A batch, without its members.' }));
+  .check(z.meta({ id: 'BatchOutline', description: 'A batch without the ids of its tasks.' }));
 
 const PAGE = z
   .object({ batches: list(BATCH_OUTLINE, 'The batches, newest first.'), cursor: CURSOR })

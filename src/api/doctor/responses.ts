@@ -26,12 +26,12 @@ const FINDING = z
       forgotten: 'the Target waits for a free slot, but is not in the slot queue of its operation',
       'stuck-slot': 'a finished batch still counts towards `concurrency.perTarget`',
     }),
-    operation: text('Its operation.'),
-    target: text('Its Target.'),
-    since: moment('Since when it has been stuck.'),
+    operation: text('The operation of the Target.'),
+    target: text('The Target that is stuck, or whose batch is stuck.'),
+    since: moment('Since when the Target or batch has been stuck.'),
     batchId: z.optional(text('The batch that the finding is about.')),
     tasksWait: z.optional(flag('For a lock: whether tasks are waiting.')),
-    repaired: z.optional(flag('Whether it was repaired. Present only after a repair.')),
+    repaired: z.optional(flag('Whether the finding was repaired. Present only in answers to a repair.')),
     remedy: z.optional(
       word<Remedy>('The repair', {
         'elect-message': 'an elect message was sent, which elects a leader',
@@ -41,7 +41,9 @@ const FINDING = z
       }),
     ),
     reason: z.optional(
-      text('Why it could not be repaired. If missing, it had changed in the meantime and nothing was done.'),
+      text(
+        'Why the finding could not be repaired. If the field is missing, the finding had changed in the meantime, and nothing was done.',
+      ),
     ),
   })
   .check(z.meta({ id: 'Finding', description: 'Something that is stuck.' }));

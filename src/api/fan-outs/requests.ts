@@ -46,7 +46,9 @@ const isShare = (share: number): boolean => share <= 1 && (share === 0 || share 
 export const FAIL_FAST = z
   .union(
     [
-      fields({ count: whole('Completes when more items than this have failed.', 0, TOLERATED_MAX) }),
+      fields({
+        count: whole('The fan-out completes when more than this number of items have failed.', 0, TOLERATED_MAX),
+      }),
       fields({
         share: z.number({ error: SHARE_RULE }).check(
           z.refine(isShare, { error: SHARE_RULE }),
@@ -54,7 +56,7 @@ export const FAIL_FAST = z
             anyOf: [{ const: 0 }, { minimum: LEAST_SHARE }],
             minimum: 0,
             maximum: 1,
-            description: 'Completes when a larger share of all items than this has failed.',
+            description: 'The fan-out completes when more than this share of all items has failed.',
           }),
         ),
       }),
@@ -72,7 +74,7 @@ export const FAIL_FAST = z
 const OPENING = fields({
   id: z.optional(
     nameOf<FanOutId>(
-      'Its id, which also makes the call idempotent. Created by the API if left out.',
+      'The id of the fan-out, which also makes the call idempotent. The API creates an id if the field is left out.',
       FAN_OUT_ID_RULE,
       (value) => fanOutId(value) !== undefined,
       { pattern: FAN_OUT_ID_PATTERN },
@@ -84,7 +86,10 @@ const OPENING = fields({
       USER_KEY_MAX_BYTES,
     ),
   ),
-  callback: configured('destination', 'The destination of the event of its end, instead of the configured one.'),
+  callback: configured(
+    'destination',
+    'The destination of the event about the end of the fan-out, instead of the configured destination.',
+  ),
   failFast: z.optional(FAIL_FAST),
 }).check(z.meta({ id: 'FanOutRequest' }));
 

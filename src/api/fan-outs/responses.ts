@@ -5,35 +5,35 @@ import { CURSOR, describeCalls, flag, list, moment, onlyTrue, text, whole, word 
 import { FAIL_FAST, FAN_OUT_CALLS } from './requests.ts';
 
 const counts = {
-  succeeded: whole('Items that succeeded. Missing if they were not counted.'),
-  failed: whole('Items that failed.'),
-  pending: whole('Items that have not ended. Missing if they were not counted.'),
+  succeeded: whole('Number of items that succeeded. Missing if they were not counted.'),
+  failed: whole('Number of items that failed.'),
+  pending: whole('Number of items that have not ended. Missing if they were not counted.'),
 };
 const outline = {
-  id: text('Its id.'),
-  status: word<Exclude<StoredFanOut['status'], 'cancelled'>>('Its status', {
+  id: text('The id of the fan-out.'),
+  status: word<Exclude<StoredFanOut['status'], 'cancelled'>>('Status of the fan-out', {
     open: 'items can be added',
     sealed: 'no more items can be added',
     complete: 'it has ended: all items are done, or too many failed',
     expired: 'it has ended without completing: it was idle for too long, or deleted',
   }),
-  total: whole('Items that were added.'),
+  total: whole('Number of added items.'),
   countsAreAtLeast: z.optional(
-    onlyTrue('It is too large to be counted fully while it runs: more items may have failed.'),
+    onlyTrue('The fan-out is too large to be counted fully while it runs: more items may have failed.'),
   ),
-  userKey: z.optional(text('As given when it was opened.')),
-  callback: z.optional(text('As given when it was opened.')),
+  userKey: z.optional(text('As given when the fan-out was opened.')),
+  callback: z.optional(text('As given when the fan-out was opened.')),
   failFast: z.optional(FAIL_FAST),
   because: z.optional(
-    word<Exclude<EndReason, 'cancelled'>>('Why it ended', {
+    word<Exclude<EndReason, 'cancelled'>>('Why the fan-out ended', {
       'all-done': 'all items are done',
       'too-many-failed': 'more items failed than `failFast` tolerates',
       idle: 'no item was added or acked for too long',
       deleted: 'a caller deleted it',
     }),
   ),
-  createdAt: moment('When it was opened.'),
-  endedAt: z.optional(moment('When it ended.')),
+  createdAt: moment('When the fan-out was opened.'),
+  endedAt: z.optional(moment('When the fan-out ended.')),
 };
 export const FAN_OUT = z
   .object({ ...outline, ...counts, succeeded: z.optional(counts.succeeded), pending: z.optional(counts.pending) })
@@ -48,7 +48,7 @@ export const FAN_OUT_OUTLINE = z
   .check(z.meta({ id: 'FanOutOutline', description: 'A fan-out without its counts.' }));
 
 const PAGE = z
-  .object({ fanOuts: list(FAN_OUT_OUTLINE, 'The fan-outs. One may appear twice.'), cursor: CURSOR })
+  .object({ fanOuts: list(FAN_OUT_OUTLINE, 'The fan-outs. A fan-out may appear twice.'), cursor: CURSOR })
   .check(z.meta({ id: 'FanOutPage' }));
 export const FAILED_ITEMS = z
   .object({ items: list(z.string(), 'The ids of the failed items.'), cursor: CURSOR })
@@ -66,9 +66,9 @@ export const ACKED = z
   .object({
     fanOuts: list(
       z.object({
-        id: text('Its id.'),
+        id: text('The id of the fan-out.'),
         complete: flag('Whether the fan-out is complete.'),
-        userKey: z.optional(text('Its user key. Present only if it is complete.')),
+        userKey: z.optional(text('The user key of the fan-out. Present only if the fan-out is complete.')),
       }),
       'The fan-outs whose items were acked.',
     ),
@@ -87,10 +87,10 @@ export const FAN_OUTS_DESCRIBED = describeCalls(FAN_OUT_CALLS, {
     summary: 'Opens a fan-out',
     example: { id: '01KDVY3C5ZKQ', userKey: 'catalog-7' },
     answers: {
-      200: { description: 'It already exists, with the same fields.', schema: FAN_OUT },
-      201: { description: 'It was opened.', schema: FAN_OUT },
+      200: { description: 'The fan-out already exists, with the same fields.', schema: FAN_OUT },
+      201: { description: 'The fan-out was opened.', schema: FAN_OUT },
     },
-    problems: { 409: 'It already exists, with other fields.' },
+    problems: { 409: 'The fan-out already exists, with other fields.' },
   },
   listFanOuts: {
     summary: 'Lists fan-outs: active ones first, then ended ones',
@@ -134,7 +134,7 @@ export const FAN_OUTS_DESCRIBED = describeCalls(FAN_OUT_CALLS, {
   sealFanOut: {
     summary: 'Seals a fan-out: no more items can be added',
     description: 'A repeat changes nothing.',
-    answers: { 200: { description: 'It is sealed.', schema: SEALED, example: { complete: false } } },
+    answers: { 200: { description: 'The fan-out is sealed.', schema: SEALED, example: { complete: false } } },
     problems: { 404: NONE, 409: 'The fan-out has expired.' },
   },
   ackItems: {

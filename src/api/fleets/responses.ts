@@ -5,33 +5,33 @@ import { describeCalls, list, moment, number, onlyTrue, text, whole, word } from
 import { FLEET_CALLS } from './requests.ts';
 
 const node = {
-  node: text('Its key, `id@epoch`, which identifies one life of the node.'),
-  id: text('Its id.'),
-  status: word<NodeView['status']>('Its status', {
+  node: text('The key of the node, `id@epoch`, which identifies one life of the node.'),
+  id: text('The id of the node.'),
+  status: word<NodeView['status']>('Status of the node', {
     working: 'takes partitions',
     draining: 'gives its partitions away at the request of a user',
     leaving: 'is shutting down',
     evicted: 'missed its heartbeats, so other nodes took its partitions; this key cannot work again',
   }),
-  beat: whole('Number of its heartbeats.'),
-  ttlSeconds: number('Other nodes evict it after so many seconds without a heartbeat.'),
-  startedAt: moment('When it started, by its own clock.'),
-  lastBeatAt: moment('Its last heartbeat, by its own clock.'),
-  partitions: whole('Number of partitions that it owns.'),
+  beat: whole('Number of heartbeats that the node has sent.'),
+  ttlSeconds: number('Number of seconds without a heartbeat after which other nodes evict the node.'),
+  startedAt: moment('When the node started, by its own clock.'),
+  lastBeatAt: moment('When the node sent its last heartbeat, by its own clock.'),
+  partitions: whole('Number of partitions that the node owns.'),
 };
 const partition = {
-  id: text('Its id.'),
-  status: word<PartitionView['status']>('Its status', {
+  id: text('The id of the partition.'),
+  status: word<PartitionView['status']>('Status of the partition', {
     owned: 'its owner works on it',
     asked: 'its owner works on it until it hands it over to `next`',
     free: 'no node works on it',
   }),
-  owner: z.optional(text('The node that works on it.')),
+  owner: z.optional(text('The node that works on the partition.')),
   lastOwner: z.optional(text('The previous owner, if the partition is free because that node was evicted or left.')),
-  next: z.optional(text('The node that gets it next.')),
-  pin: z.optional(text('The node to which a user moved it.')),
-  since: z.optional(moment('When its owner took it, by the clock of the owner.')),
-  fence: whole('Its fence number, which grows with each owner.'),
+  next: z.optional(text('The node that gets the partition next.')),
+  pin: z.optional(text('The node to which a user moved the partition.')),
+  since: z.optional(moment('When the owner took the partition, by the clock of the owner.')),
+  fence: whole('The fence number of the partition, which grows with each owner.'),
 };
 const warning = z.optional(text('Why the request has no effect yet.'));
 
@@ -45,8 +45,8 @@ export const FLEETS = z
   .check(z.meta({ id: 'FleetList' }));
 const FLEET = z
   .object({
-    id: text('Its name.'),
-    nodes: list(NODE, 'Its nodes.'),
+    id: text('The name of the fleet.'),
+    nodes: list(NODE, 'The nodes of the fleet.'),
     partitions: list(PARTITION, 'The partitions that a node has ever taken.'),
     checkpointsApart: z.optional(
       onlyTrue('Checkpoints are in separate rows, or move there when their partition changes its owner.'),
@@ -77,7 +77,7 @@ export const FLEETS_DESCRIBED = describeCalls(FLEET_CALLS, {
   },
   getFleet: {
     summary: 'Gets a fleet',
-    answers: { 200: { description: 'Its nodes and partitions.', schema: FLEET } },
+    answers: { 200: { description: 'The nodes and partitions of the fleet.', schema: FLEET } },
     problems: { 404: `${NONE}.` },
   },
   separateCheckpoints: {

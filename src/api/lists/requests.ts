@@ -31,7 +31,7 @@ const TRIGGERED_MAX = 1_000_000_000_000;
 const OPENING = fields({
   id: z.optional(
     nameOf<ListId>(
-      'Its id, which also makes the call idempotent. Created by the API if left out.',
+      'The id of the list, which also makes the call idempotent. The API creates an id if the field is left out.',
       FAN_OUT_ID_RULE,
       (text) => listId(text) !== undefined,
       { pattern: FAN_OUT_ID_PATTERN },

@@ -27,28 +27,33 @@ const STATUSES = {
 } as const satisfies Record<Status, string>;
 
 const outline = {
-  id: text('Its id.'),
+  id: text('The id of the list.'),
   operation: z.optional(text('The operation of the tasks that triggered jobs become.')),
-  name: z.optional(text('As given when it was opened.')),
-  callback: z.optional(text('As given when it was opened.')),
+  name: z.optional(text('As given when the list was opened.')),
+  callback: z.optional(text('As given when the list was opened.')),
   total: whole('Number of all jobs.'),
-  createdAt: moment('When it was opened.'),
-  endedAt: z.optional(moment('When it ended.')),
+  createdAt: moment('When the list was opened.'),
+  endedAt: z.optional(moment('When the list ended.')),
 };
 const counts = {
-  available: whole('Jobs that can be triggered or claimed now.'),
-  leased: whole('Claimed jobs.'),
-  started: z.optional(whole('Jobs that became tasks. Missing if they were not counted.')),
-  done: z.optional(whole('Jobs that have ended. Missing if they were not counted.')),
-  succeeded: z.optional(whole('Jobs that succeeded. Missing if they were not counted.')),
-  failed: whole('Jobs that failed.'),
+  available: whole('Number of jobs that can be triggered or claimed now.'),
+  leased: whole('Number of claimed jobs.'),
+  started: z.optional(whole('Number of jobs that became tasks. Missing if they were not counted.')),
+  done: z.optional(whole('Number of jobs that have ended. Missing if they were not counted.')),
+  succeeded: z.optional(whole('Number of jobs that succeeded. Missing if they were not counted.')),
+  failed: whole('Number of jobs that failed.'),
   countsAreAtLeast: z.optional(
-    onlyTrue('It is too large to be counted fully while it runs, or its rows are deleted: more jobs may have failed.'),
+    onlyTrue(
+      'The list is too large to be counted fully while it runs, or its rows are deleted: more jobs may have failed.',
+    ),
   ),
 };
-const anyStatus = word<Status | 'deleted'>('Its status', { ...STATUSES, deleted: 'its rows are being deleted' });
+const anyStatus = word<Status | 'deleted'>('Status of the list', {
+  ...STATUSES,
+  deleted: 'its rows are being deleted',
+});
 export const LIST = z
-  .object({ ...outline, status: word<Status>('Its status', STATUSES), ...counts })
+  .object({ ...outline, status: word<Status>('Status of the list', STATUSES), ...counts })
   .check(z.meta({ id: 'List', description: 'A deferred list: jobs that wait until they are triggered or claimed.' }));
 export const LIST_OUTLINE = z
   .object({ ...outline, status: anyStatus })
@@ -65,14 +70,14 @@ export const LIST_DELETED = z
   .check(
     z.meta({
       id: 'ListDeleted',
-      description: 'A list at its deletion. Without counts if it had been deleted before.',
+      description: 'A list at its deletion. It has no counts if the list had been deleted before.',
     }),
   );
 
 const SHOWN_JOB = z
   .object({
     token: whole('The number of the job.'),
-    status: word<ShownJob['status']>('Its status', {
+    status: word<ShownJob['status']>('Status of the job', {
       waiting: 'neither triggered nor claimed',
       leased: 'claimed by a worker',
       started: 'became a task',
@@ -95,7 +100,7 @@ const CLAIMED_JOB = z
   .check(z.meta({ id: 'ClaimedJob', description: 'A job that no other worker can claim until the lease ends.' }));
 
 const PAGE = z
-  .object({ lists: list(LIST_OUTLINE, 'The lists. One may appear twice.'), cursor: CURSOR })
+  .object({ lists: list(LIST_OUTLINE, 'The lists. A list may appear twice.'), cursor: CURSOR })
   .check(z.meta({ id: 'ListPage' }));
 export const JOBS_ADDED = z
   .object({

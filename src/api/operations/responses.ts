@@ -40,7 +40,7 @@ export const PAUSE = z
   );
 
 const state = {
-  operation: text('Its name.'),
+  operation: text('The name of the operation.'),
   paused: z.optional(PAUSE),
   circuit: z.nullable(
     word<NonNullable<Circuit>>('The state of its circuit; null if it has none', {
@@ -53,8 +53,8 @@ const state = {
   lateAfterSeconds: number('A task that has waited longer than this is late, in seconds.'),
   slots: z.optional(
     z
-      .object({ taken: whole('Slots that batches hold.'), total: whole('`concurrency.total`.') })
-      .check(z.describe('Its slots. Present only if `concurrency.total` is set.')),
+      .object({ taken: whole('Number of slots that batches hold.'), total: whole('`concurrency.total`.') })
+      .check(z.describe('The slots of the operation. Present only if `concurrency.total` is set.')),
   ),
   waitingTargets: whole('Number of Targets that wait for a free slot, counted up to 100.', 0, 100),
   waitingTargetsIsAtLeast: z.optional(onlyTrue('There may be more.')),
@@ -66,7 +66,10 @@ const OPERATION_DETAILS = z
     groupedBy: list(z.string(), 'The payload fields by which its tasks are grouped.'),
     batches: list(z.string(), 'The ids of the batches that hold its slots.'),
     targets: list(
-      z.object({ target: text('The Target.'), since: moment('Since when its oldest task has been waiting.') }),
+      z.object({
+        target: text('The Target.'),
+        since: moment('Since when the oldest task of the Target has been waiting.'),
+      }),
       'The Targets that wait for a free slot, the next one first.',
     ),
   })
@@ -82,9 +85,11 @@ export type Pause = z.infer<typeof PAUSE>;
 export type Operation = z.infer<typeof OPERATION>;
 export type OperationDetails = z.infer<typeof OPERATION_DETAILS>;
 
-const ofTarget = { operation: text('Its operation.'), target: text('The Target.') };
-const alreadyPaused = flag('Whether it was already paused. Then `since` is unchanged.');
-const resuming = flag('True: a message was sent that ends the pause in a moment. False: it was not paused.');
+const ofTarget = { operation: text('The operation of the Target.'), target: text('The Target.') };
+const alreadyPaused = flag('Whether the operation or Target was already paused. If so, `since` is unchanged.');
+const resuming = flag(
+  'True: a message was sent that ends the pause in a moment. False: the operation or Target was not paused.',
+);
 
 export const TARGET_PAUSED = z
   .object({ ...ofTarget, paused: PAUSE, alreadyPaused })
@@ -107,12 +112,13 @@ export const OPERATIONS_DESCRIBED = describeCalls(OPERATION_CALLS, {
   },
   getOperation: {
     summary: 'Gets the state of an operation',
-    answers: { 200: { description: 'Its state.', schema: OPERATION_DETAILS } },
+    answers: { 200: { description: 'The state of the operation.', schema: OPERATION_DETAILS } },
     problems: { 404: NO_OPERATION },
   },
   pauseOperation: {
     summary: 'Pauses an operation or a Target',
-    description: 'No batch is sealed until it is resumed. Calls in progress continue. A repeat changes nothing.',
+    description:
+      'No batch is sealed until the operation or Target is resumed. Calls in progress continue. A repeat changes nothing.',
     example: { reason: 'the depot moves' },
     answers: { 200: { description: 'The state of the operation, or of the Target.', schema: PAUSED } },
     problems: NOTHING_MEANT,
@@ -120,7 +126,7 @@ export const OPERATIONS_DESCRIBED = describeCalls(OPERATION_CALLS, {
   resumeOperation: {
     summary: 'Resumes an operation or a Target',
     answers: {
-      200: { description: 'It was not paused.', schema: resumedOf('NotPaused') },
+      200: { description: 'The operation or Target was not paused.', schema: resumedOf('NotPaused') },
       202: { description: 'A message was sent that ends the pause in a moment.', schema: resumedOf('Resuming') },
     },
     problems: NOTHING_MEANT,

@@ -7,26 +7,30 @@ import { TARGET_CALLS } from './requests.ts';
 export const TARGET = z
   .object({
     target: text('The operation and the grouping values, percent-encoded.'),
-    operation: text('Its operation.'),
+    operation: text('The operation of the Target.'),
     waiting: whole('Number of waiting tasks, counted up to 1,000.', 0, 1_000),
-    waitingIsAtLeast: z.optional(onlyTrue('There may be more.')),
+    waitingIsAtLeast: z.optional(onlyTrue('More tasks than that may be waiting.')),
     oldestAt: z.optional(moment('When the next task to be batched was registered.')),
     leader: z
       .nullable(
-        z.object({ fence: whole('The fence number of the leader.'), lockedUntil: moment('When its lease ends.') }),
+        z.object({
+          fence: whole('The fence number of the leader.'),
+          lockedUntil: moment('When the lease of the leader ends.'),
+        }),
       )
-      .check(z.describe('The leader that groups its tasks at the moment; null if there is none.')),
+      .check(z.describe('The leader that groups the tasks of the Target at the moment; null if there is none.')),
     openBatch: z.optional(text('The batch that is being sealed.')),
     paused: z.optional(PAUSE),
     blocked: z.optional(
       z
-        .object({ since: moment('Since when its oldest task has been waiting.') })
-        .check(
-          z.describe('Present if the Target waits for a free slot of its operation, or for the end of its pause.'),
-        ),
+        .object({ since: moment('Since when the oldest task of the Target has been waiting.') })
+        .check(z.describe('Present if the Target waits for a free slot of its operation, or for the end of a pause.')),
     ),
     inFlight: z.optional(
-      list(z.string(), 'The ids of its batches in progress. Present only if `concurrency.perTarget` is set.'),
+      list(
+        z.string(),
+        'The ids of the batches of the Target that are in progress. Present only if `concurrency.perTarget` is set.',
+      ),
     ),
   })
   .check(z.meta({ id: 'Target', description: 'A Target: its waiting tasks, its leader and its batches.' }));
@@ -57,7 +61,7 @@ export const TARGETS_DESCRIBED = describeCalls(TARGET_CALLS, {
     },
     problems: {
       404: 'No task was ever registered for the Target.',
-      409: 'Its operation is no longer configured.',
+      409: 'The operation of the Target is no longer configured.',
     },
   },
 });

@@ -28,11 +28,12 @@ export const TASK_ERROR = z
   })
   .check(z.meta({ id: 'TaskError', description: 'Why a task failed.' }));
 
-export const OMITTED = z
-  .object({ bytes: whole('The size of the result in bytes.') })
-  .check(
-    z.meta({ id: 'ResultOmitted', description: 'Present if the result was too large to be stored, or for the event.' }),
-  );
+export const OMITTED = z.object({ bytes: whole('The size of the result in bytes.') }).check(
+  z.meta({
+    id: 'ResultOmitted',
+    description: 'Present if the result was too large to be stored, or too large for the event.',
+  }),
+);
 
 const WAITS_FOR = z
   .object({
@@ -53,37 +54,39 @@ const WAITS_FOR = z
   .check(z.meta({ id: 'WaitsFor', description: 'Why an unfinished task is waiting.' }));
 
 const outline = {
-  id: text('Its id.'),
-  operation: text('Its operation.'),
-  target: text('Its Target. Only tasks of the same Target share a batch.'),
-  status: word<'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed'>('Its status', {
+  id: text('The id of the task.'),
+  operation: text('The operation of the task.'),
+  target: text('The Target of the task. Only tasks of the same Target share a batch.'),
+  status: word<'created' | 'batched' | 'in-progress' | 'succeeded' | 'failed'>('Status of the task', {
     created: 'waits for a batch',
     batched: 'is in a batch',
     'in-progress': 'its batch has started',
     succeeded: 'has succeeded',
     failed: 'has failed; a redrive runs it again',
   }),
-  batchId: z.optional(text('The id of its batch, if it is or was in one.')),
-  attempts: whole('Counted attempts of its batch.'),
-  nextAttemptAfter: z.optional(moment('Between two attempts: the earliest time of the next one.')),
+  batchId: z.optional(text('The id of its batch, if the task is or was in a batch.')),
+  attempts: whole('Counted attempts of the batch.'),
+  nextAttemptAfter: z.optional(moment('Between two attempts: the earliest time of the next attempt.')),
   lastReason: z.optional(text('Why the last attempt did not end the task. It may quote the downstream.')),
-  run: whole('The number of its run: 1, and one more after each redrive.', 1),
-  correlationId: z.optional(text('As sent.')),
-  priority: z.optional(whole('As sent.', 1, 9)),
-  weight: z.optional(number('As sent.')),
-  coalesceKey: z.optional(text('As sent.')),
-  version: z.optional(whole('As sent.')),
-  callback: z.optional(text('As sent.')),
-  fanOutItem: z.optional(text('As sent.')),
-  startBy: z.optional(moment('When it expires (`expiresIn`).')),
+  run: whole('The number of the run of the task. It begins at 1 and grows by 1 with each redrive.', 1),
+  correlationId: z.optional(text('As sent by the producer.')),
+  priority: z.optional(whole('As sent by the producer.', 1, 9)),
+  weight: z.optional(number('As sent by the producer.')),
+  coalesceKey: z.optional(text('As sent by the producer.')),
+  version: z.optional(whole('As sent by the producer.')),
+  callback: z.optional(text('As sent by the producer.')),
+  fanOutItem: z.optional(text('As sent by the producer.')),
+  startBy: z.optional(moment('When the task expires (`expiresIn`).')),
   sentAt: z.optional(
-    moment('When its first message was sent. Present only with `coalesceKey` or `merge`, which compare it.'),
+    moment(
+      'When the first message of the task was sent. Present only with `coalesceKey` or `merge`, which compare it.',
+    ),
   ),
-  createdAt: moment('When it was registered.'),
-  redrivenAt: z.optional(moment('When it was last redriven.')),
-  finishedAt: z.optional(moment('When it ended.')),
+  createdAt: moment('When the task was registered.'),
+  redrivenAt: z.optional(moment('When the task was last redriven.')),
+  finishedAt: z.optional(moment('When the task ended.')),
   error: z.optional(TASK_ERROR),
-  supersededBy: z.optional(text('The newer task with its `coalesceKey` that replaced it.')),
+  supersededBy: z.optional(text('The newer task with the same `coalesceKey` that replaced the task.')),
   resultOmitted: z.optional(OMITTED),
 };
 
@@ -107,7 +110,7 @@ const PAGE = z
   })
   .check(z.meta({ id: 'TaskPage' }));
 export const REGISTERED = z
-  .object({ ids: list(z.string(), 'Their ids, in the order of the request.') })
+  .object({ ids: list(z.string(), 'The ids of the tasks, in the order of the request.') })
   .check(z.meta({ id: 'Registered' }));
 
 const redriven = {
@@ -124,12 +127,12 @@ const REDRIVE_DRY_RUN = z
 const FAILURE_GROUP = z
   .object({
     key: text('The key of the cause. Groups with the same key on different pages belong together.'),
-    operation: text('Their operation.'),
-    code: text('The code of their errors.'),
-    cause: text('Their error message, with `…` in place of varying parts.'),
+    operation: text('The operation of the tasks.'),
+    code: text('The code of the errors of the tasks.'),
+    cause: text('The error message of the tasks, with `…` in place of varying parts.'),
     message: text('One error message in full. It may quote the downstream.'),
     tasks: whole('Number of tasks.', 1),
-    targets: whole('Number of their Targets.', 1),
+    targets: whole('Number of Targets to which the tasks belong.', 1),
     ids: list(z.string(), 'The ids of the tasks, which can be redriven.'),
   })
   .check(z.meta({ id: 'FailureGroup', description: 'Failed tasks with one cause.' }));

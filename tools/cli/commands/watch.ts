@@ -232,7 +232,7 @@ interface HeldUp {
 const stateOf = ({ openBatch, paused, blocked, leader, isHeldUp }: Row & HeldUp): string => {
   if (openBatch) return 'sealing';
   if (paused || (blocked && isHeldUp)) return red('paused');
-  if (blocked) return 'no slot';
+  if (blocked) return 'blocked';
   return leader ? 'waiting' : '';
 };
 

@@ -4,7 +4,7 @@
  *
  * The budget is a token bucket of read units (the purse), which refills over time. All calls for pages are paid from
  * the purse, in rounds and outside of rounds. A regular round starts when the purse has refilled by the cost of the
- * last round. An urgent round, after a user's action, starts as soon as the purse covers its cost. The cost of a round
+ * last round. An urgent round, for example after a user's action, starts as soon as the purse covers its cost. The cost of a round
  * is known only when the round has ended. If the round cost more than the purse held, the next round waits until the
  * debt is paid.
  */

@@ -35,9 +35,6 @@ export interface Page {
   open(dialog: Dialog): void;
   /** Whether this dialog is open. */
   shows(dialog: Dialog): boolean;
-  /**
-   * Closes the open dialog. @param only closes the open dialog only if it is this one, because the user may have opened
-   * another dialog in the meantime.
-   */
+  /** @param only the dialog to close. Any other dialog, which the user may have opened meanwhile, stays open. */
   close(only?: Dialog): void;
 }
