@@ -60,7 +60,8 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     await releaseSlotsAgain(deps, batch);
     return 'end';
   }
-  if (batch.status === 'forming') throw new NotSealed(`batch ${batchId} is not sealed yet; SQS delivers its message again`);
+  if (batch.status === 'forming')
+    throw new NotSealed(`batch ${batchId} is not sealed yet; SQS delivers its message again`);
   // Remove an `uncounted` mark of an earlier attempt: it no longer applies, and it must not outlive the mark of this
   // attempt (hold.ts).
   const message = (received.uncounted ?? batch.attempt) < batch.attempt ? withoutMark(received) : received;
