@@ -109,7 +109,7 @@ describe('groupage doctor on a local stack', () => {
     expect([repair.code, repair.out]).toEqual([
       0,
       expect.stringMatching(
-        /^✓ ship\/depot=PURGED.* → sent a batch message\nchecked .*: all findings were repaired\n$/,
+        /^✓ ship\/depot=PURGED.* → repaired by sending a batch message\nchecked .*: all findings were repaired\n$/,
       ),
     ]);
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded', batchId }]);
@@ -226,7 +226,7 @@ describe('groupage doctor', () => {
       expect([first, second].map((line) => line?.split(' → ')[1])).toEqual(
         method === 'GET'
           ? ['groupage doctor --deep --repair', 'groupage doctor --deep --repair']
-          : ['was already gone at the repair', 'sent a batch message'],
+          : ['had already been resolved before the repair', 'repaired by sending a batch message'],
       );
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
@@ -265,10 +265,10 @@ describe('groupage doctor', () => {
     expect([code, out.split('\n')]).toEqual([
       1,
       [
-        '✓ a: tasks wait, but the Target has no leader, since 2 h → sent an elect message',
-        '✗ a: could not be checked → its batches: internal error: see the log of the API function',
+        '✓ a: tasks wait, but the Target has no leader (for 2 h) → repaired by sending an elect message',
+        '✗ a: could not be checked → reading the batches of this Target failed: internal error: see the log of the API function',
         '✗ b: could not be checked → throttled',
-        '✗ b: batch b#1#1 is overdue; its message was lost or waits behind many others, since 2 h → not repaired: operation "gone" is not\ufffd configured',
+        '✗ b: batch b#1#1 is overdue because its message was lost or waits behind many others (for 2 h) → not repaired: operation "gone" is not\ufffd configured',
         '✗ b#1#2: could not be checked → throttled',
         UNSEEN,
         'checked 2 Targets and 3 batches: 4 findings',

@@ -180,7 +180,7 @@ describe('groupage fan-out with a failing API', () => {
       if (end === 'Ctrl-C') ran.child.kill('SIGINT');
       const { code, err } = await ran;
       const [, token] = /"token":"(\w+)\.0"/.exec(fake.asked[0] ?? '') ?? [];
-      const again = `To add the items without adding any twice: groupage fan-out add f 90000 --items --token "${token}" --api "${fake.url}"\n`;
+      const again = `To add all items without adding any item twice, run: groupage fan-out add f 90000 --items --token "${token}" --api "${fake.url}"\n`;
       expect([end, code, err]).toEqual([end, 130, expect.stringContaining(again)]);
     }
   });
@@ -195,7 +195,7 @@ describe('groupage fan-out with a failing API', () => {
     expect(await ran).toEqual({
       code: 130,
       out: '',
-      err: '10,000 items were acked. It is safe to ack all of them again\n',
+      err: '10,000 items were acked. To ack the rest, run the command again with all items: acking an item twice has no effect\n',
     });
   });
 
@@ -207,7 +207,7 @@ describe('groupage fan-out with a failing API', () => {
     const { code, err } = await run(['ack'], lines.join('\n'));
     expect([code, err]).toEqual([
       1,
-      'something went wrong here\n10,000 items were acked. It is safe to ack all of them again\n',
+      'something went wrong here\n10,000 items were acked. To ack the rest, run the command again with all items: acking an item twice has no effect\n',
     ]);
   });
 

@@ -116,11 +116,11 @@ describe('groupage fleet', () => {
       await joined(A, B);
       await taken('p-0', A);
       expect(await ask(['drain', name, 'a'])).toEqual(
-        said('a@1 drains: it gives away 1 partition, each after the work under way on it has ended\n'),
+        said('a@1 is draining: it gives away 1 partition, each after the current work on the partition has ended\n'),
       );
       const warning = `no node of fleet ${name} takes partitions now: they are not worked on until a node joins, or the draining of one ends\n`;
       expect(await ask(['drain', name, 'b@1'])).toEqual({
-        ...said('b@1 drains; it has no partitions\n'),
+        ...said('b@1 is draining and has no partitions\n'),
         err: warning,
       });
       expect((await store.read(name)).nodes.map(({ draining }) => draining)).toEqual([true, true]);

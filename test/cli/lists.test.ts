@@ -83,7 +83,7 @@ describe('groupage lists on a local stack', () => {
     );
     const last = JSON.parse((await run('claim', 'pull', '--json')).out);
     expect(await run('seal', 'pull')).toEqual(said('pull is sealed\n'));
-    expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'no job to claim: pull is sealed\n' });
+    expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'no job can be claimed: pull is sealed\n' });
     expect((await run('show', 'pull')).out).toMatch(/^jobs +█{20}▒{10} {2}2 of 3 done$/m);
     expect(await run('complete', 'pull', last.claimId, '--failed')).toEqual(
       said('all jobs of the claim are done; pull is complete\n'),
@@ -122,7 +122,7 @@ describe('groupage lists on a local stack', () => {
       [
         expect.stringMatching(/^line 1701: .*JSON/),
         'line 1801: must be a JSON object',
-        '1,000 jobs added, up to line 1000. Correct these lines. To add the rest without adding a line twice: groupage lists add many "many.jsonl" --token "spring-1"',
+        '1,000 jobs added, up to line 1000. Correct these lines. To add the remaining lines without adding a line twice, run: groupage lists add many "many.jsonl" --token "spring-1"',
         '',
       ],
     ]);
@@ -200,7 +200,7 @@ describe('groupage lists with a failing API', () => {
     const [, token] = /--token "(\w+)" --api \S+\n$/.exec(err) ?? [];
     expect([code, err]).toEqual([
       1,
-      `something went wrong here\n1,000 jobs added, up to line 1000. More may have been added. To add the rest without adding a line twice: groupage lists add l "-" --token "${token}" --api "${fake.url}"\n`,
+      `something went wrong here\n1,000 jobs added, up to line 1000. More jobs may have been added. To add the remaining lines without adding a line twice, run: groupage lists add l "-" --token "${token}" --api "${fake.url}"\n`,
     ]);
     expect(fake.asked.map((each) => /"token":"([^"]+)"/.exec(each)?.[1])).toEqual([`${token}.0`, `${token}.1`]);
   });
@@ -213,7 +213,7 @@ describe('groupage lists with a failing API', () => {
     expect(await ran).toEqual({
       code: 130,
       out: '',
-      err: `Interrupted. 1,000 jobs added, up to line 1000. More may have been added. To add the rest without adding a line twice: groupage lists add l "-" --token "t" --api "${fake.url}"\n`,
+      err: `Interrupted. 1,000 jobs added, up to line 1000. More jobs may have been added. To add the remaining lines without adding a line twice, run: groupage lists add l "-" --token "t" --api "${fake.url}"\n`,
     });
   });
 
@@ -233,7 +233,7 @@ describe('groupage lists with a failing API', () => {
     expect(triggered).toEqual({
       code: 1,
       out: '',
-      err: `too many ask of it at once\nJobs may have been triggered. To repeat this without triggering a job twice: groupage lists trigger l --percent 2.5 --token "${token}" --api "${fake.url}"\n`,
+      err: `too many ask of it at once\nSome of the jobs may have been triggered. To trigger the jobs without triggering any job twice, run: groupage lists trigger l --percent 2.5 --token "${token}" --api "${fake.url}"\n`,
     });
     const claimed = await run(['claim', 'l', '--count', '3']);
     const [, claimId] = /"claimId":"(\w+)"/.exec(fake.asked[1] ?? '') ?? [];

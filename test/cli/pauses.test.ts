@@ -80,7 +80,9 @@ describe('groupage on a local stack', () => {
     expect(await run('resume', '--target', target)).toEqual(said(`${target} resumes in a moment`));
     expect(await flow.ended([id])).toMatchObject([{ status: 'succeeded' }]);
     const { out } = await run('resume', '--target', target);
-    expect(out).toBe(`${target} is not paused itself. Check its operation with: groupage operations\n`);
+    expect(out).toBe(
+      `${target} is not paused itself, but its operation may be paused. Check this with: groupage operations\n`,
+    );
   });
 
   it('exits with 1 if something is missing, and with 2 on wrong usage', async () => {

@@ -217,7 +217,7 @@ describe('groupage redrive', () => {
       expect(await ran).toEqual({
         code: 130,
         out,
-        err: 'elect m-1: closed\nInterrupted. The request under way may continue for up to ten seconds\n',
+        err: 'elect m-1: closed\nInterrupted. The last request may still take effect for up to ten seconds\n',
       });
     }
   });

@@ -31,7 +31,7 @@ describe('groupage send with a failing API', () => {
     expect([code, out]).toEqual([1, '1000 sent, 0 refused\n']);
     const [, token = ''] = /--token "(\w+)"\n$/.exec(err) ?? [];
     expect(err).toBe(
-      `DynamoDB or SQS has no capacity for this now\nStopped after line 1000. Some of the next 1,000 lines may have been registered. To send the rest without sending a line twice, repeat the command with the same input and with --token "${token}"\n`,
+      `DynamoDB or SQS has no capacity for this now\nStopped after line 1000. Some of the next 1,000 lines may have been registered. To send the remaining lines without sending a line twice, repeat the command with the same input and with --token "${token}"\n`,
     );
     const first = ids();
     expect(new Set(first.flat()).size).toBe(2_000);
@@ -49,7 +49,7 @@ describe('groupage send with a failing API', () => {
     const [, id] = /"id":"(\w+)"/.exec(fake.asked[0] ?? '') ?? [];
     expect([code, err]).toEqual([
       1,
-      `DynamoDB or SQS has no capacity for this now\nThe task may have been registered. To send it without making a second one, repeat the command with --id "${id}"\n`,
+      `DynamoDB or SQS has no capacity for this now\nThe task may have been registered. To send it again without creating a second task, repeat the command with --id "${id}"\n`,
     ]);
   });
 

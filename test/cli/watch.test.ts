@@ -91,10 +91,10 @@ it('the watch picture names operations that are held up, and paused or blocked T
   const [, blocked] = picture(rows, screen, [operation('ship', { paused })]).filter((line) => line.startsWith('ship/'));
   expect(blocked).toMatch(/^ship\/depot=b\s+0\s+paused$/);
   expect(picture(rows, screen, [operation('back', { circuit: 'half-open', failures: 5 })])[2]).toBe(
-    'back: circuit half-open after 5 failures; the next batch closes it or opens it again',
+    'back: the circuit is half-open after 5 failures; it closes if the next batch succeeds, and opens again if that batch fails',
   );
   expect(picture(rows, screen, [operation('full', { slots: { taken: 2, total: 2 }, waitingTargets: 1 })])[2]).toBe(
-    'full: no free slot, 2 of 2 are taken; Targets wait',
+    'full: Targets wait because there is no free slot (2 of 2 are taken)',
   );
 });
 

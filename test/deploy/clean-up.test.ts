@@ -71,7 +71,7 @@ it('the clean-up waits for its stacks, and a second Ctrl-C ends the wait', async
   );
   process.emit('SIGINT');
   expect(await said).toMatch(
-    /interrupted\. Remaining stacks: Groupage-dev-Data \(CREATE_IN_PROGRESS\).*npm run destroy/,
+    /interrupted\. These stacks remain: Groupage-dev-Data \(CREATE_IN_PROGRESS\).*npm run destroy/,
   );
 });
 

@@ -9,10 +9,10 @@ describe('npm start', () => {
   it('gives no count of failures if one failure opened the circuit', () => {
     const opened = { event: 'circuit-opened', operation: operationName('ship'), until: NOW, failures: 5 } as const;
     expect(lineOf({ ...opened, reason: 'answered 503' })).toBe(
-      '⏸ circuit of ship open, its tasks wait (5 failures in a row): answered 503',
+      '⏸ the circuit of ship is open, so its tasks wait (5 failures in a row): answered 503',
     );
     expect(lineOf({ ...opened, reason: 'answered 403', isMisconfigured: true })).toBe(
-      '⏸ circuit of ship open, its tasks wait: answered 403',
+      '⏸ the circuit of ship is open, so its tasks wait: answered 403',
     );
   });
 
@@ -79,7 +79,7 @@ describe('npm start', () => {
     [
       'a list without its destination',
       { event: 'fan-out-untold', fanOut: tracker('~night'), destination: 'ops' },
-      '✗ no event for list night: ops is not configured',
+      '✗ no event was sent for list night, because the destination ops is not configured',
     ],
   ] as const)('prints the name of %s', (_, event, line) => expect(lineOf(event)).toBe(line));
 });

@@ -144,7 +144,7 @@ describe('the local SQS', () => {
     };
     try {
       expect(await ended("throw new Error('broken')")).toMatch(/^fauxqs ended \(Error: broken/);
-      expect(await ended('process.exit(3)')).toBe('fauxqs ended (exit code 3)');
+      expect(await ended('process.exit(3)')).toBe('fauxqs crashed (exit code 3)');
       const stopped = await startSqs({ port: 0 }, thread(''));
       await stopped.stop();
       expect(await Promise.race([stopped.died, Promise.resolve('nothing')])).toBe('nothing');

@@ -107,8 +107,8 @@ describe('npm start', () => {
     await ready;
     await eventually(() => said().includes('Ctrl-C'));
     expect(said().match(/^! .*/gm)).toEqual([
-      '! there are no functions on this machine. Set AWS_ENDPOINT_URL_LAMBDA to the URL of an emulator; until then calls to them fail',
-      '! a secret is missing. Set GROUPAGE_SECRET_PARCELS_SIGNING; until then calls that need it fail',
+      '! the local stack has no functions of its own. Set AWS_ENDPOINT_URL_LAMBDA to the URL of an emulator. Until then, calls to Lambda functions fail',
+      '! a secret is missing. Until you set GROUPAGE_SECRET_PARCELS_SIGNING, calls that need this secret fail',
     ]);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);

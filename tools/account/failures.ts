@@ -7,13 +7,15 @@ const GIVE =
 
 type Say = (doing: string, reason: string, region: string) => string;
 
-const none: Say = (_, reason) => `no AWS credentials were found (${reason}): ${GIVE}`;
+const none: Say = (_, reason) => `no AWS credentials were found (${reason}). To provide credentials, ${GIVE}`;
 const expired: Say = (_, reason) =>
   `the AWS credentials have expired (${reason}). Get new ones, e.g. with \`aws sso login\`, and run the command again`;
-const unknown: Say = (_, reason) => `AWS does not accept these credentials (${reason}): ${GIVE}`;
-const skewed: Say = (_, reason) => `AWS refused the time of the request (${reason}). Correct this machine's clock`;
+const unknown: Say = (_, reason) =>
+  `AWS does not accept these credentials (${reason}). To use other credentials, ${GIVE}`;
+const skewed: Say = (_, reason) =>
+  `AWS refused the request because this machine's clock is wrong (${reason}). Correct the clock, then run the command again`;
 const forbidden: Say = (doing, reason) =>
-  `these credentials may not ${doing} (${reason}). docs/how-to/deploy.md lists the permissions`;
+  `these credentials lack the permission to ${doing} (${reason}). docs/how-to/deploy.md lists the permissions that are needed`;
 const unreachable: Say = (doing, reason, region) =>
   `cannot ${doing}: AWS does not respond in region "${region}" (${reason}). Check the name of the region and the network connection`;
 const untrusted: Say = (doing, reason) =>

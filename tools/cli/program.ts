@@ -80,7 +80,7 @@ const withShared = (command: Command): Command => {
       )
       .option(
         '--api <url>',
-        'use the HTTP API at this URL (default: that of --stack, or of the local stack in this folder)',
+        'use the HTTP API at this URL (default: the API of --stack, or of the local stack in this folder)',
       );
   return eachOnce(refusing(command.option('--json', 'print JSON instead of text')));
 };

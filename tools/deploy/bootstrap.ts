@@ -21,10 +21,10 @@ export const makeReady = async (account: Account, number: string, settings: CdkS
   const synth = await cdk(settings, 'synth', '-q');
   if (!synth.succeeded)
     throw new CommandFailure(
-      `the stacks ${synth.interrupted ? 'were not synthesized: the command was interrupted' : 'cannot be synthesized, see above'}; nothing was created`,
+      `the stacks ${synth.interrupted ? 'were not synthesized, because the command was interrupted' : 'cannot be synthesized, see above'}. Nothing was created`,
     );
   console.log(
-    `${found.environment} is not bootstrapped for CDK. Bootstrapping it first (creates the stack ${TOOLKIT}, once per account and region)`,
+    `${found.environment} is not bootstrapped for CDK yet. The bootstrap runs first: it creates the stack ${TOOLKIT}, once per account and region`,
   );
   const from = Date.now();
   const { succeeded, interrupted } = await cdk(
@@ -44,7 +44,7 @@ export const makeReady = async (account: Account, number: string, settings: CdkS
       ...(interrupted
         ? []
         : [
-            'A bootstrap needs permission to create IAM roles and a bucket, and their names must be free. The bucket of an earlier bootstrap remains after its stack is deleted.',
+            'A bootstrap needs the permission to create IAM roles and a bucket, and the names of these roles and of the bucket must not be in use. If the stack of an earlier bootstrap was deleted, its bucket still exists.',
           ]),
       bootstrapLeaves(status),
     ].join('\n'),
@@ -72,7 +72,7 @@ const whatIsLeft = async (
 const bootstrapOf = async (account: Account, number: string): Promise<BootstrapFound> => {
   const { region } = account;
   const qualifier = bootstrapQualifier();
-  const version = await inWords('read whether the account is bootstrapped', region, () => read(region, qualifier));
+  const version = await inWords('check whether the account is bootstrapped', region, () => read(region, qualifier));
   // Read the stack only if there is no version: a bootstrap stack may have another name.
   const toolkit = version === undefined ? (await findStack(account, TOOLKIT))?.status : undefined;
   return {
@@ -146,18 +146,18 @@ export const planBootstrap = ({ environment, qualifier, version, toolkit }: Boot
 /** Describes what a failed bootstrap leaves. @param status status of the bootstrap stack, if it exists. */
 export const bootstrapLeaves = (status: string | undefined): string => {
   if (status === undefined) return 'Nothing was created.';
-  const none = 'Nothing of the stage was created.';
+  const none = 'No stack of the stage was created.';
   if (stateOf(status) === 'busy')
-    return `CloudFormation continues with the stack ${TOOLKIT} (${status}) without this command. Wait until that has finished, and run the command again. ${none}`;
+    return `This command has stopped, but CloudFormation is still working on the stack ${TOOLKIT} (${status}). Wait for CloudFormation to finish, then run the command again. ${none}`;
   if (stateOf(status) === 'review')
-    return `The stack ${TOOLKIT} has no resources yet (${status}). If no other bootstrap is running, remove it with ${removal}. ${none}`;
-  return `The stack ${TOOLKIT} exists (${status}) and stays, since the account shares it; the next deployment continues from there. ${none}`;
+    return `The stack ${TOOLKIT} has no resources yet (${status}). If no other bootstrap is running, remove the stack with ${removal}, then run the command again. ${none}`;
+  return `The stack ${TOOLKIT} (${status}) was not removed, because all CDK apps of the account share it. The next deployment uses this stack. ${none}`;
 };
 
 const toolkitProblem = (environment: string, qualifier: string, toolkit: string): string => {
   if (stateOf(toolkit) === 'busy')
-    return `${environment} is being bootstrapped (${TOOLKIT} is ${toolkit}). Wait until that has finished, and run the command again`;
+    return `${environment} is being bootstrapped (the stack ${TOOLKIT} is ${toolkit}). Wait for the bootstrap to finish, then run the command again`;
   if (stateOf(toolkit) === 'whole')
-    return `${environment} has a stack ${TOOLKIT}, but no parameter ${versionParameter(qualifier)}: it was bootstrapped with another qualifier. Set that qualifier in cdk.json, as "@aws-cdk/core:bootstrapQualifier" in "context"`;
-  return `the bootstrap of ${environment} is incomplete (${TOOLKIT} is ${toolkit}). Remove its stack with ${removal}, and run the command again`;
+    return `${environment} has a stack ${TOOLKIT}, but no parameter ${versionParameter(qualifier)}: the bootstrap used another qualifier. Set that qualifier in cdk.json, as "@aws-cdk/core:bootstrapQualifier" in "context"`;
+  return `the bootstrap of ${environment} is incomplete (the stack ${TOOLKIT} is ${toolkit}). Remove this stack with ${removal}, then run the command again`;
 };

@@ -30,7 +30,7 @@ export const cleanUp = async (account: Account, failed: Failed): Promise<string>
     const { causes, says } = done;
     return [headingOf(what, { causes, interrupted }), ...causes, ...says].join('\n');
   } catch (cause) {
-    return `\n${what}. The remaining stacks could not be read or removed: ${reasonOf(cause)}\nCorrect that, then run ${destroyOf(stage)}`;
+    return `\n${what}. The remaining stacks could not be read or removed: ${reasonOf(cause)}\nCorrect the cause, then run ${destroyOf(stage)}`;
   }
 };
 
@@ -68,7 +68,7 @@ const atRest = async (
     const waiting = plan.until.join(' and ');
     if (waiting !== told)
       console.log(
-        `Waiting until CloudFormation has finished with the stacks that this run created, to remove them: ${waiting}. Press Ctrl-C to stop waiting.`,
+        `CloudFormation is still working on stacks that this deployment created. Waiting until these stacks can be removed: ${waiting}. Press Ctrl-C to stop waiting.`,
       );
     told = waiting;
     // An abort ends the wait early; the loop checks for it above.
@@ -80,5 +80,5 @@ const whatStands = async (account: Account, stage: string): Promise<string> => {
   const stacks = await stacksOf(account, stage);
   if (stacks.length === 0) return `No stack of the stage ${stage} exists.`;
   const list = stacks.map(({ name, status }) => `${name} (${status})`).join(' and ');
-  return `Remaining stacks: ${list}. CloudFormation continues with those that are IN_PROGRESS. After that, remove them with ${destroyOf(stage)}`;
+  return `These stacks remain: ${list}. If a status ends with IN_PROGRESS, wait for CloudFormation to finish. Then remove the stacks with ${destroyOf(stage)}`;
 };

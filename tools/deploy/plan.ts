@@ -73,7 +73,7 @@ const hasNoTagsYet = ({ status, tags }: Seen): boolean =>
 const isUnowned = (stack: Seen): boolean => hasNoTagsYet(stack) && !waitsForUs(stack);
 
 const maybeOf = ({ name, changeSets }: Seen): string =>
-  `${name} has no resources yet, and its owner is unknown (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}). Add --yes to remove it`;
+  `${name} has no resources yet, and it is unknown which deployment created it (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}). Add --yes to remove it`;
 
 /** Prefix of the descriptions of Groupage's stacks, including stacks of older releases without tags. */
 const OURS = 'Groupage:';
@@ -157,8 +157,8 @@ const whatIs = (stack: Left, { stage, creates, changeSet }: Attempt): string => 
     return `${name} (${status}) was created by another deployment and stays. If no deployment is under way, remove it with ${destroyOf(stage)}`;
   const isOwn = isDoneBy(stack, changeSet);
   if (isOwn && stateOf(status) === 'busy')
-    return `CloudFormation continues with the update of ${name} (${status}) without this command. Wait until that has finished, and run the command again`;
+    return `This command has stopped, but CloudFormation is still updating ${name} (${status}). Wait for the update to finish, then run the command again`;
   if (isOwn && status === 'UPDATE_ROLLBACK_COMPLETE')
-    return `CloudFormation has rolled back the update of ${name}. The stack is as before`;
+    return `CloudFormation has rolled back the update of ${name}. The stack is in the state from before the update`;
   return stateOf(status) === 'whole' ? `${name} is complete and stays` : wayOut(name, status, stage);
 };

@@ -65,28 +65,28 @@ export const wayOut = (name: string, status: string, stage: string): string => {
   switch (status) {
     case 'CREATE_IN_PROGRESS':
     case 'IMPORT_IN_PROGRESS':
-      return `${name} is being created by another deployment. Wait until that has finished, and run the command again`;
+      return `${name} is being created by another deployment. Wait for that deployment to finish, then run the command again`;
     case 'UPDATE_IN_PROGRESS':
     case 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS':
-      return `${name} is being updated by another deployment. Wait until that has finished, and run the command again`;
+      return `${name} is being updated by another deployment. Wait for that deployment to finish, then run the command again`;
     case 'DELETE_IN_PROGRESS':
-      return `${name} is being removed. Wait until the stack is gone, and run the command again`;
+      return `${name} is being removed. Wait until the stack no longer exists, then run the command again`;
     case 'REVIEW_IN_PROGRESS':
-      return `${name} has no resources yet, only a change set that was not executed. Execute it, or remove the stack with ${destroy}`;
+      return `${name} has no resources yet, only a change set that was not executed. Execute the change set, or remove the stack with ${destroy}`;
     case 'CREATE_FAILED':
       return `the creation of ${name} failed without a rollback. Remove the stack with ${destroy}`;
     case 'DELETE_FAILED':
       // Removing the stage leaves this one alone, so that command would change nothing.
       if (keepsData(stage) && name === stackNames(stage).data)
         return `${name} could not be removed completely. Its events in CloudFormation show the reason, and docs/how-to/deploy.md ("Removing") explains how to remove it by hand`;
-      return `${name} could not be removed completely. Its events in CloudFormation show the reason. Correct that, then run ${destroy}`;
+      return `${name} could not be removed completely. Its events in CloudFormation show the reason. Correct the cause, then run ${destroy}`;
     case 'UPDATE_FAILED':
       return `the update of ${name} failed without a rollback. Roll back with \`npx cdk rollback ${name} -c stage=${stage}\``;
     case 'UPDATE_ROLLBACK_FAILED':
-      return `the update of ${name} failed, and so did its rollback. Its events in CloudFormation show the reason. Correct that, then run \`aws cloudformation continue-update-rollback --stack-name ${name}\``;
+      return `the update of ${name} failed, and so did its rollback. Its events in CloudFormation show the reason. Correct the cause, then run \`aws cloudformation continue-update-rollback --stack-name ${name}\``;
     default:
       return status.endsWith('_IN_PROGRESS')
-        ? `${name} is being rolled back (${status}). Wait until that has finished, and run the command again`
+        ? `${name} is being rolled back (${status}). Wait for the rollback to finish, then run the command again`
         : `${name} is in the state ${status}. Repair it in CloudFormation, or remove it with ${destroy}`;
   }
 };

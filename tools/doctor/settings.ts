@@ -116,14 +116,14 @@ const ofDeadLetters = ({ queue, retention, deadLetters }: QueueSettings): Contra
   if (deadLetters.afterReceives < MAX_RECEIVES)
     found.push({
       rule: 'few-receives',
-      what: `a message of the ${queue} queue becomes a dead letter after ${deadLetters.afterReceives} receives instead of ${MAX_RECEIVES}, so a short outage is enough`,
+      what: `a message of the ${queue} queue becomes a dead letter after ${deadLetters.afterReceives} receives instead of ${MAX_RECEIVES}, so even a short outage causes dead letters`,
       do: DEPLOY,
     });
   // The age of a dead letter counts from the first send to the original queue.
   if (deadLetters.retention < retention)
     found.push({
       rule: 'letters-expire-first',
-      what: `dead letters of ${queue} are kept for ${days(deadLetters.retention)}, its messages for ${days(retention)}: an old message may be deleted as soon as it becomes a dead letter`,
+      what: `dead letters of the ${queue} queue are kept for ${days(deadLetters.retention)}, but the messages of that queue for ${days(retention)}: an old message may be deleted as soon as it becomes a dead letter`,
       do: DEPLOY,
     });
   return found;
@@ -167,7 +167,7 @@ const ofSource = ({ queue }: QueueSettings, worker: WorkerSettings): Contradicti
     found.push({
       rule: 'source-off',
       what: `the event source of the ${queue} queue is disabled: its messages wait`,
-      do: 'enable the event source once the reason for disabling it is gone (`aws lambda update-event-source-mapping --enabled`)',
+      do: 'enable the event source when the reason for disabling it no longer exists (`aws lambda update-event-source-mapping --enabled`)',
     });
   if (!worker.reportsFailures)
     found.push({

@@ -24,17 +24,17 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'sweep-cut':
       return `✗ the sweep ran out of time: ${event.left} ${UNSWEPT[event.part]} are left for a later sweep`;
     case 'circuit-opened':
-      return `⏸ circuit of ${event.operation} open, its tasks wait${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
+      return `⏸ the circuit of ${event.operation} is open, so its tasks wait${event.isMisconfigured || event.isThrottled ? '' : ` (${event.failures} failures in a row)`}: ${event.reason}`;
     case 'circuit-closed':
-      return `▶ circuit of ${event.operation} closed, calls continue`;
+      return `▶ the circuit of ${event.operation} is closed, so calls continue`;
     case 'redriven':
       return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
-      return `✗ ${event.messages} refused (see the rejected queue): ${event.reasons.join('; ')}`;
+      return `✗ messages refused: ${event.messages} (now in the rejected queue): ${event.reasons.join('; ')}`;
     case 'revived':
       return event.queue === 'rejected'
         ? '↻ refused message sent again'
-        : `↻ dead letter of ${event.queue} sent again (${event.revivals})`;
+        : `↻ dead letter of the ${event.queue} queue sent again (number of resends: ${event.revivals})`;
     case 'unreadable':
       return `✗ unreadable message in the ${event.queue} queue, moved to the rejected queue`;
     case 'repaired':
@@ -42,15 +42,15 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'foreign-message':
       return `✗ ignored a group message for ${event.target} that no leader sent`;
     case 'not-revived':
-      return `✗ dead letter of ${event.queue} could not be sent again: ${event.cause}`;
+      return `✗ a dead letter of the ${event.queue} queue could not be sent again: ${event.cause}`;
     case 'not-removed':
-      return `✗ dead letter of ${event.queue} could not be deleted, so it is sent again: ${event.cause}`;
+      return `✗ a dead letter of the ${event.queue} queue was sent again but could not be deleted, so it will be sent once more: ${event.cause}`;
     case 'settled':
       return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
     case 'not-delivered':
-      return `✗ event for ${event.destination} not delivered: ${event.cause}`;
+      return `✗ an event for ${event.destination} was not delivered: ${event.cause}`;
     case 'destination-down':
-      return `⏸ destination ${event.destination} is down, its events wait (${event.failures} calls in a row without a response)`;
+      return `⏸ destination ${event.destination} is down, so its events wait (${event.failures} calls in a row without a response)`;
     case 'destination-up':
       return `▶ destination ${event.destination} is up again`;
     case 'result-omitted':
@@ -58,17 +58,17 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'not-given-up':
       return `✗ an event could not be moved to the given-up queue and is retried: ${event.cause}`;
     case 'share-unknown':
-      return `✗ the share of destinations could not be read or written: ${event.cause}`;
+      return `✗ the state of the destinations could not be read or written, so all of them are called as if they were available: ${event.cause}`;
     case 'given-up':
-      return `✗ event for ${event.destination} given up. Send it again: groupage redrive --dead-letters given-up`;
+      return `✗ an event for ${event.destination} was given up. Send it again: groupage redrive --dead-letters given-up`;
     case 'untold':
-      return `✗ no event for ${plural(event.tasks, 'task')}: ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured`;
+      return `✗ no event was sent for ${plural(event.tasks, 'task')}, because ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured as a destination`;
     case 'fan-out-ended':
       return `${event.status === 'complete' ? '✓' : '✗'} ${named(event.fanOut)} ${event.status} (${event.because}): ${plural(event.total, isNumbered(event.fanOut) ? 'job' : 'item')}, ${event.failed} failed`;
     case 'fan-out-repaired':
       return `↻ repaired: ${named(event.fanOut)} was done but not completed`;
     case 'fan-out-untold':
-      return `✗ no event for ${named(event.fanOut)}: ${event.destination} is not configured`;
+      return `✗ no event was sent for ${named(event.fanOut)}, because the destination ${event.destination} is not configured`;
     case 'unknown-items':
       return `✗ ignored ${plural(event.items, 'item')} of unknown fan-outs, e.g. ${event.first}`;
     case 'delivered':
@@ -106,10 +106,10 @@ const postponed = (event: FlowEvent & { readonly event: 'postponed' }): string =
 
 const REPAIRS = {
   stranded: ({ target }) => `tasks of ${target} waited without a leader`,
-  'expired-lock': ({ target }) => `the leader of ${target} was gone`,
+  'expired-lock': ({ target }) => `the lease of the leader of ${target} had expired`,
   'leaderless-batch': ({ batchId }) => `${batchId} was not sealed and had no leader`,
-  forgotten: ({ target }) => `${target} was missing in the slot queue`,
-  'stuck-slot': ({ batchId }) => `${batchId} had ended and still held its slot`,
+  forgotten: ({ target }) => `${target} was missing from the slot queue`,
+  'stuck-slot': ({ batchId }) => `${batchId} had ended but still occupied its slot`,
   'overdue-batch': ({ batchId }) => `the message of ${batchId} was lost`,
 } satisfies Record<Repaired['finding'], (event: Repaired) => string>;
 

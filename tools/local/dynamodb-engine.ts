@@ -61,11 +61,11 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   };
   if (folder === undefined) {
     const run = await start();
-    const died = run.ended.then((why) => `${name} ended (${why}). Its data was in memory and is lost`);
+    const died = run.ended.then((why) => `${name} crashed (${why}). Its data was in memory and is lost`);
     return { name, endpoint, died, settled: async () => {}, stop: run.stop };
   }
-  const kept = await keepRunning(start, (why) => onRestart(`${name} ended (${why}) and was restarted with its data`));
-  const died = kept.givenUp.then((why) => `${name} ended ${why}; stored data is kept`);
+  const kept = await keepRunning(start, (why) => onRestart(`${name} crashed (${why}) and was restarted with its data`));
+  const died = kept.givenUp.then((why) => `${name} crashed ${why}. Its stored data is kept`);
   return { name, endpoint, died, settled: kept.settled, stop: kept.stop };
 };
 

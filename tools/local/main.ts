@@ -116,7 +116,9 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   started.resolve();
   void page.then((built) => built.ok || print(`! ${built.reason}. Everything else works`));
   if (!isFound)
-    print(`${folder} cannot be written, so commands do not find this stack. Add --api ${stack.addresses.api}`);
+    print(
+      `${folder} cannot be written, so commands do not find this stack. Add this option to each command: --api ${stack.addresses.api}`,
+    );
 };
 
 /** An ephemeral stack also runs in a read-only folder. */
@@ -155,7 +157,7 @@ const welcome = (
   const { targets, batches, orphans } = recovered;
   const again =
     targets + batches > 0
-      ? [`Resumed ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the last run.`]
+      ? [`Resumed ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the previous run.`]
       : [];
   const gone = [...new Set(orphans.map(operationOf))];
   const orphaned =
@@ -202,7 +204,7 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
       void stop(0);
     });
   void broken.then((why) => {
-    console.error(`\n${printable(why)}. Groupage cannot run without it. Start it again.`);
+    console.error(`\n${printable(why)}. Groupage cannot run without this program. Start Groupage again.`);
     void stop(1);
   });
 };

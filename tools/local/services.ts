@@ -30,7 +30,7 @@ export const localServices = (environment: Environment): Services => ({
 
 const emulatorAt = (environment: Environment, name: string, what: string): ServiceAt => {
   const endpoint = environment[name];
-  if (!endpoint) return { missing: `there are no ${what} on this machine. Set ${name} to the URL of an emulator` };
+  if (!endpoint) return { missing: `the local stack has no ${what} of its own. Set ${name} to the URL of an emulator` };
   if (!isLoopback(endpoint)) return { missing: `${name} must be a URL of this machine, such as http://127.0.0.1:4566` };
   return { endpoint, region: LOCAL_REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 };
@@ -71,16 +71,18 @@ export const missingHere = (config: Config, environment: Environment): string[] 
         return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
           value === null || typeof value === 'string' || environment[secretVariable(value)]
             ? []
-            : [`a secret is missing. Set ${secretVariable(value)}; until then calls that need it fail`],
+            : [`a secret is missing. Until you set ${secretVariable(value)}, calls that need this secret fail`],
         );
       case 'lambda':
-        return 'missing' in lambda ? [`${lambda.missing}; until then calls to them fail`] : [];
+        return 'missing' in lambda ? [`${lambda.missing}. Until then, calls to Lambda functions fail`] : [];
       case 'step-functions':
-        return 'missing' in stepFunctions ? [`${stepFunctions.missing}; until then calls to them fail`] : [];
+        return 'missing' in stepFunctions ? [`${stepFunctions.missing}. Until then, calls to state machines fail`] : [];
       case 'topic':
-        return 'missing' in topics ? [`${topics.missing}; until then events for them fail`] : [];
+        return 'missing' in topics ? [`${topics.missing}. Until then, events for topics are not delivered`] : [];
       case 'event-bus':
-        return 'missing' in eventBuses ? [`${eventBuses.missing}; until then events for them fail`] : [];
+        return 'missing' in eventBuses
+          ? [`${eventBuses.missing}. Until then, events for event buses are not delivered`]
+          : [];
       case 'queue':
         return [];
     }

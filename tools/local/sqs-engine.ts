@@ -29,7 +29,7 @@ export const startSqs = async (
   if ('failure' in first) throw failureOf(first.failure);
   let isStopping = false;
   const died = new Promise<string>((resolve) => {
-    void exited.then((why) => isStopping || resolve(`fauxqs ended (${why})`));
+    void exited.then((why) => isStopping || resolve(`fauxqs crashed (${why})`));
   });
   return {
     endpoint: first.endpoint,

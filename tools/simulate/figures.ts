@@ -58,7 +58,9 @@ export class NothingToCompare extends Error {
   override readonly name = 'NothingToCompare';
   constructor(operation: string, { rejections }: Outcome) {
     const why = rejections.length > 0 ? `: ${rejections.join('; ')}` : '';
-    super(`rates need at least two tasks of ${operation}, sent at different times and included in a call${why}`);
+    super(
+      `to compute rates, the simulation needs at least two tasks of ${operation} that are sent at different times and included in a call${why}`,
+    );
   }
 }
 

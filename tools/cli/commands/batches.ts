@@ -12,7 +12,7 @@ interface BatchesOptions extends CommonOptions {
 
 export const batchesCommand = (): Command =>
   listing('batches', 'list batches, newest first')
-    .option('--target <target>', 'only of this Target (default: of all Targets)')
+    .option('--target <target>', 'list only batches of this Target (default: of all Targets)')
     .action(async (options: BatchesOptions) => {
       const batches = await ofTargets(await connect(options), options, 'batches', BATCH);
       const newest = batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));

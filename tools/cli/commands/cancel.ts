@@ -7,7 +7,9 @@ import { type CommonOptions, connect } from '../shared/connect.ts';
 
 export const cancelCommand = (): Command =>
   new Command('cancel')
-    .description('cancel a waiting task; it ends as failed (exit status 1 if a batch already has it)')
+    .description(
+      'cancel a waiting task, which then counts as failed (exit status 1 if a batch already contains the task)',
+    )
     .argument('<id>', "the task's id", someId)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);

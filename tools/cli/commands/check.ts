@@ -19,10 +19,12 @@ export const checkCommand = (): Command =>
     .action(async (file: string | undefined, { json }: { readonly json?: boolean }) => {
       const own = findConfig(process.cwd(), file);
       if (own === undefined && !existsSync(EXAMPLE_CONFIG))
-        throw new CommandFailure(`there is no ${CONFIG_FILES.join(' or ')} in this folder. Write one, or name a file`);
+        throw new CommandFailure(
+          `there is no ${CONFIG_FILES.join(' or ')} in this folder. Create this file, or name a configuration file in the command`,
+        );
       if (own === undefined)
         console.error(
-          `There is no ${CONFIG_FILES.join(' or ')} in this folder. This is the example, examples/flights:\n`,
+          `There is no ${CONFIG_FILES.join(' or ')} in this folder. The following describes the example, examples/flights:\n`,
         );
       const config = await loadConfig(own ?? EXAMPLE_CONFIG);
       console.log(json ? printJson(JSON.stringify(config, withoutSecretUrls)) : describe(config));
@@ -46,33 +48,33 @@ const describe = (config: Config): string => {
   const seconds = printDuration(handlerTimeout(config));
   const notes = notesOf(config).map((note) => `${printable(note)}\n`);
   const hints = hintsOf(config).map((hint) => `Hint: ${printable(hint)}\n`);
-  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'TASKS KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}${hints.length > 0 ? `${hints.join('')}\n` : ''}The configuration is valid. The batch handler has ${seconds} for an attempt.`;
+  return `${table(['OPERATION', 'GROUPED BY', 'BATCH AT MOST', 'DOWNSTREAM', 'ATTEMPTS', 'TASKS KEPT'], rows)}\n\n${notes.length > 0 ? `${notes.join('')}\n` : ''}${hints.length > 0 ? `${hints.join('')}\n` : ''}The configuration is valid. An attempt of a batch may take up to ${seconds} in the batch handler.`;
 };
 
 const batches = ({ batch, merge }: Operation): (string | false)[] => [
-  batch.window !== null && `windows of ${printDuration(batch.window)}`,
-  batch.bypass !== null && `tasks from ${batch.bypass.toLocaleString('en')} bytes go alone`,
+  batch.window !== null && `batch windows of ${printDuration(batch.window)}`,
+  batch.bypass !== null && `a task of ${batch.bypass.toLocaleString('en')} bytes or more gets a batch of its own`,
   batch.quietPeriod > 0 &&
-    `sealed when no task arrives for ${printDuration(batch.quietPeriod)}${batch.minSize > 1 ? ` and ${batch.minSize} tasks wait` : ''}`,
-  batch.maxWeight > 0 && `weight at most ${batch.maxWeight.toLocaleString('en')}`,
+    `a batch is sealed when no task arrives for ${printDuration(batch.quietPeriod)}${batch.minSize > 1 ? ` and ${batch.minSize} tasks wait` : ''}`,
+  batch.maxWeight > 0 && `weight of a batch at most ${batch.maxWeight.toLocaleString('en')}`,
   merge !== null && `merges requests by ${merge.keys}`,
 ];
 
 const calls = ({ concurrency, merge, rateLimit, circuit, retry, downstream }: Operation): (string | false)[] => [
-  concurrency.perTarget !== null && merge === null && `batches at once: ${concurrency.perTarget} per Target`,
-  concurrency.total !== null && `batches at once: ${concurrency.total} in total`,
+  concurrency.perTarget !== null && merge === null && `concurrent batches per Target: at most ${concurrency.perTarget}`,
+  concurrency.total !== null && `concurrent batches in total: at most ${concurrency.total}`,
   rateLimit !== null && `at most ${rateLimit} calls per second`,
   circuit === null
     ? 'no circuit'
     : (circuit.failures !== 5 || circuit.coolDown !== 30_000) &&
-      `circuit opens after ${circuit.failures} failures, for ${printDuration(circuit.coolDown)}`,
+      `the circuit opens after ${circuit.failures} failures in a row, for ${printDuration(circuit.coolDown)}`,
   !retry.bisect && 'a failing batch is not halved',
   'secret' in downstream && downstream.secret !== null && 'calls are signed',
 ];
 
 const callbacks = ({ callbacks: { failed, succeeded } }: Operation): (string | false)[] => [
-  failed !== null && `failed → ${failed}`,
-  succeeded !== null && `succeeded → ${succeeded}`,
+  failed !== null && `events about failed tasks → ${failed}`,
+  succeeded !== null && `events about succeeded tasks → ${succeeded}`,
 ];
 
 const placeOf = (destination: Destination): string =>
@@ -103,6 +105,6 @@ const spaceForResults = ({ operation, batch: { maxSize }, downstream: { kind } }
   // The other kinds report results by messages, or not at all.
   if (each >= USUAL_RESULT_BYTES || (kind !== 'http' && kind !== 'lambda')) return [];
   return [
-    `${operation}: a response may have 6 MB, so the results of ${maxSize.toLocaleString('en')} tasks may have about ${each.toLocaleString('en')} bytes each. A larger response is not read: the handler repeats the call in halves, so its effects happen again. If results can be larger, lower batch.maxSize, or store the results and respond with their locations.`,
+    `${operation}: a response may have 6 MB, so each of the ${maxSize.toLocaleString('en')} results of a full batch may have about ${each.toLocaleString('en')} bytes. If a response is larger, the batch handler does not read it and sends the tasks again in two halves, so the downstream repeats the work. If results can be larger, lower batch.maxSize, or store the results and respond with their locations.`,
   ];
 };

@@ -53,7 +53,7 @@ const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
   const { noMetrics } = await import('../../console/server/metrics-feed.ts');
   if (stack === undefined) {
     const { url } = apiClient(api ?? '');
-    const metrics = noMetrics('metrics need the name of the stack: use --stack');
+    const metrics = noMetrics('without the name of the stack, metrics cannot be shown. Name the stack with --stack');
     return { source: { kind: 'api', url: withoutSecrets(url) }, call: remoteCall(url, fetch), metrics: () => metrics };
   }
   const { reachStack } = await import('../shared/stack-api.ts');

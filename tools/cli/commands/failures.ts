@@ -15,14 +15,16 @@ interface FailuresOptions extends CommonOptions {
 export const failuresCommand = (): Command =>
   new Command('failures')
     .description('list failed tasks, grouped by cause, with the command that redrives them')
-    .option('--operation <name>', 'only of this operation (default: of all operations)')
+    .option('--operation <name>', 'list only failed tasks of this operation (default: of all operations)')
     .option('--limit <n>', 'maximum number of failed tasks to read', count, 10_000)
     .action(async (options: FailuresOptions) => {
       const failures = await failuresOf(await connect(options), options.limit, options.operation);
       if (options.json) return console.log(printJson(JSON.stringify(failures)));
       console.log(failures.groups.length === 0 ? 'no failed tasks' : described(failures.groups));
       if (failures.more)
-        console.error(`… and more. Only ${failures.looked} failed tasks were read; --limit <n> changes that`);
+        console.error(
+          `… and more: only the first ${failures.looked} failed tasks were read. To read more, use --limit <n>`,
+        );
     });
 
 interface Failures {

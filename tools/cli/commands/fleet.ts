@@ -94,25 +94,25 @@ const list = async (options: ShowOptions): Promise<void> => {
   if (options.partition !== undefined) throw new WrongUsage('--partition needs the name of a fleet');
   const { text, value } = await (await reach(options)).get('/fleets', FLEETS);
   if (options.json) console.log(printJson(text));
-  else if (value.fleets.length === 0) console.log('no fleets yet: no node has joined one');
+  else if (value.fleets.length === 0) console.log('there are no fleets yet, because no node has joined one');
   else for (const name of value.fleets) console.log(printable(name));
 };
 
 const drain = (): Command =>
   new Command('drain')
-    .description('make a node give away its partitions and take no others')
+    .description('drain a node: it gives its partitions to other nodes and takes no new ones')
     .argument('<fleet>', 'name of the fleet', someFleet)
     .argument('<node>', 'key or id of the node', someNode)
     .option('--undo', 'end the drain: the node may take partitions again')
     .action(async (fleet: string, node: string, { undo = false, ...options }: FleetOptions & { undo?: boolean }) => {
       const path = `${pathOf(fleet)}/nodes/${encodeURIComponent(node)}/drain`;
       const { text, value } = await (await reach(options)).post(path, JSON.stringify({ draining: !undo }), FLEET_NODE);
-      const gives = `gives away ${plural(value.partitions, 'partition')}, each after the work under way on it has ended`;
+      const gives = `gives away ${plural(value.partitions, 'partition')}, each after the current work on the partition has ended`;
       const said = undo
         ? 'may take partitions again'
         : value.partitions === 0
-          ? 'drains; it has no partitions'
-          : `drains: it ${gives}`;
+          ? 'is draining and has no partitions'
+          : `is draining: it ${gives}`;
       tell(options, text, `${value.node} ${said}`, value.warning);
     });
 
@@ -145,12 +145,12 @@ const move = (): Command =>
 const separate = (): Command =>
   new Command('separate-checkpoints')
     .description(
-      'store checkpoints in rows of their own (only if no worker of release 0.2.0 will start again: after this, such workers refuse to join the fleet)',
+      'store each checkpoint in a row of its own (only if no worker of release 0.2.0 will start again: after this, workers of that release refuse to join the fleet)',
     )
     .argument('<fleet>', 'name of the fleet', someFleet)
     .action(async (fleet: string, options: FleetOptions) => {
       const { text } = await (await reach(options)).post(`${pathOf(fleet)}/separate-checkpoints`, '', FLEET);
-      const said = `checkpoints of ${fleet} get rows of their own, each when its partition gets a new owner. A restart of the workers completes this`;
+      const said = `each checkpoint of ${fleet} moves to a row of its own when its partition gets a new owner. To complete this soon, restart the workers`;
       tell(options, text, said, undefined);
     });
 
@@ -211,17 +211,17 @@ const remarks = ({ nodes, partitions }: FleetShape, now: number): string[] => {
   const pinned = partitions.filter(({ pin }) => pin !== undefined && living.has(pin));
   const works = nodes.some(({ status }) => status === 'working');
   const why = works
-    ? 'no node works on them yet; a working node that has them in its configuration takes them within a few cycles'
-    : 'no node works on them, and none can take them: start a node, or run `groupage fleet drain FLEET NODE --undo`';
+    ? 'no node works on these partitions yet; a working node that has them in its configuration takes them within a few cycles'
+    : 'no node works on these partitions, and no node can take them: start a node, or end a drain with `groupage fleet drain FLEET NODE --undo`';
   return [
     ...(free.length > 0 ? [`${red(`free: ${names(free)}`)}`, `  (${why})`] : []),
     ...(asked.length > 0
-      ? [`about to move: ${names(asked)}`, '  (each moves after the work under way on it has ended)']
+      ? [`about to move: ${names(asked)}`, '  (each partition moves after the current work on it has ended)']
       : []),
     ...(pinned.length > 0
       ? [
           `pinned to a node: ${names(pinned)}`,
-          '  (`groupage fleet move FLEET PARTITION --free` returns one to automatic balancing)',
+          '  (`groupage fleet move FLEET PARTITION --free` returns a partition to automatic balancing)',
         ]
       : []),
     ...(nodes.some((node) => isSilent(node, now))

@@ -10,7 +10,7 @@ const COUNTED = 1_000;
 export const flushCommand = (): Command =>
   new Command('flush')
     .description(
-      'seal the waiting tasks of a Target now, even if the batch is not full (if the Target is paused: at its resume)',
+      'seal a batch of the waiting tasks of a Target now, even if the batch is not full (if the Target is paused: when it is resumed)',
     )
     .argument('<target>', 'Target, e.g. report-flights/origin=MUC')
     .action(async (target: string, options: CommonOptions) => {

@@ -45,8 +45,8 @@ export const troubleOf = (
 ): string | undefined => {
   if (paused) return `${operation}: ${pauseText(paused, now)}`;
   if (circuit === 'half-open')
-    return `${operation}: circuit half-open after ${failures} failures; the next batch closes it or opens it again`;
+    return `${operation}: the circuit is half-open after ${failures} failures; it closes if the next batch succeeds, and opens again if that batch fails`;
   if (slots && slots.taken >= slots.total && waitingTargets > 0)
-    return `${operation}: no free slot, ${slots.taken} of ${slots.total} are taken; Targets wait`;
+    return `${operation}: Targets wait because there is no free slot (${slots.taken} of ${slots.total} are taken)`;
   return undefined;
 };

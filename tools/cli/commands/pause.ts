@@ -13,7 +13,7 @@ interface PauseOptions extends CommonOptions {
 
 export const pauseCommand = (): Command =>
   ofOperationOrTarget('pause', 'pause an operation or a Target: its tasks wait, and calls under way finish')
-    .option('--reason <text>', 'reason for the pause, shown with it')
+    .option('--reason <text>', 'reason for the pause, shown wherever the pause is shown')
     .action(async (operation: string | undefined, options: PauseOptions) => {
       const { what, path, body } = meant(operation, options);
       const api = await connect(options);
@@ -43,13 +43,15 @@ export const resumeCommand = (): Command =>
 
 /** A Target without a pause of its own may still wait because its operation is paused. */
 const notPaused = ({ target }: PauseOptions): string =>
-  target === undefined ? 'is not paused' : 'is not paused itself. Check its operation with: groupage operations';
+  target === undefined
+    ? 'is not paused'
+    : 'is not paused itself, but its operation may be paused. Check this with: groupage operations';
 
 const ofOperationOrTarget = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
     .argument('[operation]', 'name of the operation')
-    .option('--target <target>', 'only this Target, e.g. report-flights/origin=MUC');
+    .option('--target <target>', 'one Target instead of a whole operation, e.g. report-flights/origin=MUC');
 
 /** @throws WrongUsage */
 const meant = (operation: string | undefined, { target }: PauseOptions) => {

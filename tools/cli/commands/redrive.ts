@@ -23,14 +23,17 @@ export const redriveCommand = (): Command =>
   new Command('redrive')
     .description('run failed tasks again, or send dead letters again now')
     .argument('[ids...]', 'ids of failed tasks')
-    .option('--target <target>', 'all failed tasks of this Target')
+    .option('--target <target>', 'redrive all failed tasks of this Target')
     .addOption(
       new Option(
         '--dead-letters <queue>',
-        'dead letters of one queue or of all queues, refused messages (rejected), or events that no destination took (given-up)',
+        'send again the dead letters of one queue or of all queues, refused messages (rejected), or undelivered events (given-up)',
       ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
     )
-    .option('--cause <key>', 'all tasks that failed for this cause; groupage failures shows the keys')
+    .option(
+      '--cause <key>',
+      'redrive all tasks that failed for this cause; `groupage failures` shows the keys of the causes',
+    )
     .option('--dry-run', 'only print what the command would do')
     .addHelpText(
       'after',
@@ -73,7 +76,7 @@ const telling = async (work: () => Promise<void>, tell: (stopped?: string) => vo
   try {
     await orInterrupted(() => {
       tell('interrupted');
-      console.error('Interrupted. The request under way may continue for up to ten seconds');
+      console.error('Interrupted. The last request may still take effect for up to ten seconds');
     }, work);
   } catch (cause) {
     if (cause instanceof CommandFailure) tell(cause.message);
@@ -192,7 +195,7 @@ const deadLettersLine = ({ queue, redriven, skipped, left }: DeadLettersDone, dr
   // The messages were counted, not read: some may not be valid messages of this queue.
   if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;
   if (dryRun) return `${queue}: ${plural(redriven, one)} would be sent again if accepted now`;
-  return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left` : ''}`;
+  return `${queue}: ${plural(redriven, one)} sent again${left > 0 ? `, about ${left} left in the queue` : ''}`;
 };
 
 /** Reports what was not done. */

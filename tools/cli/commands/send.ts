@@ -55,10 +55,13 @@ export const sendCommand = (): Command => {
     .option('--file <path>', 'file of JSON lines to send (- for standard input)')
     .option(
       '--token <text>',
-      'name for this run of --file; a repeat with the same token sends no line twice',
+      'name for sending this file; repeating the command with the same token does not send a line twice',
       tokenOfTasks,
     )
-    .option('--id <id>', 'id of the task (default: a new ULID); a second message with this id makes no second task');
+    .option(
+      '--id <id>',
+      'id of the task (default: a new ULID); a second message with this id does not create a second task',
+    );
   for (const { option } of OPTIONS) command.addOption(option);
   return command
     .addHelpText(
@@ -113,7 +116,7 @@ const sendOne = async (
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     throw new CommandFailure(
-      `${cause.message}\nThe task may have been registered. To send it without making a second one, repeat the command with --id ${JSON.stringify(id)}`,
+      `${cause.message}\nThe task may have been registered. To send it again without creating a second task, repeat the command with --id ${JSON.stringify(id)}`,
     );
   }
 };
@@ -182,7 +185,7 @@ const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stop
   complain(sorted.map(({ line, reason }) => `line ${line}: ${reason}`));
   if (stopped !== undefined)
     console.error(
-      `${printable(stopped)}\nStopped after line ${upTo}. Some of the next ${plural(CHUNK, 'line')} may have been registered. To send the rest without sending a line twice, repeat the command with the same input and with --token ${JSON.stringify(token)}`,
+      `${printable(stopped)}\nStopped after line ${upTo}. Some of the next ${plural(CHUNK, 'line')} may have been registered. To send the remaining lines without sending a line twice, repeat the command with the same input and with --token ${JSON.stringify(token)}`,
     );
   if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
 };

@@ -108,7 +108,8 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ['next', task.status === 'failed' ? `run it again: groupage redrive ${printable(task.id)}` : undefined],
     [
       'result',
-      shown(raw, 'result') ?? (task.resultOmitted && `not stored: ${task.resultOmitted.bytes} bytes are too large`),
+      shown(raw, 'result') ??
+        (task.resultOmitted && `not stored: a result of ${task.resultOmitted.bytes} bytes is too large`),
     ],
     ['payload', shown(raw, 'payload')],
   ]);

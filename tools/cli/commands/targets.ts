@@ -15,10 +15,10 @@ interface TargetsOptions extends CommonOptions {
 
 export const targetsCommand = (): Command =>
   listing('targets', 'list Targets, with their waiting tasks and leaders')
-    .option('--operation <name>', 'only of this operation (default: of all operations)')
+    .option('--operation <name>', 'list only Targets of this operation (default: of all operations)')
     .option(
       '--prefix <text>',
-      'only Targets whose part after OPERATION/ begins with this text, e.g. origin=MU (case-sensitive)',
+      'list only Targets whose part after OPERATION/ begins with this text, e.g. origin=MU (case-sensitive)',
     )
     .action(async (options: TargetsOptions) => {
       const { operation, prefix } = options;

@@ -13,9 +13,11 @@ interface TasksOptions extends CommonOptions {
 
 export const tasksCommand = (): Command =>
   listing('tasks', 'list waiting or failed tasks')
-    .option('--target <target>', 'only of this Target (default: of all Targets)')
+    .option('--target <target>', 'list only tasks of this Target (default: of all Targets)')
     .addOption(
-      new Option('--status <status>', 'created lists waiting tasks').choices(['created', 'failed']).default('created'),
+      new Option('--status <status>', 'status of the tasks to list; waiting tasks have the status created')
+        .choices(['created', 'failed'])
+        .default('created'),
     )
     .action(async (options: TasksOptions) => {
       const api = await connect(options);

@@ -87,7 +87,7 @@ export const ofTargets = async <Shape>(
 
 /** A command that prints a list. */
 export const listing = (name: string, description: string): Command =>
-  new Command(name).description(description).option('--limit <n>', 'maximum number of rows', count, 50);
+  new Command(name).description(description).option('--limit <n>', 'maximum number of rows to print', count, 50);
 
 /** Prints the first `limit` items of a list, and whether there are more. */
 export const show = <Shape>(
@@ -101,5 +101,5 @@ export const show = <Shape>(
   const more = all.length > limit;
   if (json) console.log(printJson(JSON.stringify({ [name]: shown, ...(more ? { more } : {}) })));
   else console.log(shown.length === 0 ? none : tableOf(shown));
-  if (more && !json) console.error(`… and more. Only the first ${limit} are shown; --limit <n> changes that`);
+  if (more && !json) console.error(`… and more: only the first ${limit} are shown. To see more, use --limit <n>`);
 };

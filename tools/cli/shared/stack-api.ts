@@ -58,7 +58,7 @@ export const reachStack = async (text: string, url?: string, environment = proce
 const withoutOutput = async (account: Account, { name, status }: FoundStack, output: string): Promise<string> =>
   `the stack ${name} (${status}) has no output ${output}${
     status.startsWith('CREATE_IN_PROGRESS')
-      ? ': the stack is being created. Wait until that has finished'
+      ? ': the stack is still being created. Wait until its creation has finished, then run the command again'
       : `: it does not contain Groupage, the id of the instance is wrong, or its deployment failed${await others(account)}`
   }`;
 
@@ -92,7 +92,7 @@ export const signedSend = ({ region, cloudFormation }: Account, stack: string): 
 const elsewhere = (from: string, { status, headers }: Response): string => {
   const location = headers.get('location') ?? '';
   const to = URL.canParse(location, from) ? withoutSecrets(new URL(location, from).href) : 'no URL';
-  return `${new URL(from).origin} answered ${status}, a redirect to ${to}. Signed requests do not follow redirects. If the API is there, use --api`;
+  return `${new URL(from).origin} answered ${status}, a redirect to ${to}. The command does not follow redirects with signed requests. If the API is at the new address, use --api`;
 };
 
 const refusal = (stack: string, region: string, body: string): string => {
@@ -100,10 +100,10 @@ const refusal = (stack: string, region: string, body: string): string => {
   if (/expired/i.test(said) && /token/i.test(said))
     return `the AWS credentials have expired (${said}). Get new ones, e.g. with \`aws sso login\``;
   if (/signature expired|not yet current/i.test(said))
-    return `AWS refused the time of the request (${said}). Correct this machine's clock`;
+    return `AWS refused the request because this machine's clock is wrong (${said}). Correct the clock, then run the command again`;
   if (/signature.*(not match|mismatch)/i.test(said))
     return `the signature does not match (${said}). Check the secret key and the region (${region}), and that no proxy changes the host or the path`;
-  return `the API of ${stack} refused these credentials (403: ${said}). They need lambda:InvokeFunctionUrl and lambda:InvokeFunction on its function, see docs/how-to/deploy.md. Credentials of another account need them in the function's resource policy too`;
+  return `the API of ${stack} refused these credentials (403: ${said}). The credentials need the permissions lambda:InvokeFunctionUrl and lambda:InvokeFunction on the function of the API, see docs/how-to/deploy.md. For credentials of another account, the function's resource policy must grant these permissions too`;
 };
 
 /** AWS's errors have `Message` or `message`. */

@@ -47,7 +47,7 @@ const refusal = (cause: Error, table: string, region: string): string | undefine
     case 'ResourceNotFoundException':
       return `there is no table ${table} in ${region}. Check the region and the account; \`aws dynamodb list-tables\` lists the tables`;
     case 'AccessDeniedException':
-      return `these credentials may not use the table ${table} (${reasonOf(cause)}). They need dynamodb:Query and, to drain and move, dynamodb:UpdateItem on it. FleetTable.grantOperate grants both`;
+      return `these credentials lack the permission to use the table ${table} (${reasonOf(cause)}). The credentials need dynamodb:Query and, to drain and move, dynamodb:UpdateItem on the table. FleetTable.grantOperate grants both`;
     case 'ValidationException':
       return `the table ${table} is not a FleetTable (${reasonOf(cause)}). The keys of a FleetTable are Fleet and Entry`;
     default:

@@ -82,24 +82,24 @@ const lettersOf = async (
 const until = (queue: string): string => (queue === 'callback' ? ' for three days' : '');
 
 const GIVEN_UP =
-  'their destination took none for three days → repair the destination (docs/how-to/operate.md), then: groupage redrive --dead-letters given-up';
+  'their destination did not accept them within three days → repair the destination (docs/how-to/operate.md), then: groupage redrive --dead-letters given-up';
 
 const deadLettersLine = (queue: string, messages: number): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'
-      ? `✗ ${plural(messages, 'message was', 'messages were')} refused → read the reasons and correct the cause (docs/how-to/operate.md), then: groupage redrive --dead-letters rejected`
-      : `✗ ${plural(messages, 'dead letter')} of ${queue} → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
+      ? `✗ ${plural(messages, 'message was', 'messages were')} refused and moved to the rejected queue → read the reasons and correct the cause (docs/how-to/operate.md), then: groupage redrive --dead-letters rejected`
+      : `✗ ${plural(messages, 'dead letter')} of the ${queue} queue → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
 
 /** Whether a finding was repaired, or had gone before the repair. */
 const isTreated = ({ repaired, reason }: Finding): boolean => repaired !== undefined && reason === undefined;
 
 const findingLine = (finding: Finding): string => {
   const { repaired, reason, since } = finding;
-  const found = printable(`${what(finding)}, since ${ago(since)}`);
+  const found = printable(`${what(finding)} (for ${ago(since)})`);
   if (reason !== undefined) return red(`✗ ${found} → not repaired: ${printable(reason)}`);
   if (repaired === undefined) return red(`✗ ${found} → groupage doctor --deep --repair`);
-  return green(`✓ ${found} → ${repaired ? done(finding) : 'was already gone at the repair'}`);
+  return green(`✓ ${found} → ${repaired ? done(finding) : 'had already been resolved before the repair'}`);
 };
 
 /** A finding of a later release is shown as its code. */
@@ -112,9 +112,9 @@ const what = ({ finding, target, batchId, tasksWait }: Finding): string => {
     case 'leaderless-batch':
       return `${target}: batch ${batchId} is not sealed, and the Target has no leader`;
     case 'overdue-batch':
-      return `${target}: batch ${batchId} is overdue; its message was lost or waits behind many others`;
+      return `${target}: batch ${batchId} is overdue because its message was lost or waits behind many others`;
     case 'forgotten':
-      return `${target}: waits for a free slot, but is missing in the slot queue of its operation`;
+      return `${target}: the Target waits for a free slot, but is missing from the slot queue of its operation`;
     case 'stuck-slot':
       return `${target}: batch ${batchId} has ended, but still holds its slot`;
     default:
@@ -128,13 +128,13 @@ const done = ({ remedy }: Finding): string => {
     case undefined:
       return 'repaired';
     case 'elect-message':
-      return 'sent an elect message';
+      return 'repaired by sending an elect message';
     case 'batch-message':
-      return 'sent a batch message';
+      return 'repaired by sending a batch message';
     case 'slot-freed':
-      return 'released the slot';
+      return 'repaired by releasing the slot';
     case 'lock-released':
-      return 'released the lock';
+      return 'repaired by releasing the lock';
     default:
       return remedy;
   }
@@ -194,7 +194,7 @@ const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promi
     } while (cursor !== undefined);
   } catch (cause) {
     if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
-    walk.onSkipped({ id: target, reason: `its batches: ${cause.message}` });
+    walk.onSkipped({ id: target, reason: `reading the batches of this Target failed: ${cause.message}` });
   }
   return batches;
 };

@@ -41,7 +41,8 @@ const nothing = (what: string, reason: string): Settings => ({
 const ofLocal = async (): Promise<Settings> => {
   const file = localStack();
   // The local stack runs another release of Groupage.
-  if (!file.workers) return nothing('settings', 'the local stack is of another release. Restart the stack');
+  if (!file.workers)
+    return nothing('settings', 'the local stack runs another release of Groupage. Restart it with `npm start`');
   const [{ readLocal }, { localClients }] = await Promise.all([
     import('../../../doctor/queue-attributes.ts'),
     import('../../../local/clients.ts'),
@@ -98,10 +99,10 @@ export const settingsLines = ({ contradictions, throttled, clockAheadBy = 0 }: S
 const isSkewed = (aheadBy: number): boolean => Math.abs(aheadBy) > CLOCK_SKEW;
 
 const throttledLine = ({ what, kind, times }: Throttled): string => {
-  const held = `${what}: ${plural(times, kind.slice(0, -1), kind)} throttled in the last hour`;
+  const held = `${what}: AWS throttled ${plural(times, kind.slice(0, -1), kind)} in the last hour`;
   return kind === 'invocations'
-    ? `${held} → the account's concurrency limit or the reserved concurrency is used up, see docs/how-to/operate.md#a-function-is-throttled`
-    : `${held} → a hot key, or a sudden rise in traffic, see docs/how-to/operate.md#a-table-is-throttled`;
+    ? `${held} → the account's concurrency limit or the function's reserved concurrency is used up, see docs/how-to/operate.md#a-function-is-throttled`
+    : `${held} → the cause is a hot key or a sudden rise in traffic, see docs/how-to/operate.md#a-table-is-throttled`;
 };
 
 const skewLine = (aheadBy: number): string =>

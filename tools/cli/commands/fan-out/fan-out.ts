@@ -49,12 +49,15 @@ interface OpenOptions extends CommonOptions {
 const open = (): Command =>
   new Command('open')
     .description('open a fan-out and print its id')
-    .option('--id <id>', 'id of the fan-out (default: a new one); a repeat with the same options opens no second one')
+    .option(
+      '--id <id>',
+      'id of the fan-out (default: a new id); repeating the command with the same options does not open a second fan-out',
+    )
     .option('--user-key <text>', 'your own reference, shown with the fan-out and sent in its event')
     .option('--callback <destination>', 'configured destination that receives an event when the fan-out ends')
     .option(
       '--fail-fast <n|p%>',
-      'complete immediately when more than this number or percentage of items have failed',
+      'complete the fan-out immediately when more than this number or percentage of items have failed',
       tolerance,
     )
     .action(async ({ id, userKey, callback, failFast, ...options }: OpenOptions) => {
@@ -68,13 +71,17 @@ const add = (): Command =>
     .description('add items to an open fan-out')
     .argument('<id>', 'id of the fan-out', someFanOut)
     .argument('<count>', 'number of items', wholeNumber)
-    .option('--token <text>', 'name for this addition; a repeat with the same token adds nothing twice', tokenOfCalls)
+    .option(
+      '--token <text>',
+      'name for this addition; repeating the command with the same token does not add the items twice',
+      tokenOfCalls,
+    )
     .option('--items', 'print the id of each item, one per line, instead of the groups')
     .action(addItems);
 
 const seal = (): Command =>
   new Command('seal')
-    .description('close a fan-out for new items; it completes with its last item')
+    .description('close a fan-out for new items; the fan-out completes when its last item is done')
     .argument('<id>', 'id of the fan-out', someFanOut)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);
@@ -97,7 +104,7 @@ const show = (): Command =>
   new Command('show')
     .description('show the status and counts of a fan-out')
     .argument('<id>', 'id of the fan-out', someFanOut)
-    .option('--failed', 'list its failed items instead, one per line')
+    .option('--failed', 'list the failed items of the fan-out instead, one per line')
     .action(async (id: string, options: ShowOptions) => {
       if (options.failed) return listFailed(id, options);
       const { text, value } = await (await connect(options)).get(pathOf(id), FAN_OUT);
@@ -119,7 +126,7 @@ const listFailed = async (id: string, options: CommonOptions): Promise<void> => 
 };
 
 const listAll = (): Command =>
-  listing('list', 'list fan-outs: first those under way, then those that ended').action(
+  listing('list', 'list fan-outs, running fan-outs first').action(
     async (options: CommonOptions & { readonly limit: number }) => {
       const all = await listed(await connect(options), 'fanOuts', FAN_OUT_OUTLINE, {}, options.limit + 1, 'fan-outs');
       showAll(options, 'fanOuts', all, fanOutsTable, 'no fan-outs');
@@ -135,7 +142,7 @@ const watch = (): Command =>
 
 const remove = (): Command =>
   new Command('delete')
-    .description('delete a fan-out without an event; its items become unknown')
+    .description('delete a fan-out without sending an event; a later ack of its items reports them as unknown')
     .argument('<id>', 'id of the fan-out', someFanOut)
     .action(async (id: string, options: CommonOptions) => {
       const api = await connect(options);

@@ -38,9 +38,10 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
   const { token = ulid(), items = false, json = false } = options;
   if (items && json) throw new WrongUsage('--items prints plain lines and cannot be combined with --json');
   const ask = asking(await connect(options));
-  const again = `To add the items without adding any twice: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
+  const again = `To add all items without adding any item twice, run: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   // A closed pipe (`--items | head`) ends the command like Ctrl-C: items that were never printed would never be acked.
-  const interrupted = (): void => console.error(printable(`Interrupted. Items may have been added. ${again}`));
+  const interrupted = (): void =>
+    console.error(printable(`Interrupted. Some of the items may have been added. ${again}`));
   const added = addInCalls(ask, id, count, token);
   try {
     if (items) return await orInterrupted(interrupted, () => printLines(itemsOf(id, added)));
@@ -48,11 +49,11 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
     await orInterrupted(interrupted, async () => {
       for await (const some of added) groups.push(...some);
     });
-    const said = `${plural(count, 'item')} added to ${printable(id)}`;
+    const said = `${plural(count, 'item')} added to the fan-out ${printable(id)}`;
     console.log(json ? printJson(JSON.stringify({ groups, token })) : `${said}\n\n${groupsTable(id, groups)}`);
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
-    throw new CommandFailure(`${cause.message}\nThe items may have been added. ${again}`);
+    throw new CommandFailure(`${cause.message}\nSome of the items may have been added. ${again}`);
   }
 };
 
@@ -76,7 +77,7 @@ interface AckOptions extends CommonOptions {
 
 export const ackItems = async (items: readonly string[], options: AckOptions): Promise<void> => {
   if (items.length === 0 && process.stdin.isTTY)
-    throw new WrongUsage('give ids of items, or pipe them to standard input, one per line');
+    throw new WrongUsage('give the ids of items as arguments, or pipe them to standard input, one id per line');
   const outcome = options.failed ? 'failed' : 'succeeded';
   const send = asking(await connect(options));
   let isSent = false;
@@ -85,7 +86,8 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
     return send(path, body);
   };
   let acked = 0;
-  const soFar = (): string => `${plural(acked, 'item was', 'items were')} acked. It is safe to ack all of them again`;
+  const soFar = (): string =>
+    `${plural(acked, 'item was', 'items were')} acked. To ack the rest, run the command again with all items: acking an item twice has no effect`;
   const isLive = process.stderr.isTTY;
   const onProgress = (count: number): void => {
     acked = count;

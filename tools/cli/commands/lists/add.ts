@@ -32,12 +32,12 @@ const asking =
 export const addJobs = async (id: string, file: string, options: AddOptions): Promise<void> => {
   const { token = ulid(), json = false } = options;
   if (file === '-' && process.stdin.isTTY)
-    throw new WrongUsage('name a file of JSON lines, or pipe them to standard input');
+    throw new WrongUsage('name a file of JSON lines, or pipe JSON lines to standard input');
   const bytes = file === '-' ? 0 : sizeOf(file);
   const ask = asking(await connect(options));
   const bar = progressBar(bytes);
   const far: Progress = { jobs: 0, upTo: 0 };
-  const again = `To add the rest without adding a line twice: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
+  const again = `To add the remaining lines without adding a line twice, run: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   const interrupted = (): void => {
     // End the line of the bar.
     if (bar) console.error();
@@ -56,7 +56,7 @@ export const addJobs = async (id: string, file: string, options: AddOptions): Pr
     }
   });
   const { jobs: added, total } = far;
-  const has = total === undefined ? '' : `, which now has ${total.toLocaleString('en')}`;
+  const has = total === undefined ? '' : `, which now has ${total.toLocaleString('en')} in total`;
   if (json) console.log(printJson(JSON.stringify({ added, total, token })));
   else console.log(printable(`${plural(added, 'job')} added to ${id}${has}`));
 };
@@ -120,7 +120,7 @@ const known = ({ jobs, upTo }: Progress): string =>
 
 /** Result after a call without a response. */
 const unknown = (far: Progress): string =>
-  far.jobs === 0 ? 'Jobs may have been added' : `${known(far)}. More may have been added`;
+  far.jobs === 0 ? 'Some of the jobs may have been added' : `${known(far)}. More jobs may have been added`;
 
 /** Result after a failure, and the next step. */
 const outlook = (cause: CommandFailure, far: Progress, again: string): string => {

@@ -39,7 +39,7 @@ const percentage = (text: string): number => {
 export const listsCommand = (): Command => {
   const group = new Command('lists').description('keep numbered jobs until they are triggered or claimed');
   const changes = [
-    changing('seal', 'close a list for new jobs; it completes with its last job'),
+    changing('seal', 'close a list for new jobs; the list completes when its last job is done'),
     changing('cancel', 'cancel a list: waiting jobs never start, started jobs finish'),
   ];
   for (const each of [
@@ -82,8 +82,11 @@ interface CreateOptions extends CommonOptions {
 const create = (): Command =>
   new Command('create')
     .description('create a list and print its id')
-    .option('--id <id>', 'id of the list (default: a new one); a repeat with the same options creates no second list')
-    .option('--operation <name>', 'operation of the tasks that triggered jobs become')
+    .option(
+      '--id <id>',
+      'id of the list (default: a new id); repeating the command with the same options does not create a second list',
+    )
+    .option('--operation <name>', 'operation whose tasks run the triggered jobs')
     .option('--name <text>', 'your own name for it, shown with the list and sent in its event')
     .option('--callback <destination>', 'configured destination that receives an event when the list ends')
     .action(async ({ id, operation, name, callback, ...options }: CreateOptions) => {
@@ -95,7 +98,11 @@ const create = (): Command =>
 const add = (): Command =>
   ofList('add', 'add jobs to an open list')
     .argument('<file>', 'file of JSON lines, each the payload of a job (- for standard input)')
-    .option('--token <text>', 'name for this addition; a repeat with the same token adds nothing twice', tokenOfCalls)
+    .option(
+      '--token <text>',
+      'name for this addition; repeating the command with the same token does not add the jobs twice',
+      tokenOfCalls,
+    )
     .action(addJobs);
 
 const changing = (name: 'seal' | 'cancel', description: string): Command =>
@@ -120,7 +127,7 @@ const trigger = (): Command =>
     .option('--percent <p>', 'percentage of all jobs of the list, e.g. 10', percentage)
     .option(
       '--token <text>',
-      'name for this trigger; a repeat with the same token triggers nothing twice',
+      'name for this trigger; repeating the command with the same token does not trigger the jobs twice',
       tokenOfCalls,
     )
     .action(triggerJobs);
@@ -137,7 +144,7 @@ const triggerJobs = async (id: string, { count, percent, token = ulid(), ...opti
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     const wanted = count === undefined ? `--percent ${percent}` : `--count ${count}`;
     throw new CommandFailure(
-      `${cause.message}\nJobs may have been triggered. To repeat this without triggering a job twice: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}${toSameApi(options)}`,
+      `${cause.message}\nSome of the jobs may have been triggered. To trigger the jobs without triggering any job twice, run: groupage lists trigger ${id} ${wanted} --token ${JSON.stringify(token)}${toSameApi(options)}`,
     );
   }
 };
@@ -146,7 +153,7 @@ const claim = (): Command =>
   ofList('claim', 'claim jobs and print them as JSON lines; the claim handle goes to standard error')
     .option('--count <n>', 'maximum number of jobs', wholeNumber, 1)
     .option('--lease <seconds>', 'time in seconds for which no other worker gets the jobs', wholeNumber, 60)
-    .option('--claim-id <text>', 'id of this claim; a repeat with the same id returns the same jobs')
+    .option('--claim-id <text>', 'id of this claim; repeating the command with the same id returns the same jobs')
     .action(claimJobs);
 
 interface ClaimOptions extends CommonOptions {
@@ -163,8 +170,9 @@ const claimJobs = async (id: string, options: ClaimOptions): Promise<void> => {
     const { text, value } = await api.post(`${listPath(id)}/claims`, body, CLAIMED);
     if (options.json) return console.log(printJson(text));
     for (const line of jobLines(text)) console.log(printJson(line));
-    if (!('expiresAt' in value)) return console.error(printable(`no job to claim: ${id} is ${String(value.status)}`));
-    const said = `claim ${String(value.claimId)} has ${plural(value.jobs.length, 'job')} until ${String(value.expiresAt)}`;
+    if (!('expiresAt' in value))
+      return console.error(printable(`no job can be claimed: ${id} is ${String(value.status)}`));
+    const said = `claim ${String(value.claimId)} reserves ${plural(value.jobs.length, 'job')} until ${String(value.expiresAt)}`;
     console.error(
       printable(
         `${said}. When the jobs are done: groupage lists complete ${id} ${String(value.claimId)}${toSameApi(options)}`,
@@ -173,7 +181,7 @@ const claimJobs = async (id: string, options: ClaimOptions): Promise<void> => {
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     const again = `groupage lists claim ${id} --count ${count} --lease ${lease} --claim-id ${claimId}${toSameApi(options)}`;
-    throw new CommandFailure(`${cause.message}\nJobs may have been claimed. To get them: ${again}`);
+    throw new CommandFailure(`${cause.message}\nSome jobs may have been claimed. To get these jobs, run: ${again}`);
   }
 };
 
@@ -181,7 +189,7 @@ const complete = (): Command =>
   ofList('complete', 'report the jobs of a claim as done')
     .argument('<claim>', 'claim handle that `groupage lists claim` printed', someClaim)
     .option('--failed', 'report the jobs as failed')
-    .option('--jobs <tokens...>', 'only the jobs with these tokens', wholeOrZero)
+    .option('--jobs <tokens...>', 'report only the jobs with these tokens', wholeOrZero)
     .action(completeClaim);
 
 interface CompleteOptions extends CommonOptions {
@@ -229,7 +237,7 @@ interface ShowOptions extends CommonOptions {
 
 const show = (): Command =>
   ofList('show', 'show the status and counts of a list')
-    .option('--jobs', 'list its jobs instead, with their results, as JSON lines')
+    .option('--jobs', 'print the jobs of the list with their results instead, as JSON lines')
     .action(async (id: string, options: ShowOptions) => {
       const api = await connect(options);
       if (options.jobs) return printJobs(api, id, options);
@@ -238,7 +246,7 @@ const show = (): Command =>
     });
 
 const listAll = (): Command =>
-  listing('list', 'list the lists: first those under way, then those that ended').action(
+  listing('list', 'list the lists, open lists first').action(
     async (options: CommonOptions & { readonly limit: number }) => {
       const all = await listed(await connect(options), 'lists', LIST_OUTLINE, {}, options.limit + 1);
       showAll(options, 'lists', all, listsTable, 'no lists');
@@ -246,7 +254,7 @@ const listAll = (): Command =>
   );
 
 const remove = (): Command =>
-  ofList('delete', 'delete a list, its jobs and their results, without an event').action(
+  ofList('delete', 'delete a list with its jobs and their results, without sending an event').action(
     async (id: string, options: CommonOptions) => {
       const { text, value } = await (await connect(options)).delete(listPath(id), LIST_DELETED);
       const said = `deleted ${value.id} with ${plural(value.total, 'job')}`;

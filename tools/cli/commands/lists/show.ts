@@ -26,7 +26,7 @@ export const bar = ({ total, done = 0, leased, started = 0 }: ListShape): string
 /** The API does not count the done jobs of a very large list. */
 const howFar = (list: ListShape): string =>
   list.done === undefined
-    ? `${number(list.total)} (too many to count the done ones)`
+    ? `${number(list.total)} (too many to count how many are done)`
     : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
 
 export const describe = (list: ListShape): string => {

@@ -58,7 +58,9 @@ export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   const { input, config } = await configured(options.config);
   const operation = operationOf(config, options.operation);
   if (operation === undefined && (axes ?? aims) !== undefined)
-    throw new WrongUsage('several operations are configured. Name one with --operation, to vary its policy');
+    throw new WrongUsage(
+      'several operations are configured. With --operation, name the operation whose policy is varied',
+    );
   const subject = operation && { input, operation };
   const surroundings = options.local ? LOCAL : AWS;
   const asked = { config, subject, axes, aims };
@@ -100,10 +102,12 @@ const configured = async (given: string | undefined): Promise<{ readonly input: 
   const own = findConfig(process.cwd(), given);
   if (own === undefined && !existsSync(EXAMPLE_CONFIG))
     throw new CommandFailure(
-      `there is no ${CONFIG_FILES.join(' or ')} in this folder. Write one, or name a file with --config`,
+      `there is no ${CONFIG_FILES.join(' or ')} in this folder. Create this file, or name a configuration file with --config`,
     );
   if (own === undefined)
-    console.error(`There is no ${CONFIG_FILES.join(' or ')} in this folder. This is the example, examples/flights:\n`);
+    console.error(
+      `There is no ${CONFIG_FILES.join(' or ')} in this folder. This simulation uses the example, examples/flights:\n`,
+    );
   const file = own ?? EXAMPLE_CONFIG;
   const input = await readConfig(file);
   const parsed = parseConfig(input);
@@ -124,7 +128,9 @@ const operationOf = (config: Config, name: string | undefined): Operation | unde
 
 const loadOf = (load: Load, operation: Operation | undefined): Source => {
   if (operation === undefined)
-    throw new WrongUsage('several operations are configured. Name the one of the load with --operation');
+    throw new WrongUsage(
+      'several operations are configured. With --operation, name the operation that receives the load',
+    );
   const problems = loadProblems(load, operation);
   if (problems.length > 0) throw new WrongUsage(`--load: ${describeInBrief(problems)}`);
   return { kind: 'load', load, operation: operation.operation };

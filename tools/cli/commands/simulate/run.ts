@@ -83,7 +83,9 @@ const simulated = async ({ setting, config, expected }: Asked): Promise<Outcome>
 
 const subjectOf = ({ subject }: Asked): NonNullable<Asked['subject']> => {
   if (subject) return subject;
-  throw new WrongUsage('several operations are configured. Name one with --operation, to vary its policy');
+  throw new WrongUsage(
+    'several operations are configured. With --operation, name the operation whose policy is varied',
+  );
 };
 
 const variedOver = async (asked: Asked, axes: Axes): Promise<Varied> => {

@@ -16,16 +16,19 @@ export const simulateCommand = (): Command =>
     )
     .option(
       '--operation <name>',
-      'operation of --load, and the one whose policy is varied (only needed if several are configured)',
+      'operation that receives the tasks of --load, and whose policy is varied (only needed if several operations are configured)',
     )
-    .option('--downstream <text>', 'behaviour of the downstream, e.g. "takes=200ms perItem=1ms limit=10/s down=1h..7h"')
+    .option(
+      '--downstream <text>',
+      'behaviour of the simulated downstream, e.g. "takes=200ms perItem=1ms limit=10/s down=1h..7h"',
+    )
     .option('--local', 'simulate the local stack instead of AWS')
     .option('--seed <n>', 'seed of the random numbers (default: 1)')
     .option(
       '--vary <setting=values...>',
       'compare policies over these values, e.g. --vary maxWait=0s..60s maxSize=10,100',
     )
-    .option('--recommend', 'search for the cheapest policy that meets all --aim')
+    .option('--recommend', 'search for the cheapest policy that meets every --aim')
     .option(
       '--aim <aims...>',
       'aims of --recommend, such as "p99 wait < 5s", "calls < 1000/h", "cost < $3/day", "fill > 0.9"',
