@@ -43,5 +43,5 @@ if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
 cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
 for (const file of ['CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
-// The repository's own README starts with cloning it, so the package gets another one.
+// The repository's README begins with a clone of the repository, so the package gets a README of its own.
 cpSync(join(ROOT, 'docs', 'package.md'), join(DIST, 'README.md'));

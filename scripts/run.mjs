@@ -3,7 +3,7 @@
  *
  *   node scripts/run.mjs SCRIPT [ARGUMENT…]
  *
- * It works on any Node.js ≥ 20 without dependencies, since it is the first thing that runs in a fresh clone.
+ * It works on any Node.js ≥ 20 without dependencies, because it is the first thing that runs in a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';

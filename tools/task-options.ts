@@ -5,7 +5,7 @@ interface TaskOption {
   readonly option: string;
   readonly help: string;
   readonly isNumber?: true;
-  /** Not allowed for a file, since one value for all lines would make their tasks the same. */
+  /** Not allowed for a file, because one value for all lines would make their tasks the same. */
   readonly isForOne?: true;
   /** Its label on the command line and in the console, and the unit after its value. */
   readonly shown?: { readonly cli: string; readonly page: string; readonly unit?: string };
@@ -35,7 +35,7 @@ const TABLE: Readonly<Record<keyof TaskOptions | 'expiresIn', TaskOption>> = {
     isForOne: true,
     shown: { cli: 'key', page: 'Coalesce key' },
   },
-  // `--version` prints the release.
+  // The option is not called `--version`, because `--version` prints the release.
   version: {
     option: '--task-version <n>',
     help: 'with --coalesce-key: the task with the highest version is the newest, in any order of sending',
@@ -43,7 +43,7 @@ const TABLE: Readonly<Record<keyof TaskOptions | 'expiresIn', TaskOption>> = {
     isForOne: true,
     shown: { cli: 'version', page: 'Version' },
   },
-  // A task shows its deadline instead (`startBy`).
+  // A task has its deadline (`startBy`) instead of this field.
   expiresIn: {
     option: '--expires-in <duration>',
     help: 'the task fails if no batch claims it within this time, e.g. 10m',

@@ -68,7 +68,7 @@ const span = (seconds: number): string => {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
 };
 
-/** Error lines that are printed at most. */
+/** Maximum number of error lines that are printed. */
 const COMPLAINTS_SHOWN = 20;
 
 /** Prints errors about single items to standard error. */

@@ -6,7 +6,10 @@ import { build } from 'esbuild';
 /** Entry points that `exports` does not contain: the command, and threads that are started by file name. */
 const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/simulate/worker.js'];
 
-/** Peer dependencies, since a CDK app may contain only one copy of each. The ranges are those of `cdk init`, or newer. */
+/**
+ * Peer dependencies, because a CDK app may contain only one copy of each package. The ranges are those of `cdk init`,
+ * or newer.
+ */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };
 
 /** Fields of the repository's `package.json` that are used. */
@@ -93,7 +96,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),
     peerDependencies: PEERS,
-    // Only the construct needs them; the client, fleets, the test kit and the command do not.
+    // Only the construct needs the peer dependencies; the client, fleets, the test kit and the command do not.
     peerDependenciesMeta: Object.fromEntries(Object.keys(PEERS).map((one) => [one, { optional: true }])),
   };
 };

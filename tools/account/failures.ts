@@ -27,7 +27,7 @@ const notOptedIn: Say = (doing, reason, region) =>
 const otherwise: Say = (doing, reason) => `cannot ${doing} (${reason})`;
 const busy: Say = (doing, reason) => `cannot ${doing} now (${reason}). Run the command again in a minute`;
 
-/** By the name of the error (SDK, STS, CloudFormation, SSM, DynamoDB) or, for network errors, by its code. */
+/** Explanations by the name of the error (SDK, STS, CloudFormation, SSM, DynamoDB) or, for network errors, by its code. */
 const WORDS: Readonly<Record<string, Say>> = {
   CredentialsProviderError: none,
   ExpiredToken: expired,
@@ -67,7 +67,10 @@ const WORDS: Readonly<Record<string, Say>> = {
   ETIMEDOUT: unreachable,
 };
 
-/** Runs `work` and explains its errors. @param doing verb phrase for the message. @throws CommandFailure, or an unexpected error as it is. */
+/**
+ * Runs `work` and explains its errors. @param doing verb phrase for the message. @throws CommandFailure. Unexpected
+ * errors are thrown unchanged.
+ */
 export const inWords = async <T>(doing: string, region: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -83,7 +86,7 @@ const sayingOf = (cause: unknown): Say | undefined => {
   const { name, code = '' } = cause as { readonly name: string; readonly code?: string };
   // The SDK uses this name for missing and for expired credentials; only the message differs.
   if (name === 'CredentialsProviderError' && /expired/i.test(messageOf(cause))) return expired;
-  // For other errors of AWS or the system, their own message is better than a stack trace.
+  // For other errors of AWS or of the system, show the error's own message instead of a stack trace.
   return WORDS[name] ?? WORDS[code] ?? ('$metadata' in cause || code !== '' ? otherwise : undefined);
 };
 

@@ -7,9 +7,9 @@ const NAME =
   /^(?<stack>[a-z][a-z0-9-]{0,127}|arn:[\w-]+:cloudformation:[\w-]+:\d+:stack\/[\w-]+\/[\w-]+)(?:\/(?<id>[a-z0-9]+))?$/i;
 
 export interface InstanceName {
-  /** Name or ARN. */
+  /** Name or ARN of the stack. */
   readonly stack: string;
-  /** Empty for the first instance. */
+  /** Id of the instance; empty for the first instance of the stack. */
   readonly id: string;
 }
 
@@ -20,9 +20,9 @@ export const parseInstance = (text: string): InstanceName | undefined => {
 };
 
 export interface Instance {
-  /** URL of its API, without the version. */
+  /** URL of the instance's API, without the version. */
   readonly apiUrl: string;
-  /** The service dimension of its metrics, which its functions get in their environment. */
+  /** The service dimension of the instance's metrics. The functions of the instance get it in their environment. */
   readonly service: string;
 }
 
@@ -32,7 +32,10 @@ export const instanceIn = ({ name, outputs }: FoundStack, id: string): Instance 
   return apiUrl === undefined ? undefined : { apiUrl, service: outputs[`${id}${SERVICE}`] ?? name };
 };
 
-/** The instances of a stack, as NAME or NAME/ID. Checks two outputs, since another output may end in the same word by chance. */
+/**
+ * The instances of a stack, as NAME or NAME/ID. Checks two outputs, because the name of an unrelated output may end in
+ * the same word.
+ */
 export const instancesOf = ({ name, outputs }: FoundStack): string[] =>
   Object.keys(outputs).flatMap((key) => {
     if (key === API_URL) return [name];

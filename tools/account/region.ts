@@ -9,8 +9,8 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { CommandFailure } from '../failure.ts';
 
 /**
- * The region from `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile. Resolved once for all tools that a command starts, since
- * the SDK ignores `AWS_DEFAULT_REGION` and `cdk` falls back to us-east-1.
+ * The region from `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile. Resolved once for all tools that a command starts,
+ * because the SDK ignores `AWS_DEFAULT_REGION` and `cdk` falls back to us-east-1.
  *
  * @param ofProfile reads the region of the profile, as the SDK does.
  * @throws CommandFailure without a region, or if the profile does not exist.

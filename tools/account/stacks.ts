@@ -18,7 +18,7 @@ export interface FoundStack {
   readonly name: string;
   readonly id: string;
   readonly status: string;
-  /** Empty if it has none. */
+  /** Empty if the stack has no description. */
   readonly description: string;
   /** ARN of the change set that was executed last. Emulators omit it. */
   readonly changeSetId?: string;
@@ -43,11 +43,11 @@ export const findStack = ({ region, cloudFormation }: Account, name: string): Pr
   inWords(`read the stack ${name}`, region, async () => {
     try {
       const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: name }));
-      // An empty name returns all stacks.
+      // For an empty name, CloudFormation returns all stacks.
       const stack = Stacks.find(({ StackName, StackId }) => StackName === name || StackId === name);
       return stack && found(stack);
     } catch (cause) {
-      // CloudFormation has no separate error code for this.
+      // CloudFormation has no separate error code for a stack that does not exist.
       if (cause instanceof Error && /does not exist/.test(cause.message)) return undefined;
       throw cause;
     }
@@ -71,7 +71,7 @@ export const changeSetsOf = ({ region, cloudFormation }: Account, name: string):
     return names;
   });
 
-/** Events of a stack since a time, oldest first. @param id its ARN, which finds the stack even after its deletion. */
+/** Events of a stack after a given time, oldest first. @param id ARN of the stack, which is valid even after its deletion. */
 export const eventsSince = ({ region, cloudFormation }: Account, id: string, since: number): Promise<StackEvent[]> =>
   inWords('read the events of the stack', region, async () => {
     const events: StackEvent[] = [];
@@ -81,13 +81,16 @@ export const eventsSince = ({ region, cloudFormation }: Account, id: string, sin
     )) {
       const recent = StackEvents.filter(({ Timestamp }) => (Timestamp?.getTime() ?? 0) >= since);
       events.push(...recent);
-      // Events come newest first.
+      // CloudFormation returns the newest events first.
       if (recent.length < StackEvents.length) break;
     }
     return events.reverse();
   });
 
-/** Validation errors of a stack's template, from before any resource was created. CloudFormation lists them apart from the events. */
+/**
+ * Validation errors of a stack's template, which is checked before any resource is created. CloudFormation lists these
+ * errors separately from the events.
+ */
 export const validationErrorsSince = (
   { region, cloudFormation }: Account,
   id: string,

@@ -95,7 +95,7 @@ const read = async (region: string, qualifier: string): Promise<string | undefin
   }
 };
 
-/** From cdk.json, or the default of `cdk`. */
+/** The bootstrap qualifier from cdk.json, or the default of `cdk`. */
 const bootstrapQualifier = (): string => {
   const { context = {} } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
@@ -143,7 +143,7 @@ export const planBootstrap = ({ environment, qualifier, version, toolkit }: Boot
   return { do: 'stop', problem: toolkitProblem(environment, qualifier, toolkit) };
 };
 
-/** Describes what a failed bootstrap leaves. @param status status of the bootstrap stack, if it exists. */
+/** Describes what remains after a failed bootstrap. @param status status of the bootstrap stack, if it exists. */
 export const bootstrapLeaves = (status: string | undefined): string => {
   if (status === undefined) return 'Nothing was created.';
   const none = 'No stack of the stage was created.';

@@ -5,7 +5,10 @@ import { type Account, eventsSince, validationErrorsSince } from '../account/sta
 /** Maximum error of this machine's clock, in milliseconds: AWS refuses requests if the clock is further off. */
 const CLOCK_SKEW = 300_000;
 
-/** Never throws, since the clean-up must continue. @param id ARN of the stack. @param from start of the operation, by this machine's clock. */
+/**
+ * Finds the causes of a failure. It never throws, because the clean-up must continue. @param id ARN of the stack.
+ * @param from start of the operation, by this machine's clock.
+ */
 export const causesIn = async (account: Account, id: string, from: number): Promise<string[]> => {
   try {
     const invalid = invalidOf(await validationErrorsSince(account, id, from - CLOCK_SKEW));
@@ -25,13 +28,16 @@ export interface Happened {
   readonly StackId?: string | undefined;
 }
 
-/** Status of a stack at the start of an operation. Earlier events belong to another operation, with causes of its own. */
+/**
+ * Statuses of a stack at the start of an operation. Earlier events belong to an earlier operation, which has its own
+ * causes.
+ */
 const STARTS = ['CREATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS', 'REVIEW_IN_PROGRESS'];
 
 /** Reason of resources that were cancelled because another resource failed. */
 const FOLLOWS = /\b(creation|update|deletion|operation) cancelled/i;
 
-/** Causes that are shown at most: further ones seldom add information. */
+/** Maximum number of causes that are shown. Further causes seldom add information. */
 const SHOWN = 3;
 
 /** The causes in order of time, one line each. @param events oldest first. */
@@ -43,7 +49,7 @@ export const causesOf = (events: readonly Happened[]): string[] => {
       ({ ResourceStatus, ResourceStatusReason = '' }) =>
         ResourceStatus?.endsWith('_FAILED') && !FOLLOWS.test(ResourceStatusReason),
     );
-  // Failures during the rollback come after the cause. Show them only if there is nothing else.
+  // Failures during the rollback come after the cause. Show failures of the rollback only if there is no other failure.
   const making = failed.filter(
     ({ ResourceStatus }) => !/^(DELETE|ROLLBACK|UPDATE_ROLLBACK)_/.test(ResourceStatus ?? ''),
   );

@@ -32,7 +32,7 @@ const succeeds = (
   signal: AbortSignal,
 ): Promise<boolean> =>
   new Promise((resolve, reject) => {
-    // Use a separate output folder: runs that share one lock each other out.
+    // Use a separate output folder for each run, because `cdk` locks its output folder against other runs.
     const own = ['--output', temporaryFolder('cdk'), '-c', `stage=${stage}`, '--no-notices'];
     const child = spawn(process.execPath, [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, ...own], {
       cwd: ROOT,
@@ -53,7 +53,7 @@ const succeeds = (
     });
   });
 
-/** Signals within this time, in milliseconds, count as one: npm and the terminal may both send it. */
+/** Signals within this time, in milliseconds, count as one signal, because npm and the terminal may both send it. */
 const SAME_WITHIN = 1_000;
 
 let last = Number.NEGATIVE_INFINITY;

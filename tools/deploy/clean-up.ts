@@ -54,7 +54,7 @@ const tidy = async (account: Account, failed: Failed, signal: AbortSignal): Prom
   return { causes, says: [...removed.says, ...says, ...removed.problems, ...nothing] };
 };
 
-/** CloudFormation continues after `cdk` has ended. Wait until it has finished, since a stack can only be removed then. */
+/** CloudFormation continues after `cdk` has ended. Wait until it has finished, because a stack can only be removed then. */
 const atRest = async (
   account: Account,
   failed: Failed,

@@ -32,7 +32,7 @@ export type DestroyPlan =
   | {
       readonly do: 'go';
       readonly remove: readonly string[];
-      /** A data stack that stays, since its tables are retained anyway. */
+      /** A data stack that stays, because its tables are retained anyway. */
       readonly keep?: { readonly name: string; readonly status: string };
       /** Whether the tables of a data stack whose creation failed must be removed too. */
       readonly orphans: boolean;

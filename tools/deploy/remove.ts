@@ -1,9 +1,9 @@
 /**
  * Removes stacks of a stage, and checks that they are gone.
  *
- * The tables of a stage that keeps its data are protected and retained, so they remain after the rollback of a data stack
- * whose creation failed. No function has used them, since functions are created after the data stack. A table that is
- * not empty is kept anyway.
+ * The tables of a stage that keeps its data are protected and retained, so they remain after the rollback of a data
+ * stack whose creation failed. No function has used them, because functions are created after the data stack. A table
+ * that is not empty is kept anyway.
  */
 
 import {
@@ -24,7 +24,7 @@ import { cdk } from './cdk.ts';
 export interface ToRemove {
   readonly stage: string;
   readonly remove: readonly string[];
-  /** The data stack whose empty tables are removed too, since they would be retained. */
+  /** The data stack whose empty tables are removed too, because the removal of the stack would retain them. */
   readonly tablesOf?: string;
 }
 

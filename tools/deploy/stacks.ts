@@ -7,8 +7,8 @@
  *                └─► broken: creation failed; `cdk deploy` and `destroy` remove it first
  * ```
  *
- * Each deployment gives its change sets a unique name, and so recognizes the stacks it created. That a stack was absent at
- * the start proves nothing, since two deployments may start at the same time.
+ * Each deployment gives its change sets a unique name, and so recognizes the stacks it created. The absence of a stack at
+ * the start proves nothing, because two deployments may start at the same time.
  */
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { keepsData, stackNames } from '../../lib/stage.ts';
@@ -76,7 +76,7 @@ export const wayOut = (name: string, status: string, stage: string): string => {
     case 'CREATE_FAILED':
       return `the creation of ${name} failed without a rollback. Remove the stack with ${destroy}`;
     case 'DELETE_FAILED':
-      // Removing the stage leaves this one alone, so that command would change nothing.
+      // The removal of the stage keeps the data stack, so `npm run destroy` would change nothing.
       if (keepsData(stage) && name === stackNames(stage).data)
         return `${name} could not be removed completely. Its events in CloudFormation show the reason, and docs/how-to/deploy.md ("Removing") explains how to remove it by hand`;
       return `${name} could not be removed completely. Its events in CloudFormation show the reason. Correct the cause, then run ${destroy}`;

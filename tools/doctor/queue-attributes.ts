@@ -38,7 +38,7 @@ const redriveIn = (
   return { arn: String(json.value.deadLetterTargetArn), afterReceives: Number(json.value.maxReceiveCount) };
 };
 
-/** Undefined if the dead-letter queue was deleted: that is the same as having none. */
+/** Undefined if the dead-letter queue was deleted, as if the queue had no dead-letter queue. */
 const retentionOf = async (client: SQSClient, arn: string): Promise<number | undefined> => {
   try {
     const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand(queueNamed(arn)));

@@ -1,6 +1,6 @@
 /**
- * Finds settings that contradict each other. A deployment sets them consistently; a change of one by hand may break that.
- * Pure.
+ * Finds settings that contradict each other. A deployment sets them consistently; a manual change of one setting may
+ * break this consistency. Pure.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import {
@@ -61,7 +61,7 @@ export interface Contradiction {
 
 const DEPLOY = 'deploy again (`npm run deploy`) to restore the setting';
 
-/** Messages that a function can handle in one invocation within its timeout. */
+/** Number of messages that a function can handle in one invocation within its timeout. */
 const TIME_FOR = { ...MESSAGES_AT_ONCE, register: REGISTER_LIMITS.messages };
 
 /** The queues whose functions hold a Target's lock. They need function timeout < lease < visibility timeout. */

@@ -19,6 +19,6 @@ export const isOnPurpose = ({ host = '', origin, 'sec-fetch-site': site }: Heade
   );
 };
 
-/** Error detail for all other requests. */
+/** Error detail for requests that are not accepted. */
 export const NOT_ON_PURPOSE =
   'only local requests are allowed: use http://127.0.0.1 or http://localhost, and not a page of another origin';

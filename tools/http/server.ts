@@ -17,7 +17,7 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
   app.use(async (context, next) =>
     isOnPurpose(context.req.header(), port) ? next() : new HttpProblem(403, NOT_ON_PURPOSE).toResponse(),
   );
-  // Not `route`: that would lose the API's own error handler.
+  // Do not use `route`, which would drop the API's own error handler.
   app.all('*', (context) => api.fetch(context.req.raw));
   const server = await new Promise<ServerType>((resolve, reject) => {
     const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: wanted }, (info) => {

@@ -32,7 +32,7 @@ export const synthesise = (config: Config, code: 'sources' | 'bundles' = 'source
     context: { ...context, 'aws:cdk:enable-path-metadata': true },
     outdir: temporaryFolder('cdk'),
     analyticsReporting: false,
-    // A deployment validates the template; here that would only cost two seconds.
+    // Skip the validation of the template, which takes two seconds. A deployment validates the template anyway.
     builtinCloudFormationValidation: false,
     ...(code === 'sources' ? { code: sourceCode } : {}),
   });

@@ -23,7 +23,7 @@ export const spawnWatched = (
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
-  // End the watchdog with the program, since the process id may be reused later.
+  // End the watchdog with the program, because the process id may be reused later.
   child.once('exit', () => child.stdio[3]?.destroy());
   return child;
 };

@@ -31,7 +31,7 @@ export const localClients = ({ dynamodbSettled, ...endpoints }: LocalEndpoints):
   for (const { middlewareStack } of [clients.dynamodb, clients.sqs])
     for (const name of ['getUserAgentMiddleware', 'recursionDetectionMiddleware']) middlewareStack.remove(name);
   if (dynamodbSettled)
-    // Inside the retry loop, since all retries would be used up before an engine has restarted.
+    // Wait inside the retry loop. Otherwise all retries would be used up before an engine has restarted.
     clients.dynamodb.middlewareStack.add(
       (next) => async (args) => {
         await dynamodbSettled();

@@ -28,7 +28,7 @@ export interface DynamoDBEngine {
 export interface EngineOptions {
   /** 0 means any free port. */
   readonly port: number;
-  /** Folder for data. Without it data is in memory, and is lost when the engine ends. */
+  /** Folder for data. If absent, the data is in memory and is lost when the engine stops. */
   readonly folder?: string;
   readonly engine?: DynamoDBEngine['name'];
   /** Called with a message after the engine crashed and was restarted. */
@@ -50,7 +50,8 @@ export const startDynamoDB = async (options: EngineOptions): Promise<DynamoDBEng
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   const endpoint = `http://${host}:${port}`;
   const start = async (): Promise<Run> => {
-    // Check for damage first: later, single requests would fail with errors that do not name the file.
+    // Check for damage before the start. In a running engine, single requests would fail with errors that do not name
+    // the file.
     const failure = folder && dataFailure('tables', join(folder, FILES[name]));
     if (failure) throw failure;
     // A program that still listens on the port would receive the requests.
@@ -97,7 +98,7 @@ const spawnDynoxide = (binary: string, host: string, port: number, folder: strin
 const spawnLocal = async (port: number, folder: string | undefined): Promise<ChildProcess> => {
   const { command, args, cwd } = await dynamoDBLocalCommand();
   const data = folder === undefined ? ['-inMemory'] : ['-dbPath', resolve(folder)];
-  // Without this option it allows requests of any web page (CORS).
+  // Without this option, DynamoDB Local allows requests of any web page (CORS).
   const noPage = ['-cors', 'http://127.0.0.1'];
   return spawnWatched(command, [...args, '-sharedDb', '-port', String(port), ...noPage, ...data], { cwd });
 };

@@ -1,6 +1,6 @@
 /**
- * Amazon's DynamoDB Local, from the npm package `amplify-dynamodb-simulator`. It is downloaded once and on demand, since it is
- * large and most machines do not need it. It needs a Java runtime from 17 to 23, see `loopback.policy`.
+ * Amazon's DynamoDB Local, from the npm package `amplify-dynamodb-simulator`. It is downloaded once and on demand,
+ * because it is large and most machines do not need it. It needs a Java runtime from 17 to 23, see `loopback.policy`.
  */
 
 import { execFile } from 'node:child_process';
@@ -12,7 +12,10 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { StartFailure } from '../failure.ts';
 
 const run = promisify(execFile);
-/** It does not start with older versions. Newer ones have no security manager, see `loopback.policy`. */
+/**
+ * Java versions with which DynamoDB Local runs. It does not start with older versions, and newer versions have no
+ * security manager, see `loopback.policy`.
+ */
 const [OLDEST_JAVA, NEWEST_JAVA] = [17, 23];
 const PACKAGE = 'amplify-dynamodb-simulator@2.9.30';
 const POLICY = join(dirname(fileURLToPath(import.meta.url)), 'loopback.policy');
@@ -31,7 +34,7 @@ export const javaProblem = async (): Promise<string | undefined> => {
   }
 };
 
-/** The command that starts it, without its own options, and its working directory. @throws StartFailure */
+/** The command that starts DynamoDB Local, without its own options, and the working directory. @throws StartFailure */
 export const dynamoDBLocalCommand = async (): Promise<{
   readonly command: string;
   readonly args: readonly string[];
@@ -51,7 +54,7 @@ export const dynamoDBLocalCommand = async (): Promise<{
       join(folder, 'DynamoDBLocal.jar'),
       '-disableTelemetry',
     ],
-    // It writes a file with an installation id to its working directory, even without telemetry.
+    // DynamoDB Local writes a file with an installation id to its working directory, even without telemetry.
     cwd: folder,
   };
 };
@@ -64,7 +67,7 @@ const fetchOnce = async (): Promise<string> => {
   try {
     const { stdout } = await run('npm', ['pack', PACKAGE, '--silent', '--pack-destination', partial]);
     await run('tar', ['-xzf', join(partial, stdout.trim().split('\n').at(-1) ?? ''), '-C', partial]);
-    // Another process may have downloaded it meanwhile; both copies are the same.
+    // If another process has downloaded the package in the meantime, keep that copy, which is identical.
     if (!existsSync(folder)) renameSync(partial, folder);
   } catch (cause) {
     throw new StartFailure(`${PACKAGE} could not be downloaded with npm: ${reasonOf(cause)}`);

@@ -15,11 +15,11 @@ export interface Engines {
 }
 
 export interface EngineOptions {
-  /** Folder for data; in memory without it. */
+  /** Folder for data. If absent, the data is in memory. */
   readonly folder?: string;
   readonly ports: { readonly dynamodb: number; readonly sqs: number };
   readonly engine?: DynamoDBEngine['name'];
-  /** Another file for the thread of SQS. */
+  /** Replaces the module of the SQS thread. */
   readonly sqsThread?: URL;
   /** Called with a message after an engine crashed and was restarted. */
   readonly onRestart?: (what: string) => void;

@@ -8,8 +8,9 @@ import { AT_ONCE, type Handle, type Polling, type Source, startPollers } from '.
 import { type CloudAssembly, nameInArn, UnknownInTemplate } from './template.ts';
 
 /**
- * Lambda's event source starts with five pollers, and adds more while they are busy. An invocation with few messages mostly
- * waits for a downstream, so many of those may run at once. Many of the others would overload the local engines.
+ * Lambda's event source starts with five pollers, and adds more while they are busy. An invocation with few messages
+ * spends most of its time waiting for a downstream, so many of these invocations may run at once. Many invocations with
+ * large batches would overload the local engines.
  */
 const POLLERS = { first: 5, most: (batchSize: number): number => (batchSize < AT_ONCE ? 50 : 12) } as const;
 

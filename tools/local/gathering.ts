@@ -47,13 +47,13 @@ export class Gathering<Message> {
     return (await open.done).has(message);
   }
 
-  /** Invokes with each message at once from now on. */
+  /** Ends the gathering. Each later message gets an invocation of its own at once. */
   close(): void {
     this.#isClosed = true;
     this.handOn();
   }
 
-  /** Invokes with the messages gathered so far. */
+  /** Invokes the function with the messages gathered so far. */
   handOn(): void {
     if (!this.#open) return;
     clearTimeout(this.#open.timer);

@@ -44,7 +44,7 @@ const handOn = (incoming: IncomingMessage, outgoing: ServerResponse, to: string,
   incoming.pipe(onward);
 };
 
-/** In the format of AWS errors, so that clients show the reason. */
+/** Refuses a request in the format of AWS errors, so that clients show the reason. */
 const refuse = (outgoing: ServerResponse): void => {
   outgoing
     .writeHead(403, { 'content-type': 'application/x-amz-json-1.0' })

@@ -19,7 +19,7 @@ export interface KeptRunning {
   stop(): Promise<void>;
 }
 
-/** Restarts within a minute at most: after more crashes another restart does not help. */
+/** Maximum number of restarts within a minute. After more crashes, another restart does not help. */
 export const RESTARTS_A_MINUTE = 3;
 const MINUTE: Millis = 60_000;
 

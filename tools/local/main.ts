@@ -58,7 +58,7 @@ const exit = (message: string, code: number): never => {
   process.exit(code);
 };
 
-/** Lines may contain values of payloads and text from a downstream. */
+/** Prints a line safely: it may contain values of payloads and text from a downstream. */
 const print = (line: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${printable(line)}`);
 
 const start = async ({ config: given, port, ephemeral, quiet }: Options): Promise<void> => {

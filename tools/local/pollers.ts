@@ -10,7 +10,7 @@ export interface Polling {
   stop(): Promise<void>;
 }
 
-/** Messages of one receive at most. */
+/** Maximum number of messages that one receive request returns. */
 export const AT_ONCE = 10;
 
 export interface Source {
@@ -35,7 +35,8 @@ export type Handle = (messages: readonly Message[]) => Promise<ReadonlySet<Messa
 export const startPollers = (source: Source, count: number, handle: Handle): Polling => {
   const { concurrency, sleepers } = source;
   const pollers = new Set<Poller>();
-  // Bound to the outer context: a sleeping invocation would otherwise pass its own time limit on (src/aws/call-time.ts).
+  // Bind the function to the outer context. Otherwise a sleeping invocation would pass its own time limit on to the
+  // pollers that it adds (src/aws/call-time.ts).
   const beginIfBusy = AsyncResource.bind((): void => {
     if (pollers.size < concurrency + sleepers.count && [...pollers].every(({ isBusy }) => isBusy())) begin();
   });

@@ -1,6 +1,6 @@
 /**
- * After a local start, all leases and attempts of the previous run are void, since its process has ended. So clear them, and
- * resume every Target and batch at once instead of waiting for visibility timeouts.
+ * After a local start, all leases and attempts of the previous run are void, because its process has ended. So clear
+ * them, and resume every Target and batch at once instead of waiting for visibility timeouts.
  */
 import { machine } from '../../lambdas/compose.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';

@@ -38,8 +38,8 @@ const createTable = async ({ name, properties }: Found, client: Pick<DynamoDBCli
 };
 
 /**
- * Whether an engine was killed while it created a table: dynoxide then lists a table that cannot be read. It is empty, since
- * its creation was never acknowledged.
+ * Whether an engine was killed while it created this table. In that case dynoxide lists the table, but cannot read it.
+ * The table is empty, because its creation was never acknowledged.
  */
 const isHalfMade = async (
   TableName: string,
@@ -58,7 +58,7 @@ const isHalfMade = async (
   return false;
 };
 
-/** Creates dead-letter queues first, since a redrive policy needs an existing queue. */
+/** Creates dead-letter queues first, because a redrive policy needs an existing queue. */
 export const createQueues = async (assembly: CloudAssembly, client: SQSClient): Promise<void> => {
   const queues = assembly.all('AWS::SQS::Queue');
   const isWorking = ({ properties }: Found): boolean => properties.RedrivePolicy !== undefined;

@@ -1,5 +1,6 @@
 /**
- * Runs the local SQS in a thread of its own, on another core: all functions, clients and event sources share the main thread.
+ * Runs the local SQS in a thread of its own, on another core, because all functions, clients and event sources share
+ * the main thread.
  */
 import { Worker } from 'node:worker_threads';
 import { StartFailure } from '../failure.ts';

@@ -21,7 +21,7 @@ export interface SqsServer {
 export interface SqsOptions {
   /** 0 means any free port. */
   readonly port: number;
-  /** Folder for messages; in memory without it. */
+  /** Folder for messages. If absent, messages are in memory. */
   readonly folder?: string;
 }
 
@@ -85,12 +85,13 @@ export const serveSqs = async ({ port, folder }: SqsOptions): Promise<SqsServer>
   };
 };
 
-/** Messages of one receive at most. */
+/** Maximum number of messages that one receive request returns. */
 const RECEIVED_AT_ONCE = 10;
 
 /**
- * Ends only as many long polls as the messages need, like SQS. fauxqs ends all long polls of a queue for each message: all but
- * one are empty and start again, which costs most of the processor time of a single task with twelve pollers.
+ * Ends only as many long polls as there are messages for, as SQS does. fauxqs ends all long polls of a queue for each
+ * message. All but one of these polls return nothing and start again. With twelve pollers, this takes most of the
+ * processor time of a single task.
  */
 const wakeFewPolls = (queue: Queue): Queue => {
   const wakeAll = queue.notifyWaiters.bind(queue);
@@ -163,7 +164,7 @@ const readable = (
   }
 };
 
-/** Makes all messages visible, since the receivers of the previous run have ended. */
+/** Makes all messages visible, because the receivers of the previous run have ended. */
 const makeVisible = (file: string): void => {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file);

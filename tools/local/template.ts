@@ -1,8 +1,8 @@
 /**
  * Reads a synthesized CDK app, so that the local stack runs the same template as a deployment.
  *
- * It supports the resources and intrinsic functions that the stacks use. An unsupported one that is needed stops the start
- * with an error that names it.
+ * It supports the resources and intrinsic functions that the stacks use. If the stacks need anything else, the start
+ * stops with an error that names it.
  */
 
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface Template {
 
 /** A resource with its local name, and its properties with intrinsic functions resolved. */
 export interface Found {
-  /** From its construct path, e.g. `Flow-Register-Queue`, so that it is the same at each synthesis. */
+  /** Derived from the construct path, e.g. `Flow-Register-Queue`, so that the name is the same at each synthesis. */
   readonly name: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
@@ -136,7 +136,7 @@ export class CloudAssembly {
         return parts.map((part) => String(this.#resolve(part))).join(separator);
       }
       case 'Fn::Sub':
-        // Occurs only in names of assets and roles, which the local stack does not use.
+        // This case occurs only in names of assets and roles, which the local stack does not use.
         return String(argument);
       default:
         throw new UnknownInTemplate(`the intrinsic ${name}`);

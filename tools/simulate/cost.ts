@@ -3,16 +3,16 @@ import type { Outcome } from './outcome.ts';
 import type { Platform } from './platform.ts';
 import { PRICES } from './prices.ts';
 
-/** In US dollars. */
+/** Costs of a trace, in US dollars. */
 export interface Cost {
   readonly dynamodb: number;
   readonly sqs: number;
   readonly lambda: number;
-  /** Sum of the three, for the whole trace. */
+  /** Sum of the costs of all services, for the whole trace. */
   readonly total: number;
   /** Costs of a day at the rate of the trace; null if all tasks have the same time. */
   readonly perDay: number | null;
-  /** Null if no task was registered. */
+  /** Costs of a million tasks; null if no task was registered. */
   readonly perMillion: number | null;
   /** The producers' costs to send a million tasks to the register queue, in requests of one task or ten tasks. */
   readonly producersPerMillion: { readonly oneByOne: number; readonly tenAtOnce: number };

@@ -17,9 +17,9 @@ export interface DownstreamModel {
   readonly perItem: Millis;
   /** Calls per second that are accepted; further calls get 429 immediately. Null: no limit. */
   readonly callsPerSecond: number | null;
-  /** When it is down and responds with 503. */
+  /** Time span in which the downstream is down and responds with 503. */
   readonly down: Span | null;
-  /** When a quota, such as that of a day, is used up and it responds with 429. */
+  /** Time span in which a quota, such as a daily quota, is used up and the downstream responds with 429. */
   readonly spent: Span | null;
 }
 

@@ -19,7 +19,7 @@ export interface Figures {
   readonly fill: number;
   /** Average number of tasks in a batch. */
   readonly size: number;
-  /** In US dollars. */
+  /** Costs per day, in US dollars. */
   readonly perDay: number;
   readonly perMillion: number;
 }

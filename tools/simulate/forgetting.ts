@@ -1,6 +1,6 @@
 /**
- * Deletes the rows of ended tasks and batches after a while, like expiring rows. It is sooner than in a deployment, but later
- * than any message about them can arrive, including duplicates.
+ * Deletes the rows of ended tasks and batches after a while, as expiry does in a deployment. The rows are deleted
+ * earlier than in a deployment, but later than any message about them can arrive, including duplicates.
  */
 import { type BatchId, type Millis, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
@@ -19,7 +19,7 @@ type Ended = { readonly at: Millis } & ({ readonly batch: BatchId } | { readonly
 export class Forgetting {
   readonly #tables: Tables;
   readonly #tell: NotedForgotten;
-  /** In order of their end. */
+  /** Ended tasks and batches, in the order of their end. */
   #ended: Ended[] = [];
 
   constructor(tables: Tables, tell: NotedForgotten) {
@@ -31,7 +31,7 @@ export class Forgetting {
     this.#ended.push({ at, batch: id });
   }
 
-  /** A task that ended without a batch. */
+  /** Notes a task that ended without a batch. */
   task(id: TaskId, at: Millis): void {
     this.#ended.push({ at, task: id });
   }

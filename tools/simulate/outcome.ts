@@ -3,7 +3,10 @@
 import type { SealReason } from '../../src/domain/batches/policy.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 
-/** Distribution of values. Quantiles have a relative error of up to 1%; the other figures are exact. All 0 without values. */
+/**
+ * Distribution of values. Quantiles have a relative error of up to 1%; the other figures are exact. All figures are 0
+ * if there are no values.
+ */
 export interface Spread {
   readonly count: number;
   readonly mean: number;

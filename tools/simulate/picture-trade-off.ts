@@ -100,7 +100,7 @@ const frontLine = (front: readonly Tried[], at: (figures: Figures) => readonly [
   return sorted.length > 1 ? `<path d="M${path}" class="thin"/>` : '';
 };
 
-/** Points that get a label at most: more labels would overlap. */
+/** Maximum number of points that get a label. More labels would overlap. */
 const NAMED = 12;
 
 const names = (front: readonly Tried[], at: (figures: Figures) => readonly [number, number]): string[] =>

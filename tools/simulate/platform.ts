@@ -10,11 +10,11 @@ import type { Random } from '../../src/virtual/random.ts';
 export interface Platform {
   /** Latency of a request to DynamoDB or SQS. A call with more than `atOnce` statements or messages takes several requests. */
   readonly request: Latency;
-  /** Statements, rows or messages that run in parallel; in AWS 8 requests of 25. */
+  /** Maximum number of statements, rows or messages that run in parallel; in AWS, 8 requests of 25 each. */
   readonly atOnce: number;
   /**
-   * Time from when a message is visible until a free function receives it. If that is shorter than the sender's next request,
-   * the message arrives before the sender's next write.
+   * Time between the moment a message becomes visible and the moment a free function receives it. If this time is
+   * shorter than the sender's next request, the message arrives before the sender's next write.
    */
   readonly delivery: Latency;
   /** Duration of an invocation without its requests, in ms. */
@@ -34,9 +34,9 @@ export interface Platform {
 }
 
 /**
- * DynamoDB and SQS mostly take single-digit milliseconds, with a tail of several times that. Event sources start with 5
- * concurrent invocations and add 300 per minute, up to the `maxConcurrency` of lib/flow-handlers.ts. Elect and callback
- * have a lower maximum in AWS, but also less work.
+ * Most requests to DynamoDB and SQS take less than 10 ms, and a few take several times as long. Event sources start
+ * with 5 concurrent invocations and add 300 per minute, up to the `maxConcurrency` of lib/flow-handlers.ts. Elect and
+ * callback have a lower maximum in AWS, but also less work.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
  */
 export const AWS: Platform = {
@@ -62,8 +62,8 @@ export const LOCAL: Platform = {
 };
 
 /**
- * Latency of requests and deliveries, as a log-normal distribution given by two quantiles: mostly similar times, sometimes
- * several times that. If both are equal, the latency is constant.
+ * Latency of requests and deliveries, as a log-normal distribution given by two quantiles: most latencies are similar,
+ * and a few are several times as long. If both quantiles are equal, the latency is constant.
  */
 export interface Latency {
   /** Median, in ms. */

@@ -26,7 +26,7 @@ export interface Recommended {
   readonly simulations: number;
 }
 
-/** Tasks of the first simulations. */
+/** Number of tasks in the first simulations. */
 const SAMPLE = 20_000;
 const WAITS = 8;
 const FINER = 5;
@@ -81,7 +81,7 @@ const search = async (
   return { proposed, nearest: bestOf(all, aims)[0], ...whyNot([...all, ...far], aims) };
 };
 
-/** Policies that are simulated with the whole trace. */
+/** Number of policies that are simulated with the whole trace. */
 const CONFIRMED = 4;
 
 const searched = async (operation: Operation, aims: readonly Aim[], trying: Trying): Promise<readonly Tried[]> => {

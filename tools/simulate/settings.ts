@@ -9,7 +9,7 @@ import type { Parsed } from '../../src/util/problems.ts';
 interface SettingOf {
   readonly section: 'batch' | 'concurrency';
   readonly kind: 'duration' | 'count';
-  /** The setting that it replaces: a configuration with both is invalid. */
+  /** The setting that this setting replaces. A configuration with both settings is invalid. */
   readonly replaces?: SettingName;
   readonly of: (operation: Operation) => number | null;
 }
@@ -35,7 +35,7 @@ export type Policy = Readonly<Partial<Record<SettingName, number>>>;
 export const written = (name: SettingName, value: number): string | number =>
   SETTINGS[name].kind === 'duration' ? printDuration(value) : value;
 
-/** `maxWait=5s maxSize=100`. */
+/** A policy as text, such as `maxWait=5s maxSize=100`. */
 export const printPolicy = (policy: Policy): string =>
   Object.entries(policy)
     .map(([name, value]) => `${name}=${written(name as SettingName, value)}`)

@@ -5,7 +5,7 @@
 import type { Spread } from './outcome.ts';
 
 const GROWTH = Math.log(1.01);
-/** Values below count as 0. */
+/** Smaller values count as 0. */
 const LEAST = 0.5;
 
 export class Spreading {

@@ -45,7 +45,7 @@ class OperationTally {
   }
 }
 
-/** Reasons of refusals that are reported at most. */
+/** Maximum number of reasons for refusals that are reported. */
 const REASONS = 5;
 
 export class Tally {

@@ -43,7 +43,7 @@ class Refusal extends Error {}
 /** Maximum bytes of a record; a task is never larger. */
 const RECORD_MAX = 1_000_000;
 
-/** Fields of a register message that are not simulated. They are refused, since they would change the batches. */
+/** Fields of a register message that are not simulated. They are refused, because they would change the batches. */
 const NOT_SIMULATED = ['priority', 'weight', 'coalesceKey', 'version', 'expiresIn'];
 
 /**
@@ -169,7 +169,7 @@ const refuseUnsimulated = (names: readonly string[]): void => {
   if (found !== undefined) throw new Refusal(`${found} cannot be simulated. Remove this field`);
 };
 
-/** Numbers from this on are milliseconds: as seconds they would be after the year 5138. */
+/** Numbers of this size or more are milliseconds. If they were seconds, the times would be after the year 5138. */
 const MILLIS_FROM = 100_000_000_000;
 
 const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
@@ -196,8 +196,8 @@ const fromNumber = (value: number): Millis | undefined => {
 };
 
 /**
- * Whether a CSV record continues in the next line, since a quote is open. Quoted fields may contain commas, doubled quotes
- * and line breaks (RFC 4180).
+ * Whether a CSV record continues in the next line, because a quote is open. Quoted fields may contain commas, doubled
+ * quotes and line breaks (RFC 4180).
  */
 export const goesOn = (record: string): boolean => {
   let quotes = 0;

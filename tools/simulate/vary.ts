@@ -13,9 +13,9 @@ import { configWith, type Policy, SETTING_NAMES, SETTINGS, type SettingName } fr
 /** The values of each setting. */
 export type Axes = Readonly<Partial<Record<SettingName, readonly number[]>>>;
 
-/** Values of a range, if one setting is varied, and if two are. */
+/** Number of values of a range, if one setting is varied, and if two settings are varied. */
 const [STEPS_OF_ONE, STEPS_OF_TWO] = [10, 6];
-/** The second value of a range that starts at 0 is its end divided by this. */
+/** If a range starts at 0, its second value is its end divided by this number. */
 const FROM_ZERO = 1_000;
 /** Maximum number of policies: more would take hours. */
 const MOST_POINTS = 400;

@@ -102,7 +102,7 @@ export const hintsOf = ({ operations }: Config): string[] => Object.values(opera
 
 const spaceForResults = ({ operation, batch: { maxSize }, downstream: { kind } }: Operation): string[] => {
   const each = Math.floor(ANSWER_MAX_BYTES / maxSize);
-  // The other kinds report results by messages, or not at all.
+  // Downstreams of the other kinds report results by messages, or not at all.
   if (each >= USUAL_RESULT_BYTES || (kind !== 'http' && kind !== 'lambda')) return [];
   return [
     `${operation}: a response may have 6 MB, so each of the ${maxSize.toLocaleString('en')} results of a full batch may have about ${each.toLocaleString('en')} bytes. If a response is larger, the batch handler does not read it and sends the tasks again in two halves, so the downstream repeats the work. If results can be larger, lower batch.maxSize, or store the results and respond with their locations.`,

@@ -6,10 +6,10 @@ import { printable, withoutSecrets } from '../../terminal.ts';
 import { apiClient } from '../shared/api-client.ts';
 import { type CommonOptions, localStack } from '../shared/connect.ts';
 
-/** Next to the ports of a local stack. */
+/** Default port. It follows the default ports of a local stack. */
 const PORT = 4_510;
 
-/** 0 means any free port. */
+/** Parses a port; 0 means any free port. */
 const portOption = (text: string): number => {
   const value = Number(text);
   if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)

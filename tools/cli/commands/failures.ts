@@ -52,7 +52,7 @@ export const failuresOf = async (api: ApiClient, limit: number, operation?: stri
   return { groups: largestFirst, looked, ...(cursor === undefined ? {} : { more: true }) };
 };
 
-/** Two pages may contain the same Targets, so the number of Targets is at least the larger one of the two. */
+/** Two pages may contain the same Targets, so the merged number of Targets is a lower bound: the larger of the two numbers. */
 const together = (before: FailureGroup | undefined, group: FailureGroup): FailureGroup =>
   before
     ? {

@@ -159,7 +159,7 @@ const tell = ({ json }: CommonOptions, text: string, said: string, warning: stri
   if (warning !== undefined) complain([warning]);
 };
 
-/** Partitions that are named for a node at most. */
+/** Maximum number of partitions that are listed for one node. */
 const NAMES_SHOWN = 12;
 
 /** The nodes, their partitions, and remarks on what needs attention. */
@@ -192,7 +192,10 @@ const nodesTable = (nodes: readonly FleetNodeShape[], now: number): string =>
     ]),
   );
 
-/** Correct only if this machine's clock and the node's clock agree. */
+/**
+ * Whether a node has sent no heartbeat for longer than its TTL. The result is correct only if this machine's clock and
+ * the node's clock agree.
+ */
 const isSilent = ({ status, lastBeatAt, ttlSeconds }: FleetNodeShape, now: number): boolean =>
   status !== 'evicted' && now - Date.parse(lastBeatAt) > ttlSeconds * 1_000;
 

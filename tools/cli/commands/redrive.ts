@@ -90,7 +90,7 @@ interface Done {
   readonly skipped: Skipped[];
 }
 
-/** Ids that one request accepts at most. */
+/** Maximum number of ids in one request. */
 const IDS_AT_ONCE = 1_000;
 
 const redriveIds = async (api: ApiClient, ids: readonly string[], dryRun: boolean, done: Done): Promise<void> => {
@@ -121,7 +121,7 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   return value.cursor;
 };
 
-/** The queues that this stack has: not every stack has a callback queue. */
+/** The queues with dead letters that this stack has. Not every stack has a callback queue. */
 const thoseThere = async (api: ApiClient): Promise<string[]> => {
   const { queues } = (await api.get('/dead-letters', LETTERS_LYING)).value;
   return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
@@ -130,13 +130,13 @@ const thoseThere = async (api: ApiClient): Promise<string[]> => {
 interface DeadLettersDone {
   readonly queue: string;
   redriven: number;
-  /** By message id, since a message may be received more than once. */
+  /** Skipped messages by their ids, because a message may be received more than once. */
   readonly skipped: Map<string, Skipped>;
   /** Approximate number of messages left in the queue. */
   left: number;
 }
 
-/** @param done receives each queue with its first response. */
+/** @param done gets an entry for each queue with the first response about that queue. */
 const redriveDeadLettersOf = async (
   api: ApiClient,
   queues: readonly string[],
@@ -147,8 +147,9 @@ const redriveDeadLettersOf = async (
 };
 
 /**
- * Repeats the request, since each has a time limit, until all messages of the queue were handled. A skipped message becomes
- * visible again after half a minute, so stop after a request that finds only messages skipped before.
+ * Repeats the request until all messages of the queue are handled, because one request has a time limit. A skipped
+ * message becomes visible again after half a minute, so the repetition ends after a request that finds only messages
+ * that were skipped before.
  */
 const redriveQueue = async (api: ApiClient, queue: string, dryRun: boolean, done: DeadLettersDone[]): Promise<void> => {
   const ofQueue: DeadLettersDone = { queue, redriven: 0, skipped: new Map(), left: 0 };

@@ -20,7 +20,7 @@ interface SendOptions extends CommonOptions {
   readonly [option: string]: unknown;
 }
 
-/** The API checks the range. Text that is not a number must be refused here, since JSON has no NaN. */
+/** The API checks the range. Text that is not a number is refused here, because JSON has no NaN. */
 const number = (text: string): number => {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Give a number.');
@@ -133,7 +133,7 @@ interface Sent {
   readonly refused: Refused[];
   /** The last line that was handled. */
   upTo: number;
-  /** The start of the ids of tasks whose lines have none. */
+  /** Prefix of the ids of tasks whose lines contain no id. */
   readonly token: string;
 }
 
@@ -143,7 +143,7 @@ const sendFile = async (operation: string | undefined, file: string, options: Se
   const sent: Sent = { ids: [], refused: [], upTo: 0, token: options.token ?? ulid() };
   const bar = progressBar(bytes);
   const interrupted = (): void => {
-    // End the line of the bar.
+    // Start a new line after the progress bar.
     if (bar) console.error();
     report(sent, options, 'interrupted');
   };
@@ -190,7 +190,10 @@ const report = ({ ids, refused, upTo, token }: Sent, { json }: SendOptions, stop
   if (refused.length > 0 || stopped !== undefined) process.exitCode ||= 1;
 };
 
-/** Sends a chunk. The API accepts all lines of a request or none, so the lines that it refuses are removed and the others sent again. */
+/**
+ * Sends a chunk. The API accepts all lines of a request or none, so refused lines are removed and the other lines are
+ * sent again.
+ */
 const sendChunk = async (
   api: ApiClient,
   chunk: readonly Line[],

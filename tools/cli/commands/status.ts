@@ -73,7 +73,7 @@ const shown = (raw: ReadonlyMap<string, string>, name: string): string | undefin
   return text && printable(text.replaceAll(/\s+/g, ' '));
 };
 
-/** The earliest time of the next attempt: its message may arrive later. */
+/** The earliest time of the next attempt. The attempt may start later, because its message may arrive later. */
 const attemptAfter = (iso: string): string => {
   const left = ahead(iso);
   return `${printable(iso)} (${left === undefined ? 'due' : `in ${left}`})`;

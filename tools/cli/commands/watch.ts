@@ -24,9 +24,9 @@ export const watchCommand = (): Command =>
     .option('--once', 'print one snapshot and exit (default if the output is not a terminal)')
     .action((options: WatchOptions) => watch(options));
 
-/** Targets that are read at most. If there are more, the summary says so. */
+/** Maximum number of Targets that are read. If there are more, the summary says so. */
 const LISTED = 1_000;
-/** Targets whose batches are read too: the most urgent ones, as many as fit on the screen. */
+/** Maximum number of Targets whose batches are read too: the most urgent Targets, as many as fit on the screen. */
 const SHOWN_MAX = 100;
 const BATCHES_EACH = 5;
 
@@ -107,7 +107,8 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
       stdout.write(
         `${HOME}${picture.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`)}${CLEAR_TO_END_OF_LINE}${CLEAR_BELOW}`,
       );
-      // With many Targets a snapshot takes a while: rest for as long, so that this command is not a load on the stack.
+      // With many Targets, a snapshot may take long. Wait at least as long as the snapshot took, to limit the load on
+      // the stack.
       const pause = Math.max(every * 1_000, performance.now() - from);
       await setTimeout(pause, undefined, { signal: stop.signal }).catch(() => {});
     }
@@ -124,7 +125,7 @@ export interface Snapshot {
   readonly at: number;
   readonly rows: readonly (TargetShape & { readonly batches: readonly BatchShape[] })[];
   readonly operations: readonly OperationShape[];
-  /** Whether these are all Targets. */
+  /** Whether the snapshot contains all Targets. */
   readonly isAll: boolean;
 }
 
@@ -181,7 +182,7 @@ const summary = ({ rows, isAll }: Snapshot): string => {
   )}${fill}${failed > 0 ? ` · ${red(`${plural(failed, 'task')} failed`)}` : ''}`;
 };
 
-/** Operations with problems that are listed at most, so that a small screen also shows Targets. */
+/** Maximum number of operations with problems that are listed, so that a small screen also shows Targets. */
 const TROUBLES_SHOWN = 3;
 
 /** Lines about operations with a problem. */
@@ -208,7 +209,10 @@ interface Moved {
   readonly batches?: readonly BatchShape[];
 }
 
-/** @param row `isHeldUp` if its operation is paused: Targets wait in the same slot queue for a resume and for a free slot. */
+/**
+ * @param row has `isHeldUp` if its operation is paused. Its Targets then wait for the resume in the slot queue in which
+ * they otherwise wait for a free slot.
+ */
 const cellsOf = (row: Row & HeldUp, nameWidth: number, now: number, isNarrow: boolean): string[] => {
   const [last] = row.batches;
   const failed = failedOf(row);
@@ -250,7 +254,7 @@ const bar = (fill: number): string =>
 
 const GAP = '  ';
 
-/** Columns after the Target's name, with their widths. The narrow ones fit into 80 columns. */
+/** Columns after the Target's name, with their widths. The narrow columns fit into 80 characters. */
 const columnsOf = (isNarrow: boolean): readonly { readonly name: string; readonly width: number }[] => [
   { name: 'WAITING', width: 7 },
   { name: 'OLDEST', width: 6 },

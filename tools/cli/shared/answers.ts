@@ -98,7 +98,7 @@ export const COMPLETED = told(lists.CLAIM_COMPLETED, 'complete');
 export const RELEASED = told(lists.RELEASED, 'released');
 
 export const FLEETS = told(fleets.FLEETS, 'fleets');
-/** A node. Also the response to draining it. */
+/** A node of a fleet; also the response to the drain of a node. */
 export const FLEET_NODE = told(
   fleets.NODE_DRAINED,
   'node',

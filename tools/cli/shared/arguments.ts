@@ -8,7 +8,10 @@ export const someId = (text: string): string => {
   return text;
 };
 
-/** A part of a path. An empty one, `.` and `..` would address another route. @param what its name in the error message */
+/**
+ * Parses one segment of a path. An empty segment, `.` and `..` would address another route. @param what its name in the
+ * error message
+ */
 export const somePart =
   (what: string) =>
   (text: string): string => {
@@ -16,20 +19,20 @@ export const somePart =
     return text;
   };
 
-/** Seconds between two requests. */
+/** Parses the number of seconds between two requests. */
 export const everyOption = (text: string): number => {
   const value = Number(text);
   if (!(value >= 0.2)) throw new InvalidArgumentError('Give a number of seconds, at least 0.2.');
   return value;
 };
 
-/** Checked before the first request, since each request adds a suffix to the token. */
+/** Parses a token. It is checked before the first request, because each request adds a suffix to the token. */
 export const tokenOfCalls = (text: string): string => {
   if (!isTokenOfCalls(text)) throw new InvalidArgumentError(`Give ${TOKEN_OF_CALLS_RULE}.`);
   return text;
 };
 
-/** The start of the ids of tasks, each followed by a line number. An id of a task has at most 128 characters. */
+/** Parses the prefix of task ids. In each id, a line number follows the prefix. An id of a task has at most 128 characters. */
 export const tokenOfTasks = (text: string): string => {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$/.test(text))
     throw new InvalidArgumentError(
@@ -38,7 +41,7 @@ export const tokenOfTasks = (text: string): string => {
   return text;
 };
 
-/** A number of things, from 1. */
+/** Parses a whole number of at least 1. */
 export const count = (text: string): number => {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Give a whole number, at least 1.');

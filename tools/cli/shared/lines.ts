@@ -8,14 +8,15 @@ import { reasonOf } from '../../../src/util/problems.ts';
 import { utf8 } from '../../../src/util/utf8.ts';
 import { CommandFailure } from '../../failure.ts';
 
-/** Tasks that one request registers at most. */
+/** Maximum number of tasks that one request registers. */
 export const CHUNK = 1_000;
 /**
- * Bytes of lines that one request contains at most. Lambda accepts an event of 6 MiB (6,291,456 bytes), in which the body
- * is a JSON string, so that each quote in it counts twice. The rest is for headers and the list around the lines.
+ * Maximum bytes of the lines of one request. Lambda accepts an event of 6 MiB (6,291,456 bytes). The event contains the
+ * body as a JSON string, in which each quote counts twice. The remaining bytes are for headers and for the JSON array
+ * around the lines.
  */
 const CHUNK_BYTES = 5_500_000;
-/** Bytes of one message at most. */
+/** Maximum bytes of one message. */
 const LINE_BYTES = 1_000_000;
 
 /** Size of a file in bytes. @throws CommandFailure */
@@ -33,7 +34,7 @@ export const sizeOf = (file: string): number => {
 export const messageOf = (fields: object, payload: string): string =>
   `${JSON.stringify(fields).slice(0, -1)},"payload":${payload}}`;
 
-/** Checks the payload before it is inserted into a message, where part of it could pass for another field. */
+/** Checks the payload before it is inserted into a message, because invalid text could add other fields to the message. */
 export const notAPayload = (text: string): string | undefined => {
   const json = parseJson(text);
   if (!json.ok) return json.problems[0]?.reason;
@@ -44,7 +45,7 @@ export interface Line {
   readonly number: number;
   readonly text: string;
   readonly bytes: number;
-  /** Why the line cannot be sent, as far as it can be checked without the API. */
+  /** Why the line cannot be sent. Only problems that can be found without the API are reported here. */
   readonly problem?: string;
 }
 
@@ -53,7 +54,8 @@ export interface Line {
  *
  * @param operation operation of the tasks if the lines are payloads; absent if they are whole messages.
  * @param fields further fields of each message if the lines are payloads.
- * @param token makes, with the line number, the ids of tasks that have none. The same file and token make the same tasks.
+ * @param token together with the line number, the id of a task whose line contains no id. The same file and token
+ * result in the same tasks.
  */
 export async function* chunksOf(
   file: string,

@@ -7,9 +7,9 @@ import { TARGET, type TargetShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
 import { count } from './arguments.ts';
 
-/** Items that the API lists in one response at most. */
+/** Maximum number of items in one response of the API. */
 const PAGE_MAX = 100;
-/** Targets that are read in parallel. */
+/** Number of Targets that are read in parallel. */
 export const CONCURRENCY = 8;
 
 /**
@@ -44,7 +44,7 @@ export const listed = async <Shape>(
 
 type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists';
 
-/** The cast is needed since TypeScript does not infer the type of a computed property name. */
+/** The cast is needed because TypeScript does not infer the type of a computed property name. */
 const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
   z.looseObject({ [key]: z.array(shape), cursor: z.optional(z.string()) }) as unknown as z.ZodMiniType<
     Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
@@ -70,7 +70,10 @@ export const allTargets = (
     limit,
   );
 
-/** A list that the API has per Target, read for one Target or for all. Reads one item more than is shown, to see whether there are more. */
+/**
+ * Reads a list that the API returns per Target, for one Target or for all Targets. Reads one item more than the limit,
+ * to find out whether there are more.
+ */
 export const ofTargets = async <Shape>(
   api: ApiClient,
   { target, limit }: { readonly target?: string; readonly limit: number },

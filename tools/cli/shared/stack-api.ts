@@ -54,7 +54,7 @@ export const reachStack = async (text: string, url?: string, environment = proce
   };
 };
 
-/** A stack has no outputs while it is being created. Otherwise this stack never had the output. */
+/** Explains why a stack lacks an output. While a stack is being created, it has no outputs. */
 const withoutOutput = async (account: Account, { name, status }: FoundStack, output: string): Promise<string> =>
   `the stack ${name} (${status}) has no output ${output}${
     status.startsWith('CREATE_IN_PROGRESS')
@@ -62,7 +62,10 @@ const withoutOutput = async (account: Account, { name, status }: FoundStack, out
       : `: it does not contain Groupage, the id of the instance is wrong, or its deployment failed${await others(account)}`
   }`;
 
-/** A user who is not allowed to list stacks may still use one by its name. */
+/**
+ * Names of the other stacks with a Groupage API, for the message. If the user lacks the permission to list stacks, the
+ * message says so.
+ */
 const others = async (account: Account): Promise<string> => {
   try {
     const names = (await listStacks(account)).flatMap(instancesOf);

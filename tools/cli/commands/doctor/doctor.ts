@@ -18,7 +18,7 @@ interface DoctorOptions extends CommonOptions {
   readonly repair?: boolean;
 }
 
-/** Targets that a run without --deep checks at most. If there are more, the summary says so. */
+/** Maximum number of Targets that the command checks without --deep. If there are more, the summary says so. */
 const QUICK = 1_000;
 
 export const doctorCommand = (): Command =>
@@ -78,7 +78,10 @@ const lettersOf = async (
   }
 };
 
-/** How long the sweep sends a dead letter again. Events end after three days, since a destination may be gone for good. */
+/**
+ * How long the sweep resends a dead letter. It gives up an event after three days, because the destination may never be
+ * available again.
+ */
 const until = (queue: string): string => (queue === 'callback' ? ' for three days' : '');
 
 const GIVEN_UP =
@@ -91,7 +94,7 @@ const deadLettersLine = (queue: string, messages: number): string =>
       ? `✗ ${plural(messages, 'message was', 'messages were')} refused and moved to the rejected queue → read the reasons and correct the cause (docs/how-to/operate.md), then: groupage redrive --dead-letters rejected`
       : `✗ ${plural(messages, 'dead letter')} of the ${queue} queue → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
 
-/** Whether a finding was repaired, or had gone before the repair. */
+/** Whether a finding was repaired, or was resolved before the repair. */
 const isTreated = ({ repaired, reason }: Finding): boolean => repaired !== undefined && reason === undefined;
 
 const findingLine = (finding: Finding): string => {
@@ -102,7 +105,7 @@ const findingLine = (finding: Finding): string => {
   return green(`✓ ${found} → ${repaired ? done(finding) : 'had already been resolved before the repair'}`);
 };
 
-/** A finding of a later release is shown as its code. */
+/** Describes a finding. A finding from a later release has no description here, so its code is shown. */
 const what = ({ finding, target, batchId, tasksWait }: Finding): string => {
   switch (finding) {
     case 'stranded':
@@ -122,7 +125,7 @@ const what = ({ finding, target, batchId, tasksWait }: Finding): string => {
   }
 };
 
-/** A remedy of a later release is shown as its code. */
+/** Describes a repair. A remedy from a later release has no description here, so its code is shown. */
 const done = ({ remedy }: Finding): string => {
   switch (remedy) {
     case undefined:
@@ -147,7 +150,7 @@ const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: 
   return `${looked}: ${found}`;
 };
 
-/** How much was checked. */
+/** Numbers of checked Targets and batches. */
 interface Examined {
   readonly targets: number;
   readonly batches?: number;
@@ -161,7 +164,7 @@ interface Walk {
   /** Whether to check their batches too. */
   readonly batches: boolean;
   readonly repair: boolean;
-  /** Called for each finding at once, since a long check may be interrupted. */
+  /** Called for each finding at once, because a long check may be interrupted. */
   readonly onFinding: (finding: Finding) => void;
   /** Called for each Target or batch that could not be checked. */
   readonly onSkipped: (skipped: Skipped) => void;
@@ -201,7 +204,7 @@ const examineBatches = async (api: ApiClient, walk: Walk, target: string): Promi
 
 interface Page {
   readonly findings: readonly Finding[];
-  /** Absent in an API of an earlier release, where the request fails instead. */
+  /** Absent in responses of an earlier release, whose API fails the whole request instead. */
   readonly skipped?: readonly Skipped[] | undefined;
 }
 

@@ -82,7 +82,7 @@ const ofStack = async (name: string): Promise<Settings> => {
   return { contradictions: deployed ? contradictionsIn(deployed) : [], throttled: throttled ?? [], unseen };
 };
 
-/** Needs no permission: an error response has a `Date` too. */
+/** Compares the clocks. The request needs no permission, because an error response has a `Date` header too. */
 const clockOf = async (url: string): Promise<number | undefined> => {
   const asked = Date.now();
   const { headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(10_000) });
@@ -108,7 +108,7 @@ const throttledLine = ({ what, kind, times }: Throttled): string => {
 const skewLine = (aheadBy: number): string =>
   `this machine's clock is ${Math.round(Math.abs(aheadBy) / SECOND)} s ${aheadBy > 0 ? 'ahead of' : 'behind'} the API's; at most ${CLOCK_SKEW / SECOND} s are allowed → correct the clock (NTP). Leases taken from this machine would end at the wrong time`;
 
-/** Resolution of an HTTP date. */
+/** Resolution of an HTTP date, in milliseconds. */
 const RESOLUTION: Millis = 1_000;
 
 /**

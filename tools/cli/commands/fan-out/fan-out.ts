@@ -1,4 +1,4 @@
-/** `groupage fan-out …`: N items, whose end is reported exactly once. */
+/** `groupage fan-out …`: commands for N items whose completion is reported exactly once. */
 import { Command, InvalidArgumentError } from 'commander';
 import { pathOf } from '../../../../src/client/fan-out-calls.ts';
 import type { FailFast } from '../../../../src/domain/fan-outs/fan-out.ts';
@@ -17,7 +17,7 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-/** `3` items, or `10%` of all items. The API checks the range. */
+/** Parses a number of items (`3`) or a share of all items (`10%`). The API checks the range. */
 const tolerance = (text: string): FailFast => {
   const [, number = '', percent] = /^(\d{1,9}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
   if (number === '') throw new InvalidArgumentError('Give a number of items such as 3, or a share such as 10%.');

@@ -39,7 +39,7 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
   if (items && json) throw new WrongUsage('--items prints plain lines and cannot be combined with --json');
   const ask = asking(await connect(options));
   const again = `To add all items without adding any item twice, run: groupage fan-out add ${id} ${count}${items ? ' --items' : ''} --token ${JSON.stringify(token)}${toSameApi(options)}`;
-  // A closed pipe (`--items | head`) ends the command like Ctrl-C: items that were never printed would never be acked.
+  // A closed pipe (`--items | head`) ends the command like Ctrl-C: items whose ids are not printed can never be acked.
   const interrupted = (): void =>
     console.error(printable(`Interrupted. Some of the items may have been added. ${again}`));
   const added = addInCalls(ask, id, count, token);
@@ -110,7 +110,7 @@ export const ackItems = async (items: readonly string[], options: AckOptions): P
   }
 };
 
-/** Checks each id here, since the API's error would not contain the line number. */
+/** Checks each id here, because the API's error would not contain the line number. */
 async function* done(
   items: Iterable<readonly [string, string]> | AsyncIterable<readonly [string, string]>,
   outcome: 'succeeded' | 'failed',

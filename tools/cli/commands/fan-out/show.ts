@@ -33,7 +33,7 @@ export const watchFanOut = async (id: string, { every, ...options }: WatchOption
         return;
       }
     }
-    // Counting a large fan-out takes a while: rest for as long, so that this command is not a load on the stack.
+    // Counting a large fan-out may take long. Wait at least as long as the count took, to limit the load on the stack.
     await setTimeout(Math.max(every * 1_000, performance.now() - from));
   }
 };
@@ -58,7 +58,7 @@ const coloured = ({ status, because }: FanOutShape): string => {
   return status === 'expired' ? red(printable(text)) : text;
 };
 
-/** A reason of a later release is shown as its code. */
+/** Describes a reason. A reason from a later release has no description here, so its code is shown. */
 const reason = (because: string): string => {
   switch (because) {
     case 'too-many-failed':
@@ -111,7 +111,7 @@ export const fanOutsTable = (fanOuts: readonly FanOutOutlineShape[]): string =>
 
 const BAR = 20;
 
-/** Progress in one line. */
+/** The progress of a fan-out in one line. */
 export const progressLine = (fanOut: FanOutShape): string => {
   const { id, total, failed, pending } = fanOut;
   const failures = failed > 0 ? ` · ${red(`${number(failed)} failed`)}` : '';

@@ -20,7 +20,7 @@ interface Progress {
   jobs: number;
   /** The last line that was added. */
   upTo: number;
-  /** Jobs of the list. */
+  /** Number of jobs in the list after the last call. */
   total?: number;
 }
 
@@ -39,7 +39,7 @@ export const addJobs = async (id: string, file: string, options: AddOptions): Pr
   const far: Progress = { jobs: 0, upTo: 0 };
   const again = `To add the remaining lines without adding a line twice, run: groupage lists add ${id} ${JSON.stringify(file)} --token ${JSON.stringify(token)}${toSameApi(options)}`;
   const interrupted = (): void => {
-    // End the line of the bar.
+    // Start a new line after the progress bar.
     if (bar) console.error();
     console.error(printable(`Interrupted. ${unknown(far)}. ${again}`));
   };
@@ -96,7 +96,7 @@ const addLines = async (ask: Ask, id: string, call: readonly Line[], token: stri
   }
 };
 
-/** Wrong lines that are shown at most. */
+/** Maximum number of wrong lines that are shown. */
 const SHOWN = 20;
 
 /** Lines that are not payloads. No line of their call was added. */
@@ -118,11 +118,11 @@ const faultsOf = ({ errors }: ApiFailure, call: readonly Line[]): readonly strin
 const known = ({ jobs, upTo }: Progress): string =>
   jobs === 0 ? 'No job was added' : `${plural(jobs, 'job')} added, up to line ${upTo}`;
 
-/** Result after a call without a response. */
+/** Describes what was added if a call got no response. */
 const unknown = (far: Progress): string =>
   far.jobs === 0 ? 'Some of the jobs may have been added' : `${known(far)}. More jobs may have been added`;
 
-/** Result after a failure, and the next step. */
+/** Describes what was added before a failure, and the next step. */
 const outlook = (cause: CommandFailure, far: Progress, again: string): string => {
   if (cause instanceof WrongLines) return `${known(far)}. Correct these lines. ${again}`;
   return isRefused(cause) ? known(far) : `${unknown(far)}. ${again}`;

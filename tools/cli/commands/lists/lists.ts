@@ -30,7 +30,7 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-/** `10`, or `10%`. The API checks the range. */
+/** Parses a percentage such as `10` or `10%`. The API checks the range. */
 const percentage = (text: string): number => {
   if (!/^\d{1,9}(\.\d{1,9})?%?$/.test(text)) throw new InvalidArgumentError('Give a number such as 10 or 2.5.');
   return Number(text.replace('%', ''));

@@ -61,7 +61,7 @@ export const listsTable = (lists: readonly ListOutline[]): string =>
     ]),
   );
 
-/** The jobs of a response as raw text, one line each: parsing could change numbers. */
+/** The jobs of a response as raw text, one job per line. They are not parsed, because parsing could change numbers. */
 export const jobLines = (answer: string): readonly string[] =>
   // A JSON string contains no raw line break, so each line break is white space.
   rawElements(rawMembers(answer).get('jobs') ?? '[]').map((job) => job.replaceAll(/[\r\n]+/g, ' '));

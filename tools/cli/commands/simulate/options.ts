@@ -73,7 +73,10 @@ export const askedOf = async (options: SimulateOptions): Promise<Asked> => {
   };
 };
 
-/** Checked first, since a simulation may take minutes. @throws WrongUsage for another file type; CommandFailure if the folder does not exist */
+/**
+ * Checked first, because a simulation may take minutes. @throws WrongUsage for another file type; CommandFailure if the
+ * folder does not exist
+ */
 const checkOut = (file: string | undefined): void => {
   if (file === undefined) return;
   if (!['.html', '.svg'].includes(extname(file)))

@@ -141,7 +141,7 @@ export const describeRecommended = (
 
 const quoted = ({ text }: Aim): string => `"${printable(text)}"`;
 
-/** The policy as configuration. No quiet period is the default, so it is left out. */
+/** The policy as lines of a configuration. A quiet period of 0 is the default, so it is omitted. */
 const linesOf = (policy: Policy): string =>
   (Object.entries(policy) as [SettingName, number][])
     .filter(([name, value]) => name !== 'quietPeriod' || value > 0)
