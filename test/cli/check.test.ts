@@ -34,7 +34,7 @@ it('groupage check notes each setting that differs from its default, and no secr
   };
   const destinations = { ops: { kind: 'queue', name: 'ops' }, hook: { ...http, secret: { ssm: '/s3cret' } } };
   expect(notes({ more, plain: {}, quiet }, destinations)).toEqual([
-    'more: batch windows of 5m, a task of 100,000 bytes or more gets a batch of its own, weight of a batch at most 1,000, merges requests by inputs[].id, concurrent batches in total: at most 25, at most 0.5 calls per second, no circuit, a failing batch is not halved, calls are signed, failed → ops, succeeded → hook',
+    'more: batch windows of 5m, a task of 100,000 bytes or more gets a batch of its own, weight of a batch at most 1,000, merges requests by inputs[].id, concurrent batches in total: at most 25, at most 0.5 calls per second, no circuit, a failing batch is not halved, calls are signed, events about failed tasks → ops, events about succeeded tasks → hook',
     'quiet: a batch is sealed when no task arrives for 500ms and 5 tasks wait, concurrent batches per Target: at most 1, the circuit opens after 5 failures in a row, for 1m',
     'destination ops: queue ops',
     'destination hook: https://parcels.example/batch',
@@ -50,9 +50,7 @@ const hints = (maxSize: number, downstream: object = plain): string[] => {
 
 it('groupage check warns of results that may exceed one answer, and says what to do', () => {
   expect(hints(1_000)).toEqual([
-    expect.stringMatching(
-      /^ship: .*1,000 results of a full batch may have about 6,000 bytes each\. .*lower batch\.maxSize/,
-    ),
+    expect.stringMatching(/^ship: .*1,000 results of a full batch may have about 6,000 bytes\. .*lower batch\.maxSize/),
   ]);
   expect(hints(601, { kind: 'lambda', function: 'parcels' })).toHaveLength(1);
 });

@@ -163,12 +163,14 @@ describe('groupage doctor', () => {
     expect([code, out.split('\n')]).toEqual([
       1,
       [
-        expect.stringMatching(/^✗ 3 dead letters of register → .* groupage redrive --dead-letters register$/),
-        expect.stringMatching(/^✗ 1 message was refused → .* groupage redrive --dead-letters rejected$/),
-        '✗ ship/depot=A: tasks wait, but the Target has no leader, since 2 h → groupage doctor --deep --repair',
-        "✗ ship/depot=B: the leader's lease has expired, and tasks wait, since 2 h → groupage doctor --deep --repair",
-        '✗ ship/depot=C\ufffd: batch C#1#1 is not sealed, and the Target has no leader, since 2 h → groupage doctor --deep --repair',
-        '✗ ship/depot=D: something-new, since 2 h → groupage doctor --deep --repair',
+        expect.stringMatching(/^✗ 3 dead letters of the register queue → .* groupage redrive --dead-letters register$/),
+        expect.stringMatching(
+          /^✗ 1 message was refused and moved to the rejected queue → .* groupage redrive --dead-letters rejected$/,
+        ),
+        '✗ ship/depot=A: tasks wait, but the Target has no leader (for 2 h) → groupage doctor --deep --repair',
+        "✗ ship/depot=B: the leader's lease has expired, and tasks wait (for 2 h) → groupage doctor --deep --repair",
+        '✗ ship/depot=C\ufffd: batch C#1#1 is not sealed, and the Target has no leader (for 2 h) → groupage doctor --deep --repair',
+        '✗ ship/depot=D: something-new (for 2 h) → groupage doctor --deep --repair',
         UNSEEN,
         'checked 3 Targets: 6 findings',
         '',

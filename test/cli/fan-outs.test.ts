@@ -29,7 +29,7 @@ describe('groupage fan-out on a local stack', () => {
     expect(await run('open', '--id', 'cli', '--user-key', 'spring', '--fail-fast', '10%')).toEqual(said('cli\n'));
     expect(await run('add', 'cli', '451')).toEqual(
       said(
-        '451 items added to cli\n\nGROUP  ITEMS EACH  FIRST    LAST\n0             450  cli:0:0  cli:0:449\n1               1  cli:1:0  cli:1:0\n',
+        '451 items added to the fan-out cli\n\nGROUP  ITEMS EACH  FIRST    LAST\n0             450  cli:0:0  cli:0:449\n1               1  cli:1:0  cli:1:0\n',
       ),
     );
     const items = (await run('add', 'cli', '2', '--items')).out;

@@ -78,7 +78,7 @@ describe('groupage fleet', () => {
       expect(out).toMatch(/\na@1 +working +3 +[\d.]+ \w+ ago +3600 s/);
       expect(out).toMatch(/\nb@1 +working +0 /);
       expect(out).toContain('\na@1: p-0 p-1 p-2\n');
-      expect(out).toContain('\nfree: p-3\n  (no node works on them yet');
+      expect(out).toContain('\nfree: p-3\n  (no node works on these partitions yet');
     });
 
     it('lists each partition', async () => {
@@ -108,7 +108,7 @@ describe('groupage fleet', () => {
       expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/replace a@1 first\n$/)]);
       await store.leave(name, A);
       await store.join(name, aNode({ key: B, readsApart: true }));
-      expect((await ask(['separate-checkpoints', name])).out).toMatch(/get rows of their own, each when its partition/);
+      expect((await ask(['separate-checkpoints', name])).out).toMatch(/moves to a row of its own when its partition/);
       expect((await store.read(name)).checkpointsApart).toBe(true);
     });
 
@@ -282,7 +282,7 @@ describe('a fleet in the terminal', () => {
 
   it('says what to do if no node takes the free partitions', () => {
     const free = lease({ status: 'free', owner: undefined });
-    expect(shown([node({ status: 'draining' })], [free])).toContain('none can take them: start a node, or');
+    expect(shown([node({ status: 'draining' })], [free])).toContain('no node can take them: start a node, or');
     expect(shown([node()], [free])).toContain('takes them within a few cycles');
   });
 

@@ -38,9 +38,11 @@ describe('groupage lists on a local stack', () => {
       said('spring\n'),
     );
     file('parcels.jsonl', `\ufeff${lines(5).join('\r\n')}\n\n`);
-    expect(await run('add', 'spring', 'parcels.jsonl')).toEqual(said('5 jobs added to spring, which now has 5\n'));
+    expect(await run('add', 'spring', 'parcels.jsonl')).toEqual(
+      said('5 jobs added to spring, which now has 5 in total\n'),
+    );
     expect(await piped(lines(3).join('\n'), 'add', 'spring', '-')).toEqual(
-      said('3 jobs added to spring, which now has 8\n'),
+      said('3 jobs added to spring, which now has 8 in total\n'),
     );
     expect(await run('trigger', 'spring', '--percent', '25')).toEqual(said('2 jobs triggered, 6 left\n'));
     expect(await run('trigger', 'spring', '--count', '100')).toEqual(said('6 jobs triggered, 0 left\n'));
@@ -66,7 +68,7 @@ describe('groupage lists on a local stack', () => {
       code: 0,
       out: `{"token":0,"payload":${odd[0]}}\n{"token":1,"payload":${odd[1]}}\n`,
       err: expect.stringMatching(
-        /^claim me\.0\.2\.\S{6} has 2 jobs until \S+. When the jobs are done: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
+        /^claim me\.0\.2\.\S{6} reserves 2 jobs until \S+. When the jobs are done: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
       ),
     });
     const [, claim = ''] = /^claim (\S+)/.exec(first.err) ?? [];
@@ -129,7 +131,7 @@ describe('groupage lists on a local stack', () => {
     expect((await shown('many')).total).toBe(1_000);
     file('many.jsonl', good.join('\n'));
     expect(await run('add', 'many', 'many.jsonl', '--token', 'spring-1')).toEqual(
-      said('2,500 jobs added to many, which now has 2,500\n'),
+      said('2,500 jobs added to many, which now has 2,500 in total\n'),
     );
     const large = `{"text":"${'ü'.repeat(140_000)}"}`;
     const tooLarge =
@@ -258,7 +260,7 @@ describe('groupage lists of a list too large to count', () => {
     expect(await run('show', 'huge')).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^id +huge\nstatus +open\njobs +9,000,000 \(too many to count the done ones\)\navailable +5,000,000\nclaimed +7\nfailed +3 or more\ncreated .*\n$/,
+        /^id +huge\nstatus +open\njobs +9,000,000 \(too many to count how many are done\)\navailable +5,000,000\nclaimed +7\nfailed +3 or more\ncreated .*\n$/,
       ),
     });
     expect(await run('seal', 'huge')).toMatchObject({ code: 0, out: 'huge is sealed\n' });

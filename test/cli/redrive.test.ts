@@ -165,7 +165,7 @@ describe('groupage redrive', () => {
     });
     expect(await run('--dead-letters', 'elect')).toEqual({
       code: 1,
-      out: 'elect: 619 dead letters sent again, about 1 left\n',
+      out: 'elect: 619 dead letters sent again, about 1 left in the queue\n',
       err: 'elect m-1: closed\ufffd[2J\n',
     });
     expect(api.asked.map((each) => JSON.parse(each.slice(each.indexOf('{'))))).toEqual([
@@ -184,7 +184,11 @@ describe('groupage redrive', () => {
       ],
     });
     const { code, out, err } = await run('--dead-letters', 'rejected');
-    expect([code, out, api.asked.length]).toEqual([1, 'rejected: 17 refused messages sent again, about 3 left\n', 3]);
+    expect([code, out, api.asked.length]).toEqual([
+      1,
+      'rejected: 17 refused messages sent again, about 3 left in the queue\n',
+      3,
+    ]);
     expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['rejected a', 'rejected b', 'rejected c', '']);
   });
 
@@ -194,7 +198,7 @@ describe('groupage redrive', () => {
     api.answer({ 'POST /dead-letters/elect/redrive': [answers, {}] });
     expect(await run('--dead-letters', 'elect')).toEqual({
       code: 1,
-      out: 'elect: 500 dead letters sent again, about 120 left\n',
+      out: 'elect: 500 dead letters sent again, about 120 left in the queue\n',
       err: expect.stringMatching(/^elect m-1: closed\n.*Check that this is the URL of a Groupage API/s),
     });
     api.answer({ 'POST /tasks/redrive': [{ redriven: 7, skipped: [], cursor: 'next' }, {}] });
@@ -206,7 +210,7 @@ describe('groupage redrive', () => {
 
   it('prints what was done before Ctrl-C, and what may still happen', async () => {
     for (const [args, out] of [
-      [[], 'elect: 500 dead letters sent again, about 120 left\n'],
+      [[], 'elect: 500 dead letters sent again, about 120 left in the queue\n'],
       [['--json'], expect.stringMatching(/^\{"queues":\[\{"queue":"elect",.*\}\],"stopped":"interrupted"\}\n$/)],
     ] as const) {
       const answer = { redriven: 500, skipped: [{ id: 'm-1', reason: 'closed' }], left: 120, cursor: 'since' };

@@ -89,8 +89,8 @@ describe('groupage simulate', () => {
     [{ load, aim: ['p99 wait < 5s'] }, '--recommend needs --aim'],
     [{ load, seed: 'x' }, '--seed takes'],
     [{ load, out: 'picture.png' }, '--out takes'],
-    [{ load, config: 'two.json' }, '--operation names the one of the load'],
-    [{ load, operation: 'none' }, '--operation names none that is configured: these are ship'],
+    [{ load, config: 'two.json' }, 'With --operation, name the operation that receives the load'],
+    [{ load, operation: 'none' }, '--operation names an operation that is not configured. Configured: ship'],
   ])('refuses impossible requests: %j', async (options: SimulateOptions, reason) => {
     const config = join(folder, options.config ?? 'groupage.config.json');
     const asked = askedOf({ ...options, config });

@@ -149,11 +149,11 @@ describe('groupage with --stack', () => {
   });
 
   it('lists the stacks with an API if the named one has none', async () => {
-    const stacks = 'those with an API of Groupage are: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
+    const stacks = 'stacks with a Groupage API: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
     for (const [name, words] of [
       ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
       ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],
-      ['Young', 'the stack is being created'],
+      ['Young', 'the stack is still being created'],
     ] as const)
       expect(await run(['targets', '--stack', name])).toMatchObject({ code: 1, err: expect.stringContaining(words) });
   });
@@ -191,7 +191,7 @@ describe('groupage with --stack', () => {
     for (const [code, words] of [
       ['ExpiredToken', /credentials have expired/],
       ['InvalidClientTokenId', /does not accept these credentials/],
-      ['AccessDenied', /may not read the stack Groupage-dev-Flow/],
+      ['AccessDenied', /lack the permission to read the stack Groupage-dev-Flow/],
     ] as const) {
       refusal = [code, 'says AWS'];
       expect(await run(stack)).toEqual({ code: 1, out: '', err: expect.stringMatching(words) });

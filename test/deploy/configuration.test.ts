@@ -43,7 +43,7 @@ it('every command finds the configuration by the same rule', () => {
     expect([args, status, output]).toEqual([args, 1, expect.stringContaining(`${file}:\n`)]);
   }
   expect(run(['bin/groupage.ts', 'check'], { GROUPAGE_CONFIG: '' }).output).toContain(
-    'This is the example, examples/flights',
+    'The following describes the example, examples/flights',
   );
 });
 

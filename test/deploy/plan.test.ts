@@ -195,7 +195,7 @@ describe('after a failed deployment', () => {
     });
     expect(outcome('dev', [], { 'Groupage-dev-Flow': 'UPDATE_IN_PROGRESS' })).toMatchObject({
       remove: [],
-      says: [expect.stringContaining('continues with the update of Groupage-dev-Flow')],
+      says: [expect.stringContaining('is still updating Groupage-dev-Flow')],
     });
   });
 
@@ -254,7 +254,7 @@ describe('bootstrapping', () => {
     for (const version of ['6', '33', '900']) expect(planBootstrap({ ...found, version })).toEqual({ do: 'nothing' });
     for (const [there, words] of [
       [{ version: '5' }, /version 5; version 6 is needed.*npx cdk bootstrap aws:\/\/1\/eu-west-1/],
-      [{ toolkit: 'CREATE_COMPLETE' }, /bootstrapped with another qualifier/],
+      [{ toolkit: 'CREATE_COMPLETE' }, /bootstrap used another qualifier/],
       [{ toolkit: 'UPDATE_IN_PROGRESS' }, /is being bootstrapped/],
       [{ toolkit: 'DELETE_FAILED' }, /bootstrap of aws:\/\/1\/eu-west-1 is incomplete/],
     ] as const)
@@ -264,9 +264,11 @@ describe('bootstrapping', () => {
 
 it('a failed bootstrap says what it leaves', () => {
   expect(bootstrapLeaves(undefined)).toBe('Nothing was created.');
-  expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain('continues with the stack CDKToolkit (CREATE_IN_PROGRESS)');
+  expect(bootstrapLeaves('CREATE_IN_PROGRESS')).toContain(
+    'is still working on the stack CDKToolkit (CREATE_IN_PROGRESS)',
+  );
   expect(bootstrapLeaves('REVIEW_IN_PROGRESS')).toContain('aws cloudformation delete-stack');
-  expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('the next deployment continues from there');
+  expect(bootstrapLeaves('CREATE_COMPLETE')).toContain('The next deployment uses this stack');
 });
 
 it('every status of a stack has a state', () => {

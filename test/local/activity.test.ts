@@ -51,7 +51,11 @@ describe('npm start', () => {
       { ...repaired, finding: 'stranded' },
       '↻ repaired: tasks of ship/depot=MUC waited without a leader',
     ],
-    ['a dead leader', { ...repaired, finding: 'expired-lock' }, '↻ repaired: the leader of ship/depot=MUC was gone'],
+    [
+      'a dead leader',
+      { ...repaired, finding: 'expired-lock' },
+      '↻ repaired: the lease of the leader of ship/depot=MUC had expired',
+    ],
     [
       'an unfinished batch',
       { ...repaired, finding: 'leaderless-batch', batchId: batchId('b#1#1') },
@@ -63,7 +67,11 @@ describe('npm start', () => {
       '↻ repaired: the message of b#1#1 was lost',
     ],
     ['redriven tasks', { event: 'redriven', operation: operationName('ship'), tasks: 2 }, '↻ 2 tasks of ship redriven'],
-    ['a dead letter', { ...letter, queue: 'elect' }, '↻ dead letter of elect sent again (2)'],
+    [
+      'a dead letter',
+      { ...letter, queue: 'elect' },
+      '↻ dead letter of the elect queue sent again (number of resends: 2)',
+    ],
     ['a refused message', { ...letter, queue: 'rejected' }, '↻ refused message sent again'],
   ] as const)('prints a line for %s after a repair', (_, event, line) => expect(lineOf(event)).toBe(line));
 

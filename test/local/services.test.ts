@@ -56,20 +56,16 @@ describe('a local start', () => {
   });
 
   it.each<[string, Input, RegExp]>([
-    [
-      'a function',
-      { kind: 'lambda', function: 'parcels' },
-      /no functions on this machine\. Set AWS_ENDPOINT_URL_LAMBDA/,
-    ],
+    ['a function', { kind: 'lambda', function: 'parcels' }, /no functions of its own\. Set AWS_ENDPOINT_URL_LAMBDA/],
     [
       'a state machine',
       { kind: 'step-functions', stateMachine: 'parcels' },
-      /no state machines on this machine\. Set AWS_ENDPOINT_URL_SFN/,
+      /no state machines of its own\. Set AWS_ENDPOINT_URL_SFN/,
     ],
     [
       'a signed URL',
       { kind: 'http', url: 'http://127.0.0.1:9/', secret: { ssm: '/groupage/signing' } },
-      /Set GROUPAGE_SECRET_GROUPAGE_SIGNING|set the environment variable GROUPAGE_SECRET_GROUPAGE_SIGNING/,
+      /you set GROUPAGE_SECRET_GROUPAGE_SIGNING|set the environment variable GROUPAGE_SECRET_GROUPAGE_SIGNING/,
     ],
   ])('does not call AWS for %s: it says what to set, and so do its tasks', async (_, downstream, sentence) => {
     const config = configOf(downstream);
@@ -102,7 +98,7 @@ describe('a local start', () => {
     expect(missingHere(configOf({ kind: 'queue', name: 'parcels' }), {})).toEqual([]);
     const url = { kind: 'http' as const, url: 'http://127.0.0.1:9/', headers: { 'x-a': { ssm: 'a.b' } } };
     expect(missingHere(configOf(url), environment)).toEqual([]);
-    expect(missingHere(configOf(url), {})).toEqual([expect.stringContaining('Set GROUPAGE_SECRET_A_B;')]);
+    expect(missingHere(configOf(url), {})).toEqual([expect.stringContaining('you set GROUPAGE_SECRET_A_B,')]);
   });
 
   it('reads secrets from variables that are named after them', () => {

@@ -143,7 +143,7 @@ describe('the local SQS', () => {
       return died;
     };
     try {
-      expect(await ended("throw new Error('broken')")).toMatch(/^fauxqs ended \(Error: broken/);
+      expect(await ended("throw new Error('broken')")).toMatch(/^fauxqs crashed \(Error: broken/);
       expect(await ended('process.exit(3)')).toBe('fauxqs crashed (exit code 3)');
       const stopped = await startSqs({ port: 0 }, thread(''));
       await stopped.stop();
