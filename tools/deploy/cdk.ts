@@ -53,7 +53,10 @@ const succeeds = (
     });
   });
 
-/** Signals within this time, in milliseconds, count as one signal, because npm and the terminal may both send it. */
+/**
+ * Signals within this time, in milliseconds, count as one signal, because npm and the terminal may both send the same
+ * signal.
+ */
 const SAME_WITHIN = 1_000;
 
 let last = Number.NEGATIVE_INFINITY;
@@ -61,8 +64,9 @@ let last = Number.NEGATIVE_INFINITY;
 /**
  * Ctrl-C and SIGTERM end the work, but not this process, which then reports which stacks exist.
  *
- * Two parts of a deployment can be interrupted, each once: the deployment, and the clean-up after it. So a second Ctrl-C
- * ends the clean-up that the first one started. Outside these parts a signal ends the process as usual.
+ * Two parts can be interrupted, each once: the deployment, and the clean-up after it. A first Ctrl-C ends the
+ * deployment and starts the clean-up; a second Ctrl-C ends the clean-up. Outside these parts a signal ends the process
+ * as usual.
  *
  * @param work must end soon after its signal is aborted.
  */

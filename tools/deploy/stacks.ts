@@ -39,7 +39,10 @@ export const stacksOf = async (account: Account, stage: string): Promise<StageSt
   );
 };
 
-/** Several change sets may wait for a stack without resources. For other stacks the last executed one counts (`arn:…:changeSet/NAME/ID`). */
+/**
+ * Several change sets may wait for a stack without resources. For other stacks, the change set that was executed last
+ * counts (`arn:…:changeSet/NAME/ID`).
+ */
 const namesOf = async (account: Account, { name, status, changeSetId }: FoundStack): Promise<readonly string[]> => {
   const carriedOut = changeSetId?.split('/').at(-2);
   return carriedOut === undefined || stateOf(status) === 'review' ? changeSetsOf(account, name) : [carriedOut];

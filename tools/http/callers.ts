@@ -1,9 +1,9 @@
 /**
  * Accepts only requests that a user of this machine sends on purpose.
  *
- * A page of another site can send requests to this machine, and with a name that resolves to 127.0.0.1 they look same-site
- * (DNS rebinding). So the Host must be a local one, and so must the Origin, if present. Requests of `<img>` and `<script>`
- * have no Origin; the browser marks these with `Sec-Fetch-Site`.
+ * A page of another site can send requests to this machine. If its host name resolves to 127.0.0.1, these requests look
+ * same-site (DNS rebinding). Therefore the Host header must be local, and so must the Origin header, if present.
+ * Requests of `<img>` and `<script>` have no Origin header; the browser marks these requests with `Sec-Fetch-Site`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

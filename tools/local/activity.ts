@@ -52,7 +52,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'destination-down':
       return `⏸ destination ${event.destination} is down, so its events wait (${event.failures} calls in a row without a response)`;
     case 'destination-up':
-      return `▶ destination ${event.destination} is up again`;
+      return `▶ destination ${event.destination} is up again, so its events are sent`;
     case 'result-omitted':
       return `✗ ${event.destination} refused an event of ${event.bytes} bytes; it was sent without its result: ${event.cause}`;
     case 'not-given-up':

@@ -85,7 +85,7 @@ const dynoxideBinary = (): string | undefined => {
     );
     return existsSync(path) ? path : undefined;
   } catch {
-    // The package is missing: no build for this platform, or optional dependencies were not installed.
+    // The package is missing: either it has no build for this platform, or optional dependencies were not installed.
     return undefined;
   }
 };
@@ -148,7 +148,7 @@ const answers = async (endpoint: string, gone: AbortSignal): Promise<void> => {
       await fetch(endpoint, { signal: AbortSignal.any([gone, AbortSignal.timeout(1_000)]) });
       return;
     } catch {
-      // Not listening yet. If the program ends instead, the caller's race decides.
+      // The program is not listening yet. If it exits, the caller stops waiting.
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { StartFailure } from '../failure.ts';
 
-/** Time that the previous owner of a port has to release it, and time between two checks, in milliseconds. */
+/** Maximum wait for the previous owner of a port to release it, and time between two checks, in milliseconds. */
 const [PATIENCE, PAUSE] = [2_000, 25];
 
 /** A free port of the loopback address. */

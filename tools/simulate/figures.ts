@@ -27,7 +27,7 @@ export interface Figures {
 const HOUR = 3_600_000;
 
 /**
- * @param operation operation of the waits, calls and fill; costs are those of the whole trace
+ * @param operation operation of the waits, calls and fill; the costs are for the whole trace
  * @throws NothingToCompare
  */
 export const figuresOf = (outcome: Outcome, operation: string, surroundings: Platform): Figures => {

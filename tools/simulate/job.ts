@@ -35,7 +35,7 @@ export type Source =
   | {
       readonly kind: 'trace';
       readonly path: string;
-      /** Its name in messages. */
+      /** Name of the trace in messages. */
       readonly name: string;
     }
   | { readonly kind: 'load'; readonly load: Load; readonly operation: string };

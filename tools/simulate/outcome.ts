@@ -75,6 +75,6 @@ export interface Outcome {
   /** Guards that were received before their leader had stored the hand-over. Each retries after 100 ms (G7). */
   readonly earlyGuards: number;
   readonly usage: Usage;
-  /** A few hundred intervals at most, all of the same length. */
+  /** At most a few hundred intervals, all of the same length. */
   readonly timeline: readonly Stretch[];
 }

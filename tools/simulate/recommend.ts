@@ -150,7 +150,10 @@ const bestOf = (tried: readonly Tried[], aims: readonly Aim[]): readonly Tried[]
   ];
 };
 
-/** Finds the aims that no policy meets alone, and of the others a minimal set that no policy meets together. */
+/**
+ * Finds the aims that no policy meets even if they are the only aim, and among the other aims a minimal set that no
+ * policy meets together.
+ */
 const whyNot = (tried: readonly Tried[], aims: readonly Aim[]): Pick<Recommended, 'unmet' | 'contradicting'> => {
   const isPossible = (some: readonly Aim[]): boolean => tried.some((each) => meetsAll(each, some));
   const unmet = aims.filter((aim) => !isPossible([aim]));

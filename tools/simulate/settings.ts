@@ -41,7 +41,7 @@ export const printPolicy = (policy: Policy): string =>
     .map(([name, value]) => `${name}=${written(name as SettingName, value)}`)
     .join(' ');
 
-/** Current values of these settings in an operation, without those that are null. */
+/** Current values of these settings in an operation, without settings that are null. */
 export const policyOf = (operation: Operation, names: readonly SettingName[]): Policy =>
   Object.fromEntries(
     names.flatMap((name) => {

@@ -234,7 +234,7 @@ export class SimulatedStack {
       now: () => scheduler.now,
       sleepers: () => this.#sleepers.get(queue) ?? 0,
       onHandled: (took, messages) => {
-        // Received, handled and deleted.
+        // The invocation handles messages that one set of requests received and another set deletes.
         tally.invoked(queue, took + surroundings.overhead);
         tally.requested(2 * requestsFor(messages));
       },

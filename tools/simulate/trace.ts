@@ -1,6 +1,7 @@
 /**
- * Reads a trace from a file or standard input, task by task, in memory that does not grow with it. The format is JSON lines
- * `{"time": …, "operation": …, "payload": {…}}`, or CSV with a header of these columns. The first character decides.
+ * Reads a trace from a file or standard input, task by task, in memory that does not grow with it. The format is JSON
+ * lines `{"time": …, "operation": …, "payload": {…}}`, or CSV with a header of these columns. The first character of
+ * the input determines the format.
  */
 
 import { type Config, operationNamed } from '../../src/domain/config/resolved.ts';

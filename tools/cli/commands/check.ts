@@ -95,8 +95,8 @@ export const notesOf = ({ operations, destinations }: Config): string[] => [
 const USUAL_RESULT_BYTES = 10_000;
 
 /**
- * Valid settings with a consequence that users may not expect, with a remedy: a line for each operation whose full batches
- * have so many tasks that their results may not fit into one response.
+ * Hints about valid settings whose consequences users may not expect, with a remedy. There is a hint for each operation
+ * whose full batches have too many tasks for their results to fit into one response.
  */
 export const hintsOf = ({ operations }: Config): string[] => Object.values(operations).flatMap(spaceForResults);
 

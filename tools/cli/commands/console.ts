@@ -47,7 +47,7 @@ const localConsole = (): string => {
   return url;
 };
 
-/** The stack that the console shows. Metrics need the stack's name: a URL of an API does not lead to them. */
+/** The stack that the console shows. Metrics can be found only by the stack's name, not by the URL of its API. */
 const remote = async ({ stack, api }: ConsoleOptions): Promise<RemoteStack> => {
   const { remoteCall } = await import('../../console/server/call.ts');
   const { noMetrics } = await import('../../console/server/metrics-feed.ts');

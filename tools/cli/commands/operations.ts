@@ -38,7 +38,7 @@ export const pauseText = ({ by, since, until, reason }: Pause, now = Date.now())
   return `${who} for ${ago(since, now)}${next}${reason === undefined ? '' : `: ${reason}`}`;
 };
 
-/** The problem of an operation that an on-call engineer has to see, or undefined. */
+/** The problem of an operation that an on-call engineer must see, or undefined. */
 export const troubleOf = (
   { operation, paused, circuit, failures, slots, waitingTargets }: OperationShape,
   now = Date.now(),

@@ -86,7 +86,7 @@ const create = (): Command =>
       '--id <id>',
       'id of the list (default: a new id); repeating the command with the same options does not create a second list',
     )
-    .option('--operation <name>', 'operation whose tasks run the triggered jobs')
+    .option('--operation <name>', 'operation that processes the triggered jobs as tasks')
     .option('--name <text>', 'your own name for it, shown with the list and sent in its event')
     .option('--callback <destination>', 'configured destination that receives an event when the list ends')
     .action(async ({ id, operation, name, callback, ...options }: CreateOptions) => {

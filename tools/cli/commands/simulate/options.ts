@@ -39,7 +39,7 @@ export interface Asked {
   /** The operation whose policy is varied; undefined if several are configured and none is named. */
   readonly subject: { readonly input: unknown; readonly operation: Operation } | undefined;
   readonly axes: Axes | undefined;
-  /** The aims that a recommended policy has to meet. */
+  /** The aims that a recommended policy must meet. */
   readonly aims: readonly Aim[] | undefined;
 }
 

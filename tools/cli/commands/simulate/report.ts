@@ -70,7 +70,7 @@ const spentIn = (outcome: Outcome, surroundings: Platform): string => {
   const invocations = Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);
   const perTask = (value: number): string => (tasks > 0 ? `${count(value / tasks)} per task` : '0 per task');
   return fields([
-    ['sent', `${plural(tasks, 'task')} over ${span(sentOver)}; the last one ended after ${span(lasted)}`],
+    ['sent', `${plural(tasks, 'task')} over ${span(sentOver)}; the last task ended after ${span(lasted)}`],
     [
       'DynamoDB',
       `write units: ${perTask(usage.writeUnits)}, read units: ${perTask(usage.readUnits)}; ${dollars(cost.dynamodb)}`,

@@ -5,7 +5,7 @@ import type { SimulateOptions } from './options.ts';
 export const simulateCommand = (): Command =>
   new Command('simulate')
     .description('simulate a configuration with recorded or generated tasks: waits, calls and costs, without a stack')
-    .option('--config <file>', 'configuration file (default: as for groupage check)')
+    .option('--config <file>', 'configuration file (default: the same file as for `groupage check`)')
     .option(
       '--trace <file>',
       'recorded tasks: JSON lines or CSV with time, operation and payload (- for standard input)',
