@@ -159,6 +159,6 @@ const whatIs = (stack: Left, { stage, creates, changeSet }: Attempt): string => 
   if (isOwn && stateOf(status) === 'busy')
     return `This command has stopped, but CloudFormation is still updating ${name} (${status}). Wait for the update to finish, then run the command again`;
   if (isOwn && status === 'UPDATE_ROLLBACK_COMPLETE')
-    return `CloudFormation has rolled back the update of ${name}. The stack is in the state from before the update`;
+    return `CloudFormation has rolled back the update of ${name}. The stack is again in its previous state`;
   return stateOf(status) === 'whole' ? `${name} is complete and stays` : wayOut(name, status, stage);
 };

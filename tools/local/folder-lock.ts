@@ -1,4 +1,7 @@
-/** Allows one local stack per folder: two would share the data, and each would take over the other's work. */
+/**
+ * Allows only one local stack per folder. Two stacks would share the data, and each would take over the work of the
+ * other stack.
+ */
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

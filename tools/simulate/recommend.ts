@@ -103,7 +103,10 @@ const patient = ({ batch }: Operation, from: Millis): readonly Policy[] =>
     ? []
     : stepsOf(from, LONGEST, FINER).map((maxWait) => ({ maxWait, maxSize: batch.maxSize, quietPeriod: 0 }));
 
-/** The grid. The quiet period is a share of `maxWait`; operations that merge use windows, which have no quiet period. */
+/**
+ * The policies of the grid. The quiet period is a share of `maxWait`. Operations that merge use windows, which have no
+ * quiet period.
+ */
 const gridOf = ({ batch, merge }: Operation, longest: Millis): readonly Policy[] =>
   [0, ...stepsOf(Math.min(SHORTEST, longest / 2), longest, WAITS)].flatMap((maxWait) =>
     [...new Set([batch.maxSize, Math.ceil(batch.maxSize / 4)])].flatMap((maxSize) => {
