@@ -192,7 +192,7 @@ describe('npm start', () => {
     const isThere = async (): Promise<boolean> => (await fetch(`${api}/tasks/kept`)).ok;
     await eventually(isThere);
     expect(await killEngine(folder)).toBe(true);
-    await eventually(() => said().includes('ended (SIGKILL) and was restarted with its data'));
+    await eventually(() => said().includes('crashed (SIGKILL) and was restarted with its data'));
     await eventually(isThere);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
@@ -220,7 +220,7 @@ describe('npm start', () => {
     await ready;
     expect(await killEngine(child)).toBe(true);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([1, expect.stringMatching(/ended \(SIGKILL\)\. Its data was in memory/)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/crashed \(SIGKILL\)\. Its data was in memory/)]);
   });
 
   it('prints its usage', async () => {
