@@ -209,7 +209,7 @@ describe('npm start', () => {
     const { code, output } = await ended;
     expect([code, output]).toEqual([
       1,
-      expect.stringMatching(/ended 4 times within a minute.*is kept.*Start it again/),
+      expect.stringMatching(/crashed 4 times within a minute.*is kept.*Start Groupage again/),
     ]);
     expect(child.exitCode).toBe(1);
     expect(readLocalFile(folder)).toBeUndefined();
