@@ -88,7 +88,7 @@ describe('npm start', () => {
     const { code, output } = await start('--port', '0').ended;
     expect([code, output]).toEqual([1, expect.stringMatching(/\.groupage.*--ephemeral/s)]);
     const { child, ended, said } = start('--port', '0', '--ephemeral');
-    await eventually(() => said().includes('commands have to be told: --api http'));
+    await eventually(() => said().includes('Add this option to each command: --api http'));
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
   });
