@@ -175,7 +175,7 @@ suite('the repair of a Target', () => {
       { ...finding, finding: 'leaderless-batch', batchId: batch },
       { ...finding, finding: 'overdue-batch', batchId: batch },
     ] as const)
-      await expect(repair(bare, each)).rejects.toThrow('add it again');
+      await expect(repair(bare, each)).rejects.toThrow('add the operation again');
     expect([kit.sent.elect, kit.sent.batch, repaired()]).toEqual([[], [], []]);
   });
 
