@@ -85,7 +85,7 @@ describe('the rules of the algorithm', () => {
     expect(loose).toEqual([]);
   });
 
-  it('name the tests that check them instead, if no known bug breaks them', () => {
+  it('name their tests, if no known bug breaks them', () => {
     const inOneLine = page.replace(/\s+/g, ' ');
     for (const rule of Object.keys(WITHOUT_BUG)) expect(inOneLine).toContain(heldBy(rule));
     expect(inOneLine.match(/Tested by \[/g)).toHaveLength(Object.keys(WITHOUT_BUG).length);
