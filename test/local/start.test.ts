@@ -203,7 +203,7 @@ describe('npm start', () => {
     await ready;
     for (let kills = 1; kills <= RESTARTS_A_MINUTE; kills += 1) {
       expect(await killEngine(folder)).toBe(true);
-      await eventually(() => said().split('runs again').length > kills);
+      await eventually(() => said().split('was restarted with its data').length > kills);
     }
     expect(await killEngine(folder)).toBe(true);
     const { code, output } = await ended;
