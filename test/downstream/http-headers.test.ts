@@ -46,7 +46,7 @@ describe('an HTTP call', () => {
     [
       'is not there',
       { secret: { ssm: '/gone' } },
-      /^the parameter \/gone of SSM cannot be used: it is not in this test$/,
+      /^the parameter \/gone of SSM cannot be used: the test does not define it$/,
     ],
     ['is no header', { headers: { 'x-key': { ssm: '/broken' } } }, /^the parameter \/broken of SSM .* one line of/],
   ])('whose secret %s is not made, and names the secret', async (_, fields, reason) => {
