@@ -137,7 +137,11 @@ describe('the doctor of the API', () => {
     const { status, answer } = await ask('POST', `batches?${new URLSearchParams({ target: gone })}`);
     expect([status, answer]).toMatchObject([
       200,
-      { findings: [{ batchId: id, repaired: false, reason: expect.stringMatching(/"gone" .* add the operation again/) }] },
+      {
+        findings: [
+          { batchId: id, repaired: false, reason: expect.stringMatching(/"gone" .* add the operation again/) },
+        ],
+      },
     ]);
     // An answered refusal is no failure of the function.
     expect([kit.sent.batch, kit.events, failures]).toEqual([[], [], []]);
