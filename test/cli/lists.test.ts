@@ -68,7 +68,7 @@ describe('groupage lists on a local stack', () => {
       code: 0,
       out: `{"token":0,"payload":${odd[0]}}\n{"token":1,"payload":${odd[1]}}\n`,
       err: expect.stringMatching(
-        /^claim me\.0\.2\.\S{6} reserves 2 jobs until \S+. When the jobs are done: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
+        /^claim me\.0\.2\.\S{6} reserves 2 jobs until \S+\. When the jobs are done: groupage lists complete pull me\.0\.2\.\S{6}\n$/,
       ),
     });
     const [, claim = ''] = /^claim (\S+)/.exec(first.err) ?? [];

@@ -35,7 +35,9 @@ describe('groupage on a local stack', () => {
     const id = await waiting('CANCEL');
     const target = flow.target('CANCEL');
     expect(await run('pause', '--target', target, '--reason', 'fog')).toEqual(
-      said(`${target} is paused. Tasks wait; nothing is lost. Resume: groupage resume --target ${target}`),
+      said(
+        `${target} is paused. Tasks wait; nothing is lost. Resume: groupage resume --target ${JSON.stringify(target)}`,
+      ),
     );
     expect((await run('status', id)).out).toMatch(/\nwaits for +its Target, paused since \S+Z \(fog\)\n/);
     expect(await run('cancel', id)).toEqual(said(`${id} is cancelled`));

@@ -83,7 +83,7 @@ describe('a start whose data file', () => {
     const file = join(folder, FILES[what]);
     SPOIL[how]?.(file);
     const message = await failureOf(folder);
-    expect(message).toMatch(/cannot be read \(.+\)\. Remove that file to start again\. .*(lost|deletes)/);
+    expect(message).toMatch(/cannot be read \(.+\)\. Remove that file to start again\. .*lost/);
     expect(message).toContain(`the local ${what} in ${file}`);
     expect(message).not.toMatch(/\bport\b/);
     rmSync(file);

@@ -32,7 +32,7 @@ export const program = (): Command => {
   const groupage = new Command('groupage')
     .description('Groups single tasks into full batches. Send tasks, follow them, and operate a stack.')
     .version(RELEASE, '--version', 'show the release')
-    .showHelpAfterError(USAGE)
+    .showHelpAfterError('(add --help to see the usage)')
     .exitOverride();
   for (const command of [
     sendCommand(),
@@ -62,10 +62,9 @@ export const program = (): Command => {
   return groupage;
 };
 
-const USAGE = '(add --help to see the usage)';
-
 /** Wrong usage throws a CommanderError, so that {@link run} decides the exit status. */
-const refusing = (command: Command): Command => command.showHelpAfterError(USAGE).exitOverride();
+const refusing = (command: Command): Command =>
+  command.showHelpAfterError('(add --help to see the usage)').exitOverride();
 
 /** Commands that call no API. */
 const WITHOUT_STACK = ['check', 'simulate'];

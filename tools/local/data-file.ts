@@ -9,7 +9,7 @@ import { NotWritable } from './local-folder.ts';
 /** Data that is lost if the file is removed. */
 const LOST = {
   tables:
-    'This deletes all tasks and results; messages that are not registered yet are kept. If you have a backup of the file, restore it instead.',
+    'All tasks and results are then lost, but messages that are not registered yet are kept. If you have a backup of the file, restore it instead.',
   queues: 'Registered tasks are kept, but messages that are not registered yet are lost.',
 } as const;
 

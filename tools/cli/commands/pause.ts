@@ -22,12 +22,9 @@ export const pauseCommand = (): Command =>
         JSON.stringify({ ...body, reason: options.reason }),
         PAUSED,
       );
-      const said = `${what} ${value.alreadyPaused ? 'was already paused' : 'is paused'}. Tasks wait; nothing is lost. Resume: groupage resume ${options.target === undefined ? what : `--target ${quoted(what)}`}${toSameApi(options)}`;
+      const said = `${what} ${value.alreadyPaused ? 'was already paused' : 'is paused'}. Tasks wait; nothing is lost. Resume: groupage resume ${options.target === undefined ? what : `--target ${JSON.stringify(what)}`}${toSameApi(options)}`;
       console.log(options.json ? printJson(text) : printable(said));
     });
-
-/** A name as an argument in a shell. */
-const quoted = (name: string): string => (/^[\w./=:@%~+-]+$/.test(name) ? name : JSON.stringify(name));
 
 export const resumeCommand = (): Command =>
   ofOperationOrTarget(

@@ -15,7 +15,7 @@ export interface Redrive {
   readonly title: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** What is counted, in the singular. */
+  /** The noun that the dialog counts, in the singular, such as `task`. */
   readonly one: string;
   /** A sentence that says what the redrive does. */
   readonly text: string;
