@@ -162,8 +162,8 @@ const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
 };
 
 /**
- * Replaces a schedule of calls if it is unchanged. A schedule gets a new start (`CallsSince`) when its rate changes, so
- * start and end together identify the schedule that was read.
+ * Replaces a schedule of calls if it is unchanged. A schedule gets a new `CallsSince` when its rate changes,
+ * so `CallsSince` and `NextCallAt` together identify the schedule that was read.
  */
 const lineUpdate = (seen: CallLine | undefined, next: CallLine | undefined): Update => {
   const isAsSeen = seen

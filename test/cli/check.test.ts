@@ -35,7 +35,7 @@ it('groupage check notes each setting that differs from its default, and no secr
   const destinations = { ops: { kind: 'queue', name: 'ops' }, hook: { ...http, secret: { ssm: '/s3cret' } } };
   expect(notes({ more, plain: {}, quiet }, destinations)).toEqual([
     'more: batch windows of 5m, a task of 100,000 bytes or more gets a batch of its own, weight of a batch at most 1,000, merges requests by inputs[].id, concurrent batches in total: at most 25, at most 0.5 calls per second, no circuit, a failing batch is not halved, calls are signed, events about failed tasks → ops, events about succeeded tasks → hook',
-    'quiet: a batch is sealed when no task arrives for 500ms and 5 tasks wait, concurrent batches per Target: at most 1, the circuit opens after 5 failures in a row, for 1m',
+    'quiet: a batch is sealed when at least 5 tasks wait and no task arrives for 500ms, concurrent batches per Target: at most 1, the circuit opens after 5 failures in a row, for 1m',
     'destination ops: queue ops',
     'destination hook: https://parcels.example/batch',
   ]);

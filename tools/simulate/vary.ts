@@ -82,7 +82,7 @@ export interface Tried extends Figures {
 
 export interface Varied {
   readonly tried: readonly Tried[];
-  /** Policies that are invalid in the configuration, with the reasons. */
+  /** Policies that would make the configuration invalid, with the reasons. */
   readonly refused: readonly { readonly policy: Policy; readonly reason: string }[];
   /** The Pareto front in wait (p99), calls and cost. */
   readonly front: readonly Tried[];

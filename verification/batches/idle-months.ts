@@ -1,11 +1,11 @@
 /**
- * Months without events. A task that repeats each minute without finding a change would run 43,200 times a month, so
- * such tasks run seldom in that time.
+ * Months without events. The sweep and other steps that run each minute would run 43,200 times a month and find no
+ * change, so they run seldom in that time.
  *
  * For half an hour after an event everything happens as often as in an account: retries, leases, visibility timeouts,
  * the sweep. From then until the next event, delays grow up to a day, and no faults are injected. SQS and EventBridge
- * guarantee no times, so such a schedule is possible, and every promise about safety is still checked. Promises about
- * time are not checked in these schedules.
+ * guarantee no times, so such a schedule is possible. All promises about safety are checked in it, and promises about
+ * time are not.
  */
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';

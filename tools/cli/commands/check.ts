@@ -55,7 +55,7 @@ const batches = ({ batch, merge }: Operation): (string | false)[] => [
   batch.window !== null && `batch windows of ${printDuration(batch.window)}`,
   batch.bypass !== null && `a task of ${batch.bypass.toLocaleString('en')} bytes or more gets a batch of its own`,
   batch.quietPeriod > 0 &&
-    `a batch is sealed when no task arrives for ${printDuration(batch.quietPeriod)}${batch.minSize > 1 ? ` and ${batch.minSize} tasks wait` : ''}`,
+    `a batch is sealed when ${batch.minSize > 1 ? `at least ${batch.minSize} tasks wait and ` : ''}no task arrives for ${printDuration(batch.quietPeriod)}`,
   batch.maxWeight > 0 && `weight of a batch at most ${batch.maxWeight.toLocaleString('en')}`,
   merge !== null && `merges requests by ${merge.keys}`,
 ];

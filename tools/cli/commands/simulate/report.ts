@@ -112,7 +112,7 @@ export const describeVaried = ({ tried, refused, front, knee }: Varied): string 
   const bend =
     knee === undefined
       ? 'The curve has no knee: longer waiting saves calls at a constant rate.'
-      : `The knee is ${printPolicy(knee.policy)}. Up to this policy, longer waiting saves the most calls. "dominated": another policy is at least as good in wait (p99), calls and cost, and better in one of them.`;
+      : `The knee is ${printPolicy(knee.policy)}. Up to this policy, each longer wait saves many calls; beyond it, far fewer. "dominated": another policy is at least as good in wait (p99), calls and cost, and better in one of them.`;
   return [rows, ...(not.length > 0 ? [not.join('\n')] : []), ...(tried.length > 1 ? [bend] : [])].join('\n\n');
 };
 
