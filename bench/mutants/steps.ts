@@ -103,13 +103,13 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
-    ['test/steps/slots-of-batches.test.ts'],
+    ['test/steps/lent-slots.test.ts'],
     ['now < from || ', ''],
     [' || now < from + FIRST_LOOK', ''],
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
-    ['test/steps/slots.test.ts'],
+    ['test/steps/released-slots.test.ts'],
     ['if (queued.every((each) => each.target === target)) return false;', ''],
     ['queued.every((each) => each.target === target)', 'queued.length === 0'],
     ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
@@ -118,7 +118,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/call/handle-batch.ts',
-    ['test/steps/slots-of-batches.test.ts'],
+    ['test/steps/lent-slots.test.ts'],
     ['if (received.woken) await wakeUnlessPaused(deps, operationOf(batchId));', ''],
   ),
   ...mutantsOf(
@@ -131,7 +131,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/batch-slot.ts',
-    ['test/steps/changed-caps.test.ts', 'test/steps/slots.test.ts'],
+    ['test/steps/changed-caps.test.ts', 'test/steps/released-slots.test.ts'],
     ['blocked ?? (await waiting.first(target, 1))[0]?.at', 'blocked'],
     ['target, wake: left.fence }', 'target }'],
     ['target, wake: left.fence }', 'target, ...(left.blocked === undefined ? {} : { wake: left.fence }) }'],
@@ -150,7 +150,8 @@ export const STEPS: readonly Mutant[] = [
     'src/steps/slots/target-slots.ts',
     [
       'test/steps/changed-caps.test.ts',
-      'test/steps/slots-of-batches.test.ts',
+      'test/steps/target-slot-pages.test.ts',
+      'test/steps/cap-across-page-size.test.ts',
       'test/steps/repair.test.ts',
       'test/steps/which-reads.test.ts',
     ],
@@ -169,7 +170,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/pages.ts',
-    ['test/steps/slots-of-batches.test.ts', 'test/steps/changed-caps.test.ts'],
+    ['test/steps/lent-slots.test.ts', 'test/steps/cap-across-page-size.test.ts', 'test/steps/changed-caps.test.ts'],
     ['look > 0 || hasBeyond(first, layout)', 'true'],
     ['look > 0 || hasBeyond(first, layout)', 'look > 0'],
     ['capToRead !== layout.cap ||', ''],
@@ -178,7 +179,7 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/slots/operation-slots.ts',
-    ['test/steps/changed-caps.test.ts', 'test/steps/slots.test.ts'],
+    ['test/steps/changed-caps.test.ts', 'test/steps/operation-slots.test.ts'],
     ['if (!isOnePage && (state.largestCap ?? 0) < total) await operations.noteCap(operation, total);', ''],
     ['largest > pageSize ? largest : 0', 'cap > pageSize ? largest : 0'],
     ['largestCapOf({ cap }, state)', 'cap'],
