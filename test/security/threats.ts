@@ -81,7 +81,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/end-to-end/bad-input.test.ts', 'with an id taken by another task are refused; the first task is unchanged'],
   ],
   'made-up fan-out items, and items of an ended fan-out': [
-    ['test/api/fan-outs.test.ts', 'with malformed items are refused by path, and none counts'],
+    ['test/api/fan-out-items.test.ts', 'with malformed items are refused by path, and none counts'],
     ['test/end-to-end/fan-outs.test.ts', 'invalid requests to fan-outs are refused and change nothing'],
   ],
   "a claim of another list, jobs of another claim, two results for a job, a list's internal tracker used as a fan-out":
