@@ -31,7 +31,12 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/dynamodb-tasks.ts',
-    ['test/aws/cut-calls.test.ts', 'test/ports/tasks.test.ts', 'test/ports/redrive.test.ts'],
+    [
+      'test/aws/cut-calls.test.ts',
+      'test/ports/tasks.test.ts',
+      'test/ports/members.test.ts',
+      'test/ports/redrive.test.ts',
+    ],
     ['payloadRow && (answers[index] || refused.get(id)?.BatchId === batch.id)', 'payloadRow && answers[index]'],
     ["if (hasLeft(task, batch.id)) return 'failed';", ''],
     ['(refused.get(id)?.BatchId === batch && refused.get(id)?.Run === run)', 'refused.get(id)?.BatchId === batch'],
@@ -44,7 +49,7 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/payloads.ts',
-    ['test/ports/tasks.test.ts', 'test/ports/redrive.test.ts'],
+    ['test/ports/payloads.test.ts', 'test/ports/redrive.test.ts'],
     ['OR CreatedAt < :at)', 'OR attribute_exists(CreatedAt))'],
     ['WHERE "Id"=? AND "Run"<=?', 'WHERE "Id"=? AND "Run">=?'],
     ["'#run <= :run'", "'#run >= :run'"],
@@ -133,13 +138,13 @@ export const ADAPTERS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/aws/fleet-checkpoints.ts',
-    ['test/ports/fleets.test.ts'],
+    ['test/ports/fleet-checkpoints.test.ts'],
     ['attribute_not_exists(Fence) OR Fence < :fence', 'attribute_not_exists(Fence) OR Fence <= :fence'],
     ['row.Fence === fence ? openedOf(row) : undefined', 'openedOf(row)'],
   ),
   ...mutantsOf(
     'src/aws/dynamodb-fleets.ts',
-    ['test/ports/fleets.test.ts'],
+    ['test/ports/fleet-checkpoints.test.ts'],
     [
       '`Fence = :fence AND (attribute_not_exists(CheckpointNo)',
       '`attribute_exists(Fence) AND :fence = :fence AND (attribute_not_exists(CheckpointNo)',
