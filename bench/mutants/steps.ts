@@ -307,12 +307,12 @@ export const STEPS: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/steps/fan-outs/patrol.ts',
-    ['test/lists/ends.test.ts'],
+    ['test/lists/deleted.test.ts'],
     ['from >= END - groups ? END - from : 0', '0'],
   ),
   ...mutantsOf(
     'src/steps/fan-outs/ack-items.ts',
-    ['test/lists/ends.test.ts'],
+    ['test/lists/cancelled.test.ts'],
     ['if (!fanOut || isGoing(fanOut, machine.now()))', 'if (!fanOut)'],
   ),
   ...mutantsOf(

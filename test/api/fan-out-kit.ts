@@ -1,3 +1,4 @@
+/** For the tests of fan-outs: the API on stores in memory. */
 import { api } from '../../src/api/app.ts';
 import { NOW } from '../factories/factories.ts';
 import { reportingOps } from '../fan-out/kit.ts';

@@ -1,3 +1,4 @@
+/** For the tests of `runFleet`: an engine with the table of fleets, and nodes that use the table. */
 import { afterAll, beforeAll } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import { type FleetEvent, type FleetOptions, runFleet } from '../../src/fleet/run-fleet.ts';

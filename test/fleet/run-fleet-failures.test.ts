@@ -1,3 +1,4 @@
+/** One or two nodes on a real table: failures that end `runFleet` or stop its work. */
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+/** One or two nodes on a real table: how `runFleet` calls the work on a partition. */
 import { describe, expect, it } from 'vitest';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import { type Partition, PartitionDraining, PartitionLost } from '../../src/fleet/run-fleet.ts';

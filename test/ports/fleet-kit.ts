@@ -1,3 +1,4 @@
+/** For the tests of the port of fleets: nodes, a partition, and a fleet of its own for each test. */
 import type { Lease } from '../../src/domain/fleets/fleet.ts';
 import type { FleetName } from '../../src/domain/fleets/ids.ts';
 import { NOW } from '../factories/factories.ts';

@@ -1,3 +1,4 @@
+/** For the tests of the port of tasks: large payloads, and the fields of a batch that ends. */
 import type { BatchId, Target } from '../../src/domain/ids.ts';
 import { type NewTask, PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
 import type { FinishingBatch } from '../../src/ports/tasks.ts';
