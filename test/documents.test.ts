@@ -57,6 +57,12 @@ it('every address in a document is complete, and uses TLS outside of this machin
   expect(wrong).toEqual([]);
 });
 
+it('no diagram has a semicolon, which ends a statement in Mermaid', () => {
+  const diagrams = everyPage().flatMap((page) => [...readFileSync(page, 'utf8').matchAll(/```mermaid\n(.*?)```/gs)]);
+  expect(diagrams).toHaveLength(8);
+  expect(diagrams.filter(([, diagram = '']) => diagram.includes(';'))).toEqual([]);
+});
+
 it('anchors are computed as on GitHub', () => {
   const text = '# A b: c, `d`!\n## Is it?\n## Is it?\n```sh\n# no heading\n```\n### x_y-z (1)\n';
   expect([...anchorsOf(text)]).toEqual(['a-b-c-d', 'is-it', 'is-it-1', 'x_y-z-1']);
