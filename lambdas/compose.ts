@@ -168,7 +168,7 @@ export const reportFailed = (
   { eventSourceARN, messageId }: Pick<SQSRecord, 'eventSourceARN' | 'messageId'>,
   cause: unknown,
 ): void =>
-  log.error('message failed; SQS delivers it again', {
+  log.error('message failed; it comes back', {
     queue: eventSourceARN.split(':').at(-1),
     messageId,
     cause: String(cause),

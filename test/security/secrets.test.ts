@@ -157,7 +157,7 @@ describe('the log of every kind of failure', () => {
       'called',
       'postponed',
       'finished',
-      'message failed; SQS delivers it again',
+      'message failed; it comes back',
     ])
       expect(seen).toContain(message);
     expect(seen).not.toContain('forged');
