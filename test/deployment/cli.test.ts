@@ -40,7 +40,7 @@ describe('the command line with --stack', () => {
     const [id = ''] = await flow.send([{ depot: 'redriven from the command line' }]);
     await flow.ended([id]);
     flow.downstream.behave(() => ({ status: 200 }));
-    expect(await groupage('redrive', id)).toContain('1 task gets another run');
+    expect(await groupage('redrive', id)).toContain('1 task runs again');
     await eventually(async () => (await flow.task(id))?.status === 'succeeded');
     expect(await flow.task(id)).toMatchObject({ run: 2 });
     const dry = await groupage('redrive', '--dead-letters', 'all', '--dry-run');

@@ -91,7 +91,7 @@ describe('npm run deploy', () => {
     await waitUntilStackCreateComplete({ client, maxWaitTime: 120, minDelay: 1 }, { StackName });
     writeFileSync(go, '');
     const { code, output } = await deployed;
-    expect([code, output]).toEqual([1, expect.stringMatching(/-Data \(.*\) was not made by this run but by another/)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/-Data \(.*\) was created by another deployment/)]);
     expect(await left(stage)).toContain(`stack ${StackName}`);
     expect(await destroy(stage)).toMatchObject({ code: 0 });
     expect(await left(stage)).toEqual([]);
@@ -111,7 +111,9 @@ describe('npm run deploy', () => {
     child.kill('SIGTERM');
     expect([await ended, output.join('')]).toEqual([
       1,
-      expect.stringMatching(/Waiting for CloudFormation .*-Data.*The deployment was interrupted.*-Data is removed/s),
+      expect.stringMatching(
+        /CloudFormation is still working on .*-Data.*The deployment was interrupted.*-Data is removed/s,
+      ),
     ]);
     expect(await left(stage)).toEqual([]);
   });

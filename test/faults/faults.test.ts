@@ -27,7 +27,7 @@ const printSummary = ({ ledger, faults, lives, done, left }: Ending, seconds: nu
     ['calls', ledger.calls.length],
     ...Object.entries(faults).map(([what, ids]) => [what, ids.length]),
     ...[...counted(lives.kills.map(({ of }) => of))].map(([of, count]) => [`killed: ${of}`, count]),
-    ['the engine runs again', lives.restarts()],
+    ['the engine was restarted', lives.restarts()],
     ...[...done].map(([what, count]) => [what, count]),
     ...Object.entries(left).map(([queue, count]) => [`left in ${queue}`, count]),
   ];

@@ -1,7 +1,9 @@
 /** The processes of the runtime in a run of real faults, each ended by SIGKILL at a random moment. */
 import { setTimeout } from 'node:timers/promises';
 import type { Random } from '../../src/virtual/random.ts';
+import { eventually } from '../end-to-end/flow.ts';
 import type { TestDownstream } from '../factories/downstream.ts';
+import { RESTARTED } from '../local/kill-engine.ts';
 import { type Life, startRuntime } from './runtime.ts';
 
 export const KILLED = ['the runtime while it started', 'the runtime while it worked', 'the engine'] as const;
@@ -58,13 +60,8 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
       await setTimeout(10);
     await setTimeout(random.int(0, 300));
   };
-  const runsAgain = async (life: Life): Promise<void> => {
-    let isOver = false;
-    void life.failed.then(() => {
-      isOver = true;
-    });
-    while (!isOver && !life.said().includes('runs again')) await setTimeout(10);
-  };
+  const restarted = (life: Life): Promise<unknown> =>
+    Promise.race([life.failed, eventually(() => life.said().includes(RESTARTED))]);
   const start = (): Life => {
     const life = startRuntime(folder, port);
     all.push(life);
@@ -82,7 +79,7 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
       await someCalls();
       if (await life.killEngine()) happened('the engine');
       // Once for certain; later the runtime may die before its engine has restarted.
-      if (isFirst) await runsAgain(life);
+      if (isFirst) await restarted(life);
     }
     await someCalls();
     await die(life);
@@ -90,7 +87,7 @@ export const livesIn = ({ folder, port, random, downstream }: LivesOptions): Liv
   return {
     kills,
     failures,
-    restarts: () => all.filter((life) => life.said().includes('runs again')).length,
+    restarts: () => all.filter((life) => life.said().includes(RESTARTED)).length,
     endBy: async (count, onFirstReady) => {
       // The very first start, which makes tables and queues.
       await dieStarting(start());

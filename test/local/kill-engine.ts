@@ -2,6 +2,9 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+/** Part of what the runtime prints after it has restarted a killed engine. */
+export const RESTARTED = 'was restarted with its data';
+
 /**
  * @param which text that only this engine's command contains: its folder; or the process that runs the engine
  * @returns whether an engine was found

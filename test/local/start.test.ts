@@ -11,7 +11,7 @@ import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
 import { freePorts } from '../factories/free-ports.ts';
-import { killEngine } from './kill-engine.ts';
+import { killEngine, RESTARTED } from './kill-engine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -192,7 +192,7 @@ describe('npm start', () => {
     const isThere = async (): Promise<boolean> => (await fetch(`${api}/tasks/kept`)).ok;
     await eventually(isThere);
     expect(await killEngine(folder)).toBe(true);
-    await eventually(() => said().includes('crashed (SIGKILL) and was restarted with its data'));
+    await eventually(() => said().includes(`crashed (SIGKILL) and ${RESTARTED}`));
     await eventually(isThere);
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
@@ -203,7 +203,7 @@ describe('npm start', () => {
     await ready;
     for (let kills = 1; kills <= RESTARTS_A_MINUTE; kills += 1) {
       expect(await killEngine(folder)).toBe(true);
-      await eventually(() => said().split('was restarted with its data').length > kills);
+      await eventually(() => said().split(RESTARTED).length > kills);
     }
     expect(await killEngine(folder)).toBe(true);
     const { code, output } = await ended;

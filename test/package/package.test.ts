@@ -158,7 +158,7 @@ describe('the package', () => {
         JSON.stringify({ operations: { a: { target: [], downstream: { kind: 'queue', name: 'q' } } } }),
       );
       expect(await run(folder, bin('groupage'), ['check', 'right.json'], onPath)).toContain(
-        'The configuration is right',
+        'The configuration is valid',
       );
       expect(await run(folder, bin('groupage'), ['targets'], onPath).catch(String)).toContain('--stack NAME');
     });
