@@ -20,21 +20,23 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /**
- * What takes minutes, and watches over what other tests try in small or what seldom changes: benchmarks, a burst, the packed package in an app,
- * the reference, whole examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of
- * earlier releases. CI runs it, and `npm test` does if a file or folder is named.
+ * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
+ * benchmarks, a burst, merging and every size in schedules, the packed package in an app, the reference, whole examples, the
+ * tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of earlier
+ * releases. CI runs them; `npm test` runs them if a file or folder is named.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
-  'test/local/{burst,dynamodb-engine,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
+  'test/local/{burst,dynamodb-engine,killed,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/security/{long-texts,secrets}.test.ts',
   'test/simulate/agreement.test.ts',
   'test/upgrades/**/*.test.ts',
+  'test/verification/{merging,sizes}.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
 /** What reads the record that the suite left. */
