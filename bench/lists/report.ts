@@ -76,8 +76,6 @@ ${table(
 export const ALT =
   'Cost of one claim by the length of the list, in write units, read units and milliseconds, for three ways. With a scan, reads grow with the list. With a stored list of ids, writes grow up to the largest row. With tokens, nothing grows.';
 
-const LABELS: Readonly<Record<WayName, string>> = { scan: 'scan', pop: 'pop', tokens: 'tokens' };
-
 const waysTable = (ways: readonly WayCost[]): string => {
   const cell = (jobs: number, way: WayName, of: (cost: WayCost) => number): string | number => {
     const cost = ways.find((each) => each.jobs === jobs && each.way === way);
@@ -87,7 +85,7 @@ const waysTable = (ways: readonly WayCost[]): string => {
     ['write units', ({ writeUnits }) => writeUnits],
     ['read units', ({ readUnits }) => readUnits],
   ];
-  const heads = columns.flatMap(([name]) => WAYS.map((way) => `${name}: ${LABELS[way]}`));
+  const heads = columns.flatMap(([name]) => WAYS.map((way) => `${name}: ${way}`));
   const lengths = [...new Set(ways.map(({ jobs }) => jobs))];
   return table(
     ['jobs', ...heads],

@@ -56,15 +56,12 @@ export interface OutageTried extends Tried {
   readonly backlog: { readonly tasks: number; readonly calls: number };
   /** The time from the end of the outage to the last call with a task of the backlog, in ms. */
   readonly drained: Millis;
-  /** The waits of tasks that were sent after the outage, in ms. */
-  readonly later: { readonly mean: Millis; readonly max: Millis };
 }
 
 export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage = LONG): Promise<OutageTried> => {
   const { policy, calls, isSpent = false }: Way = WAYS[way];
   const down = { from: 5 * MINUTE, until: 5 * MINUTE + hours * HOUR };
   const backlog = { tasks: 0, calls: 0 };
-  const later = { sum: 0, count: 0, max: 0 };
   let drained = 0;
   const tried = await tryOut({
     operations: { ship: { batch: { maxWait: '1m' }, ...policy } },
@@ -74,23 +71,14 @@ export const tryOutage = async (way: keyof typeof WAYS, { hours, after }: Outage
     onCall: ({ call, answered }, now) => {
       const at = now - START;
       if (answered !== 'done' || at < down.until) return;
-      let waitedThrough = 0;
-      for (const { id } of call.items) {
-        const sent = sentAt(id) - START;
-        if (sent < down.until) waitedThrough += 1;
-        else {
-          later.sum += at - sent;
-          later.count += 1;
-          later.max = Math.max(later.max, at - sent);
-        }
-      }
+      const waitedThrough = call.items.filter(({ id }) => sentAt(id) - START < down.until).length;
       if (waitedThrough === 0) return;
       backlog.tasks += waitedThrough;
       backlog.calls += 1;
       drained = at - down.until;
     },
   });
-  return { ...tried, backlog, drained, later: { mean: later.sum / Math.max(1, later.count), max: later.max } };
+  return { ...tried, backlog, drained };
 };
 
 const TRIED: readonly (readonly [way: keyof typeof WAYS, outage: Outage])[] = [

@@ -9,8 +9,6 @@ export interface ShardsTried {
   /** The number of tasks a second that were sent, and the number that were called, until all tasks had ended. */
   readonly offered: number;
   readonly taken: number;
-  /** The write units a second of the hottest shard. */
-  readonly hottest: number;
   readonly throttled: number;
 }
 
@@ -27,7 +25,6 @@ export const tryShards = async (shards: number, seconds: number): Promise<Shards
     shards,
     offered,
     taken: perSecond(tried),
-    hottest: (tried.partitions.hottest().units * 1_000) / tried.span,
     throttled: tried.partitions.throttled,
   };
 };

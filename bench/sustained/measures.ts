@@ -8,8 +8,6 @@ export interface Sent {
 }
 
 export interface Measures {
-  readonly tasks: number;
-  readonly calls: number;
   readonly lost: number;
   readonly twice: number;
   /** The time from a task's send to the arrival of its call, in ms. */
@@ -32,8 +30,6 @@ export const measure = (sentAt: ReadonlyMap<string, Sent>, calls: readonly Recei
   const quantile = (q: number): Millis => waits[Math.min(waits.length - 1, Math.floor(q * waits.length))] ?? 0;
   const first = Math.min(...[...sentAt.values()].map(({ at }) => at));
   return {
-    tasks: sentAt.size,
-    calls: calls.length,
     lost: sentAt.size - arrivedAt.size,
     twice,
     waits: { p50: quantile(0.5), p99: quantile(0.99), longest: waits.at(-1) ?? 0 },

@@ -19,10 +19,6 @@ export interface Ran extends Measures {
   readonly load: Load;
   /** The load of the machine in the minute before the run, according to the operating system. */
   readonly machineLoad: number;
-  /** For each function, the most concurrent invocations. */
-  readonly most: Readonly<Record<string, number>>;
-  /** The number of guards that arrived before the write that hands their lock over. */
-  readonly earlyGuards: number;
   readonly errors: readonly string[];
 }
 
@@ -86,9 +82,9 @@ const arrived = async ({ sends }: Load, calls: readonly ReceivedCall[]): Promise
   }
 };
 
-const stopped = async (stack: ChildProcess): Promise<Pick<Ran, 'most' | 'earlyGuards' | 'errors'>> => {
+const stopped = async (stack: ChildProcess): Promise<Pick<Ran, 'errors'>> => {
   stack.send('stop');
-  const [said] = (await once(stack, 'message')) as [Pick<Ran, 'most' | 'earlyGuards' | 'errors'>];
+  const [said] = (await once(stack, 'message')) as [Pick<Ran, 'errors'>];
   await once(stack, 'exit');
   return said;
 };
