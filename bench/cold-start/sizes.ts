@@ -7,8 +7,6 @@ export interface Size {
   readonly atStart: number;
   /** The code that is loaded on demand. */
   readonly later: number;
-  /** The source maps. Node.js loads a file's source map together with the file. */
-  readonly maps: number;
 }
 
 export const sizeOf = (files: BundleFiles): Size => {
@@ -18,7 +16,6 @@ export const sizeOf = (files: BundleFiles): Size => {
   return {
     atStart: bytesOf((name) => atStart.has(name)),
     later: bytesOf((name) => name.endsWith('.mjs') && !atStart.has(name)),
-    maps: bytesOf((name) => name.endsWith('.map')),
   };
 };
 
