@@ -8,6 +8,7 @@ import { stackNames } from '../../lib/stage.ts';
 import { suiteInput } from '../end-to-end/operations.ts';
 import { cdkFor, deployAll, destroyAll } from './cdk.ts';
 import type { Cloud } from './cloud.ts';
+import { fitToEmulator } from './emulator-fit.ts';
 import type { Started } from './setup.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,7 +71,8 @@ export const startOnAws = async (environment: Environment = process.env): Promis
       `these credentials are of account ${Account}, but GROUPAGE_AWS_ACCOUNT names ${account}: nothing was made`,
     );
   useAlone(await sts.config.credentials());
-  const run = randomBytes(3).toString('hex');
+  // verify:aws names the run, so that it finds what a killed run left.
+  const run = environment.GROUPAGE_AWS_RUN || randomBytes(3).toString('hex');
   const cloud: Cloud = {
     name: 'aws',
     account,
@@ -87,6 +89,7 @@ export const startOnAws = async (environment: Environment = process.env): Promis
   const stop = (): Promise<void> => destroyAll(cdk);
   try {
     await deployAll(cdk);
+    if (cloud.endpoint) await fitToEmulator(cloud);
   } catch (cause) {
     await stop();
     throw cause;

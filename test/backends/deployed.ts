@@ -2,10 +2,9 @@
  * A stack that was deployed for the run. Its functions run in the cloud, and its resources are found through AWS's
  * APIs.
  */
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
-import { type Account, findStack, openAccount } from '../../tools/account/stacks.ts';
+import { type Account, findStack, openAccount, resourcesOf, type StackResource } from '../../tools/account/stacks.ts';
 import { signedSend } from '../../tools/cli/shared/stack-api.ts';
 import type { Backend } from './backend.ts';
 import { type Cloud, clientsOf, enter } from './cloud.ts';
@@ -23,7 +22,7 @@ export const openDeployed = async ({
 }: Pick<GivenStack, 'cloud' | 'stackName'>): Promise<DeployedBackend> => {
   enter(cloud);
   const lambda = new LambdaClient();
-  const functions = (await resourcesOf(stackName, 'AWS::Lambda::Function')).map(({ name }) => name);
+  const functions = (await resourcesIn(stackName, 'AWS::Lambda::Function')).map(({ name }) => name);
   const environments = await Promise.all(
     functions.map(
       async (FunctionName) => (await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))).Environment,
@@ -54,25 +53,9 @@ export const openDeployed = async ({
   };
 };
 
-/** A resource of a stack. */
-export interface StackResource {
-  /** Its id in the template. */
-  readonly logicalId: string;
-  /** Its name in the cloud. */
-  readonly name: string;
-}
-
-/** @param type as in CloudFormation, e.g. `AWS::IAM::Role` */
-export const resourcesOf = async (StackName: string, type: string): Promise<StackResource[]> => {
-  const found: StackResource[] = [];
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
-    { client: new CloudFormationClient() },
-    { StackName },
-  ))
-    for (const { ResourceType, LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries)
-      if (ResourceType === type) found.push({ logicalId: LogicalResourceId, name: PhysicalResourceId });
-  return found;
-};
+/** The resources of a type, e.g. `AWS::IAM::Role`, in a stack of this run's cloud. */
+export const resourcesIn = async (stackName: string, type: string): Promise<StackResource[]> =>
+  (await resourcesOf(await openAccount(process.env), stackName)).filter((each) => each.type === type);
 
 /**
  * The URL of a stack's API, without the version. An emulator's function URLs have AWS's host names; the emulator

@@ -3,7 +3,7 @@ import { DeleteRolePolicyCommand, IAMClient, paginateListRolePolicies } from '@a
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { downstreamPort } from '../backends/backend.ts';
-import { resourcesOf } from '../backends/deployed.ts';
+import { resourcesIn } from '../backends/deployed.ts';
 import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';
 import { openStage, type Stage } from '../backends/stage.ts';
 import { expectEachTaskInOneBatch } from '../end-to-end/each-once.ts';
@@ -18,7 +18,7 @@ const TARGETS = 10;
 /** Deletes all policies of the role with this id in a stack's template. */
 const revoke = async (stackName: string, role: string): Promise<void> => {
   const client = new IAMClient();
-  for (const { logicalId, name: RoleName } of await resourcesOf(stackName, 'AWS::IAM::Role'))
+  for (const { logicalId, name: RoleName } of await resourcesIn(stackName, 'AWS::IAM::Role'))
     if (logicalId.startsWith(role))
       for await (const { PolicyNames = [] } of paginateListRolePolicies({ client }, { RoleName }))
         for (const PolicyName of PolicyNames) await client.send(new DeleteRolePolicyCommand({ RoleName, PolicyName }));

@@ -7,6 +7,7 @@ import {
   paginateDescribeStackEvents,
   paginateDescribeStacks,
   paginateListChangeSets,
+  paginateListStackResources,
   type Stack,
   type StackEvent,
 } from '@aws-sdk/client-cloudformation';
@@ -106,6 +107,29 @@ export const validationErrorsSince = (
         ),
       );
     return errors;
+  });
+
+/** A resource of a stack. */
+export interface StackResource {
+  /** As in CloudFormation, e.g. `AWS::IAM::Role`. */
+  readonly type: string;
+  /** Its id in the template. */
+  readonly logicalId: string;
+  /** Its name in the cloud; of a queue its URL. */
+  readonly name: string;
+}
+
+/** The resources of a stack. @throws CommandFailure */
+export const resourcesOf = ({ region, cloudFormation }: Account, name: string): Promise<StackResource[]> =>
+  inWords(`list the resources of the stack ${name}`, region, async () => {
+    const resources: StackResource[] = [];
+    for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+      { client: cloudFormation },
+      { StackName: name },
+    ))
+      for (const { ResourceType = '', LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries)
+        resources.push({ type: ResourceType, logicalId: LogicalResourceId, name: PhysicalResourceId });
+    return resources;
   });
 
 const found = (stack: Stack): FoundStack => ({

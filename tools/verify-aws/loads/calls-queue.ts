@@ -1,0 +1,81 @@
+/** Receives the messages of the downstream function, and compares this machine's clock with that of AWS. */
+import { setTimeout } from 'node:timers/promises';
+import {
+  DeleteMessageBatchCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { Millis } from '../../../src/domain/ids.ts';
+import type { CallLog } from './call-log.ts';
+import type { RecordedCall } from './recorded-call.ts';
+
+const POLLERS = 4;
+/** Duration of a long poll, in seconds. */
+const POLL = 5;
+const PROBES = 5;
+
+/** Polls the queue until it is stopped. A failed poll is reported and repeated. */
+export const receiveCalls = (
+  sqs: SQSClient,
+  QueueUrl: string,
+  log: CallLog,
+  onFailure: (cause: unknown) => void,
+): { stop(): Promise<void> } => {
+  let stopped = false;
+  const poll = async (): Promise<void> => {
+    while (!stopped)
+      try {
+        const { Messages = [] } = await sqs.send(
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: POLL }),
+        );
+        for (const { Body = '' } of Messages) log.record(JSON.parse(Body) as RecordedCall);
+        if (Messages.length > 0)
+          await sqs.send(
+            new DeleteMessageBatchCommand({
+              QueueUrl,
+              Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+            }),
+          );
+      } catch (cause) {
+        onFailure(cause);
+        await setTimeout(1_000);
+      }
+  };
+  const pollers = Promise.all(Array.from({ length: POLLERS }, poll));
+  return {
+    stop: async () => {
+      stopped = true;
+      await pollers;
+    },
+  };
+};
+
+/**
+ * How far the clock of AWS is ahead of this machine's, in ms. A message is sent, and the time at which SQS accepted it
+ * is compared with the middle of the request (Cristian's algorithm, 1989): of several messages, the one with the
+ * shortest request counts, and the error is at most half of that request.
+ */
+export const clockOffset = async (sqs: SQSClient, QueueUrl: string): Promise<Millis> => {
+  let best = { took: Number.POSITIVE_INFINITY, offset: 0 };
+  for (let probe = 0; probe < PROBES; probe += 1) {
+    const before = Date.now();
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'probe' }));
+    const after = Date.now();
+    const acceptedAt = await receiveProbe(sqs, QueueUrl);
+    if (after - before < best.took) best = { took: after - before, offset: acceptedAt - (before + after) / 2 };
+  }
+  return Math.round(best.offset);
+};
+
+const receiveProbe = async (sqs: SQSClient, QueueUrl: string): Promise<Millis> => {
+  for (;;) {
+    const { Messages: [message] = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: POLL, MessageSystemAttributeNames: ['SentTimestamp'] }),
+    );
+    if (message === undefined) continue;
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
+    return Number(message.Attributes?.SentTimestamp);
+  }
+};

@@ -1,0 +1,96 @@
+/** Runs the tests for deployed stacks in the account. Their downstream listens on this machine, behind the relay. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../../../lib/temporary-folder.ts';
+import { reasonOf } from '../../../src/util/problems.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+export interface SuiteResult {
+  readonly outcome: 'passed' | 'failed' | 'not run';
+  /** In a sentence. */
+  readonly summary: string;
+  /** Names of the failed tests. */
+  readonly failures: readonly string[];
+}
+
+export interface SuiteRun {
+  /** Names the stages of the tests. */
+  readonly id: string;
+  readonly account: string;
+  readonly region: string;
+  /** URL at which functions reach the tests' downstream, and its port on this machine. */
+  readonly downstreamUrl: string;
+  readonly downstreamPort: number;
+  /** Files of tests. Empty: all. */
+  readonly files: readonly string[];
+}
+
+/** @param signal ends the tests, which then remove their stages. */
+export const runSuite = async (run: SuiteRun, signal: AbortSignal): Promise<SuiteResult> => {
+  const report = join(temporaryFolder('suite'), 'report.json');
+  const args = ['run', ...run.files, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const status = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args], {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...process.env, ...environmentOf(run) },
+    });
+    const end = (): boolean => child.kill('SIGTERM');
+    signal.addEventListener('abort', end);
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      signal.removeEventListener('abort', end);
+      resolve(code);
+    });
+  });
+  return signal.aborted ? notRun('the run was interrupted') : resultOf(report, status);
+};
+
+const environmentOf = ({ id, account, region, downstreamUrl, downstreamPort }: SuiteRun): Record<string, string> => ({
+  GROUPAGE_BACKEND: 'aws',
+  GROUPAGE_AWS_RUN: id,
+  GROUPAGE_AWS_ACCOUNT: account,
+  AWS_REGION: region,
+  GROUPAGE_AWS_DOWNSTREAM_URL: downstreamUrl,
+  GROUPAGE_AWS_DOWNSTREAM_PORT: String(downstreamPort),
+});
+
+export const notRun = (why: string): SuiteResult => ({ outcome: 'not run', summary: `Not run: ${why}.`, failures: [] });
+
+/** The parts of the report of Vitest that are used. */
+interface Reported {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+const resultOf = (file: string, status: number | null): SuiteResult => {
+  let reported: Reported;
+  try {
+    reported = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    return {
+      outcome: 'failed',
+      summary: `The tests ended with status ${status} and without a report: ${reasonOf(cause)}`,
+      failures: [],
+    };
+  }
+  const { numPassedTests, numFailedTests, success, testResults } = reported;
+  const failures = testResults.flatMap(({ name, status: ofFile, assertionResults }) => {
+    const failed = assertionResults.filter((each) => each.status === 'failed').map(({ fullName }) => fullName);
+    // A file whose set-up failed has no failed test.
+    return failed.length === 0 && ofFile === 'failed' ? [name.slice(name.indexOf('/test/') + 1)] : failed;
+  });
+  return {
+    outcome: success && status === 0 ? 'passed' : 'failed',
+    summary: `${numPassedTests} tests passed, ${numFailedTests} failed.`,
+    failures,
+  };
+};
