@@ -170,8 +170,9 @@ export const sweepHandler = (of: FlowParts): void => {
     .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
     .sends({ ...allQueues(of), ...givenUpOf(of) })
     .takesFrom(deadLettersOf(of));
-  // A failed sweep is not retried, because the next sweep starts a minute later.
-  handler.function.configureAsyncInvoke({ retryAttempts: 0 });
+  // The next sweep starts a minute later, so a failed sweep is not retried, and a throttled one is dropped after a minute.
+  // By default, Lambda would keep throttled sweeps for six hours, and run all of them when the throttling ends.
+  handler.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
   new Rule(of.scope, 'SweepSchedule', {
     schedule: Schedule.rate(Duration.minutes(1)),
     targets: [new LambdaFunction(handler.function)],

@@ -61,6 +61,11 @@ promise('the sweep runs each minute without overlap or retry', scheduledFunction
   ['another rate', set('AWS::Events::Rule', 'ScheduleExpression', 'rate(5 minutes)'), /ScheduleExpression is/],
   ['a timeout of a whole minute', set(FUNCTION, 'Timeout', 60, /SweepHandler/), /may still run/],
   ['retries', remove('AWS::Lambda::EventInvokeConfig'), /is retried at once/],
+  [
+    'throttled runs kept for hours',
+    set('AWS::Lambda::EventInvokeConfig', 'MaximumEventAgeInSeconds', undefined),
+    /throttled runs pile up/,
+  ],
 ]);
 
 promise('function URLs require IAM, and allow no CORS', urlsAskForCredentials, [

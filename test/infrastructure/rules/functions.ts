@@ -66,8 +66,8 @@ export const messagesMayComeBack: Rule = (template) => {
 };
 
 /**
- * Two sweeps at once would do the same work. A failed sweep is not retried, since the next one follows within a
- * minute.
+ * Two sweeps at once would do the same work. A failed sweep is not retried, and a throttled one does not wait longer
+ * than a minute, since the next one follows by then.
  */
 export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
   ofType(template, 'AWS::Events::Rule').flatMap(([id, properties]) => {
@@ -75,11 +75,8 @@ export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
     if (properties.EventPattern !== undefined) return [];
     const { ScheduleExpression, Targets = [] } = properties as { ScheduleExpression?: string; Targets?: object[] };
     const [, minutes = '0'] = /^rate\((\d+) minutes?\)$/.exec(ScheduleExpression ?? '') ?? [];
-    const repeats = new Map(
-      ofType(template, 'AWS::Lambda::EventInvokeConfig').map(([, each]) => [
-        idOf(each.FunctionName),
-        each.MaximumRetryAttempts,
-      ]),
+    const settings = new Map(
+      ofType(template, 'AWS::Lambda::EventInvokeConfig').map(([, each]) => [idOf(each.FunctionName), each]),
     );
     return [
       ...differing(id, properties, { State: 'ENABLED', ScheduleExpression: 'rate(1 minute)' }),
@@ -87,7 +84,10 @@ export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
         ...(Number(template.Resources[fn]?.Properties.Timeout) < Number(minutes) * 60
           ? []
           : [`${fn}: may still run when ${id} invokes it again`]),
-        ...(repeats.get(fn) === 0 ? [] : [`${fn}: is retried at once when it fails`]),
+        ...(settings.get(fn)?.MaximumRetryAttempts === 0 ? [] : [`${fn}: is retried at once when it fails`]),
+        ...(settings.get(fn)?.MaximumEventAgeInSeconds === 60
+          ? []
+          : [`${fn}: throttled runs pile up while ${id} invokes it`]),
       ]),
     ];
   });
