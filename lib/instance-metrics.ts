@@ -20,6 +20,7 @@ import {
   METRICS,
   type MetricName,
   NAMESPACE,
+  NO_OPERATION,
   STACK_DIMENSION,
 } from '../src/domain/events/metrics.ts';
 import type { Flow } from './flow.ts';
@@ -46,7 +47,9 @@ export abstract class InstanceMetrics extends Construct {
    */
   metric<Name extends MetricName>(name: Name, props: DimensionsOf<Name> & MetricOptions): Metric {
     const { of, options } = dimensionsIn(name, props);
-    for (const [dimension, value] of Object.entries(of)) this.#check(dimension as DimensionName, value as string);
+    // Only refused messages may name no configured operation.
+    for (const [dimension, value] of Object.entries(of))
+      if (name !== 'TasksRejected' || value !== NO_OPERATION) this.#check(dimension as DimensionName, value as string);
     return measuredIn(this.flow)(name, of, options);
   }
 
@@ -128,7 +131,7 @@ export abstract class InstanceMetrics extends Construct {
       case 'destination':
         return Object.keys(this.config.destinations);
       case 'queue':
-        return Object.keys(this.flow.workingQueues);
+        return queuesOf(this.flow);
       case 'reason':
         return SEAL_REASONS;
     }
@@ -210,6 +213,13 @@ export const callsSavedBy = (
     ...options,
   });
 };
+
+/** The values of the dimension `queue`: the queues whose dead letters, or messages, can be sent again. */
+export const queuesOf = ({ workingQueues, givenUpQueue }: Flow): string[] => [
+  ...Object.keys(workingQueues),
+  'rejected',
+  ...(givenUpQueue ? ['given-up'] : []),
+];
 
 /** For each seal reason, whether it is possible under a policy. */
 const CAN_BE: Readonly<Record<SealReason, (policy: BatchPolicy) => boolean>> = {

@@ -4,9 +4,9 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { type Config, lateAfter, longestWait, type Operation } from '../../src/domain/config/resolved.ts';
-import { REPAIRED } from '../../src/domain/events/metrics.ts';
+import { NO_OPERATION, REPAIRED } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
-import { callsSavedBy, type MeasuredIn, type OfOperation, reasonsOf, STEP } from '../instance-metrics.ts';
+import { callsSavedBy, type MeasuredIn, type OfOperation, queuesOf, reasonsOf, STEP } from '../instance-metrics.ts';
 
 /** What the graphs show. */
 export interface Watched {
@@ -29,21 +29,28 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
     rejected: rejectedQueue.queue,
     ...(givenUpQueue ? { 'given up': givenUpQueue.queue } : {}),
   };
-  const queues = working.map(([queue]) => queue);
   return [
     graph(
       'Dead letters, refused messages and given-up events',
       ofQueues(unhandled, 'ApproximateNumberOfMessagesVisible'),
     ),
-    graph('Dead letters that were sent again or were unreadable', [
-      ...queues.map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
-      ...queues.map((queue) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
+    graph('Messages that were sent again, and unreadable dead letters', [
+      ...queuesOf(flow).map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
+      ...working.map(([queue]) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
     ]),
-    graph('Refused messages', byOperation(watched, ['TasksRejected'])),
+    graph('Refused messages', [
+      ...byOperation(watched, ['TasksRejected']),
+      measured('TasksRejected', { operation: NO_OPERATION }, { label: 'without a configured operation' }),
+    ]),
     graph('Failed tasks, and expired ones among them', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
     graph('Failed batches', byOperation(watched, ['BatchesFailed'])),
     graph('Circuits that opened or closed', byOperation(watched, ['CircuitOpened', 'CircuitClosed'])),
-    graph('Repairs', [measured('Repairs', {}), measured('FanOutsRepaired', {}), ...byOperation(watched, REPAIRED)]),
+    graph('Repairs, and sweeps that ran out of time', [
+      measured('Repairs', {}),
+      measured('FanOutsRepaired', {}),
+      measured('SweepsCut', {}),
+      ...byOperation(watched, REPAIRED),
+    ]),
     graph('Takeovers by another leader', byOperation(watched, ['LockTakeovers'])),
     graph('Undelivered events, expired fan-outs and unknown items', [
       ...destinations.map((destination) =>
@@ -60,7 +67,8 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
 };
 
 const isItLate = (watched: Watched): GraphWidget[] => {
-  const { operations } = watched;
+  const { operations, config, measured } = watched;
+  const destinations = Object.keys(config.destinations);
   return [
     graph('Age of the oldest waiting task (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM), {
       leftAnnotations: operations.map((operation) => ({
@@ -75,6 +83,16 @@ const isItLate = (watched: Watched): GraphWidget[] => {
       })),
     }),
     graph('Age of the oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
+    ...(destinations.length > 0
+      ? [
+          graph(
+            'Age of the oldest undelivered event (ms)',
+            destinations.map((destination) =>
+              measured('OldestUndelivered', { destination }, { label: destination, statistic: Stats.MAXIMUM }),
+            ),
+          ),
+        ]
+      : []),
     graph('Tasks registered and redriven', byOperation(watched, ['TasksRegistered', 'TasksRedriven'])),
     graph('Tasks succeeded and failed', byOperation(watched, ['TasksSucceeded', 'TasksFailed'])),
   ];

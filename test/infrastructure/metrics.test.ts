@@ -66,6 +66,7 @@ describe('a metric of an instance', () => {
       destination: 'ops',
     });
     expect(statOf(groupage.metric('Repairs', {})).of).toEqual({ service: 'TheirStack' });
+    expect(statOf(groupage.metric('TasksRejected', { operation: '-' })).of).toMatchObject({ operation: '-' });
   });
 
   it.each<[string, (each: Groupage) => unknown, RegExp]>([
@@ -80,7 +81,7 @@ describe('a metric of an instance', () => {
     [
       'a queue',
       (each) => each.metric('DeadLettersRevived', { queue: 'all' }),
-      /there are register, elect, group, batch, callback$/,
+      /there are register, elect, group, batch, callback, rejected, given-up$/,
     ],
     [
       'a reason',

@@ -1,13 +1,16 @@
 import type { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
 import { type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
+import { METRICS } from '../../src/domain/events/metrics.ts';
+import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';
-import { context, noCode, ours } from './templates.ts';
+import { context, everyKindInput, noCode, ours } from './templates.ts';
 
 it('the ops stack exports and imports nothing, so that other stacks can replace resources', () => {
   const names = stackNames('dev');
@@ -43,6 +46,38 @@ it("a dashboard stays within CloudWatch's limits, and says how many operations i
   }
   const shown = widgetsOf(template).flatMap(({ properties: { alarms = [] } }) => alarms);
   expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
+});
+
+describe('the dashboard shows', () => {
+  const merging: ConfigInput['operations'][string] = {
+    target: ['depot'],
+    downstream: { kind: 'lambda', function: 'parcels' },
+    merge: { keys: 'inputs[].id' },
+  };
+  const config = configFrom({ ...everyKindInput, operations: { merging } });
+  const shown = metricsOfDashboards(ours('dev', config));
+  const valuesOf = (metric: string, dimension: string) =>
+    shown.flatMap(({ name, dimensions }) => (name === metric ? [dimensions[dimension]] : []));
+
+  it('every metric, except those that the others imply', () => {
+    const names = new Set(shown.map(({ name }) => name));
+    // A batch that did not fail succeeded.
+    expect(Object.keys(METRICS).filter((name) => !names.has(name))).toEqual(['BatchesSucceeded']);
+  });
+
+  it('refused messages without a configured operation', () =>
+    expect(valuesOf('TasksRejected', 'operation')).toEqual(['merging', '-']));
+
+  it('resent messages of every queue, also of queues without a function', () =>
+    expect(valuesOf('DeadLettersRevived', 'queue')).toEqual([
+      'register',
+      'elect',
+      'group',
+      'batch',
+      'callback',
+      'rejected',
+      'given-up',
+    ]));
 });
 
 it('without alarms there is no ops stack, and functions and queues stay the same', () => {
