@@ -9,6 +9,7 @@ import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { CALLBACKS_AT_ONCE } from '../src/domain/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/domain/config/resolved.ts';
+import { INDEXES } from '../src/domain/deployed/environment.ts';
 import { LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/domain/timings.ts';
 import { distinct, downstreamRights, type Right } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
@@ -163,10 +164,10 @@ export const sweepHandler = (of: FlowParts): void => {
       'batchLockTable',
       of.tables.batchLock,
       ['GetItem', 'PutItem', 'Query', 'UpdateItem', 'DeleteItem'],
-      ['Targets'],
+      [INDEXES.batchLockTable],
     )
     .table('batchTable', of.tables.batch, ['GetItem'])
-    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'BatchWriteItem'], ['ByCheckAt'])
+    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'BatchWriteItem'], [INDEXES.fanOutTable])
     .table('listTable', of.tables.list, ['Query', 'BatchWriteItem'])
     .sends({ ...allQueues(of), ...givenUpOf(of) })
     .takesFrom(deadLettersOf(of));
@@ -206,16 +207,16 @@ export const apiHandler = (of: FlowParts): FunctionUrl => {
   const deadLetters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) };
   return of
     .handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
-    .table('taskTable', of.tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], ['FailedByTarget'])
-    .scans(of.tables.task, 'FailedByTarget')
+    .table('taskTable', of.tables.task, ['GetItem', 'BatchGetItem', 'PartiQLUpdate'], [INDEXES.taskTable])
+    .scans(of.tables.task, INDEXES.taskTable)
     .table(
       'batchLockTable',
       of.tables.batchLock,
       ['GetItem', 'BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem'],
-      ['Targets'],
+      [INDEXES.batchLockTable],
     )
-    .table('batchTable', of.tables.batch, ['GetItem'], ['ByTarget'])
-    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], ['ByCheckAt'])
+    .table('batchTable', of.tables.batch, ['GetItem'], [INDEXES.batchTable])
+    .table('fanOutTable', of.tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], [INDEXES.fanOutTable])
     .table('listTable', of.tables.list, [
       'GetItem',
       'BatchGetItem',

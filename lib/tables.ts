@@ -4,6 +4,7 @@
  */
 import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
+import { INDEXES } from '../src/domain/deployed/environment.ts';
 import { FleetTable } from './fleet-table.ts';
 import { physicalName } from './names.ts';
 import type { DataProps } from './surroundings.ts';
@@ -24,7 +25,7 @@ export class Tables extends Construct {
     this.task = new Table(this, 'Task', { ...shared('task'), partitionKey: string('Id') });
     // A sparse index: only failed tasks have a `FailedTarget`, so for other tasks the index costs nothing.
     this.task.addGlobalSecondaryIndex({
-      indexName: 'FailedByTarget',
+      indexName: INDEXES.taskTable,
       partitionKey: string('FailedTarget'),
       sortKey: number('FinishedAt'),
       projectionType: ProjectionType.KEYS_ONLY,
@@ -37,7 +38,7 @@ export class Tables extends Construct {
     });
     // A sparse index: only lock rows have an `Operation`.
     this.batchLock.addGlobalSecondaryIndex({
-      indexName: 'Targets',
+      indexName: INDEXES.batchLockTable,
       partitionKey: string('Operation'),
       sortKey: string('Target'),
       projectionType: ProjectionType.KEYS_ONLY,
@@ -45,7 +46,7 @@ export class Tables extends Construct {
 
     this.batch = new Table(this, 'Batch', { ...shared('batch'), partitionKey: string('BatchId') });
     this.batch.addGlobalSecondaryIndex({
-      indexName: 'ByTarget',
+      indexName: INDEXES.batchTable,
       partitionKey: string('Target'),
       sortKey: number('SealedAt'),
       projectionType: ProjectionType.KEYS_ONLY,
@@ -55,7 +56,7 @@ export class Tables extends Construct {
     // A sparse index: only header rows of fan-outs have a `CheckAt`, until the other rows of the fan-out are deleted.
     // The header rows are spread over the partitions of the index.
     this.fanOut.addGlobalSecondaryIndex({
-      indexName: 'ByCheckAt',
+      indexName: INDEXES.fanOutTable,
       partitionKey: string('Patrol'),
       sortKey: number('CheckAt'),
       projectionType: ProjectionType.KEYS_ONLY,

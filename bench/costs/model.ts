@@ -27,7 +27,7 @@ const MEMORY = 0.5;
 /** The assumed duration of an invocation that makes no call, in seconds. */
 const SHORT = 0.1;
 /** The cost of an idle stack with its dashboard and alarms, in dollars per month: see docs/how-to/deploy.md. */
-const IDLE = 8.55;
+const IDLE = 8.95;
 
 /**
  * Measured by `bench:burst -- --wait 30s` (full batches of 100 over 20 Targets) and by `bench:burst -- --tasks 1000

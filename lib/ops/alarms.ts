@@ -2,11 +2,10 @@
  * The alarms. There is an alarm for every problem that a person must solve, and none for problems that Groupage
  * repairs.
  *
- * To add an alarm, add a row here, its name in `AlarmId`, and a section in docs/how-to/operate.md.
+ * To add an alarm, add a row here, its name in `AlarmId` (watch.ts), and a section in docs/how-to/operate.md.
  */
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import {
   type AlarmPolicy,
@@ -17,42 +16,9 @@ import {
 } from '../../src/domain/config/resolved.ts';
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
-
-/**
- * All possible ids of alarms. The part after the hyphen is the name of the operation, destination, queue, function or
- * table.
- */
-export type AlarmId =
-  | 'Rejected'
-  | 'Repairs'
-  | 'RegisterAge'
-  | 'CallbackAge'
-  | 'GivenUp'
-  | 'SweepRuns'
-  | 'SweepErrors'
-  | 'SweepCut'
-  | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
-  | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled'}-${string}`;
-
-export interface Watch {
-  /** Unique among a deployment's alarms. The logical id is derived from it. */
-  readonly id: AlarmId;
-  readonly metric: Metric;
-  /**
-   * The alarm goes into ALARM if the metric is at least this value. If `below` is set, it does so if the metric is less
-   * than this value.
-   */
-  readonly threshold: number;
-  readonly below?: true;
-  /** Number of consecutive periods in which the metric must cross the threshold. @default 1 */
-  readonly periods?: number;
-  /** What happened, in a clause. */
-  readonly says: string;
-  /** The consequences and the remedy, in a clause. */
-  readonly todo: string;
-  /** The anchor of a heading in docs/how-to/operate.md, as GitHub generates it. */
-  readonly section: string;
-}
+import type { Store } from './stores.ts';
+import { watchesOfLimits } from './throttles.ts';
+import { LASTING, type Watch } from './watch.ts';
 
 /** Period for rare events that always show a problem. Their alarm stays on for at least this long. */
 const QUARTER = Duration.minutes(15);
@@ -84,10 +50,6 @@ const WEEK_OF_DAYS = 7;
  */
 const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
 const CALLBACK_AGE = UNDELIVERED.age / 1_000;
-/**
- * Number of periods of five minutes. A function that fails or is throttled for this long does not recover without help.
- */
-const LASTING = 3;
 
 const visibleIn = (queue: IQueue, period = STEP): Metric =>
   queue.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM });
@@ -100,7 +62,7 @@ export const watchesOf = (
   config: Config,
   policy: AlarmPolicy,
   flow: Flow,
-  tables: Readonly<Record<string, Table>>,
+  stores: readonly Store[],
   measured: MeasuredIn,
 ): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
@@ -144,7 +106,7 @@ export const watchesOf = (
     section: 'register-messages-wait',
   },
   ...watchesOfSweep(flow, measured),
-  ...watchesOfLimits(flow, tables),
+  ...watchesOfLimits(flow, stores),
 ];
 
 const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flow, measured: MeasuredIn): Watch[] => [
@@ -286,31 +248,3 @@ const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
     },
   ];
 };
-
-/** Alarms on functions and tables that AWS throttles. */
-const watchesOfLimits = (flow: Flow, tables: Readonly<Record<string, Table>>): Watch[] => [
-  ...[...flow.functions].map(
-    ([name, fn]): Watch => ({
-      id: `Throttled-${name}`,
-      metric: fn.metricThrottles({ period: STEP }),
-      threshold: 1,
-      periods: LASTING,
-      says: `The ${name} function is throttled`,
-      todo: 'its work is late, and no stored task is lost. Raise the quota of concurrent executions of the account, or find out which functions use it up',
-      section: 'a-function-is-throttled',
-    }),
-  ),
-  ...Object.entries(tables).flatMap(([name, table]) =>
-    (['Read', 'Write'] as const).map(
-      (kind): Watch => ({
-        id: `${kind}Throttled-${name}`,
-        metric: table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM }),
-        threshold: 1,
-        periods: LASTING,
-        says: `${kind}s of the table ${name} are throttled`,
-        todo: 'calls are retried, so tasks are late, and nothing is lost. Find the hot Target or operation, then split it (shards) or slow down its producers',
-        section: 'a-table-is-throttled',
-      }),
-    ),
-  ),
-];

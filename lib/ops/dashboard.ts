@@ -8,7 +8,7 @@ import { QUESTIONS, type Watched } from './graphs.ts';
 
 /**
  * The largest number of operations on a dashboard. A dashboard can have 2,500 metrics. An operation needs up to 28
- * metrics, and each destination, queue, function and table needs a few.
+ * metrics, and each destination, queue, function, table and index needs a few.
  */
 const OPERATIONS_MAX = 60;
 /** The largest number of alarms in one widget. */

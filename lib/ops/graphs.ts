@@ -1,12 +1,12 @@
 /** The graphs of the dashboard, by question. */
 import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { type Config, lateAfter, longestWait, type Operation } from '../../src/domain/config/resolved.ts';
 import { NO_OPERATION, REPAIRED } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
 import { callsSavedBy, type MeasuredIn, type OfOperation, queuesOf, reasonsOf, STEP } from '../instance-metrics.ts';
+import { metricOf, type Store } from './stores.ts';
 
 /** What the graphs show. */
 export interface Watched {
@@ -14,7 +14,7 @@ export interface Watched {
   /** The operations that the dashboard shows, up to its limit. */
   readonly operations: readonly Operation[];
   readonly flow: Flow;
-  readonly tables: Readonly<Record<string, Table>>;
+  readonly stores: readonly Store[];
   readonly measured: MeasuredIn;
 }
 
@@ -113,15 +113,15 @@ const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
   operations.map(({ operation }, n) => callsSavedBy(measured, operation, {}, n));
 
 const whatDoesItCost = (watched: Watched): GraphWidget[] => {
-  const { flow, tables, config, operations, measured } = watched;
+  const { flow, stores, config, operations, measured } = watched;
   const merging = operations.filter(({ merge }) => merge);
   const sent = Object.entries({ ...workingQueues(watched), rejected: flow.rejectedQueue.queue });
   return [
     graph('Calls to the downstream', byOperation(watched, ['DownstreamCalls'])),
     graph('Calls saved, compared with one for each task', callsSaved(watched)),
     graph('Leaders elected', byOperation(watched, ['LeadersElected'])),
-    graph('Write units', ofTables(tables, ['ConsumedWriteCapacityUnits'])),
-    graph('Read units', ofTables(tables, ['ConsumedReadCapacityUnits'])),
+    graph('Write units', ofStores(stores, ['ConsumedWriteCapacityUnits'])),
+    graph('Read units', ofStores(stores, ['ConsumedReadCapacityUnits'])),
     graph('Invocations', ofFunctions(flow.functions, 'Invocations', Stats.SUM)),
     graph(
       'Messages sent',
@@ -150,7 +150,7 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
 };
 
 const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
-  const { flow, tables } = watched;
+  const { flow, stores } = watched;
   const queues = workingQueues(watched);
   return [
     graph('Duration of a call to the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
@@ -163,7 +163,7 @@ const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
     graph('Duration of functions, p95 (ms)', ofFunctions(flow.functions, 'Duration', 'p95')),
     graph('Failed invocations', ofFunctions(flow.functions, 'Errors', Stats.SUM)),
     graph('Throttled invocations', ofFunctions(flow.functions, 'Throttles', Stats.SUM)),
-    graph('Throttled requests to tables', ofTables(tables, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
+    graph('Throttled requests to tables and indexes', ofStores(stores, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
   ];
 };
 
@@ -193,8 +193,8 @@ const byOperation = ({ operations, measured }: Watched, names: readonly OfOperat
   );
 
 /**
- * The maximum of each period for each queue: one line for each queue, labelled with its name. Likewise for functions
- * and tables below.
+ * The maximum of each period for each queue: one line for each queue, labelled with its name. Likewise for functions,
+ * tables and indexes below.
  */
 const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMetric[] =>
   Object.entries(queues).map(([label, queue]) =>
@@ -204,15 +204,13 @@ const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMe
 const ofFunctions = (functions: ReadonlyMap<string, IFunction>, metric: string, statistic: string): IMetric[] =>
   [...functions].map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
 
-const ofTables = (tables: Readonly<Record<string, Table>>, metrics: readonly string[]): IMetric[] =>
-  Object.entries(tables).flatMap(([name, table]) =>
-    metrics.map((metric) =>
-      table.metric(metric, {
-        label: metrics.length === 1 ? name : `${name} ${metric}`,
-        period: STEP,
-        statistic: Stats.SUM,
-      }),
-    ),
+const ofStores = (stores: readonly Store[], metrics: readonly string[]): IMetric[] =>
+  stores.flatMap((store) =>
+    metrics.map((metric) => {
+      const name = store.isIndex ? `index ${store.name}` : store.name;
+      const label = metrics.length === 1 ? name : `${name} ${metric}`;
+      return metricOf(store, metric, { label, period: STEP, statistic: Stats.SUM });
+    }),
   );
 
 /** The queues that functions read, by name. */

@@ -1,7 +1,6 @@
 /** The dashboard and alarms with which a person operates a flow (docs/how-to/operate.md). */
 import { Alarm, ComparisonOperator, type IAlarmAction, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { type AlarmPolicy, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
@@ -9,8 +8,10 @@ import type { Flow } from '../flow.ts';
 import { measuredIn } from '../instance-metrics.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import type { Tables } from '../tables.ts';
-import { type AlarmId, type Watch, watchesOf } from './alarms.ts';
+import { watchesOf } from './alarms.ts';
 import { OpsDashboard } from './dashboard.ts';
+import { storesOf } from './stores.ts';
+import type { AlarmId, Watch } from './watch.ts';
 
 export interface OpsProps {
   readonly config: Config;
@@ -35,16 +36,16 @@ export class Ops extends Construct {
   constructor(scope: Construct, id: string, { config, flow, tables }: OpsProps) {
     super(scope, id);
     const measured = measuredIn(flow);
-    const byName = tablesOf(tables);
+    const stores = storesOf(tables);
     // This construct always creates alarms. `alarms: null` in the configuration only means that the CDK app has no ops
     // stack.
     const policy = config.alarms ?? NO_ALARMS;
-    const watches = watchesOf(config, policy, flow, byName, measured);
+    const watches = watchesOf(config, policy, flow, stores, measured);
     this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
     this.dashboard = new OpsDashboard(this, 'Dashboard', {
       config,
       flow,
-      tables: byName,
+      stores,
       measured,
       alarms: this.alarms,
     });
@@ -63,7 +64,7 @@ export class Ops extends Construct {
   /**
    * One of the alarms by its id.
    *
-   * @throws InvalidProps if there is no alarm for an operation, destination, queue, function or table of that name.
+   * @throws InvalidProps if there is no alarm for an operation, destination, queue, function, table or index of that name.
    */
   alarm(id: AlarmId): Alarm {
     const alarm = this.alarms.find(({ node }) => node.id === id);
@@ -72,15 +73,6 @@ export class Ops extends Construct {
     throw new InvalidProps(this, `there is no alarm ${JSON.stringify(id)}: there are ${ids.join(', ')}`);
   }
 }
-
-const tablesOf = ({ task, batchLock, batch, fanOut, list, fleet }: Tables): Readonly<Record<string, Table>> => ({
-  task,
-  batchLock,
-  batch,
-  fanOut,
-  list,
-  fleet: fleet.table,
-});
 
 interface AlarmsProps {
   readonly watches: readonly Watch[];

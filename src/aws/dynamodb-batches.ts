@@ -1,6 +1,8 @@
 /** Batches in DynamoDB. */
+
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Batch, membersOf } from '../domain/batches/batch.ts';
+import { INDEXES } from '../domain/deployed/environment.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import type { BatchId } from '../domain/ids.ts';
 import type { Batches } from '../ports/batches.ts';
@@ -163,7 +165,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       ),
 
     ofTarget: async (target, limit, cursor) => {
-      const byTarget = { table, index: 'ByTarget', key: 'Target', value: target, newestFirst: true };
+      const byTarget = { table, index: INDEXES.batchTable, key: 'Target', value: target, newestFirst: true };
       const page = await queryIndex(
         client,
         { ...byTarget, keyShape: { BatchId: 'string', Target: 'string', SealedAt: 'number' } },

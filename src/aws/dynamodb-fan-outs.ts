@@ -1,4 +1,5 @@
 /** Fan-outs in DynamoDB. */
+
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -7,6 +8,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { INDEXES } from '../domain/deployed/environment.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import { type FanOutId, isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
@@ -238,7 +240,7 @@ const duePage = async (
   const { Items: rows = [] } = await client.send(
     new QueryCommand({
       TableName: table,
-      IndexName: 'ByCheckAt',
+      IndexName: INDEXES.fanOutTable,
       KeyConditionExpression: 'Patrol = :patrol AND CheckAt <= :now',
       ExpressionAttributeValues: { ':patrol': patrol, ':now': now },
       Limit: limit,

@@ -1,6 +1,8 @@
 /** Lock rows in DynamoDB. Each change is one conditional update. */
+
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Lock } from '../domain/batches/lock.ts';
+import { INDEXES } from '../domain/deployed/environment.ts';
 import { lockExpiresAt } from '../domain/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../domain/ids.ts';
 import type { Locks, Mine } from '../ports/locks.ts';
@@ -261,7 +263,13 @@ export const dynamoDBLocks = (
       return read(target);
     },
     targets: async (operation, limit, cursor, prefix) => {
-      const byOperation = { table, index: 'Targets', key: 'Operation', value: operation, newestFirst: false };
+      const byOperation = {
+        table,
+        index: INDEXES.batchLockTable,
+        key: 'Operation',
+        value: operation,
+        newestFirst: false,
+      };
       const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
       const search =
         prefix === undefined ? {} : { search: { sort: 'Target', prefix: targetPrefix(operation, prefix) } };

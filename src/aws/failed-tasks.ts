@@ -1,5 +1,6 @@
 /** Failed tasks. A sparse index contains only failed tasks, so other tasks add nothing to the cost of reading it. */
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { INDEXES } from '../domain/deployed/environment.ts';
 import { type OperationName, operationOf, type Target, type TaskId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
 import type { FailedTask, Tasks } from '../ports/tasks.ts';
@@ -30,12 +31,11 @@ export const failedTasks = (
   },
 });
 
-const INDEX = 'FailedByTarget';
 const KEY_SHAPE = { Id: 'string', FailedTarget: 'string', FinishedAt: 'number' } as const;
 
 const byTarget = (table: string, target: Target): IndexQuery => ({
   table,
-  index: INDEX,
+  index: INDEXES.taskTable,
   key: 'FailedTarget',
   value: target,
   keyShape: KEY_SHAPE,
@@ -50,7 +50,7 @@ const scan = async (
 ): Promise<Page<Item>> => {
   const scanning = new ScanCommand({
     TableName: table,
-    IndexName: INDEX,
+    IndexName: INDEXES.taskTable,
     Limit: limit,
     ExclusiveStartKey: parseCursor(cursor, KEY_SHAPE, {}),
   });

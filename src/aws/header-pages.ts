@@ -4,7 +4,9 @@
  * the patrol finally deletes. If the patrol checks a header between the reads of two pages, the header may be shown
  * twice, but no header is left out.
  */
+
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { INDEXES } from '../domain/deployed/environment.ts';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
 import type { Page } from '../domain/page.ts';
 import { InvalidCursor } from '../ports/rows.ts';
@@ -51,7 +53,7 @@ const queryPart = async (
 ): Promise<Part> => {
   const query = new QueryCommand({
     TableName: table,
-    IndexName: 'ByCheckAt',
+    IndexName: INDEXES.fanOutTable,
     KeyConditionExpression: 'Patrol = :patrol',
     ExpressionAttributeValues: { ':patrol': patrol },
     Limit: limit,

@@ -68,6 +68,18 @@ describe('the dashboard shows', () => {
   it('refused messages without a configured operation', () =>
     expect(valuesOf('TasksRejected', 'operation')).toEqual(['merging', '-']));
 
+  it('units and throttled requests of every index', () => {
+    for (const metric of [
+      'ConsumedReadCapacityUnits',
+      'ConsumedWriteCapacityUnits',
+      'ReadThrottleEvents',
+      'WriteThrottleEvents',
+    ])
+      expect(new Set(valuesOf(metric, 'GlobalSecondaryIndexName'))).toEqual(
+        new Set([undefined, 'FailedByTarget', 'Targets', 'ByTarget', 'ByCheckAt']),
+      );
+  });
+
   it('resent messages of every queue, also of queues without a function', () =>
     expect(valuesOf('DeadLettersRevived', 'queue')).toEqual([
       'register',

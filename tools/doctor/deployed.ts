@@ -10,7 +10,13 @@ import {
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { ENVIRONMENT, type Environment, optionalSetting, type Setting } from '../../src/domain/deployed/environment.ts';
+import {
+  ENVIRONMENT,
+  type Environment,
+  INDEXES,
+  optionalSetting,
+  type Setting,
+} from '../../src/domain/deployed/environment.ts';
 import { SECOND } from '../../src/domain/timings.ts';
 import { queueAttributes } from './queue-attributes.ts';
 import type { Deployed, QueueSettings, WorkerSettings, WorkingQueueName } from './settings.ts';
@@ -60,12 +66,15 @@ export const readDeployed = async (clients: DeployedClients, stack: string, serv
     }),
   );
   const tables = Object.keys(ENVIRONMENT).filter((name) => name.endsWith('Table')) as Setting[];
-  const named = tables.flatMap((name) => optionalSetting(settings, name) ?? []);
-  const forgets = await Promise.all(named.map((table) => isForgetting(clients, table)));
   return {
     queues,
     functions: functions.map(({ name }) => name),
-    tables: named.map((name, index) => ({ name, forgets: forgets[index] === true })),
+    tables: await Promise.all(
+      tables.flatMap((table) => {
+        const name = optionalSetting(settings, table);
+        return name === undefined ? [] : [tableOf(clients, name, table)];
+      }),
+    ),
   };
 };
 
@@ -133,6 +142,16 @@ const workerOf = (
   isOn: !/^Disabl/.test(State),
   ...(ScalingConfig?.MaximumConcurrency === undefined ? {} : { maxConcurrency: ScalingConfig.MaximumConcurrency }),
   ...(reserved === undefined ? {} : { reserved }),
+});
+
+const tableOf = async (
+  clients: DeployedClients,
+  name: string,
+  table: Setting,
+): Promise<Deployed['tables'][number]> => ({
+  name,
+  forgets: await isForgetting(clients, name),
+  ...(table in INDEXES ? { index: INDEXES[table as keyof typeof INDEXES] } : {}),
 });
 
 const isForgetting = async ({ dynamodb }: DeployedClients, TableName: string): Promise<boolean> => {

@@ -47,8 +47,11 @@ export interface Deployed {
   readonly queues: readonly QueueSettings[];
   /** Names of the functions. */
   readonly functions: readonly string[];
-  /** `forgets`: whether time to live is enabled, so that expired rows are deleted. */
-  readonly tables: readonly { readonly name: string; readonly forgets: boolean }[];
+  /**
+   * `forgets`: whether time to live is enabled, so that expired rows are deleted. `index`: the table's global secondary
+   * index, if it has one.
+   */
+  readonly tables: readonly { readonly name: string; readonly forgets: boolean; readonly index?: string }[];
 }
 
 /** A problem and its remedy. */

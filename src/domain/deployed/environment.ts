@@ -35,6 +35,14 @@ export const ENVIRONMENT = {
 
 export type Setting = keyof typeof ENVIRONMENT;
 
+/** The global secondary index of each table that has one. CloudWatch keeps its metrics apart from those of the table. */
+export const INDEXES = {
+  taskTable: 'FailedByTarget',
+  batchLockTable: 'Targets',
+  batchTable: 'ByTarget',
+  fanOutTable: 'ByCheckAt',
+} as const satisfies Partial<Record<Setting, string>>;
+
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -41,8 +41,14 @@ promise('messages that lie for a week raise an alarm', vanishingMessagesAreWatch
   ['another statistic', set(ALARM, 'Statistic', 'Minimum', /Vanishingrejected/), /RejectedQueue\w+ has no/],
 ]);
 
-promise('functions and tables have alarms for throttles', throttlesAreWatched, [
+promise('functions, tables and indexes have alarms for throttles', throttlesAreWatched, [
   ['a missing alarm', remove(ALARM, /ReadThrottledlist/), /TablesList\w+ has no alarm of its ReadThrottle/],
+  [
+    'an alarm on an index instead of its table',
+    remove(ALARM, /WriteThrottledbatchLock/),
+    /TablesBatchLock\w+ has no alarm of its WriteThrottle/,
+  ],
+  ['a missing alarm of an index', remove(ALARM, /IndexThrottledTargets/), /Targets has no alarm of its WriteThrottle/],
   ['a new function without an alarm', add('Other', 'AWS::Lambda::Function'), /Other has no alarm of its Throttles/],
 ]);
 

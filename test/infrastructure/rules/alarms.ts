@@ -58,20 +58,38 @@ export const lyingMessagesAreWatched: Rule = (template) =>
 export const vanishingMessagesAreWatched: Rule = (template) =>
   unwatched(template, lyingIn(template), 'QueueName', LYING, ({ isOfAWeek }) => isOfAWeek);
 
-export const throttlesAreWatched: Rule = (template) => [
-  ...unwatched(
-    template,
-    ofType(template, 'AWS::Lambda::Function').map(([id]) => id),
-    'FunctionName',
-    ['Throttles'],
-  ),
-  ...unwatched(
-    template,
-    ofType(template, 'AWS::DynamoDB::Table').map(([id]) => id),
-    'TableName',
-    ['ReadThrottleEvents', 'WriteThrottleEvents'],
-  ),
-];
+/**
+ * CloudWatch counts the throttled requests of a table without those of its indexes. A throttled write of an index makes
+ * the write of its table fail, so it needs an alarm of its own.
+ */
+export const throttlesAreWatched: Rule = (template) => {
+  const tables = ofType(template, 'AWS::DynamoDB::Table');
+  const isOfTable = ({ of }: Alarm): boolean => of.GlobalSecondaryIndexName === undefined;
+  return [
+    ...unwatched(
+      template,
+      ofType(template, 'AWS::Lambda::Function').map(([id]) => id),
+      'FunctionName',
+      ['Throttles'],
+    ),
+    ...unwatched(
+      template,
+      tables.map(([id]) => id),
+      'TableName',
+      ['ReadThrottleEvents', 'WriteThrottleEvents'],
+      isOfTable,
+    ),
+    ...tables.flatMap(([table, { GlobalSecondaryIndexes = [] }]) =>
+      unwatched(
+        template,
+        (GlobalSecondaryIndexes as { IndexName: string }[]).map(({ IndexName }) => IndexName),
+        'GlobalSecondaryIndexName',
+        ['WriteThrottleEvents'],
+        ({ of }) => of.TableName === table,
+      ),
+    ),
+  ];
+};
 
 /** Functions that a schedule starts. No caller would notice that they stopped. */
 export const scheduledFunctionsAreWatched: Rule = (template) => {

@@ -98,10 +98,12 @@ export const settingsLines = ({ contradictions, throttled, clockAheadBy = 0 }: S
 
 const isSkewed = (aheadBy: number): boolean => Math.abs(aheadBy) > CLOCK_SKEW;
 
-const throttledLine = ({ what, kind, times }: Throttled): string => {
+const throttledLine = ({ what, kind, isIndex, times }: Throttled): string => {
   const held = `${what}: AWS throttled ${plural(times, kind.slice(0, -1), kind)} in the last hour`;
-  return kind === 'invocations'
-    ? `${held} → the account's concurrency limit or the function's reserved concurrency is used up, see docs/how-to/operate.md#a-function-is-throttled`
+  if (kind === 'invocations')
+    return `${held} → the account's concurrency limit or the function's reserved concurrency is used up, see docs/how-to/operate.md#a-function-is-throttled`;
+  return isIndex
+    ? `${held}${kind === 'writes' ? ', so writes of its table failed too' : ''} → the cause is a hot key of the index, see docs/how-to/operate.md#an-index-is-throttled`
     : `${held} → the cause is a hot key or a sudden rise in traffic, see docs/how-to/operate.md#a-table-is-throttled`;
 };
 
