@@ -90,7 +90,7 @@ export const groupHandler = (of: FlowParts): void => {
       'PutItem',
       'DeleteItem',
     ])
-    .table('batchTable', of.tables.batch, ['GetItem', 'PutItem', 'UpdateItem'])
+    .table('batchTable', of.tables.batch, ['GetItem', 'PutItem', 'UpdateItem'], [INDEXES.batchTable])
     .table('fanOutTable', of.tables.fanOut, ACKS)
     .sends({
       electQueue: of.electQueue.queue,

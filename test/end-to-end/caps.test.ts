@@ -1,7 +1,10 @@
-/** `concurrency.perTarget: 1` under faults. pauses.test.ts tests the same without faults. */
+/** `concurrency.perTarget: 1` under faults, and added later. pauses.test.ts tests the same without faults. */
 import { setTimeout } from 'node:timers/promises';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { setting } from '../../src/domain/deployed/environment.ts';
 import type { Behaviour } from '../factories/downstream.ts';
+import { target } from '../factories/factories.ts';
 import { type Flow, startFlow } from './flow.ts';
 import { countAtOnce } from './together.ts';
 
@@ -42,4 +45,16 @@ it('a Target capped at one call has one at a time, despite errors, slow answers 
   expect(hung).toBeGreaterThanOrEqual(depots.length);
   expect(atOnce.ofTarget).toBe(1);
   expect(atOnce.all).toBeGreaterThan(1);
+});
+
+it('a Target without a cap so far has its batches counted before it opens another one', async () => {
+  const { dynamodb } = flow.backend.clients;
+  const lock = { Target: target(flow.target('uncapped')), Entry: 'lock' };
+  const TableName = setting(flow.backend.settings, 'batchLockTable');
+  const uncounted = { Operation: 'alone', Fence: 3, Round: 7, UncountedAt: Date.now() - 60_000 };
+  await dynamodb.send(new PutCommand({ TableName, Item: { ...lock, ...uncounted } }));
+  const tasks = await flow.ended(await flow.send([{ depot: 'uncapped' }]));
+  expect(tasks.map(({ status }) => status)).toEqual(['succeeded']);
+  const { Item } = await dynamodb.send(new GetCommand({ TableName, Key: lock, ConsistentRead: true }));
+  expect(Item).not.toHaveProperty('UncountedAt');
 });
