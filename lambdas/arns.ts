@@ -1,26 +1,16 @@
 /** Turns names in a configuration (a name in this account and region, or an ARN) into addresses and clients. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { awsClients } from '../src/aws/clients.ts';
+import { inRegionOf } from '../src/domain/config/endpoints.ts';
 import { type Environment, type Setting, setting } from '../src/domain/deployed/environment.ts';
 import type { Host } from './compose.ts';
-
-const isArn = (name: string): boolean => name.startsWith('arn:');
-
-/**
- * The region of an ARN, as an option for a client, because each client calls only one region. Empty for a name that is
- * no ARN.
- */
-export const inRegionOf = (name: string): { readonly region?: string } => {
-  const region = isArn(name) ? name.split(':')[3] : undefined;
-  return region ? { region } : {};
-};
 
 /**
  * @param prefix the ARN prefix for names of this kind in this account and region.
  * @throws MissingSetting
  */
 export const arnOf = (name: string, prefix: Setting, environment: Environment): string =>
-  isArn(name) ? name : `${setting(environment, prefix)}${name}`;
+  name.startsWith('arn:') ? name : `${setting(environment, prefix)}${name}`;
 
 /** The client for a queue. */
 export const clientOfQueue = (name: string, environment: Environment, { clients, services }: Host): SQSClient => {

@@ -2,12 +2,12 @@
 
 import { wayByHttp } from '../src/destinations/http.ts';
 import { wayToQueue } from '../src/destinations/queue.ts';
-import type { Destination } from '../src/domain/config/endpoints.ts';
+import { type Destination, inRegionOf } from '../src/domain/config/endpoints.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import type { Way } from '../src/ports/callbacks.ts';
 import type { Machine } from '../src/ports/machine.ts';
 import type { DeliverDeps } from '../src/steps/deliver/deliver-to.ts';
-import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
+import { arnOf, clientOfQueue } from './arns.ts';
 import type { Host } from './compose.ts';
 import { once } from './lazy.ts';
 import { secretsOf } from './secrets.ts';

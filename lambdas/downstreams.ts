@@ -3,7 +3,7 @@
  * batch handler's bundle contains the clients.
  */
 import { timed } from '../src/aws/call-time.ts';
-import type { DownstreamTarget } from '../src/domain/config/endpoints.ts';
+import { type DownstreamTarget, inRegionOf } from '../src/domain/config/endpoints.ts';
 import { type Config, operationFor } from '../src/domain/config/resolved.ts';
 import { type Environment, optionalSetting } from '../src/domain/deployed/environment.ts';
 import type { Downstream } from '../src/domain/downstream/downstream.ts';
@@ -13,7 +13,7 @@ import { httpDownstream } from '../src/downstreams/http.ts';
 import { queueDownstream } from '../src/downstreams/queue.ts';
 import type { Machine, Report } from '../src/ports/machine.ts';
 import type { ProcessedKeys } from '../src/ports/processed.ts';
-import { arnOf, clientOfQueue, inRegionOf } from './arns.ts';
+import { arnOf, clientOfQueue } from './arns.ts';
 import type { Host } from './compose.ts';
 import { once } from './lazy.ts';
 import { secretsOf } from './secrets.ts';

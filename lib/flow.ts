@@ -1,11 +1,13 @@
 /** The flow: the queues, and the Lambda functions between them. */
-import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import type { Grant } from 'aws-cdk-lib/aws-iam';
 import type { FunctionUrl, Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { hasDestinations } from '../src/domain/callbacks/callback.ts';
+import { unstartable } from '../src/domain/config/endpoints.ts';
 import { batchVisibility, type Config, callbackVisibility, registerVisibility } from '../src/domain/config/resolved.ts';
 import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/domain/timings.ts';
+import { describeProblems } from '../src/util/problems.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {
@@ -20,6 +22,7 @@ import {
 } from './flow-handlers.ts';
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
+import { InvalidProps } from './invalid-props.ts';
 import { type Network, networkOf } from './network.ts';
 import { GivenUpQueue, RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
 import { executionTag } from './service.ts';
@@ -71,6 +74,7 @@ export class Flow extends Construct {
     this.#config = config;
     this.service = service ?? Stack.of(this).stackName;
     this.network = networkOf(this, props);
+    this.#checkStartable();
     this.#callbackTargets = new CallbackTargets(this, config);
     const { register, leader, batch, callback } = this.#visibilities();
     this.registerQueue = this.#queue('Register', 'register', register, { holdsTasks: true });
@@ -94,6 +98,13 @@ export class Flow extends Construct {
     if (this.callbackQueue) callbackHandler(parts, this.callbackQueue);
     sweepHandler(parts);
     this.apiUrl = apiHandler(parts);
+  }
+
+  /** Checks the state machines against the stack's account. Does nothing if that is only known at deployment. */
+  #checkStartable(): void {
+    const { account } = Stack.of(this);
+    const problems = Token.isUnresolved(account) ? [] : unstartable(this.#config.operations, account);
+    if (problems.length > 0) throw new InvalidProps(this, describeProblems(problems));
   }
 
   #parts(): FlowParts {

@@ -4,7 +4,7 @@
  */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import type { SecretRef } from '../domain/config/endpoints.ts';
+import { inRegionOf, type Place, type SecretRef } from '../domain/config/endpoints.ts';
 import { keyOfSecret, type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
 import type { Millis } from '../domain/ids.ts';
 import { MINUTE } from '../domain/timings.ts';
@@ -14,16 +14,30 @@ const KEPT: Millis = 5 * MINUTE;
 
 export interface SecretClients {
   readonly ssm: SSMClient;
-  readonly secretsManager: SecretsManagerClient;
+  /** Creates the client for a region. */
+  readonly secretsManager: (place: Place) => SecretsManagerClient;
 }
 
 export const secretClients = (): SecretClients => ({
   ssm: timed(new SSMClient(TRIES)),
-  secretsManager: timed(new SecretsManagerClient(TRIES)),
+  secretsManager: (place) => timed(new SecretsManagerClient({ ...TRIES, ...place })),
 });
 
-export const awsSecrets = (clients: SecretClients, now: () => Millis): Secrets =>
-  keptSecrets((ref) => readSecret(clients, ref), now);
+export const awsSecrets = ({ ssm, secretsManager }: SecretClients, now: () => Millis): Secrets => {
+  const managers = new Map<string | undefined, SecretsManagerClient>();
+  const managerOf = (name: string): SecretsManagerClient => {
+    const place = inRegionOf(name);
+    const client = managers.get(place.region) ?? secretsManager(place);
+    managers.set(place.region, client);
+    return client;
+  };
+  return keptSecrets((ref) => readSecret({ ssm, managerOf }, ref), now);
+};
+
+interface Stores {
+  readonly ssm: SSMClient;
+  readonly managerOf: (name: string) => SecretsManagerClient;
+}
 
 interface Kept {
   readonly text: Promise<string>;
@@ -48,10 +62,10 @@ const keptSecrets = (read: (ref: SecretRef) => Promise<string>, now: () => Milli
   };
 };
 
-const readSecret = async (clients: SecretClients, ref: SecretRef): Promise<string> => {
+const readSecret = async (stores: Stores, ref: SecretRef): Promise<string> => {
   let text: string | undefined;
   try {
-    text = await fetchSecret(clients, ref);
+    text = await fetchSecret(stores, ref);
   } catch (cause) {
     throw new SecretUnreadable(ref, whyNot(cause), cause);
   }
@@ -59,10 +73,11 @@ const readSecret = async (clients: SecretClients, ref: SecretRef): Promise<strin
   return text;
 };
 
-const fetchSecret = async ({ ssm, secretsManager }: SecretClients, ref: SecretRef): Promise<string | undefined> =>
+const fetchSecret = async ({ ssm, managerOf }: Stores, ref: SecretRef): Promise<string | undefined> =>
   'ssm' in ref
     ? (await ssm.send(new GetParameterCommand({ Name: ref.ssm, WithDecryption: true }))).Parameter?.Value
-    : (await secretsManager.send(new GetSecretValueCommand({ SecretId: ref.secretsManager }))).SecretString;
+    : (await managerOf(ref.secretsManager).send(new GetSecretValueCommand({ SecretId: ref.secretsManager })))
+        .SecretString;
 
 /** The reason for a failure in this project's own words, because a service's message may contain the secret. */
 const whyNot = (cause: unknown): string => {
@@ -70,10 +85,10 @@ const whyNot = (cause: unknown): string => {
   switch (name) {
     case 'ParameterNotFound':
     case 'ResourceNotFoundException':
-      return 'it does not exist in this account and region: create it, or correct its name in the configuration';
+      return 'it does not exist (a name means this account and region): create it, or correct its name in the configuration';
     case 'AccessDeniedException':
     case 'DecryptionFailure':
-      return `the function has no permission to read the secret (${name}): deploy again; if the secret has a KMS key of its own, the key's policy must also allow the function's role to decrypt`;
+      return `the function has no permission to read the secret (${name}): deploy again; if the secret has a KMS key of its own, the key's policy must also allow the function's role to decrypt; if the secret is in another account, so must the secret's policy, and the role needs kms:Decrypt for the key`;
     default:
       return `reading it failed (${name})`;
   }

@@ -3,12 +3,14 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awsSecrets } from '../../src/aws/secrets.ts';
+import type { Place } from '../../src/domain/config/endpoints.ts';
 import type { Secrets } from '../../src/domain/downstream/secret.ts';
-import { type AwsService, awsError, startAwsService } from '../factories/aws-service.ts';
+import { type AwsService, awsError, regionOf, startAwsService } from '../factories/aws-service.ts';
 import { NOW } from '../factories/factories.ts';
 
 const KEY = { ssm: '/groupage/signing' };
 const NAMED = { secretsManager: 'groupage/signing' };
+const ARN = 'arn:aws:secretsmanager:eu-west-1:111122223333:secret';
 
 let service: AwsService;
 let secrets: Secrets;
@@ -22,7 +24,10 @@ beforeEach(async () => {
   );
   const options = { ...service.options, maxAttempts: 1 };
   now = NOW;
-  secrets = awsSecrets({ ssm: new SSMClient(options), secretsManager: new SecretsManagerClient(options) }, () => now);
+  secrets = awsSecrets(
+    { ssm: new SSMClient(options), secretsManager: () => new SecretsManagerClient(options) },
+    () => now,
+  );
 });
 afterEach(() => service.stop());
 
@@ -34,6 +39,25 @@ describe('a secret', () => {
       ['AmazonSSM.GetParameter', { Name: '/groupage/signing', WithDecryption: true }],
       ['secretsmanager.GetSecretValue', { SecretId: 'groupage/signing' }],
     ]);
+  });
+
+  it('is read in the region of its ARN', async () => {
+    const opened: Place[] = [];
+    const options = { ...service.options, maxAttempts: 1 };
+    const secretsManager = (place: Place) => {
+      opened.push(place);
+      return new SecretsManagerClient({ ...options, ...place });
+    };
+    const { read } = awsSecrets({ ssm: new SSMClient(options), secretsManager }, () => now);
+    await read({ secretsManager: `${ARN}:signing-AbCdEf` });
+    await read({ secretsManager: `${ARN}:token-AbCdEf` });
+    await read(NAMED);
+    expect(service.requests.map(({ headers, body }) => [regionOf(headers), JSON.parse(body).SecretId])).toEqual([
+      ['eu-west-1', `${ARN}:signing-AbCdEf`],
+      ['eu-west-1', `${ARN}:token-AbCdEf`],
+      ['us-east-1', 'groupage/signing'],
+    ]);
+    expect(opened).toEqual([{ region: 'eu-west-1' }, {}]);
   });
 
   it('is read once for concurrent calls, and again after five minutes', async () => {

@@ -42,6 +42,10 @@ export const awsError = (status: number, name: string, message = 'no reason', mo
   body: { __type: name, message, ...more },
 });
 
+/** The region for which a request is signed. */
+export const regionOf = ({ authorization }: AwsRequest['headers']): string | undefined =>
+  /Credential=[^/]+\/\d{8}\/([^/]+)\//.exec(String(authorization))?.[1];
+
 export const startAwsService = async (behaviour: AwsBehaviour = () => ({ body: {} })): Promise<AwsService> => {
   const requests: AwsRequest[] = [];
   let current = behaviour;

@@ -121,6 +121,17 @@ describe('an instance is refused with', () => {
     );
   });
 
+  it('a state machine of another account, if the stack names one', () => {
+    const stateMachine = 'arn:aws:states:eu-west-1:999999999999:stateMachine:pack';
+    const downstream = { kind: 'step-functions', stateMachine } as const;
+    const config: GroupageProps['config'] = { operations: { pack: { target: ['depot'], downstream } } };
+    expect(() => groupageIn(theirStack(HERE), { config })).toThrow(
+      /operations\.pack\.downstream\.stateMachine is in account 999999999999, .* call a function of account 999999999999/,
+    );
+    groupageIn(theirStack(), { config });
+    groupageIn(theirStack({ env: { ...HERE.env, account: '999999999999', region: 'us-east-1' } }), { config });
+  });
+
   it('a prefix that another instance of the stack has', () => {
     const stack = theirStack();
     groupageIn(stack, { prefix: 'shop' });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { checkStage, InvalidStage, keepsData, stackNames } from '../../lib/stage.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../../src/config/load.ts';
+import { unstartable } from '../../src/domain/config/endpoints.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
@@ -94,6 +95,8 @@ const deploy = async (stage: string, file: string): Promise<void> => {
   const config = await loadConfig(file);
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
+  const problems = unstartable(config.operations, number);
+  if (problems.length > 0) throw new InvalidConfig(file, problems);
   console.log(`Deploying the stage ${stage} to account ${number}, region ${account.region}, with ${file}`);
   for (const warning of warningsOf(stage, config)) console.log(`Note: ${warning}`);
   const { ops, ...others } = stackNames(stage);

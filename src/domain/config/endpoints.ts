@@ -8,6 +8,7 @@
  * tools/local/services.ts.
  */
 
+import type { Problem } from '../../util/problems.ts';
 import type { Millis } from '../ids.ts';
 
 /** Where a secret is stored. No configuration contains its text. */
@@ -112,6 +113,38 @@ export const EVENT_MAX_BYTES: Readonly<Record<Destination['kind'], number>> = {
  */
 export const executionPrefix = (operation: string, tag = ''): string =>
   tag === '' ? `${operation.slice(0, 32)}-` : `${tag}-${operation.slice(0, 23)}-`;
+
+const isArn = (name: string): boolean => name.startsWith('arn:');
+
+/** An option for an AWS client. */
+export interface Place {
+  readonly region?: string;
+}
+
+/**
+ * The region of an ARN, as an option for a client, because each client calls only one region. Empty for a name that is
+ * no ARN.
+ */
+export const inRegionOf = (name: string): Place => {
+  const region = isArn(name) ? name.split(':')[3] : undefined;
+  return region ? { region } : {};
+};
+
+/**
+ * The state machines of a configuration that cannot be started from an account. Step Functions has no resource policies,
+ * so only roles of a state machine's own account can start it.
+ */
+export const unstartable = (
+  operations: Readonly<Record<string, { readonly downstream: DownstreamTarget }>>,
+  account: string,
+): Problem[] =>
+  Object.entries(operations).flatMap(([name, { downstream }]) => {
+    if (downstream.kind !== 'step-functions' || !isArn(downstream.stateMachine)) return [];
+    const owner = downstream.stateMachine.split(':')[4];
+    if (owner === account) return [];
+    const reason = `is in account ${owner}, but Step Functions lets only account ${owner} start it, and not ${account}: call a function of account ${owner} that starts it (kind lambda)`;
+    return [{ path: `operations.${name}.downstream.stateMachine`, reason }];
+  });
 
 /** The request that finds a queue's address. @param name of the queue, or its ARN. */
 export const queueNamed = (name: string): { readonly QueueName: string; readonly QueueOwnerAWSAccountId?: string } => {
