@@ -24,6 +24,16 @@ export const wayByHttp =
     if (!ok) throw new NotTaken(`answered ${status}`, isDown(status));
   };
 
+/**
+ * Whether a connection broke before the answer. A kept connection may be dead after a pause of the function, so such a
+ * call is repeated once. The event may then arrive twice, as after any other failure.
+ */
+const isBroken = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  cause.cause instanceof Error &&
+  'code' in cause.cause &&
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.cause.code));
+
 const post = async (
   destination: Destination & { readonly kind: 'http' },
   body: string,
@@ -35,13 +45,18 @@ const post = async (
   const ended = signal ? AbortSignal.any([timedOut, signal]) : timedOut;
   try {
     const headers = await headersFor(destination, body, surroundings, ended);
-    return await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/cloudevents+json' },
-      body,
-      // A redirect would send the event to an address that is not in the configuration.
-      redirect: 'manual',
-      signal: ended,
+    const call = () =>
+      fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/cloudevents+json' },
+        body,
+        // A redirect would send the event to an address that is not in the configuration.
+        redirect: 'manual',
+        signal: ended,
+      });
+    return await call().catch((cause: unknown) => {
+      if (isBroken(cause)) return call();
+      throw cause;
     });
   } catch (cause) {
     if (cause instanceof SecretUnreadable) throw cause;

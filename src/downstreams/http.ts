@@ -40,6 +40,9 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
     headers: {
       ...configured,
       'content-type': 'application/json',
+      // A kept connection may be dead after a pause of the function. Its reset would not say whether the batch arrived, so
+      // no call may use it again.
+      connection: 'close',
       'idempotency-key': idempotencyKey(call),
       [TRACE_HEADER]: traceparentOf(call),
     },

@@ -99,6 +99,29 @@ describe('an HTTP destination', () => {
     await expect(send('http://127.0.0.1:9/hook')).rejects.toThrow(/^no answer: /);
   });
 
+  it('that forgets a kept connection gets the event over a new one', async () => {
+    let taken = 0;
+    const used = new WeakSet<object>();
+    const url = await serve(({ socket }, response) => {
+      if (used.has(socket)) return void socket.resetAndDestroy();
+      used.add(socket);
+      taken += 1;
+      response.end();
+    });
+    for (const _ of [1, 2, 3]) await send(url);
+    expect(taken).toBe(3);
+  });
+
+  it('that breaks every connection is called twice', async () => {
+    let calls = 0;
+    const url = await serve(({ socket }) => {
+      calls += 1;
+      socket.resetAndDestroy();
+    });
+    await expect(send(url)).rejects.toMatchObject({ name: 'NotTaken', isDown: true });
+    expect(calls).toBe(2);
+  });
+
   it('that never ends its answer has accepted the event, without delay', async () => {
     const url = await serve((_, response) => {
       const more = (): void => {

@@ -113,6 +113,33 @@ describe('an HTTP downstream', () => {
       expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 300 ms', mayRetryAtOnce: true });
   });
 
+  it('that forgets kept connections gets each batch once', async () => {
+    let calls = 0;
+    const used = new WeakSet<object>();
+    const url = await serve(({ socket }, response) => {
+      if (used.has(socket)) return void socket.resetAndDestroy();
+      used.add(socket);
+      calls += 1;
+      response.end();
+    });
+    const { call: send } = httpDownstream(aDownstream({ url, timeout: 200_000 }), {
+      now: () => NOW,
+      secrets: someSecrets(),
+    });
+    for (const _ of [1, 2, 3]) expect(await send(call)).toEqual({ kind: 'all-succeeded' });
+    expect(calls).toBe(3);
+  });
+
+  it('that resets the connection is not called again', async () => {
+    let calls = 0;
+    const answer = await answerOf(({ socket }) => {
+      calls += 1;
+      socket.resetAndDestroy();
+    });
+    expect(answer).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(/^no answer: ./) });
+    expect(calls).toBe(1);
+  });
+
   it('with too large or invalid headers has not answered', async () => {
     const large = await answerOf((_, response) => response.writeHead(200, { 'x-large': 'x'.repeat(300_000) }).end());
     const broken = await answerOf((request) => request.socket.end('HTTP/1.1 200 OK\r\nno header\r\n\r\n'));

@@ -1,6 +1,7 @@
 /**
  * The Lambda kind against a real server that speaks Lambda's protocol. Real functions are tested in test/deployment.
  */
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LambdaTarget } from '../../src/domain/config/endpoints.ts';
 import { type Answer, idempotencyKey, traceparentOf } from '../../src/domain/downstream/downstream.ts';
@@ -46,6 +47,27 @@ describe('a Lambda downstream', () => {
         { id: 'b', payload: {} },
       ],
     });
+  });
+
+  it('is not called over a kept connection, which may be dead', async () => {
+    const used = new WeakSet<object>();
+    service.behave((_, response) => {
+      const socket = response.socket as Socket;
+      if (used.has(socket)) return void socket.resetAndDestroy();
+      used.add(socket);
+      return { body: 'null' };
+    });
+    const { call: send } = lambdaDownstream(TARGET, lambdaClient(service.options));
+    for (const _ of [1, 2, 3]) expect(await send(call)).toEqual({ kind: 'all-succeeded' });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it('is not called again after its connection broke', async () => {
+    service.behave((_, response) => void response.socket?.resetAndDestroy());
+    expect(await lambdaDownstream(TARGET, lambdaClient(service.options)).call(call)).toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(service.requests).toHaveLength(1);
   });
 
   it.each(['null', '', ' null ', '{}', '{"took": 3}'])('that answers %j has done all items', async (body) =>

@@ -124,8 +124,14 @@ describe('a Lambda function', () => {
     );
     expect(files.length).toBeGreaterThan(50);
     const asking = files.filter((file) => BY_ADDRESS.test(readFileSync(join(ROOT, file), 'utf8')));
-    expect(asking).toEqual(['src/destinations/http.ts', 'src/downstreams/http.ts']);
-    const calls = asking.flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/\bfetch\([^,]*/g));
-    expect(calls).toEqual(['fetch(url', 'fetch(target.url']);
+    expect(asking).toEqual(['src/destinations/http.ts', 'src/downstreams/http.ts', 'src/downstreams/lambda.ts']);
+    const inThem = (pattern: RegExp) =>
+      asking.flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(pattern) ?? []);
+    expect(inThem(/\bfetch\([^,]*/g)).toEqual(['fetch(url', 'fetch(target.url']);
+    // An agent only keeps or closes the connections of the SDK.
+    expect(inThem(/import .* 'node:https?'/g)).toEqual([
+      "import { Agent } from 'node:http'",
+      "import { Agent as HttpsAgent } from 'node:https'",
+    ]);
   });
 });
