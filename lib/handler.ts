@@ -14,6 +14,7 @@ import {
   LoggingFormat,
   RecursiveLoop,
   Runtime,
+  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -32,6 +33,10 @@ import type { Surroundings } from './surroundings.ts';
 const MEMORY = { default: 512, min: 128, max: 10_240 } as const;
 /** Table actions that only read. */
 const TABLE_READS: ReadonlySet<string> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
+/** Why a role has rights on all resources. */
+const INTERFACES =
+  'Lambda creates network interfaces whose ids are not known before, and describes all of them. Requests by the code of the function itself are denied.';
+const TRACES = 'X-Ray has no resources by which xray:PutTraceSegments and xray:PutTelemetryRecords could be limited.';
 
 export interface HandlerProps {
   /** The name of the file that contains the function's entry. */
@@ -70,7 +75,7 @@ export class Handler extends Construct {
   constructor(scope: Construct, id: string, props: HandlerProps) {
     super(scope, id);
     const { name, code, timeout, description, service, network, surroundings } = props;
-    const { encryptionKey, logRetention, architecture, prefix } = surroundings;
+    const { encryptionKey, logRetention, architecture, prefix, tracing = Tracing.DISABLED } = surroundings;
     const functionName = physicalName(this, prefix, name);
     this.#key = encryptionKey;
     this.logGroup = new LogGroup(this, 'Logs', {
@@ -80,7 +85,8 @@ export class Handler extends Construct {
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(this.role);
-    if (network) this.#attachTo();
+    if (network) this.role.addToPolicy(networkInterfaces());
+    this.#explainWildcards(network !== undefined, tracing !== Tracing.DISABLED);
     this.function = new LambdaFunction(this, 'Function', {
       code,
       handler: 'index.handler',
@@ -92,6 +98,7 @@ export class Handler extends Construct {
       role: this.role,
       logGroup: this.logGroup,
       loggingFormat: LoggingFormat.JSON,
+      tracing,
       environment: { NODE_OPTIONS: '--enable-source-maps', [ENVIRONMENT.stack]: service },
       ...(functionName === undefined ? {} : { functionName }),
       ...network,
@@ -107,14 +114,10 @@ export class Handler extends Construct {
     );
   }
 
-  /** Grants the rights that a function in a VPC needs. */
-  #attachTo(): void {
-    this.role.addToPolicy(networkInterfaces());
-    acknowledge(
-      this.role,
-      'AwsSolutions-IAM5[Resource::*]',
-      'Lambda creates network interfaces whose ids are not known before, and describes all of them. Requests by the code of the function itself are denied.',
-    );
+  /** Explains rights on all resources. They are granted only for a VPC, and by the function itself for its traces. */
+  #explainWildcards(isAttached: boolean, isTraced: boolean): void {
+    const reasons = [...(isAttached ? [INTERFACES] : []), ...(isTraced ? [TRACES] : [])];
+    if (reasons.length > 0) acknowledge(this.role, 'AwsSolutions-IAM5[Resource::*]', reasons.join(' '));
   }
 
   /**

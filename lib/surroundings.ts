@@ -3,7 +3,7 @@
  */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { Architecture } from 'aws-cdk-lib/aws-lambda';
+import type { Architecture, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
 import type { HandlerName } from './handler-code.ts';
@@ -50,6 +50,12 @@ export interface Surroundings extends DataProps, NetworkProps {
    * @default Architecture.ARM_64
    */
   readonly architecture?: Architecture;
+  /**
+   * X-Ray traces of the functions' invocations. `ACTIVE` samples them, `PASS_THROUGH` follows the caller's decision. Both
+   * grant each function to send traces. In a VPC, X-Ray needs a route too.
+   * @default Tracing.DISABLED
+   */
+  readonly tracing?: Tracing;
 }
 
 /** Whether data outlives its stack. @throws InvalidProps */

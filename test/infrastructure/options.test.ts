@@ -5,7 +5,7 @@ import { App, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Architecture } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
@@ -66,6 +66,7 @@ const everythingIn = (app: App) => {
     logRetention: RetentionDays.ONE_WEEK,
     memorySizes: { api: 1_024 },
     architecture: Architecture.X86_64,
+    tracing: Tracing.ACTIVE,
     tags: { team: 'logistics' },
     permissionsBoundary: boundary,
   });
@@ -268,6 +269,31 @@ describe('network interfaces', () => {
   });
 });
 
+describe('traces', () => {
+  const withTracing = (tracing?: Tracing): Template => {
+    const stack = theirStack();
+    groupageIn(stack, tracing ? { tracing } : {});
+    return templateOf(stack);
+  };
+
+  it.each([Tracing.ACTIVE, Tracing.PASS_THROUGH])('are sent by functions that may send them: %s', (mode) => {
+    const template = withTracing(mode);
+    expect(functionsOf(template).length).toBeGreaterThan(0);
+    for (const [, { Role, TracingConfig }] of functionsOf(template)) {
+      expect(TracingConfig).toEqual({ Mode: mode });
+      expect(statementsOfRole(template, idOf(Role))).toContainEqual({
+        Effect: 'Allow',
+        Action: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+        Resource: '*',
+      });
+    }
+  });
+
+  it.each([undefined, Tracing.DISABLED])('are not mentioned without the option: %s', (tracing) => {
+    expect(JSON.stringify(withTracing(tracing))).not.toMatch(/xray|TracingConfig/);
+  });
+});
+
 describe('the construct without options', () => {
   const plain = (props: Partial<GroupageProps> = {}): Template => {
     const stack = theirStack();
@@ -281,9 +307,9 @@ describe('the construct without options', () => {
     );
   });
 
-  it('passes cdk-nag', () => {
+  it.each([{}, { tracing: Tracing.ACTIVE }])('passes cdk-nag with %o', (props) => {
     const app = new App();
-    groupageIn(new Stack(app, 'TheirStack'));
+    groupageIn(new Stack(app, 'TheirStack'), props);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     expect(() => app.synth()).not.toThrow();
   });

@@ -15,6 +15,7 @@ const EXPLAINED_WILDCARDS: Readonly<Record<string, string>> = {
     ],
     '*',
   ])]: 'Lambda manages the network interfaces of a VPC; the function itself has no right, see options.test.ts',
+  [JSON.stringify([['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'])]: 'X-Ray takes traces for no resource',
 };
 
 const rolesOf = (template: Template) => ofType(template, 'AWS::IAM::Role');
