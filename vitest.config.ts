@@ -5,6 +5,8 @@ import { NOTHING_MAY_BE_MISSING } from './test/backends/missing.ts';
 
 // What tests leave goes with this process: those that run them are ended before they could tidy up.
 process.env.TMPDIR = temporaryFolder('tests');
+// The templates of this run, which test/cfn-lint checks.
+process.env.GROUPAGE_TEMPLATES = temporaryFolder('templates');
 // Processes that tests start, the command line most of all, are compiled once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(process.env.TMPDIR, 'compiled');
 
@@ -21,12 +23,13 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
 );
 /**
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
- * benchmarks, a burst, merging and every size in schedules, the packed package in an app, the reference, whole examples, the
- * tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of earlier
- * releases. CI runs them; `npm test` runs them if a file or folder is named.
+ * benchmarks, cfn-lint, a burst, merging and every size in schedules, the packed package in an app, the reference, whole
+ * examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of
+ * earlier releases. CI runs them; `npm test` runs them if a file or folder is named.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
+  'test/cfn-lint/*.test.ts',
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
@@ -39,8 +42,8 @@ const AT_LENGTH = [
   'test/verification/{merging,sizes}.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
-/** What reads the record that the suite left. */
-const AFTERWARDS = ['test/permissions/permissions.test.ts'];
+/** What reads records that other tests of the run left. */
+const AFTERWARDS = ['test/permissions/permissions.test.ts', 'test/cfn-lint/*.test.ts'];
 
 /** What a backend is not asked. */
 const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
@@ -91,7 +94,7 @@ const sharing: TestProjectInlineConfiguration = {
 };
 const afterwards: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: 'afterwards', include: AFTERWARDS, sequence: { groupOrder: 1 } },
+  test: { name: 'afterwards', include: AFTERWARDS, exclude: isAtLength ? [] : AT_LENGTH, sequence: { groupOrder: 1 } },
 };
 
 /** `--mode faults`: real faults in full; `npm test` has a handful of kills. */

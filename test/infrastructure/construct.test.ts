@@ -1,18 +1,18 @@
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { Groupage } from '../../lib/groupage.ts';
 import { statementsOfRole } from './rules/flow.ts';
 import { tablesOutliveTheirStack } from './rules/tables.ts';
 import { idOf } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { OPERATIONS } from './templates.ts';
 
 describe('the construct Groupage', () => {
   it('deletes its data with the stack only if removalPolicy says so', () => {
     const stack = new Stack(new App(), 'TheirStack');
     new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS }, removalPolicy: RemovalPolicy.DESTROY });
-    expect(tablesOutliveTheirStack(false)(Template.fromStack(stack).toJSON() as never)).toEqual([]);
+    expect(tablesOutliveTheirStack(false)(templateOf(stack))).toEqual([]);
   });
 
   it('lets a producer send register messages, and nothing else', () => {
@@ -20,7 +20,7 @@ describe('the construct Groupage', () => {
     const producer = new Role(stack, 'Producer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
     groupage.grantRegister(producer);
-    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const template = templateOf(stack);
     const allowed = statementsOfRole(template, stack.getLogicalId(producer.node.defaultChild as never)).map(
       ({ Action, Resource }) => [Action, idOf(Resource)],
     );
@@ -34,7 +34,7 @@ describe('the construct Groupage', () => {
     const job = new Role(stack, 'Job', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
     groupage.grantComplete(job);
-    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const template = templateOf(stack);
     const allowed = statementsOfRole(template, stack.getLogicalId(job.node.defaultChild as never));
     const queue = stack.getLogicalId(groupage.batchQueue.node.defaultChild as never);
     expect(allowed.map(({ Action, Resource }) => [Action, idOf(Resource)])).toEqual([
@@ -47,7 +47,7 @@ describe('the construct Groupage', () => {
     const service = new Role(stack, 'Service', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     const groupage = new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } });
     groupage.grantApi(service);
-    const template = Template.fromStack(stack).toJSON() as Parameters<typeof statementsOfRole>[0];
+    const template = templateOf(stack);
     const allowed = statementsOfRole(template, stack.getLogicalId(service.node.defaultChild as never));
     expect(allowed.map(({ Action, Resource, Condition }) => [Action, idOf(Resource), Condition])).toEqual([
       [

@@ -1,6 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { FleetTable, type FleetTableProps } from '../../lib/groupage.ts';
@@ -10,14 +9,15 @@ import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { usesOf } from '../permissions/uses.ts';
 import { statementsOfRole } from './rules/flow.ts';
 import { rowsExpireBy, tablesCanBeRestored, tablesOutliveTheirStack } from './rules/tables.ts';
-import { idOf, ofType, type Template } from './rules/template.ts';
+import { idOf, ofType } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 
 const synthesised = (props: FleetTableProps = {}, grant: (fleets: FleetTable, role: IGrantable) => void = () => {}) => {
   const stack = new Stack(new App(), 'TheirStack');
   const fleets = new FleetTable(stack, 'Fleet', props);
   const role = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com') });
   grant(fleets, role);
-  const template = Synthesised.fromStack(stack).toJSON() as Template;
+  const template = templateOf(stack);
   return { template, statements: statementsOfRole(template, stack.getLogicalId(role.node.defaultChild as never)) };
 };
 

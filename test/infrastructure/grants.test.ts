@@ -13,8 +13,9 @@ import { placed } from '../../src/domain/config/endpoints.ts';
 import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { functionsOf, type Statement, statementsOfQueuePolicy, statementsOfRole } from './rules/flow.ts';
 import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { OPERATIONS } from './templates.ts';
-import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+import { groupageIn, logicalId, theirStack } from './theirs.ts';
 
 const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
 const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];

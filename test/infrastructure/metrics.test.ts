@@ -1,6 +1,5 @@
 /** Metrics are read through methods, alarms by their names. */
 import type { Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, type IMetric, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -10,8 +9,9 @@ import type { Groupage } from '../../lib/groupage.ts';
 import { Ops } from '../../lib/ops/ops.ts';
 import { METRICS, NAMESPACE } from '../../src/domain/events/metrics.ts';
 import { ofType } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { OPERATIONS } from './templates.ts';
-import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+import { groupageIn, logicalId, theirStack } from './theirs.ts';
 
 const CONFIG = { operations: OPERATIONS, destinations: { ops: { kind: 'queue' as const, name: 'ops' } } };
 const made = (props = {}): { stack: Stack; groupage: Groupage } => {
@@ -132,7 +132,7 @@ describe('the alarms of an instance', () => {
     const ops = new Ops(stack, 'Ops', groupage);
     ops.addAlarmAction(new SnsAction(topic));
     ops.addOkAction(new SnsAction(topic));
-    const alarms = ofType(Template.fromStack(stack).toJSON() as never, 'AWS::CloudWatch::Alarm');
+    const alarms = ofType(templateOf(stack), 'AWS::CloudWatch::Alarm');
     expect(alarms).toHaveLength(ops.alarms.length);
     for (const [, { AlarmActions, OKActions }] of alarms)
       expect([AlarmActions, OKActions]).toEqual([[{ Ref: logicalId(topic) }], [{ Ref: logicalId(topic) }]]);

@@ -1,5 +1,4 @@
 import type { Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { groupageApp } from '../../lib/app.ts';
 import { stackNames } from '../../lib/stage.ts';
@@ -10,6 +9,7 @@ import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { context, everyKindInput, noCode, ours } from './templates.ts';
 
 it('the ops stack exports and imports nothing, so that other stacks can replace resources', () => {
@@ -22,8 +22,8 @@ it('the ops stack exports and imports nothing, so that other stacks can replace 
     code: noCode,
   });
   const [data, flow, ops] = [names.data, names.flow, names.ops].map((name) =>
-    Template.fromStack(app.node.findChild(name) as Stack).toJSON(),
-  ) as Record<string, Record<string, object>>[];
+    templateOf(app.node.findChild(name) as Stack),
+  );
   expect(JSON.stringify(ops)).toContain('Fn::GetStackOutput');
   expect(JSON.stringify(ops)).not.toContain('Fn::ImportValue');
   expect(JSON.stringify(flow?.Outputs)).not.toContain('"Export"');
@@ -104,8 +104,6 @@ it('without alarms there is no ops stack, and functions and queues stay the same
   const { ops, flow } = stackNames('dev');
   expect(app(null).node.tryFindChild(ops)).toBeUndefined();
   expect(app(NO_ALARMS).node.tryFindChild(ops)).toBeDefined();
-  const [without, withOps] = [app(null), app(NO_ALARMS)].map((each) =>
-    Template.fromStack(each.node.findChild(flow) as Stack).toJSON(),
-  );
+  const [without, withOps] = [app(null), app(NO_ALARMS)].map((each) => templateOf(each.node.findChild(flow) as Stack));
   expect(without?.Resources).toEqual(withOps?.Resources);
 });

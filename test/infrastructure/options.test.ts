@@ -41,8 +41,9 @@ import {
 } from './rules/surroundings.ts';
 import { rowsExpireBy, tablesArePaidByRequest, tablesCanBeRestored, tablesOutliveTheirStack } from './rules/tables.ts';
 import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { everyKindInput } from './templates.ts';
-import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+import { groupageIn, logicalId, theirStack } from './theirs.ts';
 
 const SUBNETS = ['subnet-00000001', 'subnet-00000002'];
 const vpcIn = (stack: Stack) =>

@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { FleetTable, type GroupageProps } from '../../lib/groupage.ts';
 import { Ops } from '../../lib/ops/ops.ts';
 import { idOf, ofType } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 import { OPERATIONS } from './templates.ts';
-import { groupageIn, logicalId, templateOf, theirStack } from './theirs.ts';
+import { groupageIn, logicalId, theirStack } from './theirs.ts';
 
 const HERE = { env: { account: '111122223333', region: 'eu-west-1' } };
 const keyIn = (region: string) => (stack: Stack) =>

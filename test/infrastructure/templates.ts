@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
-import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { groupageApp } from '../../lib/app.ts';
 import { Groupage } from '../../lib/groupage.ts';
@@ -14,6 +13,7 @@ import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig } from '../factories/factories.ts';
 import { joined, type Template } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
 
 /** The feature flags of our app; a user's app has its own. */
 export const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
@@ -27,11 +27,9 @@ export const noCode: HandlerCode = () => {
   return Code.fromAsset(folder);
 };
 
-const jsonOf = (stack: Stack) => Synthesised.fromStack(stack).toJSON() as Template;
-
 export const ours = (stage: string, config = aConfig()): Template => {
   const app = groupageApp({ config, stage, context, builtinCloudFormationValidation: false, code: noCode });
-  return joined(Object.values(stackNames(stage)).map((name) => jsonOf(app.node.findChild(name) as Stack)));
+  return joined(Object.values(stackNames(stage)).map((name) => templateOf(app.node.findChild(name) as Stack)));
 };
 
 export const OPERATIONS = {
@@ -81,7 +79,7 @@ const theirs = (): Template => {
   // No feature flags at all: the construct must keep the rules in an app of any age.
   const stack = new Stack(new App(), 'TheirStack');
   new Ops(stack, 'Ops', new Groupage(stack, 'Groupage', { config: { operations: OPERATIONS } }));
-  return joined([jsonOf(stack)]);
+  return joined([templateOf(stack)]);
 };
 
 export interface Subject {
