@@ -3,6 +3,8 @@
  *
  * @module groupage
  */
+import '../src/node/supported.ts';
+
 export { type ConfigInput, defineConfig } from '../src/domain/config/schema/config.ts';
 export type { Setting } from '../src/domain/deployed/environment.ts';
 export type { MetricName } from '../src/domain/events/metrics.ts';

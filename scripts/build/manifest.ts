@@ -2,6 +2,7 @@
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { NODE_RANGE } from '../../src/node/version.ts';
 
 /** Entry points that `exports` does not contain: the command, and threads that are started by file name. */
 const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/simulate/worker.js'];
@@ -11,6 +12,9 @@ const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/sim
  * or newer.
  */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };
+
+/** The file that refuses an old Node.js when it is imported. */
+const CHECK = './src/node/supported.js';
 
 /** Fields of the repository's `package.json` that are used. */
 export interface RootManifest {
@@ -50,7 +54,7 @@ export const importedBy = async (folder: string, files: readonly string[]): Prom
     packages: 'external',
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node22',
     logLevel: 'error',
   });
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
@@ -72,7 +76,7 @@ const range = (version: string): string => `^${version}`;
  * @throws Error if an imported package is not a dependency of the repository.
  */
 export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>): object => {
-  const { name, version, description, keywords, license, engines, dependencies, exports } = root;
+  const { name, version, description, keywords, license, dependencies, exports } = root;
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((one) => {
@@ -90,8 +94,10 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     keywords,
     license,
     type: 'module',
-    engines,
-    sideEffects: false,
+    // The repository itself runs on older versions: scripts/run.mjs starts its own Node.js.
+    engines: { node: NODE_RANGE },
+    // Bundlers may drop all other files that export nothing an app uses.
+    sideEffects: [CHECK],
     bin: { groupage: 'bin/groupage.js' },
     exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),

@@ -8,6 +8,7 @@
  *
  * @module groupage/client
  */
+import '../node/supported.ts';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { monotonicFactory } from 'ulid';
 import { sendSome } from '../aws/sqs.ts';

@@ -3,6 +3,7 @@
  *
  * @module groupage/config
  */
+import '../node/supported.ts';
 
 export type { Duration } from '../domain/config/duration.ts';
 export type {

@@ -4,6 +4,7 @@
  *
  * @module groupage/fleet
  */
+import '../node/supported.ts';
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import type { FleetEvent } from '../domain/fleets/events.ts';

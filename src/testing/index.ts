@@ -4,6 +4,7 @@
  *
  * @module groupage/testing
  */
+import '../node/supported.ts';
 
 export { ApiRefused } from '../client/ask.ts';
 export { NotAllSent } from '../client/send-tasks.ts';

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
 import { makeApp } from './cdk-app.ts';
-import { install, MACHINES_NODE, pack, run, type Tarball } from './tarball.ts';
+import { install, OLD_NODE, pack, run, type Tarball, USERS_NODE } from './tarball.ts';
 
 const MIB = 1_024 * 1_024;
 
@@ -46,13 +47,18 @@ describe('the package', () => {
     const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball.file)));
     if (!checked.types) throw new Error('the package has no types');
     const wrong = checked.problems.filter(
-      // `exports` is the only way in, and leads to ES modules only. Node.js 10's lookup, and `require` before 20.19, do
+      // `exports` is the only way in, and leads to ES modules only. Node.js 10's lookup, and `require` before 22.12, do
       // not work.
       (problem) =>
         problem.kind !== 'CJSResolvesToESM' && !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
     );
     expect(wrong).toEqual([]);
     expect(Object.keys(checked.entrypoints).length).toBeGreaterThan(4);
+  });
+
+  it('states which Node.js it needs, also in its README', () => {
+    expect(manifest()).toMatchObject({ engines: { node: '>=22.12' } });
+    expect(readFileSync(join(tarball.folder, 'README.md'), 'utf8')).toContain('Node.js 22.12 or newer');
   });
 
   it('runs no script when it is installed, and has the documented size', () => {
@@ -68,9 +74,9 @@ describe('the package', () => {
       writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
       await install(folder, tarball);
     });
-    const machinesNode = (code: string, ...args: string[]): Promise<string> => {
+    const usersNode = (code: string, ...args: string[]): Promise<string> => {
       writeFileSync(join(folder, 'program.js'), code);
-      return run(folder, MACHINES_NODE, ['program.js', ...args]);
+      return run(folder, USERS_NODE, ['program.js', ...args]);
     };
 
     it('installs only what clients and fleet workers need', async () => {
@@ -81,7 +87,7 @@ describe('the package', () => {
       expect(installed).toContain('node_modules/@aws-sdk/client-sqs');
       expect(installed.filter((path) => /aws-cdk-lib|esbuild|powertools/.test(path))).toEqual([]);
       expect(Object.values(lock.packages).filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
-      const said = await machinesNode(`
+      const said = await usersNode(`
       import { createClient, createFanOutClient, createListClient } from 'groupage/client';
       import { runFleet } from 'groupage/fleet';
       import { defineConfig, loadConfig } from 'groupage/config';
@@ -90,11 +96,48 @@ describe('the package', () => {
       expect(said.trim()).toBe('true');
     });
 
+    describe('on an old Node.js', () => {
+      const [command, ...options] = OLD_NODE;
+      /** What a program prints when it fails. */
+      const failure = (...args: string[]): Promise<string> =>
+        run(folder, command, [...options, ...args]).then(
+          (printed) => Promise.reject(new Error(`it ended as if nothing were wrong: ${printed}`)),
+          (cause: Error) => cause.message,
+        );
+      const told = /Groupage needs Node\.js 22\.12 or newer, and this is Node\.js \d+\.\d+\.\d+ \(.*Install a newer/;
+
+      it('has a command that only says what it needs', async () => {
+        const printed = await failure('node_modules/groupage/bin/groupage.js', 'targets', '--stack', 'App');
+        expect(printed.trim().split('\n')).toEqual([expect.stringContaining(' failed:'), expect.stringMatching(told)]);
+      });
+
+      it.each(['client', 'config', 'fleet', 'testing'])('refuses to load groupage/%s', async (name) => {
+        writeFileSync(
+          join(folder, 'old.js'),
+          `import * as all from 'groupage/${name}'; console.log(Object.keys(all));`,
+        );
+        const printed = await failure('old.js');
+        expect(printed).toMatch(told);
+        expect(printed).not.toContain('NodeVersionSupportWarning');
+      });
+
+      it('refuses to run a bundle without unused code', async () => {
+        const entry = join(folder, 'producer.js');
+        writeFileSync(entry, `import { createClient } from 'groupage/client'; console.log(typeof createClient);`);
+        // The SDK has CommonJS code that needs `require`, as in a user's own bundle.
+        const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
+        const outfile = join(folder, 'bundle.mjs');
+        await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', banner });
+        expect(await run(folder, USERS_NODE, ['bundle.mjs'])).toBe('function\n');
+        expect(await failure('bundle.mjs')).toMatch(told);
+      });
+    });
+
     it('works on partitions, with heartbeats in a thread of its own', async () => {
       const engine = await startDynamoDB({ port: 0 });
       try {
         const at = await makeFleetTable(engine.endpoint, 'Fleet');
-        const said = await machinesNode(
+        const said = await usersNode(
           `import { runFleet } from 'groupage/fleet';
           const done = new AbortController();
           const onPartition = async ({ id }) => { console.log('works on', id); done.abort(); };
@@ -116,8 +159,16 @@ describe('the package', () => {
       await makeApp(folder, tarball);
     });
     const bin = (name: string): string => join(folder, 'node_modules/.bin', name);
-    /** With the machine's own Node.js. */
-    const onPath = { PATH: `${dirname(MACHINES_NODE)}:${process.env.PATH}` };
+    /** With the user's Node.js. */
+    const onPath = { PATH: `${dirname(USERS_NODE)}:${process.env.PATH}` };
+
+    it('refuses to synthesise on an old Node.js', async () => {
+      const [command, ...options] = OLD_NODE;
+      const tsx = join(folder, 'node_modules/tsx/dist/cli.mjs');
+      const ended = await run(folder, command, [...options, tsx, 'bin/app.ts']).catch(String);
+      expect(ended).toContain('Groupage needs Node.js 22.12 or newer');
+      expect(ended).not.toContain('NodeVersionSupportWarning');
+    });
 
     it('type-checks together with the app', async () => {
       await run(folder, bin('tsc'), [], onPath);

@@ -1,13 +1,26 @@
 /** The package as it would be published, and folders in which a user installs it. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
+import { nodeProblem } from '../../src/node/version.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The machine's Node.js, which ran npm, not this repository's. */
-export const MACHINES_NODE = process.env.npm_node_execpath ?? process.execPath;
+const MACHINES_NODE = process.env.npm_node_execpath ?? process.execPath;
+const isSupported =
+  nodeProblem(execFileSync(MACHINES_NODE, ['--version'], { encoding: 'utf8' }).slice(1)) === undefined;
+
+/** The Node.js of a user: the machine's, unless the package does not support it. */
+export const USERS_NODE = isSupported ? MACHINES_NODE : process.execPath;
+
+const PRETENDING = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });
+Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
+/** A Node.js that the package does not support, with its options: the machine's, or one that pretends to be. */
+export const OLD_NODE: readonly [command: string, ...options: string[]] = isSupported
+  ? [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(PRETENDING)}`]
+  : [MACHINES_NODE];
 
 /** Without npm's own variables, which would make a child npm work on this repository. */
 const environment = (): Record<string, string | undefined> =>
