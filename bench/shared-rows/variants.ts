@@ -6,7 +6,6 @@
 import { PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { execute, insertion, writeAll } from '../../src/aws/dynamodb.ts';
 import type { Item } from '../../src/rows/item.ts';
-import { groupBy } from '../../src/util/group-by.ts';
 import type { Spent, Tables } from './tables.ts';
 
 export interface Load {
@@ -41,7 +40,7 @@ const MOST = 300_000;
 /** The rows of one delivery: its tasks by Target, divided so that each row is within the size limit. */
 const shares = (delivery: Delivery, { payload }: Load): (readonly [target: string, tasks: SentTask[]])[] => {
   const most = Math.max(1, Math.floor(MOST / (payload + 100)));
-  return [...groupBy(delivery, ({ target }) => target)].flatMap(([target, tasks]) =>
+  return [...Map.groupBy(delivery, ({ target }) => target)].flatMap(([target, tasks]) =>
     Array.from(
       { length: Math.ceil(tasks.length / most) },
       (_, n) => [target, tasks.slice(n * most, (n + 1) * most)] as const,

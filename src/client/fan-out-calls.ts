@@ -7,7 +7,6 @@ import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../domain/fan
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
 import { someAtOnce } from '../util/at-once.ts';
-import { groupBy } from '../util/group-by.ts';
 import { reasonOf } from '../util/problems.ts';
 import { ApiUnavailable, type Ask } from './ask.ts';
 
@@ -172,7 +171,7 @@ const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? 
  */
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
-  for (const group of groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
+  for (const group of Map.groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
     for (let from = 0; from < group.length; from += FULL_SIZE.acksAtOnce) {
       const part = group.slice(from, from + FULL_SIZE.acksAtOnce);
       const last = calls.at(-1);

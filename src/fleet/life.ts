@@ -12,7 +12,6 @@ import { type Memory, NOTHING_SEEN, remember } from '../domain/fleets/silence.ts
 import { blockedAfter, HURRIED_LOOKS, JITTER } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
-import { withResolvers } from '../util/resolvers.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldPartitions } from './held-partitions.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
@@ -29,7 +28,7 @@ export class Life {
   readonly #beatSleeper: Sleeper;
   readonly #heartbeat: Heartbeat;
   readonly #partitions: HeldPartitions;
-  readonly #over = withResolvers<LifeEnd>();
+  readonly #over = Promise.withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
   /** Whether the node has tried to delete its row. The row may be gone, even if the call failed. */

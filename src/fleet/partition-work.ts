@@ -13,7 +13,6 @@ import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../domain/fleets/fleet.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
-import { withResolvers } from '../util/resolvers.ts';
 import { type Clock, Sleeper } from './member.ts';
 import { CheckpointTooLarge, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 
@@ -51,7 +50,7 @@ export class PartitionWork {
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
-  readonly #over = withResolvers();
+  readonly #over = Promise.withResolvers<void>();
   /** Pauses after calls that failed. */
   readonly #pauses: Sleeper;
 

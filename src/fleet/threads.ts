@@ -11,7 +11,6 @@ import type { FleetEvent } from '../domain/fleets/events.ts';
 import type { NodeKey } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Fleets } from '../ports/fleets.ts';
-import { withResolvers } from '../util/resolvers.ts';
 import type { Partition } from './partition.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { Workers } from './workers.ts';
@@ -39,13 +38,13 @@ export class Threads {
   readonly #workers: Workers;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
-  readonly #over = withResolvers();
+  readonly #over = Promise.withResolvers<void>();
   /**
    * The life of the node in which the last partition was assigned, and the number of that life. Partitions of earlier
    * lives must not be worked on.
    */
   #life: { readonly of: NodeKey; readonly number: number } | undefined;
-  #later = withResolvers();
+  #later = Promise.withResolvers<void>();
 
   constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
     const { fleet } = data.setting;
@@ -125,7 +124,7 @@ export class Threads {
         break;
       case 'go-on':
         this.#later.resolve();
-        this.#later = withResolvers();
+        this.#later = Promise.withResolvers<void>();
         break;
       case 'tell':
         this.#emit(message.event);

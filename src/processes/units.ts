@@ -15,7 +15,6 @@ import type { Tasks } from '../ports/tasks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
 import { newBatchRow } from '../rows/batch-rows.ts';
 import { itemSize, readUnits, writeUnits } from '../rows/item-size.ts';
-import { groupBy } from '../util/group-by.ts';
 
 /**
  * Units that are spent in one table, either on the rows of one Target, which share a partition key, or on rows with
@@ -146,7 +145,7 @@ const readOfOperation = ([operation]: readonly [string, ...unknown[]]) => ofTarg
 const SLOT_PAGE_BYTES = 60;
 /** Price of reading pages of slots. Sixteen pages share a partition. */
 const slotReads = (operation: string, pages: readonly SlotPage[], isStrong: boolean): readonly Spent[] =>
-  [...groupBy(pages, ({ page }) => slotKey(operation, page))].flatMap(([key, together]) => {
+  [...Map.groupBy(pages, ({ page }) => slotKey(operation, page))].flatMap(([key, together]) => {
     const bytes = together.reduce((sum, { slots }) => sum + SLOT_PAGE_BYTES + slots.join('').length, 0);
     return ofTarget(key, { read: readUnits(bytes, isStrong) });
   });

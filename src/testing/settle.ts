@@ -4,7 +4,6 @@ import { waitsFor } from '../api/tasks/waits-for.ts';
 import { isPending } from '../domain/batches/batch.ts';
 import { inFull } from '../domain/downstream/downstream.ts';
 import type { Task } from '../domain/tasks/task.ts';
-import { groupBy } from '../util/group-by.ts';
 import type { Unsettled } from './failures.ts';
 import type { Flow } from './flow.ts';
 
@@ -37,7 +36,7 @@ export const waitsForInput = (flow: Flow, now: number): boolean => {
 export const unsettledIn = async (flow: Flow, deps: ApiDeps): Promise<readonly Unsettled[]> => {
   const unfinished = [...flow.unfinished].map((id) => flow.tables.tasks.get(id) as Task);
   unfinished.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-  const groups = groupBy(unfinished, ({ target, state }) => `${target} ${state.status}`);
+  const groups = Map.groupBy(unfinished, ({ target, state }) => `${target} ${state.status}`);
   const tasks = await Promise.all([...groups.values()].map((same) => ofTasks(flow, deps, same)));
   // If tasks have not ended, omit messages that are not dead letters, because these messages are about the same tasks.
   return [

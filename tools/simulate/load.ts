@@ -5,7 +5,6 @@
 
 import type { Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import { groupBy } from '../../src/util/group-by.ts';
 import type { Parsed, Problem } from '../../src/util/problems.ts';
 import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import { duration, parseNameValues, type Reader, rate, wholeWithin, within } from './name-values.ts';
@@ -148,7 +147,7 @@ const payloadOf = (keys: readonly string[], target: number, bytes: number): stri
 
 const nested = (paths: readonly (readonly string[])[], value: string): object =>
   Object.fromEntries(
-    [...groupBy(paths, ([head = '']) => head)].map(([head, those]) => [
+    [...Map.groupBy(paths, ([head = '']) => head)].map(([head, those]) => [
       head,
       those.some(({ length }) => length === 1)
         ? value

@@ -3,7 +3,6 @@
 import type { Hono } from 'hono';
 import { digest } from '../../domain/ids.ts';
 import type { FailedTask } from '../../ports/tasks.ts';
-import { groupBy } from '../../util/group-by.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { operationAsked } from '../shared/input.ts';
@@ -26,7 +25,7 @@ export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
 /** Groups of failed tasks, the largest first. */
 const groupsOf = (failed: readonly FailedTask[]) => {
   const causes = failed.map((task) => ({ task, cause: causeOf(task.error.message, [task.id, task.target]) }));
-  const groups = groupBy(causes, ({ task, cause }) => keyOf(task, cause));
+  const groups = Map.groupBy(causes, ({ task, cause }) => keyOf(task, cause));
   return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
 };
 

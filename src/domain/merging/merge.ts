@@ -5,7 +5,6 @@
  * earlier jobs did are skipped.
  */
 
-import { groupBy } from '../../util/group-by.ts';
 import { describeInBrief } from '../../util/problems.ts';
 import type { CallItem } from '../downstream/downstream.ts';
 import { type BatchId, digest, type TaskId } from '../ids.ts';
@@ -143,7 +142,7 @@ export const skip = (merged: Merged, known: ReadonlyMap<InputKey, Known>, batch:
     isOlder(age, done) ||
     // Release 0.2.0 marked the fingerprints of replaced texts, and stored no age.
     (done === undefined && marks.includes(markWithin(batch, fingerprint)));
-  const parts = groupBy(inputs, isDone);
+  const parts = Map.groupBy(inputs, isDone);
   return { merged, batch, toDo: parts.get(false) ?? [], skipped: parts.get(true) ?? [] };
 };
 

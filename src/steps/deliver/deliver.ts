@@ -17,7 +17,6 @@ import { NewerMessage } from '../../domain/messages.ts';
 import { CALLBACK_CHANCES } from '../../domain/timings.ts';
 import type { PutOff } from '../../ports/callbacks.ts';
 import { TooLarge } from '../../ports/callbacks.ts';
-import { groupBy } from '../../util/group-by.ts';
 import { type Problem, reasonOf } from '../../util/problems.ts';
 import { type Because, type DeliverDeps, delayOf, deliverTo, type Outcome } from './deliver-to.ts';
 
@@ -68,7 +67,7 @@ export const deliverAll = async <M extends Message>(
       }
     }),
   );
-  const groups = [...groupBy(addressed, ({ to }) => to).values()];
+  const groups = [...Map.groupBy(addressed, ({ to }) => to).values()];
   const left = await Promise.all(groups.map((group) => deliverGroup(deps, group, failed)));
   return comeBack(deps, [...notDone, ...left.flat()]);
 };

@@ -16,7 +16,6 @@ import {
 } from '../../domain/fan-outs/fan-out.ts';
 import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
-import { groupBy } from '../../util/group-by.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { climb, noteFails } from './complete.ts';
 
@@ -42,12 +41,12 @@ type Results = ReadonlyMap<number, boolean>;
 
 /** Acks items. The items of one group are acked together. The first outcome of an item stands. */
 export const ackItems = async (deps: FanOutDeps, acks: readonly ItemAck[]): Promise<AckAnswer> => {
-  const byGroup = groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
+  const byGroup = Map.groupBy(acks, ({ item: { fanOut, group } }) => `${fanOut}:${group}`);
   const parts = [...byGroup.values()].flatMap((same) => partsOf(same, deps.fanOuts.acksAtOnce));
   const answers = await pLimit(CONCURRENCY).map(parts, (part) => ackPart(deps, part));
   return {
     fanOuts: [
-      ...groupBy(
+      ...Map.groupBy(
         answers.filter(({ completion }) => !completion.isUnknown),
         ({ id }) => id,
       ),

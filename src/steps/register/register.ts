@@ -31,7 +31,6 @@ import { isSameTask, type NewTask, type Task } from '../../domain/tasks/task.ts'
 import { delayPast, LEASE, SOON } from '../../domain/timings.ts';
 import type { LockRow } from '../../ports/locks.ts';
 import { Unstorable } from '../../ports/tasks.ts';
-import { groupBy } from '../../util/group-by.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
 import type { RegisterDeps } from '../deps.ts';
@@ -91,7 +90,7 @@ const insert = async (deps: RegisterDeps, sent: readonly Valid[]) => {
   const apart = registered.filter(({ payloadApart, state }) => payloadApart && state.status === 'created');
   await tasks.storePayloads(apart.map((task) => ({ ...task, payload: (payloads.get(task.id) as NewTask).payload })));
   const isNew = new Set(inserted.filter((answer) => answer.isNew).map((answer) => answer.stored.id));
-  for (const [operation, sent] of groupBy(same, ({ task }) => task.operation)) {
+  for (const [operation, sent] of Map.groupBy(same, ({ task }) => task.operation)) {
     const tasks = new Set(sent.map(({ task }) => task.id).filter((id) => isNew.has(id))).size;
     report({ event: 'registered', operation, tasks, duplicates: sent.length - tasks });
   }
@@ -253,7 +252,7 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
       }),
     ),
   );
-  for (const [operation, same] of groupBy(refused, ({ message }) => operationIn(config, message.body))) {
+  for (const [operation, same] of Map.groupBy(refused, ({ message }) => operationIn(config, message.body))) {
     const reasons = same.flatMap(({ problems }) => problems.map(describeProblem));
     report({
       event: 'rejected',

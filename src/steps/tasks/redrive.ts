@@ -13,7 +13,6 @@ import { printRedrive } from '../../domain/register/redrive-message.ts';
 import type { Refused, RegisterMessage } from '../../domain/register/register-message.ts';
 import { batchIdIn, runNumber, storedRun, type Task, type TaskRun } from '../../domain/tasks/task.ts';
 import type { TaskOutline } from '../../ports/tasks.ts';
-import { groupBy } from '../../util/group-by.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
 import { needsNotification, notify } from './notify.ts';
@@ -53,7 +52,7 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
     const known = written.filter((each) => each !== undefined);
     for (const { stored: task } of known) stored.set(task.id, task);
     const begun = known.filter(({ isNew }) => isNew).map((each) => each.stored);
-    for (const [operation, { length }] of groupBy(begun, (task) => task.operation))
+    for (const [operation, { length }] of Map.groupBy(begun, (task) => task.operation))
       report({ event: 'redriven', operation, tasks: length });
   }
   return {

@@ -9,7 +9,6 @@ import { operationFor } from '../../domain/config/resolved.ts';
 import { type Millis, operationOf, parseCandidate, type Target, type TaskId } from '../../domain/ids.ts';
 import { type Age, isNewer } from '../../domain/tasks/age.ts';
 import { hasEnded, type Settlement, type Task } from '../../domain/tasks/task.ts';
-import { groupBy } from '../../util/group-by.ts';
 import type { TaskDeps } from '../deps.ts';
 import { notify } from './notify.ts';
 
@@ -24,7 +23,7 @@ export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly S
   const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
   const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
   const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
-  const superseded = [...groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
+  const superseded = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
     const newest = same.reduce((latest, row) => (isNewerRow(row, latest) ? row : latest));
     const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
     return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
@@ -69,7 +68,9 @@ export const settle = async (
     settled.map(({ row }) => row.entry),
   );
   const mine = settled.filter((_, index) => written[index]?.isNew);
-  for (const [how, { length }] of groupBy(mine, ({ as }) => (as.status === 'failed' ? as.error.code : 'superseded')))
+  for (const [how, { length }] of Map.groupBy(mine, ({ as }) =>
+    as.status === 'failed' ? as.error.code : 'superseded',
+  ))
     report({ event: 'settled', operation, target, how, tasks: length });
   return stored;
 };
@@ -79,7 +80,7 @@ export const settle = async (
  * it notified or deleted their rows.
  */
 export const settleAgain = async (deps: TaskDeps, tasks: readonly Task[]): Promise<void> => {
-  for (const [target, same] of groupBy(tasks.filter(endedWaiting), (task) => task.target))
+  for (const [target, same] of Map.groupBy(tasks.filter(endedWaiting), (task) => task.target))
     await settle(
       deps,
       target,

@@ -1,6 +1,5 @@
 /** `groupage fleet …`: shows fleets, drains nodes, moves partitions and separates checkpoints. */
 import { Command, Option } from 'commander';
-import { groupBy } from '../../../src/util/group-by.ts';
 import { WrongUsage } from '../../failure.ts';
 import { ago, complain, plural, printable, printJson, red, table } from '../../terminal.ts';
 import {
@@ -166,7 +165,7 @@ const NAMES_SHOWN = 12;
 export const describeFleet = (fleet: FleetShape, now = Date.now()): string => {
   const { nodes, partitions } = fleet;
   const all = `${plural(nodes.length, 'node')}, ${plural(partitions.length, 'partition')}`;
-  const owners = [...groupBy(partitions, ({ owner }) => owner)].flatMap(([owner, its]) =>
+  const owners = [...Map.groupBy(partitions, ({ owner }) => owner)].flatMap(([owner, its]) =>
     owner === undefined ? [] : [`${printable(owner)}: ${names(its)}`],
   );
   return [

@@ -4,7 +4,6 @@ import type { MetricDataQuery, MetricDataResult } from '@aws-sdk/client-cloudwat
 import type { SealReason } from '../../../src/domain/batches/policy.ts';
 import { METRICS, type MetricName, NAMESPACE, REPAIRED, STACK_DIMENSION } from '../../../src/domain/events/metrics.ts';
 import type { Millis } from '../../../src/domain/ids.ts';
-import { groupBy } from '../../../src/util/group-by.ts';
 import type { Series } from './shapes.ts';
 
 /** The metrics that the page shows for each operation. Each additional metric costs money. */
@@ -98,7 +97,7 @@ export const seriesFrom = (
   results: readonly MetricDataResult[],
   window: Window,
 ): readonly Series[] => {
-  const bySeries = groupBy(
+  const bySeries = Map.groupBy(
     results.flatMap((result) => {
       const one = asked[Number(result.Id?.slice(1))];
       return one ? [{ one, result }] : [];

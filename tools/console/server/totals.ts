@@ -1,7 +1,6 @@
 /** The totals of an operation's metrics. Pure. */
 
 import type { MetricName } from '../../../src/domain/events/metrics.ts';
-import { groupBy } from '../../../src/util/group-by.ts';
 import type { OperationTotals, Series } from './shapes.ts';
 
 /** The sum of one metric with its dimensions. */
@@ -11,7 +10,7 @@ export interface Sum extends Pick<Series, 'metric' | 'of'> {
 
 /** The totals of each operation, ordered by name. */
 export const totalsOf = (sums: readonly Sum[]): readonly OperationTotals[] => {
-  const byOperation = groupBy(
+  const byOperation = Map.groupBy(
     sums.filter(({ of }) => of.operation !== undefined),
     ({ of }) => of.operation ?? '',
   );
