@@ -66,7 +66,7 @@ let last = Number.NEGATIVE_INFINITY;
  *
  * Two parts can be interrupted, each once: the deployment, and the clean-up after it. A first Ctrl-C ends the
  * deployment and starts the clean-up; a second Ctrl-C ends the clean-up. Outside these parts a signal ends the process
- * as usual.
+ * as usual. Parts may contain other parts, which the same signal ends.
  *
  * @param work must end soon after its signal is aborted.
  */
@@ -75,7 +75,10 @@ export const untilInterrupted = async <T>(work: (signal: AbortSignal) => Promise
   const onSignal = (): void => {
     const now = performance.now();
     if (now - last >= SAME_WITHIN) stop.abort();
-    last = now;
+    // Not at once, because work within this work gets the same signal.
+    setImmediate(() => {
+      last = now;
+    });
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);

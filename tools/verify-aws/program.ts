@@ -73,7 +73,8 @@ const verify = async (
   const found: Found = { observed: [], suite: notRun('the run ended before') };
   let failure: unknown;
   try {
-    await deployAndRun({ account, number, run, options, planned, surroundings }, found);
+    const running = { account, number, run, options, planned, surroundings };
+    await untilInterrupted((signal) => deployAndRun(running, found, signal));
   } catch (cause) {
     failure = cause;
   }

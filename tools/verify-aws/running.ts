@@ -8,7 +8,7 @@ import { MINUTE } from '../../src/domain/timings.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { type Account, findStack } from '../account/stacks.ts';
 import { makeReady } from '../deploy/bootstrap.ts';
-import { cdk, untilInterrupted } from '../deploy/cdk.ts';
+import { cdk } from '../deploy/cdk.ts';
 import { CommandFailure } from '../failure.ts';
 import { freePort } from '../local/free-port.ts';
 import { printable } from '../terminal.ts';
@@ -56,21 +56,24 @@ interface Running {
   readonly surroundings: Surroundings;
 }
 
-/** @param found gets the results, also those before a failure. @throws CommandFailure */
-export const deployAndRun = async (running: Running, found: Found): Promise<void> => {
+/**
+ * @param found gets the results, also those before a failure
+ * @param signal interrupts the run
+ * @throws CommandFailure
+ */
+export const deployAndRun = async (running: Running, found: Found, signal: AbortSignal): Promise<void> => {
   const { account, number, run, options, surroundings } = running;
   const settings = { stage: run.stage, config: run.config, region: account.region };
   Object.assign(process.env, environmentOf(run));
   await makeReady(account, number, settings);
   const app = ['--app', 'node tools/verify-aws/deployed/app.ts'];
   const { succeeded } = await cdk(settings, 'deploy', '--all', '--require-approval', 'never', ...app);
-  if (!succeeded) throw new CommandFailure('the stacks were not deployed, see above');
+  if (!succeeded)
+    throw new CommandFailure(signal.aborted ? 'the run was interrupted' : 'the stacks were not deployed, see above');
   await surroundings.onDeployed();
-  await untilInterrupted(async (signal) => {
-    await runAndObserve(running, found, signal);
-    if (signal.aborted) found.suite = notRun('the run was interrupted');
-    else found.suite = options.suite ? await suiteOf(running, signal) : notRun('--no-suite was given');
-  });
+  await runAndObserve(running, found, signal);
+  if (signal.aborted) found.suite = notRun('the run was interrupted');
+  else found.suite = options.suite ? await suiteOf(running, signal) : notRun('--no-suite was given');
 };
 
 const runAndObserve = async (running: Running, found: Found, signal: AbortSignal): Promise<void> => {

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../lib/temporary-folder.ts';
+import type { Millis } from '../../../src/domain/ids.ts';
+import { MINUTE } from '../../../src/domain/timings.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -27,8 +29,12 @@ export interface SuiteRun {
   readonly files: readonly string[];
 }
 
-/** @param signal ends the tests, which then remove their stages. */
-export const runSuite = async (run: SuiteRun, signal: AbortSignal): Promise<SuiteResult> => {
+/** Longest duration of the tests. */
+const PATIENCE: Millis = 90 * MINUTE;
+
+/** @param interrupted ends the tests, which then remove their stages. */
+export const runSuite = async (run: SuiteRun, interrupted: AbortSignal): Promise<SuiteResult> => {
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(PATIENCE)]);
   const report = join(temporaryFolder('suite'), 'report.json');
   const args = ['run', ...run.files, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const status = await new Promise<number | null>((resolve, reject) => {
@@ -45,7 +51,10 @@ export const runSuite = async (run: SuiteRun, signal: AbortSignal): Promise<Suit
       resolve(code);
     });
   });
-  return signal.aborted ? notRun('the run was interrupted') : resultOf(report, status);
+  if (interrupted.aborted) return notRun('the run was interrupted');
+  if (signal.aborted)
+    return { outcome: 'failed', summary: `The tests did not end within ${PATIENCE / MINUTE} minutes.`, failures: [] };
+  return resultOf(report, status);
 };
 
 const environmentOf = ({ id, account, region, downstreamUrl, downstreamPort }: SuiteRun): Record<string, string> => ({
