@@ -7,11 +7,9 @@ import { FanOutBusy, ListBusy } from '../steps/contention.ts';
 import { isOutOfCapacity } from './shared/busy.ts';
 import { METHODS } from './shared/calls.ts';
 import type { ApiDeps } from './shared/deps.ts';
+import { BODY_MAX_BYTES, tooLarge } from './shared/input.ts';
 import { HttpProblem } from './shared/problem.ts';
 import { reportingReadUnits } from './shared/read-units.ts';
-
-/** The largest body that a function URL accepts. */
-const BODY_MAX_BYTES = 6 * 1_024 * 1_024;
 
 /** Creates the routes of a section, below `/v1`. */
 type Section = (deps: ApiDeps) => Hono;
@@ -37,12 +35,8 @@ export type Sections<S = Section> = Readonly<Record<SectionName, S>>;
 /** The API with only the given sections. Requests for other sections get 404. */
 export const apiOf = (deps: ApiDeps, sections: Partial<Sections>): Hono => {
   const app = new Hono();
-  const tooLarge = new HttpProblem(
-    413,
-    `the body has more than ${BODY_MAX_BYTES} bytes: send fewer tasks or jobs in one request`,
-  );
   if (deps.readMeter) app.use(reportingReadUnits(deps.readMeter));
-  app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => tooLarge.toResponse() }));
+  app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: (context) => tooLarge(context).toResponse() }));
   for (const routes of Object.values(sections)) app.route('/v1', routes(deps));
   app.notFound(({ req }) => {
     const allowed = methodsOf(app, req.path);

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
@@ -9,8 +9,9 @@ const started = async () => {
   const app = api({ ...kit, newId: () => 'new', onError: () => {} });
   return {
     kit,
-    post: async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
-      const response = await app.request(`/v1${path}`, { method: 'POST', body });
+    post: async (path: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
+      const headers = { 'content-type': type };
+      const response = await app.request(`/v1${path}`, { method: 'POST', headers, body });
       const answer = (await response.json()) as Record<string, unknown>;
       return { ...answer, status: response.status } as typeof answer;
     },
@@ -77,4 +78,72 @@ it('a body that is not UTF-8 is refused, and nothing is stored', async () => {
     ]);
   expect(kit.sent.registered).toEqual([]);
   expect(await post('/tasks', `\ufeff${task}`)).toMatchObject({ status: 202 });
+});
+
+describe('a body may take 6,200,000 bytes in an event', () => {
+  /** Tasks with texts of a character as it stands in JSON. They have at most `bytes` bytes. */
+  const tasksOf = (character: string, bytes: number): string => {
+    const text = character.repeat(100_000 / Buffer.byteLength(character));
+    const count = Math.floor(bytes / 100_100);
+    const tasks = Array.from(
+      { length: count },
+      () => `{"operation":"ship","payload":{"depot":"MUC","text":"${text}"}}`,
+    );
+    return `{"tasks":[${tasks.join(',')}]}`;
+  };
+  /** Bytes of the event of a function URL, with headers as long as those of a signed request. */
+  const eventOf = (body: string, isBase64Encoded: boolean): number =>
+    Buffer.byteLength(
+      JSON.stringify({
+        version: '2.0',
+        rawPath: '/v1/tasks',
+        headers: { 'x-amz-security-token': 'x'.repeat(4_000), authorization: 'x'.repeat(1_000) },
+        requestContext: { http: { method: 'POST', path: '/v1/tasks' } },
+        body: isBase64Encoded ? Buffer.from(body).toString('base64') : body,
+        isBase64Encoded,
+      }),
+    );
+  const LAMBDA_MAX = 6_291_456;
+  const STRING = 'as a JSON string, where each quotation mark, backslash and line break takes two bytes';
+
+  it.each([
+    ['letters', 'x', 6_100_000, 6_400_000],
+    ['letters of three bytes', '漢', 6_100_000, 6_400_000],
+    ['quotation marks', '\\"', 3_000_000, 3_200_000],
+    ['escapes', '\\u0001', 5_000_000, 5_600_000],
+  ])('with %s', async (_, character, fits, tooLarge) => {
+    const { kit, post } = await started();
+    const accepted = tasksOf(character, fits);
+    expect(await post('/tasks', accepted)).toMatchObject({ status: 202 });
+    expect(eventOf(accepted, false)).toBeLessThan(LAMBDA_MAX);
+    const { length } = kit.sent.registered;
+    const refused = tasksOf(character, tooLarge);
+    expect(await post('/tasks', refused)).toMatchObject({ status: 413, detail: expect.stringContaining(STRING) });
+    expect(kit.sent.registered).toHaveLength(length);
+  });
+
+  it('with line breaks between its tokens', async () => {
+    const { post } = await started();
+    const task = '{"tasks":[{"operation":"ship","payload":{"depot":"MUC"}}]}';
+    const spaced = (space: string, bytes: number) => `${task}${space.repeat(bytes - task.length)}`;
+    const quotes = task.split('"').length - 1 + 2;
+    expect(await post('/tasks', spaced(' ', 6_200_000 - quotes))).toMatchObject({ status: 202 });
+    expect(await post('/tasks', spaced(' ', 6_200_001 - quotes))).toMatchObject({ status: 413 });
+    expect(await post('/tasks', spaced('\n', 3_200_000))).toMatchObject({ status: 413 });
+  });
+
+  it('in base64, if its type is not JSON', async () => {
+    const { post } = await started();
+    const [accepted, refused] = [tasksOf('x', 4_600_000), tasksOf('x', 4_800_000)];
+    for (const type of ['application/octet-stream', 'application/x-www-form-urlencoded']) {
+      expect(await post('/tasks', accepted, type)).toMatchObject({ status: 202 });
+      const answer = await post('/tasks', refused, type);
+      expect(answer).toMatchObject({
+        status: 413,
+        detail: expect.stringContaining('set content-type: application/json'),
+      });
+    }
+    expect(eventOf(accepted, true)).toBeLessThan(LAMBDA_MAX);
+    expect(await post('/tasks', refused)).toMatchObject({ status: 202 });
+  });
 });

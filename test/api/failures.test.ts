@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import type { BatchId } from '../../src/domain/ids.ts';
+import { bytesInString } from '../../src/util/json-text.ts';
 import { aConfig, aTask, candidate, id, NOW, operationName, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
@@ -35,6 +36,19 @@ const started = async (...failed: readonly (readonly [depot: string, message: st
   };
   return { kit, ask };
 };
+
+it('a page of a thousand different failures fits into an answer of Lambda', async () => {
+  const text = (n: number) => [...String(n)].map((digit) => 'ABCDEFGHIJ'[Number(digit)]).join('');
+  const failed = (count: number, character: string) =>
+    Array.from({ length: count }, (_, n) => ['MUC', `${text(n)} ${character.repeat(1_000)}`] as const);
+  // Each takes seven bytes in the answer, more than any other character.
+  const many = await started(...failed(1_000, '\u0001'));
+  const answer = await many.ask('/failures');
+  expect(new Set(answer.groups.map(({ key }) => key)).size).toBe(1_000);
+  expect(bytesInString(JSON.stringify(answer))).toBeLessThan(6_000_000);
+  const few = await started(...failed(100, '\u0001'));
+  expect((await few.ask('/failures')).groups[0]?.cause).toHaveLength(1_000);
+});
 
 it('failures are grouped by operation, code and cause, the largest group first', async () => {
   const { ask } = await started(

@@ -233,7 +233,8 @@ describe('jobs', () => {
     const { ask, request } = startedLists();
     await ask('', { id: 'f' });
     const large = { x };
-    for (const _ of [1, 2]) await ask('/f/jobs', { jobs: Array.from({ length: 20 }, () => ({ payload: large })) });
+    for (const _ of [1, 2, 3, 4])
+      await ask('/f/jobs', { jobs: Array.from({ length: 10 }, () => ({ payload: large })) });
     const claimed = await ask('/f/claims', { count: 40, leaseSeconds: 60 });
     const own = claimed.jobs as { token: number }[];
     expect(own.length).toBeLessThan(20);

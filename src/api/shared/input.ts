@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import * as z from 'zod/mini';
 import type { Config } from '../../domain/config/resolved.ts';
 import type { OperationName } from '../../domain/ids.ts';
-import { isObject, parseJson } from '../../util/json-text.ts';
+import { bytesInString, isObject, parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import { utf8 } from '../../util/utf8.ts';
 import { HttpProblem } from './problem.ts';
@@ -15,10 +15,32 @@ export const JSON_TYPE = { 'content-type': 'application/json' };
 export const badRequest = (errors: readonly Problem[]): HttpProblem =>
   new HttpProblem(400, 'the request is invalid; nothing was done', errors);
 
+/**
+ * Most bytes of a body inside the event of a function, counted as by Lambda. An event may have 6 MiB (6,291,456 bytes).
+ * The rest is for headers, path and query.
+ */
+export const BODY_MAX_BYTES = 6_200_000;
+
+/** A function URL passes bodies of these types on as text, and all others in base64. */
+const isText = ({ req }: Context): boolean => /^(?:application\/json|text\/)/i.test(req.header('content-type') ?? '');
+
+export const tooLarge = (context: Context): HttpProblem => {
+  const [how, remedy] = isText(context)
+    ? ['as a JSON string, where each quotation mark, backslash and line break takes two bytes', '']
+    : ['in base64, because its type is not application/json', 'set content-type: application/json, or '];
+  return new HttpProblem(
+    413,
+    `the body takes more than ${BODY_MAX_BYTES} bytes in the event of the Lambda function, which contains it ${how}; nothing was done. To fix this, ${remedy}send fewer tasks, jobs or results in one request`,
+  );
+};
+
 /** The body as text, without a byte order mark. @throws HttpProblem */
-export const readText = async ({ req }: Context): Promise<string> => {
-  const text = utf8(new Uint8Array(await req.arrayBuffer()));
+export const readText = async (context: Context): Promise<string> => {
+  const bytes = new Uint8Array(await context.req.arrayBuffer());
+  const text = utf8(bytes);
   if (text === undefined) throw badRequest([{ path: '', reason: 'the body is not UTF-8' }]);
+  const inEvent = isText(context) ? bytesInString(text) : Math.ceil(bytes.byteLength / 3) * 4;
+  if (inEvent > BODY_MAX_BYTES) throw tooLarge(context);
   return text.replace(/^\ufeff/, '');
 };
 

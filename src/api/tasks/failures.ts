@@ -22,25 +22,40 @@ export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
     },
   });
 
+/**
+ * A page with more groups than this shows only the beginning of their texts, because Lambda limits an answer to 6 MB. A
+ * character may take seven bytes in it.
+ */
+const SHOWN_IN_FULL = 100;
+const SHORT = 200;
+
 /** Groups of failed tasks, the largest first. */
 const groupsOf = (failed: readonly FailedTask[]) => {
   const causes = failed.map((task) => ({ task, cause: causeOf(task.error.message, [task.id, task.target]) }));
   const groups = Map.groupBy(causes, ({ task, cause }) => keyOf(task, cause));
-  return [...groups.entries()].map(([key, members]) => groupOf(key, members)).toSorted((a, b) => b.tasks - a.tasks);
+  const most = groups.size > SHOWN_IN_FULL ? SHORT : undefined;
+  return [...groups.entries()]
+    .map(([key, members]) => groupOf(key, members, most))
+    .toSorted((a, b) => b.tasks - a.tasks);
 };
 
 /** The key of a group of failed tasks. Tasks with the same cause get the same key on every page. */
 const keyOf = ({ operation, error: { code } }: FailedTask, cause: string): string =>
   digest([operation, code, cause].join('\n')).slice(0, 10);
 
-const groupOf = (key: string, members: readonly { readonly task: FailedTask; readonly cause: string }[]) => {
+/** @param most the number of characters that cause and message show. @default - all */
+const groupOf = (
+  key: string,
+  members: readonly { readonly task: FailedTask; readonly cause: string }[],
+  most: number | undefined,
+) => {
   const [{ task, cause }] = members as [(typeof members)[number]];
   return {
     key,
     operation: task.operation,
     code: task.error.code,
-    cause,
-    message: task.error.message,
+    cause: cause.slice(0, most).toWellFormed(),
+    message: task.error.message.slice(0, most).toWellFormed(),
     tasks: members.length,
     targets: new Set(members.map(({ task: { target } }) => target)).size,
     ids: members.map(({ task: { id } }) => id),
