@@ -62,11 +62,11 @@ export const isTarget = (value: unknown): value is Target =>
   Buffer.byteLength(value) <= TARGET_LIMITS.maxLength;
 
 /** The longest key of a DynamoDB table. */
-const KEY_MAX_BYTES = 2_048;
+export const BATCH_ID_MAX_BYTES = 2_048;
 
 /** Whether a value may name a batch, stored or not. */
 export const isBatchId = (value: unknown): value is BatchId =>
-  typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= KEY_MAX_BYTES;
+  typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= BATCH_ID_MAX_BYTES;
 
 /**
  * The longest token, in characters. It is short, because the lock row contains it, and DynamoDB charges each write for

@@ -48,6 +48,19 @@ describe('openapi.json', () => {
     expect([...new Set(there)].toSorted()).toEqual([...describedRoutes()].toSorted());
   });
 
+  it('states the form of each id in a path, with an example', () => {
+    const { paths } = document as { paths: Record<string, Record<string, { parameters?: readonly Json[] }>> };
+    const parameters = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ parameters: its = [] }) => its.filter((each) => each.in === 'path')),
+    );
+    expect(parameters.length).toBeGreaterThan(30);
+    for (const { schema, example, examples = { only: { value: example } } } of parameters) {
+      expect(schema).not.toEqual({ type: 'string' });
+      for (const { value } of Object.values(examples as Record<string, { value: unknown }>))
+        expect(faultsOf(validator(schema as Json), value)).toEqual([]);
+    }
+  });
+
   it('documents only methods that the API returns in Allow', async () => {
     const app = api({ ...stepKit(memoryStores()), newId: () => 'new', onError: () => {} });
     const { paths } = document as { paths: Record<string, Json> };

@@ -1,6 +1,6 @@
 /** One example of each message, for the published documents and for docs/reference. */
 
-const BATCH_ID = 'distribute-parcels/carrier=DHL/depot=MUC#3#1';
+const BATCH_ID = 'distribute-parcels/carrier=DHL/depot=MUC#1#1';
 const TARGET = 'distribute-parcels/carrier=DHL/depot=MUC';
 const OPERATION = 'distribute-parcels';
 const AT = '2026-01-01T00:00:00.000Z';

@@ -14,8 +14,9 @@ import { isOptional } from '../../src/api/shared/input.ts';
 import { TARGETS_DESCRIBED } from '../../src/api/targets/responses.ts';
 import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/responses.ts';
 import { RELEASE } from '../../src/domain/release.ts';
-import { jobReport, registerMessage } from './examples.ts';
+import { batchCall, jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';
+import { PATH_PARTS } from './path-parts.ts';
 // This import adds the descriptions of the fields of a register message.
 import './register-message.ts';
 
@@ -38,16 +39,6 @@ const { batchId: _, ...completion } = jobReport;
 /** Examples of request bodies that are also messages of queues. */
 const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, completeBatch: completion };
 
-/** Descriptions of path parameters. */
-const PATH_PARTS: Readonly<Record<string, string>> = {
-  id: 'The id of the task, batch, fan-out or list. URL-encode the id of a batch.',
-  name: 'The name of the operation or fleet.',
-  queue: 'The queue whose dead letters to redrive, or `rejected` or `given-up`.',
-  claim: 'The `claimId` from the answer of the claim.',
-  node: "The node's key (`id@epoch`), or its id if exactly one node with this id is active.",
-  partition: 'The id of the partition.',
-};
-
 const PROBLEMS = {
   400: 'The request is invalid; nothing was done.',
   413: 'The body takes more than 6,200,000 bytes in the event of the Lambda function.',
@@ -67,20 +58,30 @@ const placeOf = ({ on }: Described): { readonly method: string; readonly path: s
 };
 
 const parametersOf = (schemas: Components, call: Described): readonly Json[] => [
-  ...[...placeOf(call).path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+  ...[...placeOf(call).path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, before = '', name]) => ({
     name,
     in: 'path',
     required: true,
-    description: PATH_PARTS[name],
-    schema: { type: 'string' },
+    ...PATH_PARTS[before],
   })),
   ...Object.entries(call.query?.def.shape ?? {}).map(([name, schema]) => queryParameter(schemas, name, schema)),
 ];
 
+const { operation, target } = batchCall;
+const QUERY_EXAMPLES: Readonly<Record<string, string>> = { operation, target, prefix: 'carrier=DHL' };
+
 const queryParameter = (schemas: Components, name: string, parameter: z.core.$ZodType): Json => {
   const { description, ...schema } = schemas.of(parameter);
   const isRequired = parameter._zod.optin === undefined;
-  return { name, in: 'query', ...(isRequired ? { required: true } : {}), description, schema };
+  const example = QUERY_EXAMPLES[name];
+  return {
+    name,
+    in: 'query',
+    ...(isRequired ? { required: true } : {}),
+    description,
+    schema,
+    ...(example === undefined ? {} : { example }),
+  };
 };
 
 const content = (schemas: Components, schema: z.core.$ZodType, example: unknown): Json => ({

@@ -89,7 +89,7 @@ export const BATCHES_DESCRIBED = describeCalls(BATCH_CALLS, {
       202: {
         description: 'The report is in the batch queue.',
         schema: COMPLETION_TAKEN,
-        example: { id: 'distribute-parcels/carrier=DHL/depot=MUC#3#1' },
+        example: { id: 'distribute-parcels/carrier=DHL/depot=MUC#1#1' },
       },
     },
     problems: { 404: 'The batch does not exist.', 409: 'The batch is not in progress.' },

@@ -12,7 +12,7 @@ const sourceQueue = {
   callback: 'events for destinations; only if destinations are configured',
 } as const satisfies Record<SourceQueue, string>;
 const QUEUE_NAME = word<SourceQueue>('The queue', sourceQueue);
-const LETTER_QUEUE_NAME = word<DeadLetterQueue>('The queue', {
+export const LETTER_QUEUE_NAME = word<DeadLetterQueue>('The queue', {
   ...sourceQueue,
   rejected: 'rejected messages',
   'given-up': 'events that could not be delivered for three days; only if destinations are configured',

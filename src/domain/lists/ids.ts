@@ -74,8 +74,11 @@ export const handleOf = (list: ListId, claim: ClaimId, { first, count }: Range):
 /** What a handle names, for the given list. */
 export type Handled = { readonly claim: ClaimId; readonly range: Range } | 'of-another-list' | 'no-handle';
 
+/** The form of a handle. */
+export const HANDLE_PATTERN = /^([^.]+)\.(0|[1-9]\d{0,11})\.([1-9]\d{0,3})\.([\w-]{6})$/;
+
 export const parseHandle = (list: ListId, handle: string): Handled => {
-  const [, name, first, count, mark] = /^([^.]+)\.(0|[1-9]\d{0,11})\.([1-9]\d{0,3})\.([\w-]{6})$/.exec(handle) ?? [];
+  const [, name, first, count, mark] = HANDLE_PATTERN.exec(handle) ?? [];
   const claim = claimId(name);
   if (claim === undefined) return 'no-handle';
   if (mark !== markOf(list)) return 'of-another-list';
