@@ -175,7 +175,7 @@ export const cursor = (description = OF_BEFORE, limits: TextLimits = { minLength
 /** The parameters `limit` and `cursor`. */
 export const paging = (usual: number) => ({ limit: limit(usual), cursor: cursor() });
 
-export const TARGET_RULE = 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"';
+const TARGET_RULE = 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"';
 
 /** A well-formed Target. */
 export const target = (description = 'A Target, such as `distribute-parcels/carrier=DHL/depot=MUC`.') =>

@@ -11,7 +11,6 @@ import { parseJson } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
-import { TARGET_RULE } from '../shared/fields.ts';
 import { badRequest, JSON_TYPE } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
@@ -41,8 +40,7 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
 
     listTasks: async ({ context, query }) => {
       const { target, status, limit, cursor } = query();
-      // Waiting tasks can be listed only for one Target.
-      if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_RULE }]);
+      if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_REQUIRED }]);
       const page = await taskPage(deps, status, target, limit, cursor);
       if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
       const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
@@ -84,6 +82,9 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
       return how === 'dry' ? context.json({ dryRun: true, ...answer }) : context.json(answer, 202);
     },
   });
+
+const TARGET_REQUIRED =
+  'is required, because waiting tasks are listed for one Target: add it, or list the failed tasks (status=failed)';
 
 const cursorProblems = (body: object): readonly Problem[] =>
   Object.hasOwn(body, 'cursor') && Object.hasOwn(body, 'ids')
