@@ -46,7 +46,7 @@ export const tasksAndBatches = async () => {
   const results = [
     { id: 'a', status: 'succeeded', result: { label: 1 } },
     { id: 'b', status: 'failed', error: { code: 'odd', message: 'task b is odd' } },
-    { id: 'c', status: 'failed', error: 'no' },
+    { id: 'c', status: 'failed', error: ['no'] },
   ];
   await ask(`POST /batches/${part(batch)}/complete`, { results });
   for (const message of kit.sent.batch.splice(0))

@@ -121,6 +121,21 @@ it.each(['count', 'share'])('the API accepts the same failFast.%s as its schema'
   );
 });
 
+it('the API accepts the same outcomes of jobs as its schema', async () => {
+  const { ask, claim } = await openOne();
+  const isTaken = takenBy(
+    callOf('post', '/lists/{id}/claims/{claim}/complete').requestBody?.content['application/json']?.schema,
+  );
+  const outcomes = [{}, { status: 'succeeded' }, { status: 'failed' }, { status: 'retry' }];
+  const results = [{}, { result: null }];
+  const errors = [{}, { error: { code: 'c', message: 'm' } }, { error: { code: 'c' } }, { error: 'm' }];
+  for (const job of outcomes.flatMap((a) => results.flatMap((b) => errors.map((c) => ({ ...a, ...b, ...c }))))) {
+    const body = { jobs: [{ token: 0, ...job }] };
+    const { status } = await ask(`POST /lists/l/claims/${claim}/complete`, body);
+    expect([job, status === 400]).toEqual([job, !isTaken(body)]);
+  }
+});
+
 /** Calls with a valid query. */
 const QUERIES: readonly (readonly [described: string, query: Readonly<Record<string, string>>, path: string])[] = [
   ['/tasks', { target: MUC, status: 'failed', limit: '1', cursor: '0' }, '/tasks'],

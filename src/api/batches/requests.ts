@@ -11,7 +11,7 @@ const said = (description: string) => z.describe(description);
 const ERROR = z.unknown().check(
   z.meta({
     id: 'ItemError',
-    description: 'Why the item failed or is to be retried. A value in any other form is stored as text.',
+    description: 'Why the item failed or is to be retried: a text, an object with these fields, or any other JSON.',
     forms: [
       z.string().check(said('The reason.')),
       z.object({
@@ -19,6 +19,7 @@ const ERROR = z.unknown().check(
         message: z.optional(z.string().check(said('The reason. Cut after 1,024 characters.'))),
         retriable: z.optional(z.boolean().check(said('Whether a redrive can help; false by default.'))),
       }),
+      z.unknown().check(said('Stored as text.')),
     ],
   }),
 );
@@ -47,7 +48,10 @@ const itemsOf = (isItem: (id: string) => boolean) =>
         {
           id: z
             .string({ error: ID_RULE })
-            .check(z.refine(isItem, { error: ID_RULE }), said('The id of an item of the call. Other ids are ignored.')),
+            .check(
+              z.refine(isItem, { error: ID_RULE }),
+              said('The id of an item of the call. The API refuses other ids; elsewhere they are ignored.'),
+            ),
           ...outcome,
         },
         ELEMENT,
@@ -67,7 +71,11 @@ const INPUTS = z.array(
       {
         key: z.union([z.string(), z.number()], { error: KEY_RULE }).check(
           z.refine((key) => keyOf(key) !== undefined, { error: KEY_RULE }),
-          said('The key of an input of the call.'),
+          z.meta({
+            description: 'The key of an input of the call.',
+            minimum: Number.MIN_SAFE_INTEGER,
+            maximum: Number.MAX_SAFE_INTEGER,
+          }),
         ),
         ...outcome,
       },
@@ -94,13 +102,16 @@ export const jobResults = (isItem: (id: string) => boolean = () => true) => ({
   ),
 });
 
-export const completionOf = (isItem?: (id: string) => boolean) =>
-  fields(jobResults(isItem)).check(
+export const completionOf = (isItem?: (id: string) => boolean) => {
+  const { results, inputs } = jobResults(isItem);
+  return fields({ results, inputs }).check(
     z.meta({
       id: 'JobCompletion',
       description: 'The report of a job of the batch in the path: results, or inputs.',
+      forms: [z.strictObject({ results }), z.strictObject({ inputs })],
     }),
   );
+};
 
 export const BATCH_CALLS = {
   listBatches: { on: 'GET /batches', query: z.object({ target: target(), ...paging(20) }) },

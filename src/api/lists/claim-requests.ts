@@ -53,28 +53,38 @@ const tokenOf = (range: Range) => {
   );
 };
 
+const RESULT = z.optional(
+  z.unknown().check(z.describe(`The result of a job that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
+);
+
+/** The end of a job. {@link endProblems} checks that its result or error fits its status. */
+const endOfJob = (range: Range) => {
+  const token = tokenOf(range);
+  const status = word('The outcome', 'must be succeeded or failed', {
+    succeeded: 'the default',
+    failed: 'it failed',
+  });
+  const error = z.optional(ERROR);
+  return fields(
+    { token, status: z.optional(status), result: RESULT, error },
+    'must be an object such as {"token": 17, "status": "succeeded", …}',
+  ).check(
+    z.meta({
+      id: 'JobEnd',
+      description: 'The end of a job: it succeeded (the default), or it failed.',
+      forms: [
+        z.strictObject({ token, status: z.optional(z.literal('succeeded')), result: RESULT }),
+        z.strictObject({ token, status: z.literal('failed'), error }),
+      ],
+    }),
+  );
+};
+
 const completionOf = (range: Range) =>
   fields({
     jobs: z.optional(
       list(
-        fields(
-          {
-            token: tokenOf(range),
-            status: z.optional(
-              word('The outcome', 'must be succeeded or failed', {
-                succeeded: 'the default',
-                failed: 'it failed',
-              }),
-            ),
-            result: z.optional(
-              z
-                .unknown()
-                .check(z.describe(`The result of a job that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
-            ),
-            error: z.optional(ERROR),
-          },
-          'must be an object such as {"token": 17, "status": "succeeded", …}',
-        ).check(z.meta({ id: 'JobEnd' })),
+        endOfJob(range),
         'The outcomes of jobs of the claim. If left out, all of them succeeded.',
         `must be a list of 1 to ${range.count} jobs, the number that the claim has; leave it out if all succeeded`,
         1,
