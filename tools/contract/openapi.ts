@@ -187,10 +187,12 @@ export const openApi = (how: How = {}): Json => {
       headers: {
         ReadUnits: {
           description: 'DynamoDB read units that this request consumed. Writes are not counted.',
+          required: true,
           schema: { type: 'number', minimum: 0 },
         },
         RetryAfter: {
           description: 'Seconds to wait before the request is repeated.',
+          required: true,
           schema: { type: 'integer', minimum: 0 },
         },
       },
