@@ -23,9 +23,9 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
 );
 /**
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
- * benchmarks, cfn-lint, a burst, merging and every size in schedules, the packed package in an app, the reference, whole
- * examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and end, data of
- * earlier releases. CI runs them; `npm test` runs them if a file or folder is named.
+ * benchmarks, cfn-lint, a burst, merging and every size in schedules, the packed package in an app, the reference,
+ * Schemathesis, whole examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and
+ * end, data of earlier releases. CI runs them; `npm test` runs them if a file or folder is named.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
@@ -36,6 +36,7 @@ const AT_LENGTH = [
   'test/local/{burst,dynamodb-engine,killed,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
+  'test/schemathesis/**/*.test.ts',
   'test/security/{long-texts,secrets}.test.ts',
   'test/simulate/agreement.test.ts',
   'test/upgrades/**/*.test.ts',

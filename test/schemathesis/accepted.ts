@@ -1,0 +1,41 @@
+/**
+ * The findings of Schemathesis that are no faults: requests that match the OpenAPI document, and are refused for a reason
+ * that no schema can express. Every entry has to occur.
+ */
+export interface Accepted {
+  /** The reasons in the errors of the answer. */
+  readonly reasons: RegExp;
+  readonly because: string;
+}
+
+export const ACCEPTED: readonly Accepted[] = [
+  {
+    reasons: /^the cursor does not come from a page/,
+    because: 'A cursor is opaque: only the call that returned it can tell.',
+  },
+  {
+    reasons: /^is unknown: .* configured are |^must be one of distribute-parcels, /,
+    because: 'Each deployment configures its own operations and destinations.',
+  },
+  {
+    reasons: /^is missing; the operation groups its tasks by it$/,
+    because: 'Each operation configures its own grouping fields.',
+  },
+  {
+    reasons: /^is a Target of .*, not of /,
+    because: 'The body names a Target, and the path its operation.',
+  },
+  {
+    reasons: /^is required with `prefix`|^is required, because waiting tasks are listed for one Target/,
+    because: 'OpenAPI 3.1 cannot make a query parameter depend on another.',
+  },
+  {
+    reasons: /^must be a duration from "1s" to "30d"/,
+    because: 'JSON Schema compares no durations.',
+  },
+  {
+    reasons:
+      /^must be the id of a task in this batch$|^are allowed only for a merged job, |^must be the token of a job of this claim|^must be a list of 1 to \d+ jobs, the number that the claim has/,
+    because: 'A report has to fit the batch or the claim in its path.',
+  },
+];
