@@ -105,8 +105,9 @@ export abstract class InstanceMetrics extends Construct {
   }
 
   /**
-   * Number of messages in the dead-letter queues of all working queues. The sweep sends these messages again. A message
-   * becomes a dead letter after five receives, an event after 1,000 receives.
+   * Number of messages in the dead-letter queues of all working queues. A message becomes a dead letter after five
+   * receives, an event after 1,000 receives. The sweep empties these queues each minute, so for an alarm use
+   * `metric('DeadLettersRevived', { queue })`.
    */
   metricDeadLetters(options: MathExpressionOptions = {}): MathExpression {
     const letters = Object.values(this.flow.workingQueues).map(({ deadLetters }) =>

@@ -52,6 +52,8 @@ export interface WorkingQueueProps extends DataProps {
 export class WorkingQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
+  /** Time after which a message that was not deleted is delivered again. */
+  readonly visibility: Duration;
   /** The customer's key that encrypts both queues, if any. */
   readonly encryptionKey: IKey | undefined;
 
@@ -63,6 +65,7 @@ export class WorkingQueue extends Construct {
   ) {
     super(scope, id);
     this.encryptionKey = props.encryptionKey;
+    this.visibility = visibility;
     const retain = holdsTasks && isKept(this, props.removalPolicy);
     this.deadLetters = new Queue(this, 'DeadLetters', {
       ...secure(this, props, `${name}-dead-letters`),

@@ -14,6 +14,7 @@ import {
   longestWait,
   type Operation,
 } from '../../src/domain/config/resolved.ts';
+import { MAX_DELAY, MAX_RECEIVES, MINUTE } from '../../src/domain/timings.ts';
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
 import type { Store } from './stores.ts';
@@ -51,6 +52,13 @@ const WEEK_OF_DAYS = 7;
 const UNDELIVERED = { age: 900_000, span: Duration.minutes(30) };
 const CALLBACK_AGE = UNDELIVERED.age / 1_000;
 
+/**
+ * Period in which a message that always fails is sent again at least once: the sweep's longest delay, all receives, and
+ * two minutes until the next sweep has found it. So the alarm stays on until the cause is fixed.
+ */
+const roundTrip = (visibility: Duration): Duration =>
+  Duration.minutes(Math.ceil((MAX_DELAY + MAX_RECEIVES * visibility.toMilliseconds()) / MINUTE) + 2);
+
 const visibleIn = (queue: IQueue, period = STEP): Metric =>
   queue.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM });
 
@@ -66,15 +74,17 @@ export const watchesOf = (
   measured: MeasuredIn,
 ): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
-    ([name, { deadLetters }]): Watch => ({
-      id: `DeadLetters-${name}`,
-      metric: visibleIn(deadLetters),
+    ([queue, { visibility }]): Watch => ({
+      id: `DeadLetters-${queue}`,
+      // The sweep empties the dead-letter queue each minute, so CloudWatch may never count the messages in it. If the
+      // sweep cannot do this, its own alarms show that.
+      metric: measured('DeadLettersRevived', { queue }, { period: roundTrip(visibility) }),
       threshold: 1,
       says:
-        name === 'callback'
-          ? 'Events were received 1,000 times and not delivered'
-          : `Messages of the ${name} queue failed five times and are in its dead-letter queue`,
-      todo: 'their work waits, and nothing is lost. Find the cause in the log of the function and fix it; the sweep sends the messages again',
+        queue === 'callback'
+          ? 'Events were received 1,000 times and not delivered. The sweep sent them again'
+          : `Messages of the ${queue} queue failed five times. The sweep sent them again`,
+      todo: 'their work is late, and nothing is lost. Find the cause in the log of the function and fix it; until then the messages fail again',
       section: 'dead-letters',
     }),
   ),

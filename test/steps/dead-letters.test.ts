@@ -17,7 +17,7 @@ suite('an on-demand redrive', () => {
 
   it('sends all dead letters of the queue again at once and removes them', async () => {
     kit.letters.elect = Array.from({ length: 23 }, (_, n) => deadLetter(`{"target":"${where}"}`, n));
-    expect(await redrive('elect')).toEqual({ revived: 23, skipped: [], isDone: true });
+    expect(await redrive('elect')).toEqual({ revived: 23, skipped: [], failures: [], isDone: true });
     expect(kit.sent.revived.map(({ delay }) => delay)).toEqual(Array.from({ length: 23 }, () => 0));
     expect(kit.letters.elect).toEqual([]);
     expect(kit.events.filter(({ event }) => event === 'revived')).toHaveLength(23);
@@ -25,8 +25,8 @@ suite('an on-demand redrive', () => {
 
   it('finds nothing the second time', async () => {
     kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
-    expect(await redrive('batch')).toEqual({ revived: 1, skipped: [], isDone: true });
-    expect(await redrive('batch')).toEqual({ revived: 0, skipped: [], isDone: true });
+    expect(await redrive('batch')).toEqual({ revived: 1, skipped: [], failures: [], isDone: true });
+    expect(await redrive('batch')).toEqual({ revived: 0, skipped: [], failures: [], isDone: true });
     expect(kit.sent.revived).toHaveLength(1);
   });
 
@@ -47,7 +47,7 @@ suite('an on-demand redrive', () => {
     const waiting = [...later, deadLetter(elect, 10)];
     // A received message is invisible for a while.
     const receive = async () => waiting.splice(0, 10);
-    expect(await redrive('elect', { receive })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await redrive('elect', { receive })).toEqual({ revived: 1, skipped: [], failures: [], isDone: true });
     expect(kit.sent.revived.map((each) => each.deadLetter.messageId)).toEqual(['letter-10']);
   });
 
@@ -62,6 +62,7 @@ suite('an on-demand redrive', () => {
         },
         { id: 'letter-1', reason: 'closed' },
       ],
+      failures: [new Error('closed')],
       isDone: true,
     });
     expect([kit.sent.rejected.length, kit.letters.group.length]).toEqual([1, 1]);
@@ -69,7 +70,7 @@ suite('an on-demand redrive', () => {
 
   it('sends dead letters of a later release again and never rejects them', async () => {
     kit.letters.group = [deadLetter(`{"v":2,"target":"${where}"}`)];
-    expect(await redrive('group')).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await redrive('group')).toEqual({ revived: 1, skipped: [], failures: [], isDone: true });
     expect(kit.sent.rejected).toEqual([]);
     expect(isGivenUp('{"v":2}', NOW)).toBe(false);
   });
@@ -77,7 +78,7 @@ suite('an on-demand redrive', () => {
   it('reports a dead letter that it cannot remove, and sends it again later', async () => {
     kit.letters.elect = [deadLetter(`{"target":"${where}"}`)];
     const remove = () => Promise.reject(new Error('throttled'));
-    expect(await redrive('elect', { remove })).toEqual({ revived: 1, skipped: [], isDone: true });
+    expect(await redrive('elect', { remove })).toEqual({ revived: 1, skipped: [], failures: [], isDone: true });
     expect(kit.events.map(({ event }) => event)).toEqual(['revived', 'not-removed']);
     expect(await redrive('elect')).toMatchObject({ revived: 1 });
   });

@@ -37,7 +37,7 @@ suite('a redrive of rejections', () => {
 
   it('sends valid messages to the register queue with their original id', async () => {
     kit.letters.rejected = [refused(task()), refused(task({ id: 'its-own' }), 1), refused('{"id":"t","run":1}', 2)];
-    expect(await redrive()).toEqual({ revived: 3, skipped: [], isDone: true });
+    expect(await redrive()).toEqual({ revived: 3, skipped: [], failures: [], isDone: true });
     expect(kit.sent.revived.map(({ queue, deadLetter: { body } }) => [queue, body])).toEqual([
       ['register', `{"id":"refused-0",${task().slice(1)}`],
       ['register', task({ id: 'its-own' })],

@@ -63,12 +63,14 @@ suite('the sweep', () => {
     expect(kit.sent.givenUp).toHaveLength(1_200);
   });
 
-  it('keeps an event that it cannot move', async () => {
+  it('keeps an event that it cannot move, and then throws', async () => {
     const ended = { status: 'succeeded', attempts: 1, finishedAt: NOW - 80 * 3_600_000 } as const;
     const config = { ...kit.config, destinations: { ops: { kind: 'queue', name: 'ops' } } } as const;
     kit.letters.callback = [deadLetter(printCallback({ to: 'ops', event: eventOf(aStored(ended), ended) }))];
     const queues = { ...kit.queues, giveUp: () => Promise.reject(new Error('throttled')) };
-    await sweep({ ...kit, config, queues }, { timeLeft: timeRunning(50_000) });
+    await expect(sweep({ ...kit, config, queues }, { timeLeft: timeRunning(50_000) })).rejects.toThrow(
+      'sweep: AggregateError: dead letters: 1 of the callback queue could not be sent again (throttled)',
+    );
     expect(kit.letters.callback).toHaveLength(1);
     expect(kit.events).toContainEqual(expect.objectContaining({ event: 'not-revived', cause: 'Error: throttled' }));
   });
@@ -97,14 +99,17 @@ suite('the sweep', () => {
     expect(kit.letters.group).toEqual([]);
   });
 
-  it('leaves a dead letter that it cannot send, and sends the others', async () => {
+  it('leaves a dead letter that it cannot send, sends the others, and then throws', async () => {
     kit.letters.elect = [deadLetter('{"target":"ship/depot=broken"}'), deadLetter(`{"target":"${where}"}`)];
     kit.letters.batch = [deadLetter('{"b":"x#1#1"}')];
     const redrive: StepKit['deadLetters']['redrive'] = async (queue, sent, delay) => {
       if (sent.body.includes('broken')) throw new Error('SQS refuses the message');
       return kit.deadLetters.redrive(queue, sent, delay);
     };
-    await sweep({ ...kit, deadLetters: { ...kit.deadLetters, redrive } }, { timeLeft: timeRunning(50_000) });
+    const deps = { ...kit, deadLetters: { ...kit.deadLetters, redrive } };
+    await expect(sweep(deps, { timeLeft: timeRunning(50_000) })).rejects.toThrow(
+      'dead letters: 1 of the elect queue could not be sent again (SQS refuses the message)',
+    );
     expect(kit.sent.revived.map(({ deadLetter: { body } }) => body).toSorted()).toEqual([
       '{"b":"x#1#1"}',
       `{"target":"${where}"}`,

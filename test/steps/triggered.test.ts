@@ -188,7 +188,7 @@ suite('triggered jobs', () => {
     kit.letters.register = [deadLetter(body)];
     const walked = await redriveDeadLetterQueue(kit, 'register', { began: NOW, mayGoOn: () => true }, () => 0);
     expect([walked, kit.sent.revived.map((each) => each.deadLetter.body)]).toEqual([
-      { revived: 1, skipped: [], isDone: true },
+      { revived: 1, skipped: [], failures: [], isDone: true },
       [body],
     ]);
     await deliver(body, `{"list":"l:1","trigger":"","count":-1,"from":"0","operation2":1}`);

@@ -42,6 +42,8 @@ export interface Walked {
   /** Number of dead letters sent again. */
   readonly revived: number;
   readonly skipped: readonly SkippedDeadLetter[];
+  /** The errors of dead letters that could not be handled. They stay in their queue. */
+  readonly failures: readonly unknown[];
   /** Whether the walk reached the end of the queue. Otherwise `mayGoOn` stopped it. */
   readonly isDone: boolean;
 }
@@ -59,16 +61,18 @@ export const walkDeadLetters = async (
 ): Promise<Walked> => {
   const met = new Set<string>();
   const skipped: SkippedDeadLetter[] = [];
+  const failures: unknown[] = [];
   let revived = 0;
   const take = (deadLetter: DeadLetter): Promise<string | undefined> =>
     turn(deadLetter).catch((cause: unknown) => {
       deps.report({ event: 'not-revived', queue, messageId: deadLetter.messageId, cause: String(cause) });
+      failures.push(cause);
       return reasonOf(cause);
     });
   while (mayGoOn(skipped.length)) {
     // Leave out dead letters that were skipped before: they are received again when their visibility timeout ends.
     const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
-    if (letters.length === 0) return { revived, skipped, isDone: true };
+    if (letters.length === 0) return { revived, skipped, failures, isDone: true };
     for (const { messageId } of letters) met.add(messageId);
     // `sentAt` comes from the clock of SQS, which differs from this function's clock.
     const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
@@ -79,7 +83,7 @@ export const walkDeadLetters = async (
       else skipped.push({ id, reason });
     }
   }
-  return { revived, skipped, isDone: false };
+  return { revived, skipped, failures, isDone: false };
 };
 
 export interface RedriveDelay {

@@ -8,6 +8,7 @@ import { isGivenUp } from '../../domain/callbacks/callback.ts';
 import { MAX_DELAY } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { SourceQueue } from '../../ports/queues.ts';
+import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps, SweepDeps } from '../deps.ts';
 import { patrolFanOuts } from '../fan-outs/patrol.ts';
 import { sweepSlots } from '../slots/sweep-slots.ts';
@@ -55,8 +56,24 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots))]);
   const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
-  const failures = [...revived, ...swept, ...patrolled].flatMap((each) =>
-    each.status === 'rejected' ? [each.reason] : [],
+  const unsent = revived.flatMap((each, index) =>
+    each.status === 'fulfilled' ? unsentIn(queues[index] as SourceQueue, each.value) : [],
   );
+  const failures = [
+    ...unsent,
+    ...[...revived, ...swept, ...patrolled].flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])),
+  ];
   if (failures.length > 0) throw new AggregateError(failures, `sweep: ${failures.map(String).join('; ')}`);
+};
+
+/** An error if dead letters of a queue were not sent again. They stay in their queue, where no metric counts them. */
+const unsentIn = (queue: SourceQueue, { failures }: Walked): Error[] => {
+  if (failures.length === 0) return [];
+  const first = reasonOf(failures[0]);
+  return [
+    new AggregateError(
+      failures,
+      `dead letters: ${failures.length} of the ${queue} queue could not be sent again (${first})`,
+    ),
+  ];
 };

@@ -18,7 +18,12 @@ import { everyKind, OURS, ours, SUBJECTS, TOPIC } from '../templates.ts';
 const ALARM = 'AWS::CloudWatch::Alarm';
 
 promise('dead-letter and rejected queues have an alarm', lyingMessagesAreWatched, [
-  ['a missing alarm', remove(ALARM, /DeadLettersgroup/), /FlowGroupDeadLetters\w+ has no alarm/],
+  ['a missing alarm', remove(ALARM, /DeadLettersgroup/), /group has no alarm of its DeadLettersRevived/],
+  [
+    'an alarm on the depth of a dead-letter queue, which the sweep empties',
+    set(ALARM, 'MetricName', 'ApproximateNumberOfMessagesVisible', /DeadLettersgroup/),
+    /group has no alarm of its DeadLettersRevived/,
+  ],
   [
     'another queue without an alarm',
     copy('AWS::SQS::Queue', /Rejected/, 'Other'),
