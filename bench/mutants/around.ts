@@ -3,11 +3,15 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const AROUND: readonly Mutant[] = [
   ...mutantsOf(
+    'lib/ops/watch.ts',
+    ['test/infrastructure/thresholds.test.ts'],
+    ['const LASTING = 3;', 'const LASTING = 4;'],
+  ),
+  ...mutantsOf(
     'lib/ops/alarms.ts',
     ['test/infrastructure/thresholds.test.ts'],
     ['const TAKEOVERS = 3;', 'const TAKEOVERS = 3_000;'],
     ['const REGISTER_AGE = 300;', 'const REGISTER_AGE = 300_000;'],
-    ['const LASTING = 3;', 'const LASTING = 4;'],
     ['Duration.minutes(20)', 'Duration.minutes(200)'],
     ['threshold: late,', 'threshold: late * 1_000,'],
     ['threshold: failedBatches,', 'threshold: failedBatches * 1_000,'],

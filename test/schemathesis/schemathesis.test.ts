@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
-import { groupBy } from '../../src/util/group-by.ts';
 import { parseJson } from '../../src/util/json-text.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { pythonEnvironment } from '../backends/engines/python.ts';
@@ -70,7 +69,7 @@ describe('Schemathesis', () => {
 
   it('finds nothing but what is accepted', () => {
     const others = report.findings.filter((finding) => acceptedBy(finding).length === 0);
-    const examples = [...groupBy(others, ({ check }) => check).values()].flatMap((each) => each.slice(0, 5));
+    const examples = [...Map.groupBy(others, ({ check }) => check).values()].flatMap((each) => each.slice(0, 5));
     expect(examples.map(shown), `${others.length} findings, of which five of each check are shown`).toEqual([]);
   });
 
