@@ -1,0 +1,39 @@
+/** The stack that verify:aws deploys beside a stage. */
+import { App, type Stack } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { LoadStack } from '../../tools/verify-aws/deployed/load-stack.ts';
+import { ofType } from './rules/template.ts';
+import { templateOf } from './synthesised.ts';
+
+const synthesised = (token?: string) => {
+  const stack: Stack = new LoadStack(new App(), 'Groupage-verify-1-Load', {
+    functionName: 'groupage-verify-1',
+    until: '2026-11-27T05:00:00.000Z',
+    token,
+  });
+  return templateOf(stack);
+};
+
+describe('the stack of a run of verify:aws', () => {
+  it('has the downstream function with the name that the configuration has, and no public address', () => {
+    const template = synthesised();
+    expect(ofType(template, 'AWS::Lambda::Function').map(([, properties]) => properties.FunctionName)).toEqual([
+      'groupage-verify-1',
+    ]);
+    expect(ofType(template, 'AWS::Lambda::Url')).toEqual([]);
+  });
+
+  it('has a relay with a public address for the tests, whose token is in no output', () => {
+    const template = synthesised('0123456789abcdef');
+    expect(ofType(template, 'AWS::Lambda::Url')).toHaveLength(1);
+    expect(JSON.stringify(template.Outputs)).not.toContain('0123456789abcdef');
+  });
+
+  it('leaves nothing behind, and grants nothing on every resource', () => {
+    const template = synthesised('0123456789abcdef');
+    for (const resource of Object.values(template.Resources)) expect(resource.DeletionPolicy).not.toBe('Retain');
+    const policies = ofType(template, 'AWS::IAM::Policy').map(([, properties]) => JSON.stringify(properties));
+    expect(policies.length).toBeGreaterThan(0);
+    expect(policies.filter((policy) => policy.includes('"Resource":"*"'))).toEqual([]);
+  });
+});
