@@ -7,7 +7,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
+import { isForOthers, printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
 import { printCallback } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import { printRejection } from '../domain/register/rejection.ts';
@@ -34,8 +34,8 @@ const urlOf = (urls: QueueUrls, queue: DeadLetterQueue, what = `the ${queue} que
 };
 
 export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
-  const send = async (queue: DeadLetterQueue, messages: readonly Outgoing[]): Promise<void> => {
-    await sendAll(client, urlOf(urls, queue), messages);
+  const send = async (queue: DeadLetterQueue, messages: readonly Outgoing[], beginsChain = false): Promise<void> => {
+    await sendAll(client, urlOf(urls, queue), messages, { beginsChain });
   };
   return {
     register: (bodies) =>
@@ -47,10 +47,11 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
       send(
         'elect',
         messages.map((message) => ({ body: printElect(message) })),
+        messages.some(isForOthers),
       ),
-    resume: (message, delay) => send('elect', [{ body: printElect(message), delay }]),
-    group: (message, delay) => send('group', [{ body: printGroup(message), delay }]),
-    batch: (message, delay) => send('batch', [{ body: printBatch(message), delay }]),
+    resume: (message, delay) => send('elect', [{ body: printElect(message), delay }], isForOthers(message)),
+    group: (message, delay, chain) => send('group', [{ body: printGroup(message), delay }], chain === 'new'),
+    batch: (message, delay) => send('batch', [{ body: printBatch(message), delay }], isForOthers(message)),
     reject: (rejections) =>
       send(
         'rejected',

@@ -18,6 +18,15 @@ export interface Outgoing {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
+/** How messages are sent. */
+export interface How {
+  /**
+   * Begins a new chain for Lambda's loop detection, which stops a function after about 16 invocations in one chain.
+   * @default false - the messages continue the chain of the current invocation
+   */
+  readonly beginsChain?: boolean;
+}
+
 /** A message that SQS did not accept. */
 export class SqsFailure extends Error {
   override readonly name = 'SqsFailure';
@@ -39,6 +48,7 @@ export const sendSome = async (
   client: SQSClient,
   queueUrl: string,
   messages: readonly Outgoing[],
+  how: How = {},
 ): Promise<Sending> => {
   const outcomes: Outcome[] = messages.map(() => ({ is: 'unsent' }));
   const all = messages.map(
@@ -46,7 +56,9 @@ export const sendSome = async (
   );
   try {
     await inRounds(all, async (open) => {
-      const left = await someAtOnce(chunks(open), CONCURRENCY, (chunk) => sendChunk(client, queueUrl, chunk, outcomes));
+      const left = await someAtOnce(chunks(open), CONCURRENCY, (chunk) =>
+        sendChunk(client, queueUrl, chunk, how, outcomes),
+      );
       return left.flat();
     });
     return { outcomes };
@@ -65,8 +77,9 @@ export const sendAll = async (
   client: SQSClient,
   queueUrl: string,
   messages: readonly Outgoing[],
+  how?: How,
 ): Promise<string[]> => {
-  const { outcomes, failure } = await sendSome(client, queueUrl, messages);
+  const { outcomes, failure } = await sendSome(client, queueUrl, messages, how);
   if (failure) throw failure.cause;
   return outcomes.flatMap((outcome) => (outcome.is === 'sent' ? [outcome.messageId] : []));
 };
@@ -81,12 +94,13 @@ const sendChunk = async (
   client: SQSClient,
   queueUrl: string,
   chunk: readonly Indexed[],
+  { beginsChain = false }: How,
   outcomes: Outcome[],
 ): Promise<Left<Indexed>[]> => {
   for (const { index } of chunk) outcomes[index] = { is: 'failed' };
-  const { Successful = [], Failed = [] } = await client.send(
-    new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: chunk.map(entryOf) }),
-  );
+  const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: chunk.map(entryOf) });
+  if (beginsChain) beginChain(command);
+  const { Successful = [], Failed = [] } = await client.send(command);
   for (const { Id, MessageId = '' } of Successful) outcomes[Number(Id)] = { is: 'sent', messageId: MessageId };
   const causes = new Map<number, SqsFailure>();
   for (const { Id, Code = 'Unknown', Message = 'an entry failed', SenderFault } of Failed) {
@@ -107,6 +121,28 @@ const sendChunk = async (
         ],
   );
 };
+
+/**
+ * Removes the part of the trace header in which Lambda counts the invocations of each function. The SDK copies this
+ * header from the current invocation, and SQS passes it on with each message of the request. The other parts stay, so
+ * that X-Ray's traces stay connected.
+ */
+const beginChain = ({ middlewareStack }: SendMessageBatchCommand): void =>
+  middlewareStack.add(
+    (next) => (args) => {
+      const { headers } = args.request as { readonly headers: Record<string, string> };
+      for (const [name, value] of Object.entries(headers))
+        if (name.toLowerCase() === 'x-amzn-trace-id') headers[name] = withoutLineage(value);
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'high', name: 'beginChain' },
+  );
+
+const withoutLineage = (header: string): string =>
+  header
+    .split(';')
+    .filter((part) => !part.trim().startsWith('Lineage='))
+    .join(';');
 
 const entryOf = ({ message, index }: Indexed): SendMessageBatchRequestEntry => ({
   Id: String(index),

@@ -11,7 +11,11 @@ export interface Queues {
   elect(messages: readonly ElectMessage[]): Promise<void>;
   /** Sends a message to the elect queue that ends a pause. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
-  group(message: GroupMessage, delay: number): Promise<void>;
+  /**
+   * @param chain `new` for the guard of the next leader, which leads for other tasks than those for which this function
+   *   runs. See `isForOthers`. @default - the chain of this function
+   */
+  group(message: GroupMessage, delay: number, chain?: 'new'): Promise<void>;
   batch(message: BatchMessage, delay: number): Promise<void>;
   reject(rejections: readonly Rejection[]): Promise<void>;
   /** Sends events to the callback function, which delivers them. */

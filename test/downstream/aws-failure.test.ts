@@ -47,6 +47,19 @@ describe('an error of an AWS service', () => {
     expect(answerTo(name, status(400))).toMatchObject({ misconfigured: true, mayRetryAtOnce: false }),
   );
 
+  it('RecursiveInvocationException names its remedy', () => {
+    const answer = answerTo('RecursiveInvocationException', status(400));
+    expect(answer).toMatchObject({ kind: 'unavailable', misconfigured: true, mayRetryAtOnce: false });
+    expect(answer).toMatchObject({
+      reason: expect.stringMatching(
+        /^Lambda's loop detection stopped the function parcels .*set RecursiveLoop to Allow/,
+      ),
+    });
+    expect(answerTo('AccessDeniedException', status(400))).toMatchObject({
+      reason: expect.stringMatching(/check the operation's downstream and the function's permissions$/),
+    });
+  });
+
   it.each([
     ['RequestTooLargeException', 'its-size'],
     ['RequestEntityTooLargeException', 'its-size'],

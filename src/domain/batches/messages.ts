@@ -99,6 +99,23 @@ export type BatchMessage = DueMessage | CompletionMessage;
 export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
   uncounted === undefined ? { kind: 'due', batchId } : { kind: 'due', batchId, uncounted };
 
+/**
+ * Whether a message is for other tasks than those for which the sending function runs: it wakes other Targets or
+ * batches. Such a message begins a new chain for Lambda's loop detection (docs/decisions/0035).
+ */
+export const isForOthers = (message: ElectMessage | ResumeMessage | BatchMessage): boolean => {
+  switch (message.kind) {
+    case 'elect':
+      return message.wake !== undefined || message.resume !== undefined;
+    case 'resume':
+      return true;
+    case 'due':
+      return message.woken === true;
+    case 'completion':
+      return false;
+  }
+};
+
 export const printElect = (message: ElectMessage | ResumeMessage): string =>
   message.kind === 'resume'
     ? JSON.stringify({ operation: message.operation, resume: message.resume, waking: message.waking })

@@ -8,6 +8,8 @@ import type { Answer } from './downstream.ts';
 /** Errors that the configuration or a missing permission causes, and not the tasks. */
 const MISCONFIGURED =
   /^(?:ResourceNotFoundException|StateMachineDoesNotExist|StateMachineDeleting|StateMachineTypeNotSupported|InvalidArn|ValidationException|QueueDoesNotExist|AWS\.SimpleQueueService\.NonExistentQueue|AccessDenied(?:Exception)?|NotAuthorized|UnrecognizedClientException|InvalidParameterValueException|InvalidAddress|UnsupportedOperation|InvalidSecurity.*|InvalidRuntimeException|InvalidZipFileException|InvalidSecurityGroupIDException|InvalidSubnetIDException|KMS(?!Throttl).*|Kms(?!Throttl).*)$/i;
+/** Lambda stopped a function because it was invoked about 16 times in one chain of functions and messages. */
+const RECURSIVE = 'RecursiveInvocationException';
 /** Errors that refuse a call for its size or content. The service may accept parts of the call. */
 const SUSPECTS: Readonly<Record<string, 'an-item' | 'its-size'>> = {
   RequestTooLargeException: 'its-size',
@@ -50,7 +52,16 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
   const status = $metadata?.httpStatusCode ?? 0;
   const suspect = SUSPECTS[name];
   if (suspect) return { kind: 'refused', suspect, reason: `${what} refuses the call (${name})`, ...quote };
-  if (MISCONFIGURED.test(name)) return misconfigured(`${what} could not be called (${name})`, quote);
+  if (name === RECURSIVE)
+    return misconfigured(
+      `Lambda's loop detection stopped ${what} (${name}), because its messages led to its own calls about 16 times. If it registers tasks or reports jobs on purpose, set RecursiveLoop to Allow on it; otherwise end the loop`,
+      quote,
+    );
+  if (MISCONFIGURED.test(name))
+    return misconfigured(
+      `${what} could not be called (${name}): check the operation's downstream and the function's permissions`,
+      quote,
+    );
   const throttles = isThrottled(error);
   const pause = Number(retryAfterSeconds ?? '');
   return {
@@ -67,7 +78,7 @@ export const answerOfFailure = ({ cause, what, timeout, signal }: FailedRequest)
 /** Opens the circuit. The tasks wait until the configuration is fixed. */
 const misconfigured = (reason: string, quote: { readonly quote?: string }): Answer => ({
   kind: 'unavailable',
-  reason: `${reason}: check the operation's downstream and the function's permissions`,
+  reason,
   ...quote,
   mayRetryAtOnce: false,
   misconfigured: true,

@@ -40,7 +40,7 @@ export const countFirst = async (
   }
   if (hint && lock.lockedUntil - LEASE <= from + SOON) return 'end';
   const nextToken = machine.token();
-  await queues.group({ target, fence: fence + 1, token: nextToken }, delayPast(from, now));
+  await queues.group({ target, fence: fence + 1, token: nextToken }, delayPast(from, now), 'new');
   // This Target was woken for a free slot, but its next leader only starts later. So wake another Target for the slot.
   if (lock.blocked !== undefined) await wake(deps, operationOf(target));
   const next = { token: nextToken, seen: lock, now, until: from + LEASE, waits: true };

@@ -133,7 +133,7 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
     return 'again';
   }
   const token = machine.token();
-  await queues.group({ target, fence: fence + 1, token }, delay);
+  await queues.group({ target, fence: fence + 1, token }, delay, 'new');
   if (wait > 0) await passOn(turn, lock);
   const handedOver = await locks.handOver(target, message, {
     token,
