@@ -33,7 +33,7 @@ const AT_LENGTH = [
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
-  'test/local/{burst,dynamodb-engine,killed,killed-caps,sent-at-length,sqs-engine,windows}.test.ts',
+  'test/local/{burst,dynamodb-engine,killed,killed-caps,killed-folders,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/schemathesis/**/*.test.ts',

@@ -7,8 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -19,6 +18,7 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { metered, newBill } from '../../bench/meter.ts';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { freePort } from '../../tools/local/free-port.ts';
@@ -52,8 +52,7 @@ const dieAfter = options.calm
   ? { consumer: 'never', index: 'never' }
   : { consumer: String(Math.floor(items / 2)), index: String(Math.floor(items / 3) + 7) };
 
-const folder = await mkdtemp(join(tmpdir(), 'groupage-catalog-'));
-const indexFile = join(folder, 'index');
+const indexFile = join(temporaryFolder('catalog'), 'index');
 await writeFile(indexFile, '');
 const here = (name: string): string => join(import.meta.dirname, name);
 const deaths = { consumer: 0, index: 0 };
@@ -165,7 +164,6 @@ await stack.stop();
 for (const child of children) child.kill();
 
 const lines = (await readFile(indexFile, 'utf8')).split('\n').filter((line) => line !== '');
-await rm(folder, { recursive: true });
 const broken = Array.from({ length: items }, (_, n) => n).filter(isBroken).length;
 const writes = [...bill.writeUnits].filter(([what]) => /FanOut (?:UpdateItem|PutItem)/.test(what));
 const acks = writes.reduce((sum, [, units]) => sum + units, 0);

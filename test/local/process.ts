@@ -19,7 +19,8 @@ export interface LocalProcess {
   remove(): Promise<void>;
 }
 
-export const localProcess = (config: ConfigInput): LocalProcess => {
+/** @param environment variables of the process beside this process's. */
+export const localProcess = (config: ConfigInput, environment: Readonly<Record<string, string>> = {}): LocalProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'groupage-process-'));
   writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify(config));
   let child: ChildProcess | undefined;
@@ -31,7 +32,11 @@ export const localProcess = (config: ConfigInput): LocalProcess => {
   };
   return {
     start: async () => {
-      child = spawn(NODE, [MAIN, '--port', '0', '--quiet'], { cwd: folder, stdio: 'ignore' });
+      child = spawn(NODE, [MAIN, '--port', '0', '--quiet'], {
+        cwd: folder,
+        stdio: 'ignore',
+        env: { ...process.env, ...environment },
+      });
       const { pid } = child;
       file = await eventually(() => {
         const found = readLocalFile(folder);

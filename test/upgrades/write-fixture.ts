@@ -5,9 +5,8 @@
  *     git worktree add ../groupage-0.1.0 TAG && (cd ../groupage-0.1.0 && npm ci)
  *     node scripts/run.mjs test/upgrades/write-fixture.ts ../groupage-0.1.0 0.1.0
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
 import { upgradeConfig } from './config.ts';
 import { behaveAsBefore } from './downstream.ts';
@@ -18,7 +17,7 @@ import { startRelease } from './release.ts';
 
 const [release = '', version = ''] = process.argv.slice(2);
 if (!release || !version) throw new Error('usage: write-fixture.ts CHECKOUT VERSION');
-const folder = mkdtempSync(join(tmpdir(), 'groupage-fixture-'));
+const folder = temporaryFolder('fixture');
 const downstream = await startTestDownstream(behaveAsBefore);
 try {
   const at = { release: resolve(release), folder, config: upgradeConfig(downstream.url) };
@@ -36,5 +35,4 @@ try {
   pack(folder, expected);
 } finally {
   await downstream.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
