@@ -22,10 +22,6 @@ export const ACCEPTED: readonly Accepted[] = [
     because: 'Each operation configures its own grouping fields.',
   },
   {
-    reasons: /^is a Target of .*, not of /,
-    because: 'The body names a Target, and the path its operation.',
-  },
-  {
     reasons: /^is required with `prefix`|^is required, because waiting tasks are listed for one Target/,
     because: 'OpenAPI 3.1 cannot make a query parameter depend on another.',
   },
@@ -35,7 +31,7 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     reasons:
-      /^must be the id of a task in this batch$|^are allowed only for a merged job, |^must be the token of a job of this claim|^must be a list of 1 to \d+ jobs, the number that the claim has/,
-    because: 'A report has to fit the batch or the claim in its path.',
+      /^is a Target of .*, not of |^must be the id of a task in this batch$|^are allowed only for a merged job, |^must be the token of a job of this claim|^must be a list of 1 to \d+ jobs, the number that the claim has/,
+    because: 'A body has to fit the operation, batch or claim in its path.',
   },
 ];

@@ -25,8 +25,15 @@ SPARE = {
 DIGESTS = cycle(range(1, 31))
 
 
+# The coverage phase adds this cursor to each request. No call returned it, so each request would be refused for it.
+MADE_UP = "0"
+
+
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
+    for fields in (case.query, case.body):
+        if isinstance(fields, dict) and fields.get("cursor") == MADE_UP:
+            del fields["cursor"]
     name, spare = SPARE.get(case.operation.label, ("id", None))
     if case.operation.label == "POST /batches/{id}/complete":
         spare = batch_for(case.body)

@@ -32,7 +32,7 @@ const configAt = (url: string) => {
       'send-digest': { ...operation({ batch: { maxSize: 1 } }), target: [] },
       downsample: { ...operation({ merge: { keys: 'inputs[]' } }), target: [] },
     },
-    destinations: { told: { kind: 'queue', name: 'groupage-schemathesis-told' } },
+    destinations: { ops: { kind: 'queue', name: 'groupage-schemathesis' } },
   });
 };
 
@@ -121,7 +121,7 @@ const addFanOuts = async (ask: Ask): Promise<void> => {
   await ask('POST /fan-outs/01KDVY3C5ZKQ/items', { count: 100, token: 'page-0' });
   await ask('POST /fan-outs/acks', { items: [{ item: '01KDVY3C5ZKQ:0:1', outcome: 'failed' }] });
   for (const id of ['sealed', 'deleted']) {
-    await ask('POST /fan-outs', { id, callback: 'told', failFast: { share: 0.5 } });
+    await ask('POST /fan-outs', { id, callback: 'ops', failFast: { share: 0.5 } });
     await ask(`POST /fan-outs/${id}/items`, { count: 1 });
   }
 };
@@ -135,7 +135,7 @@ const addLists = async (ask: Ask): Promise<void> => {
   for (const claimId of ['worker-1', 'worker-2', 'worker-3'])
     await ask('POST /lists/spring/claims', { ...claim, claimId });
   for (const id of ['sealed', 'deleted', 'cancelled']) {
-    await ask('POST /lists', { id, callback: 'told' });
+    await ask('POST /lists', { id, callback: 'ops' });
     await ask(`POST /lists/${id}/jobs`, { jobs: [{ payload: MUC }] });
     // Otherwise the list would end when it is sealed or cancelled, and be deleted soon.
     await ask(`POST /lists/${id}/claims`, claim);

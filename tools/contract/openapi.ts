@@ -14,7 +14,7 @@ import { isOptional } from '../../src/api/shared/input.ts';
 import { TARGETS_DESCRIBED } from '../../src/api/targets/responses.ts';
 import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/responses.ts';
 import { RELEASE } from '../../src/domain/release.ts';
-import { batchCall, jobReport, registerMessage } from './examples.ts';
+import { jobReport, registerMessage } from './examples.ts';
 import { Components, type How, type Json } from './json-schema.ts';
 import { PATH_PARTS } from './path-parts.ts';
 // This import adds the descriptions of the fields of a register message.
@@ -67,21 +67,10 @@ const parametersOf = (schemas: Components, call: Described): readonly Json[] => 
   ...Object.entries(call.query?.def.shape ?? {}).map(([name, schema]) => queryParameter(schemas, name, schema)),
 ];
 
-const { operation, target } = batchCall;
-const QUERY_EXAMPLES: Readonly<Record<string, string>> = { operation, target, prefix: 'carrier=DHL' };
-
 const queryParameter = (schemas: Components, name: string, parameter: z.core.$ZodType): Json => {
   const { description, ...schema } = schemas.of(parameter);
   const isRequired = parameter._zod.optin === undefined;
-  const example = QUERY_EXAMPLES[name];
-  return {
-    name,
-    in: 'query',
-    ...(isRequired ? { required: true } : {}),
-    description,
-    schema,
-    ...(example === undefined ? {} : { example }),
-  };
+  return { name, in: 'query', ...(isRequired ? { required: true } : {}), description, schema };
 };
 
 const content = (schemas: Components, schema: z.core.$ZodType, example: unknown): Json => ({

@@ -8,6 +8,7 @@ import { EXPIRES_RULE, REGISTER_LIMITS, registerFields } from '../../src/domain/
 import { PAYLOAD_MAX_BYTES } from '../../src/domain/tasks/task.ts';
 import { published } from '../../src/util/limits.ts';
 import { PROBLEMS_SHOWN } from '../../src/util/problems.ts';
+import { registerMessage } from './examples.ts';
 
 const BEYOND =
   'Texts must be well-formed Unicode (no lone surrogates). Their lengths are counted in UTF-16 code units.';
@@ -25,10 +26,12 @@ described(registerFields, {
   operation: {
     ...published({ pattern: OPERATION_NAME_PATTERN }),
     description: 'The name of a configured operation. Any other name is rejected.',
+    examples: [registerMessage.operation],
   },
   payload: {
     type: 'object',
     description: `At most ${PAYLOAD_MAX_BYTES} bytes. It must contain the grouping fields of its operation. It is stored and passed on byte for byte: numbers of any size, the order of fields and spaces are kept.`,
+    examples: [registerMessage.payload],
   },
   id: {
     ...published(REGISTER_LIMITS.id),
@@ -62,11 +65,13 @@ described(registerFields, {
   expiresIn: {
     ...published(REGISTER_LIMITS.expiresIn),
     description: `If the task is in no batch this long after its registration, it fails with the code \`expired\`. It ${EXPIRES_RULE}.`,
+    examples: [registerMessage.expiresIn],
   },
   callback: {
     ...published({ pattern: OPERATION_NAME_PATTERN }),
     description:
       "The name of a configured destination (never an address), which receives the event of the task's end instead of its operation's `callbacks`. Any other name is rejected.",
+    examples: ['ops'],
   },
   fanOutItem: {
     ...published(REGISTER_LIMITS.fanOutItem),

@@ -46,12 +46,13 @@ const itemsOf = (isItem: (id: string) => boolean) =>
     z
       .object(
         {
-          id: z
-            .string({ error: ID_RULE })
-            .check(
-              z.refine(isItem, { error: ID_RULE }),
-              said('The id of an item of the call. The API refuses other ids; elsewhere they are ignored.'),
-            ),
+          id: z.string({ error: ID_RULE }).check(
+            z.refine(isItem, { error: ID_RULE }),
+            z.meta({
+              description: 'The id of an item of the call. The API refuses other ids; elsewhere they are ignored.',
+              examples: ['order-7'],
+            }),
+          ),
           ...outcome,
         },
         ELEMENT,
@@ -75,6 +76,7 @@ const INPUTS = z.array(
             description: 'The key of an input of the call.',
             minimum: Number.MIN_SAFE_INTEGER,
             maximum: Number.MAX_SAFE_INTEGER,
+            examples: ['scene-1'],
           }),
         ),
         ...outcome,

@@ -49,7 +49,7 @@ const tokenOf = (range: Range) => {
   const error = `must be the token of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
   return z.number({ error }).check(
     z.refine((value) => isNumberWithin(value, limits), { error }),
-    z.meta({ type: 'integer', description: 'The token of a job of the claim.', minimum: 0 }),
+    z.meta({ type: 'integer', description: 'The token of a job of the claim.', minimum: 0, examples: [17] }),
   );
 };
 

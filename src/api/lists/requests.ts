@@ -48,7 +48,11 @@ const OPENING = fields({
 }).check(z.meta({ id: 'ListRequest' }));
 
 const JOB = fields(
-  { payload: object(`At most ${PAYLOAD_MAX_BYTES} bytes. Checked like a task of the list's operation.`) },
+  {
+    payload: object(`At most ${PAYLOAD_MAX_BYTES} bytes. Checked like a task of the list's operation.`).check(
+      z.meta({ examples: [{ carrier: 'DHL', depot: 'MUC' }] }),
+    ),
+  },
   'must be an object such as {"payload": {…}}',
 ).check(z.meta({ id: 'NewJob' }));
 

@@ -175,11 +175,12 @@ export const cursor = (description = OF_BEFORE, limits: TextLimits = { minLength
 /** The parameters `limit` and `cursor`. */
 export const paging = (usual: number) => ({ limit: limit(usual), cursor: cursor() });
 
-const TARGET_RULE = 'must be a Target, such as "distribute-parcels/carrier=DHL/depot=MUC"';
+const A_TARGET = 'distribute-parcels/carrier=DHL/depot=MUC';
+const TARGET_RULE = `must be a Target, such as "${A_TARGET}"`;
 
 /** A well-formed Target. */
-export const target = (description = 'A Target, such as `distribute-parcels/carrier=DHL/depot=MUC`.') =>
-  nameOf<Target>(description, TARGET_RULE, isTarget, TARGET_LIMITS);
+export const target = (description = `A Target, such as \`${A_TARGET}\`.`) =>
+  nameOf<Target>(description, TARGET_RULE, isTarget, TARGET_LIMITS).check(z.meta({ examples: [A_TARGET] }));
 
 /** An optional token that makes a call idempotent. */
 export const token = () =>
@@ -192,12 +193,15 @@ export const token = () =>
     ),
   );
 
+/** Names in examples. */
+const CONFIGURED = { operation: 'distribute-parcels', destination: 'ops' } as const;
+
 /** An optional name of an operation or destination. `unconfigured.ts` checks that the configuration has it. */
-export const configured = (what: 'operation' | 'destination', description: string) =>
+export const configured = (what: keyof typeof CONFIGURED, description: string) =>
   z.optional(
     z
       .string({ error: `must be the name of a configured ${what}` })
-      .check(z.meta({ description, ...published({ pattern: OPERATION_NAME_PATTERN }) })),
+      .check(z.meta({ description, ...published({ pattern: OPERATION_NAME_PATTERN }), examples: [CONFIGURED[what]] })),
   );
 
 /**

@@ -14,6 +14,7 @@ const prefix = z.optional(
       description:
         'Only Targets whose part after `OPERATION/` begins with this text. Case-sensitive; requires `operation`.',
       maxLength: TARGET_MAX_BYTES,
+      examples: ['carrier=DHL'],
     }),
   ),
 );
