@@ -26,6 +26,8 @@ const IN_AWS: Surroundings = {
   onDeployed: async () => {},
   addressOf: (url) => url,
   metricsAfter: 5 * MINUTE,
+  // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/monitoring-using-cloudwatch.html
+  queuesReportAfter: 15 * MINUTE,
   testFiles: [],
 };
 
@@ -61,7 +63,7 @@ const verify = async (
   console.log(planText(planned));
   await confirm('Begin?', options);
   for (const { id } of planned.over)
-    console.log(leftText(await untilInterrupted((signal) => removeRun(account, id, signal))));
+    console.log(leftText(await untilInterrupted((signal) => removeRun(account, id, signal)), account.region));
   const from = new Date().toISOString();
   const run = newRun({
     id: planned.id,
@@ -80,7 +82,7 @@ const verify = async (
   }
   console.log('Removing everything that the run created …');
   const left = await untilInterrupted((signal) => removeRun(account, run.id, signal));
-  console.log(leftText(left));
+  console.log(leftText(left, account.region));
   const { suite } = found;
   const loads = await compareAll(configOf(run.functionName), found.observed);
   const { region } = account;
@@ -151,6 +153,6 @@ const removeOnly = async (account: Account, options: Options): Promise<number> =
   await confirm('Remove these runs?', options);
   const left: string[] = [];
   for (const { id } of runs) left.push(...(await untilInterrupted((signal) => removeRun(account, id, signal))));
-  console.log(leftText(left));
+  console.log(leftText(left, account.region));
   return left.length === 0 ? 0 : 1;
 };

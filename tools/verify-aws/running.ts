@@ -4,13 +4,13 @@ import { stackNames } from '../../lib/stage.ts';
 import { awsClients } from '../../src/aws/clients.ts';
 import { REGISTER_QUEUE_URL } from '../../src/domain/deployed/environment.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import { MINUTE } from '../../src/domain/timings.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { type Account, findStack } from '../account/stacks.ts';
 import { makeReady } from '../deploy/bootstrap.ts';
 import { cdk } from '../deploy/cdk.ts';
 import { CommandFailure } from '../failure.ts';
 import { freePort } from '../local/free-port.ts';
+import { span } from '../simulate/figures.ts';
 import { printable } from '../terminal.ts';
 import { Budget } from './budget.ts';
 import { ANSWERS_TABLE, CALLS_QUEUE_URL, RELAY_URL, REQUESTS_QUEUE_URL } from './deployed/load-stack.ts';
@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly addressOf: (functionUrl: string) => string;
   /** Time until CloudWatch has the values of a minute. 0: it reports none. */
   readonly metricsAfter: Millis;
+  /** Time until SQS reports the metrics of queues that were not in use before. */
+  readonly queuesReportAfter: Millis;
   /** Files of the tests for deployed stacks. Empty: all. */
   readonly testFiles: readonly string[];
 }
@@ -70,11 +72,19 @@ export const deployAndRun = async (running: Running, found: Found, signal: Abort
   const { succeeded } = await cdk(settings, 'deploy', '--all', '--require-approval', 'never', ...app);
   if (!succeeded)
     throw new CommandFailure(signal.aborted ? 'the run was interrupted' : 'the stacks were not deployed, see above');
+  const reportedFrom = Date.now() + surroundings.queuesReportAfter;
   await surroundings.onDeployed();
-  await runAndObserve(running, found, signal);
-  if (signal.aborted) found.suite = notRun('the run was interrupted');
-  else found.suite = options.suite ? await suiteOf(running, signal) : notRun('--no-suite was given');
+  found.suite = options.suite ? await suiteOf(running, signal) : notRun('--no-suite was given');
+  if (reportedFrom > Date.now() && !signal.aborted) {
+    console.log(`Waiting ${span(reportedFrom - Date.now())}, until SQS reports the metrics of new queues …`);
+    await pause(reportedFrom - Date.now(), signal);
+  }
+  if (!signal.aborted) await runAndObserve(running, found, signal);
 };
+
+/** An interruption ends it early. */
+const pause = (duration: Millis, signal: AbortSignal): Promise<void> =>
+  setTimeout(duration, undefined, { signal }).catch(() => {});
 
 const runAndObserve = async (running: Running, found: Found, signal: AbortSignal): Promise<void> => {
   const { account, run, options, planned, surroundings } = running;
@@ -103,8 +113,8 @@ const runAndObserve = async (running: Running, found: Found, signal: AbortSignal
       onSent: (load, tasks) => budget.sent(load, tasks),
     });
     if (surroundings.metricsAfter > 0 && !signal.aborted) {
-      console.log(`Waiting ${surroundings.metricsAfter / MINUTE} minutes, until CloudWatch has the metrics …`);
-      await setTimeout(surroundings.metricsAfter, undefined, { signal }).catch(() => {});
+      console.log(`Waiting ${span(surroundings.metricsAfter)}, until CloudWatch has the metrics …`);
+      await pause(surroundings.metricsAfter, signal);
     }
     for (const ran of rans) {
       const called = log.called(ran.load, ran.sent, MAX_WAIT, offset);

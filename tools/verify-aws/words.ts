@@ -26,14 +26,14 @@ export const planText = ({ id, account, region, options, perTask, over, others }
   const steps = [
     ...over.map((each) => `remove what the earlier run ${each.id} left`),
     `deploy the stage verify-${id}, and a stack with a function as its downstream`,
-    ...(burst > 0 ? [`send ${count(burst)} tasks at once`] : []),
-    ...(sustained > 0
-      ? [`send ${count(options.rate)} tasks a second for ${span(options.duration)} (about ${count(sustained)} tasks)`]
-      : []),
     ...(options.suite
       ? [
           'run the tests for deployed stacks, on stages of their own. Their calls reach this machine through a function URL with a secret path',
         ]
+      : []),
+    ...(burst > 0 ? [`send ${count(burst)} tasks at once`] : []),
+    ...(sustained > 0
+      ? [`send ${count(options.rate)} tasks a second for ${span(options.duration)} (about ${count(sustained)} tasks)`]
       : []),
     'remove everything that it created',
   ];
@@ -54,11 +54,11 @@ export const planText = ({ id, account, region, options, perTask, over, others }
 };
 
 /** @param left what remains of a run */
-export const leftText = (left: readonly string[]): string =>
+export const leftText = (left: readonly string[], region: string): string =>
   left.length === 0
     ? 'Everything was removed.'
     : [
         'These remain, and may cost money:',
         ...left.map((each) => `  ${each}`),
-        'To try again: npm run verify:aws -- --remove',
+        `To try again: npm run verify:aws -- --region ${region} --remove`,
       ].join('\n');
