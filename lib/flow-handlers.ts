@@ -10,7 +10,7 @@ import type { Construct } from 'constructs';
 import { CALLBACKS_AT_ONCE } from '../src/domain/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/domain/config/resolved.ts';
 import { INDEXES } from '../src/domain/deployed/environment.ts';
-import { LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/domain/timings.ts';
+import { INVOCATIONS_AT_ONCE, LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/domain/timings.ts';
 import { distinct, downstreamRights, type Right } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
 import type { Handler } from './handler.ts';
@@ -47,7 +47,7 @@ export const registerHandler = (of: FlowParts): void => {
     .source({
       queue: of.registerQueue.queue,
       batchSize: maxMessages,
-      maxConcurrency: 100,
+      maxConcurrency: INVOCATIONS_AT_ONCE.register,
       ...(maxWait > 0 ? { window: Duration.millis(maxWait) } : {}),
     })
     .table('taskTable', of.tables.task, ['PartiQLInsert', 'PartiQLUpdate', 'BatchGetItem', 'GetItem', 'UpdateItem'])
@@ -72,7 +72,11 @@ export const registerHandler = (of: FlowParts): void => {
 
 export const electHandler = (of: FlowParts): void => {
   of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Finds a leader for each Target with waiting tasks')
-    .source({ queue: of.electQueue.queue, batchSize: MESSAGES_AT_ONCE.elect, maxConcurrency: 50 })
+    .source({
+      queue: of.electQueue.queue,
+      batchSize: MESSAGES_AT_ONCE.elect,
+      maxConcurrency: INVOCATIONS_AT_ONCE.elect,
+    })
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
     // A freed slot may wake a sealed batch that waits for one.
     .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue, batchQueue: of.batchQueue.queue });
@@ -80,7 +84,11 @@ export const electHandler = (of: FlowParts): void => {
 
 export const groupHandler = (of: FlowParts): void => {
   of.handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
-    .source({ queue: of.groupQueue.queue, batchSize: MESSAGES_AT_ONCE.group, maxConcurrency: 100 })
+    .source({
+      queue: of.groupQueue.queue,
+      batchSize: MESSAGES_AT_ONCE.group,
+      maxConcurrency: INVOCATIONS_AT_ONCE.group,
+    })
     .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
     .table('batchLockTable', of.tables.batchLock, [
       'BatchWriteItem',
@@ -113,7 +121,11 @@ export const batchHandler = (of: FlowParts): void => {
       handlerTimeout(of.config),
       'Calls the downstream with sealed batches and writes results',
     )
-    .source({ queue: of.batchQueue.queue, batchSize: MESSAGES_AT_ONCE.batch, maxConcurrency: 100 })
+    .source({
+      queue: of.batchQueue.queue,
+      batchSize: MESSAGES_AT_ONCE.batch,
+      maxConcurrency: INVOCATIONS_AT_ONCE.batch,
+    })
     .table('taskTable', of.tables.task, ['PartiQLUpdate', 'BatchGetItem'])
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])
     .table('batchTable', of.tables.batch, ['GetItem', 'UpdateItem'])

@@ -59,8 +59,10 @@ export interface SourceProps {
   /** How long Lambda waits for further messages after the first one. @default - not at all */
   readonly window?: Duration;
   /**
-   * The largest number of concurrent invocations. Reserved concurrency is not used, because messages whose invocations
-   * it throttles would become dead letters.
+   * The largest number of concurrent invocations. Above it, messages stay in the queue. Reserved concurrency is not
+   * used: the event source would receive more messages than the function takes, and Lambda would throttle the excess. A
+   * throttled message returns when its visibility timeout ends, and becomes a dead letter after five receives. An
+   * account with too few concurrent executions has the same effect (docs/how-to/deploy.md#concurrent-executions).
    */
   readonly maxConcurrency: number;
 }

@@ -83,7 +83,7 @@ it('keeps the folder of a living process, even of one that is stopped or does no
 it('keeps what shows no proof that its process has ended, and the folders of others', async () => {
   const folder = await killed();
   const prefix = basename(folder).replace(/[^-]*$/, '');
-  // Just made by a process that does not listen yet; of another machine; a link to the folder of somebody else.
+  // Just made by a process that does not listen yet; of another machine; a link to a folder elsewhere.
   mkdirSync(join(shared, `${prefix}young`));
   mkdirSync(join(shared, `${prefix}begun`));
   const elsewhere = join(shared, 'groupage-00000000-elsewhere');

@@ -57,6 +57,8 @@ export const CALLBACK_MARGIN: Millis = 30 * SECOND;
  * Most messages of one invocation of each function. The configuration may set another number for the register function.
  */
 export const MESSAGES_AT_ONCE = { register: 10, elect: 10, group: 10, batch: 5, callback: 10 } as const;
+/** Most concurrent invocations of each function of the flow, so that one function leaves the quota of an account to others. */
+export const INVOCATIONS_AT_ONCE = { register: 100, elect: 50, group: 100, batch: 100 } as const;
 /**
  * The most register messages that an invocation has time for, and the longest time for which messages may be gathered.
  */

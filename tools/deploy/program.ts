@@ -13,6 +13,7 @@ import { makeReady } from './bootstrap.ts';
 import { cdk, untilInterrupted } from './cdk.ts';
 import { cleanUp } from './clean-up.ts';
 import { planDeploy, planDestroy } from './plan.ts';
+import { quotaNote } from './quota.ts';
 import { removeStacks } from './remove.ts';
 import { changeSetOf, stacksOf, whoAmI } from './stacks.ts';
 import { nextSteps, staysOf, warningsOf } from './words.ts';
@@ -98,7 +99,9 @@ const deploy = async (stage: string, file: string): Promise<void> => {
   const problems = unstartable(config.operations, number);
   if (problems.length > 0) throw new InvalidConfig(file, problems);
   console.log(`Deploying the stage ${stage} to account ${number}, region ${account.region}, with ${file}`);
-  for (const warning of warningsOf(stage, config)) console.log(`Note: ${warning}`);
+  const quota = await quotaNote(account, config);
+  for (const note of [...warningsOf(stage, config), ...(quota === undefined ? [] : [quota])])
+    console.log(`Note: ${printable(note)}`);
   const { ops, ...others } = stackNames(stage);
   const names = [...Object.values(others), ...(config.alarms ? [ops] : [])];
   const plan = planDeploy(stage, names, await stacksOf(account, stage));
