@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { untilInterrupted } from '../../tools/deploy/cdk.ts';
 
-it('a signal ends the work and the work within it, and its repetition does not end what follows', async () => {
+it('a signal ends work and the work within it, and its repetition does not end what follows', async () => {
   const outer = await untilInterrupted(async (signal) => {
     const inner = await untilInterrupted(async (within) => {
       process.emit('SIGINT');
