@@ -1,20 +1,13 @@
 /** The stacks of the CDK app. The `cdk` command uses them, and a local start creates them within its own process. */
-import {
-  App,
-  type AppProps,
-  CfnOutput,
-  CrossStackReferences,
-  ReferenceStrength,
-  RemovalPolicy,
-  Stack,
-  type StackProps,
-} from 'aws-cdk-lib';
+import { App, type AppProps, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config } from '../src/domain/config/resolved.ts';
 import { Flow, type FlowProps } from './flow.ts';
 import type { HandlerCode } from './handler-code.ts';
 import { Ops, type OpsProps } from './ops/ops.ts';
+import { namesOf } from './ops/resources.ts';
 import { FlowOutputs } from './outputs.ts';
+import { PublishedNames } from './published-names.ts';
 import { checkStage, keepsData, STAGE_TAG, stackNames } from './stage.ts';
 import type { DataProps } from './surroundings.ts';
 import { Tables } from './tables.ts';
@@ -48,7 +41,7 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
     tags,
     description: 'Groupage: tables',
   });
-  const { flow } = new FlowStack(app, names.flow, {
+  const { flow, names: published } = new FlowStack(app, names.flow, {
     config,
     tables,
     removalPolicy,
@@ -57,7 +50,14 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
     ...(code ? { code } : {}),
   });
   if (config.alarms)
-    new OpsStack(app, names.ops, { config, flow, tables, tags, description: 'Groupage: dashboard and alarms' });
+    new OpsStack(app, names.ops, {
+      config,
+      flow,
+      tables,
+      names: published,
+      tags,
+      description: 'Groupage: dashboard and alarms',
+    });
   return app;
 };
 
@@ -75,12 +75,18 @@ class DataStack extends Stack {
 /** The queues, functions and the API, which a deployment may replace. */
 class FlowStack extends Stack {
   readonly flow: Flow;
+  /** The names of the resources that the ops stack watches. */
+  readonly names: PublishedNames;
 
   /** @throws InvalidProps */
   constructor(scope: Construct, id: string, props: StackProps & FlowProps) {
     super(scope, id, props);
     this.flow = new Flow(this, 'Flow', props);
     new FlowOutputs(this, 'Outputs', { flow: this.flow });
+    // CloudFormation generates these names. If they were exports, this stack could not replace or remove a resource
+    // while the ops stack imports its name. For example, the callback queue is removed if the configuration has no
+    // destination any more.
+    this.names = new PublishedNames(this, 'Names', namesOf(this.flow, props.tables));
   }
 }
 
@@ -88,14 +94,13 @@ class FlowStack extends Stack {
 class OpsStack extends Stack {
   readonly ops: Ops;
 
-  constructor(scope: Construct, id: string, { config, flow, tables, ...props }: StackProps & OpsProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, flow, tables, names, ...props }: StackProps & Required<OpsProps>,
+  ) {
     super(scope, id, props);
-    // The metrics refer to names that CloudFormation generates. If the flow stack exported these names, it could not
-    // change or remove an export while this stack imports it. The flow stack is deployed first, so it could then not
-    // replace or remove a queue. For example, the callback queue is removed if the configuration has no destination any
-    // more. A weak reference is only resolved when this stack is deployed, so it blocks nothing.
-    CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
-    this.ops = new Ops(this, 'Ops', { config, flow, tables });
+    this.ops = new Ops(this, 'Ops', { config, flow, tables, names });
     new CfnOutput(this, 'DashboardName', {
       value: this.ops.dashboard.dashboard.dashboardName,
       description: 'The dashboard in CloudWatch',

@@ -19,6 +19,7 @@ export type { Network, NetworkProps } from './network.ts';
 export type { OpsDashboard } from './ops/dashboard.ts';
 export { Ops, type OpsProps } from './ops/ops.ts';
 export type { AlarmId } from './ops/watch.ts';
+export type { PublishedNames } from './published-names.ts';
 export { GivenUpQueue, RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
 export type { DataProps, Surroundings } from './surroundings.ts';
 export { Tables } from './tables.ts';

@@ -6,7 +6,6 @@
  */
 import { Duration } from 'aws-cdk-lib';
 import { type Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import {
   type AlarmPolicy,
   type Config,
@@ -17,7 +16,7 @@ import {
 import { MAX_DELAY, MAX_RECEIVES, MINUTE } from '../../src/domain/timings.ts';
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
-import type { Store } from './stores.ts';
+import type { Resource, Resources } from './resources.ts';
 import { watchesOfLimits } from './throttles.ts';
 import { LASTING, type Watch } from './watch.ts';
 
@@ -59,18 +58,25 @@ const CALLBACK_AGE = UNDELIVERED.age / 1_000;
 const roundTrip = (visibility: Duration): Duration =>
   Duration.minutes(Math.ceil((MAX_DELAY + MAX_RECEIVES * visibility.toMilliseconds()) / MINUTE) + 2);
 
-const visibleIn = (queue: IQueue, period = STEP): Metric =>
-  queue.metricApproximateNumberOfMessagesVisible({ period, statistic: Stats.MAXIMUM });
+const visibleIn = (queue: Resource, period = STEP): Metric =>
+  queue.metric('ApproximateNumberOfMessagesVisible', { period, statistic: Stats.MAXIMUM });
 
-const oldestIn = (queue: IQueue): Metric =>
-  queue.metricApproximateAgeOfOldestMessage({ period: STEP, statistic: Stats.MAXIMUM });
+const oldestIn = (queue: Resource): Metric =>
+  queue.metric('ApproximateAgeOfOldestMessage', { period: STEP, statistic: Stats.MAXIMUM });
+
+/** @throws Error if there is no such resource. */
+const named = (resources: Readonly<Record<string, Resource>>, name: string): Resource => {
+  const resource = resources[name];
+  if (!resource) throw new Error(`the flow has no ${name}`);
+  return resource;
+};
 
 /** All alarms, in the order in which the dashboard shows them. */
 export const watchesOf = (
   config: Config,
   policy: AlarmPolicy,
   flow: Flow,
-  stores: readonly Store[],
+  resources: Resources,
   measured: MeasuredIn,
 ): Watch[] => [
   ...Object.entries(flow.workingQueues).map(
@@ -88,10 +94,10 @@ export const watchesOf = (
       section: 'dead-letters',
     }),
   ),
-  ...watchesOfVanishing(flow),
+  ...watchesOfVanishing(resources),
   {
     id: 'Rejected',
-    metric: visibleIn(flow.rejectedQueue.queue),
+    metric: visibleIn(named(resources.final, 'rejected')),
     threshold: 1,
     says: 'Messages were refused and are in the rejected queue',
     todo: 'they have had no effect. Read the reasons, then send them again (groupage redrive --dead-letters rejected) or delete them',
@@ -106,20 +112,20 @@ export const watchesOf = (
     todo: 'its tasks were late, and are handled now. Find out who purged or redrove a queue, and run groupage doctor --deep to find lost batch messages',
     section: 'something-was-stranded',
   },
-  ...watchesOfCallbacks(config, flow, measured),
+  ...watchesOfCallbacks(config, resources, measured),
   {
     id: 'RegisterAge',
-    metric: oldestIn(flow.registerQueue.queue),
+    metric: oldestIn(named(resources.queues, 'register')),
     threshold: REGISTER_AGE,
     says: 'The oldest register message has waited for five minutes',
     todo: 'tasks are sent faster than they are registered, or are not registered at all. Check the errors, throttles and concurrency of the register function; do not purge its queue',
     section: 'register-messages-wait',
   },
-  ...watchesOfSweep(flow, measured),
-  ...watchesOfLimits(flow, stores),
+  ...watchesOfSweep(named(resources.functions, 'sweep'), measured),
+  ...watchesOfLimits(resources),
 ];
 
-const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flow, measured: MeasuredIn): Watch[] => [
+const watchesOfCallbacks = (config: Config, { queues, final }: Resources, measured: MeasuredIn): Watch[] => [
   ...Object.keys(config.destinations).map(
     (destination): Watch => ({
       id: `Callbacks-${destination}`,
@@ -130,11 +136,11 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
       section: 'callbacks-fail',
     }),
   ),
-  ...(givenUpQueue
+  ...(final['given-up']
     ? ([
         {
           id: 'GivenUp',
-          metric: visibleIn(givenUpQueue.queue),
+          metric: visibleIn(final['given-up']),
           threshold: 1,
           says: 'Events were given up, because no destination accepted them for three days',
           todo: 'they are not retried any more. Fix the destination, then send them again (groupage redrive --dead-letters given-up) or delete them',
@@ -142,13 +148,13 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
         },
       ] satisfies Watch[])
     : []),
-  ...(callbackQueue
+  ...(queues.callback
     ? ([
         {
           id: 'CallbackAge',
           // This metric leaves out messages that were received more than three times. The alarms of the destinations
           // cover those messages.
-          metric: oldestIn(callbackQueue.queue),
+          metric: oldestIn(queues.callback),
           threshold: CALLBACK_AGE,
           says: 'An event has waited for a quarter of an hour and was received at most three times',
           todo: 'the callback function hardly runs; events wait, and nothing is lost. Check the errors, throttles and event source of the function',
@@ -159,12 +165,8 @@ const watchesOfCallbacks = (config: Config, { callbackQueue, givenUpQueue }: Flo
 ];
 
 /** Alarms on queues whose messages SQS will delete unless a person acts. */
-const watchesOfVanishing = ({ workingQueues, rejectedQueue, givenUpQueue }: Flow): Watch[] =>
-  [
-    ...Object.entries(workingQueues).map(([name, { deadLetters }]) => [name, deadLetters] as const),
-    ['rejected', rejectedQueue.queue] as const,
-    ...(givenUpQueue ? [['given-up', givenUpQueue.queue] as const] : []),
-  ].map(([name, queue]) => ({
+const watchesOfVanishing = ({ deadLetters, final }: Resources): Watch[] =>
+  Object.entries({ ...deadLetters, ...final }).map(([name, queue]) => ({
     id: `Vanishing-${name}`,
     metric: visibleIn(queue, Duration.days(1)),
     threshold: 1,
@@ -224,37 +226,33 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
 };
 
 /** Alarms on the sweep, without which lost messages are not found and dead letters are not sent again. */
-const watchesOfSweep = ({ functions }: Flow, measured: MeasuredIn): Watch[] => {
-  const sweep = functions.get('sweep');
-  if (!sweep) throw new Error('the flow has no sweep');
-  return [
-    {
-      id: 'SweepRuns',
-      metric: sweep.metricInvocations({ period: STEP }),
-      threshold: 1,
-      below: true,
-      periods: LASTING,
-      says: 'The sweep has not run for a quarter of an hour',
-      todo: 'dead letters are not sent again, and nothing that is stuck is repaired. Enable its rule (SweepSchedule), and check that the function exists',
-      section: 'the-sweep-does-not-run',
-    },
-    {
-      id: 'SweepErrors',
-      metric: sweep.metricErrors({ period: STEP }),
-      threshold: 1,
-      periods: LASTING,
-      says: 'The sweep fails in a part of its work',
-      todo: 'that part repairs nothing, but the other parts still run. Its log names each Target, fan-out or queue that failed, and why; fix the cause',
-      section: 'the-sweep-fails',
-    },
-    {
-      id: 'SweepCut',
-      metric: measured('SweepsCut', {}),
-      threshold: 1,
-      periods: LASTING,
-      says: 'The sweep runs out of time',
-      todo: 'some repairs are late, and nothing is lost. Its log names the part that was cut; look for a throttled table, or give the function more memory',
-      section: 'the-sweep-runs-out-of-time',
-    },
-  ];
-};
+const watchesOfSweep = (sweep: Resource, measured: MeasuredIn): Watch[] => [
+  {
+    id: 'SweepRuns',
+    metric: sweep.metric('Invocations', { period: STEP, statistic: Stats.SUM }),
+    threshold: 1,
+    below: true,
+    periods: LASTING,
+    says: 'The sweep has not run for a quarter of an hour',
+    todo: 'dead letters are not sent again, and nothing that is stuck is repaired. Enable its rule (SweepSchedule), and check that the function exists',
+    section: 'the-sweep-does-not-run',
+  },
+  {
+    id: 'SweepErrors',
+    metric: sweep.metric('Errors', { period: STEP, statistic: Stats.SUM }),
+    threshold: 1,
+    periods: LASTING,
+    says: 'The sweep fails in a part of its work',
+    todo: 'that part repairs nothing, but the other parts still run. Its log names each Target, fan-out or queue that failed, and why; fix the cause',
+    section: 'the-sweep-fails',
+  },
+  {
+    id: 'SweepCut',
+    metric: measured('SweepsCut', {}),
+    threshold: 1,
+    periods: LASTING,
+    says: 'The sweep runs out of time',
+    todo: 'some repairs are late, and nothing is lost. Its log names the part that was cut; look for a throttled table, or give the function more memory',
+    section: 'the-sweep-runs-out-of-time',
+  },
+];

@@ -1,12 +1,10 @@
 /** The graphs of the dashboard, by question. */
 import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { type Config, lateAfter, longestWait, type Operation } from '../../src/domain/config/resolved.ts';
 import { NO_OPERATION, REPAIRED } from '../../src/domain/events/metrics.ts';
 import type { Flow } from '../flow.ts';
 import { callsSavedBy, type MeasuredIn, type OfOperation, queuesOf, reasonsOf, STEP } from '../instance-metrics.ts';
-import { metricOf, type Store } from './stores.ts';
+import type { Resource, Resources, Store } from './resources.ts';
 
 /** What the graphs show. */
 export interface Watched {
@@ -14,29 +12,24 @@ export interface Watched {
   /** The operations that the dashboard shows, up to its limit. */
   readonly operations: readonly Operation[];
   readonly flow: Flow;
-  readonly stores: readonly Store[];
+  readonly resources: Resources;
   readonly measured: MeasuredIn;
 }
 
 const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const { config, flow, measured } = watched;
-  const working = Object.entries(flow.workingQueues);
+  const { queues, deadLetters, final } = watched.resources;
   const destinations = Object.keys(config.destinations);
-  const deadLetters = Object.fromEntries(working.map(([name, queue]) => [name, queue.deadLetters]));
-  const { rejectedQueue, givenUpQueue } = flow;
-  const unhandled = {
-    ...deadLetters,
-    rejected: rejectedQueue.queue,
-    ...(givenUpQueue ? { 'given up': givenUpQueue.queue } : {}),
-  };
   return [
     graph(
       'Dead letters, refused messages and given-up events',
-      ofQueues(unhandled, 'ApproximateNumberOfMessagesVisible'),
+      ofQueues({ ...deadLetters, ...final }, 'ApproximateNumberOfMessagesVisible'),
     ),
     graph('Messages that were sent again, and unreadable dead letters', [
       ...queuesOf(flow).map((queue) => measured('DeadLettersRevived', { queue }, { label: `${queue} again` })),
-      ...working.map(([queue]) => measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` })),
+      ...Object.keys(queues).map((queue) =>
+        measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` }),
+      ),
     ]),
     graph('Refused messages', [
       ...byOperation(watched, ['TasksRejected']),
@@ -82,7 +75,7 @@ const isItLate = (watched: Watched): GraphWidget[] => {
         label: `${operation.batch.window === null ? 'maxWait' : 'window'} of ${operation.operation}`,
       })),
     }),
-    graph('Age of the oldest message (s)', ofQueues(workingQueues(watched), 'ApproximateAgeOfOldestMessage')),
+    graph('Age of the oldest message (s)', ofQueues(watched.resources.queues, 'ApproximateAgeOfOldestMessage')),
     ...(destinations.length > 0
       ? [
           graph(
@@ -113,19 +106,21 @@ const callsSaved = ({ operations, measured }: Watched): IMetric[] =>
   operations.map(({ operation }, n) => callsSavedBy(measured, operation, {}, n));
 
 const whatDoesItCost = (watched: Watched): GraphWidget[] => {
-  const { flow, stores, config, operations, measured } = watched;
+  const { config, operations, measured } = watched;
+  const { queues, final, functions, stores } = watched.resources;
   const merging = operations.filter(({ merge }) => merge);
-  const sent = Object.entries({ ...workingQueues(watched), rejected: flow.rejectedQueue.queue });
   return [
     graph('Calls to the downstream', byOperation(watched, ['DownstreamCalls'])),
     graph('Calls saved, compared with one for each task', callsSaved(watched)),
     graph('Leaders elected', byOperation(watched, ['LeadersElected'])),
     graph('Write units', ofStores(stores, ['ConsumedWriteCapacityUnits'])),
     graph('Read units', ofStores(stores, ['ConsumedReadCapacityUnits'])),
-    graph('Invocations', ofFunctions(flow.functions, 'Invocations', Stats.SUM)),
+    graph('Invocations', ofFunctions(functions, 'Invocations', Stats.SUM)),
     graph(
       'Messages sent',
-      sent.map(([label, queue]) => queue.metric('NumberOfMessagesSent', { label, period: STEP, statistic: Stats.SUM })),
+      Object.entries({ ...queues, ...final }).map(([label, queue]) =>
+        queue.metric('NumberOfMessagesSent', { label, period: STEP, statistic: Stats.SUM }),
+      ),
     ),
     graph('Delivered events, and completed fan-outs', [
       ...Object.keys(config.destinations).map((destination) =>
@@ -150,8 +145,7 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
 };
 
 const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
-  const { flow, stores } = watched;
-  const queues = workingQueues(watched);
+  const { queues, functions, stores } = watched.resources;
   return [
     graph('Duration of a call to the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
     graph('Failed calls', byOperation(watched, ['DownstreamErrors'])),
@@ -159,10 +153,10 @@ const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
     graph('Messages that wait in their queue', ofQueues(queues, 'ApproximateNumberOfMessagesVisible')),
     graph('Messages in flight', ofQueues(queues, 'ApproximateNumberOfMessagesNotVisible')),
     graph('Delayed messages', ofQueues(queues, 'ApproximateNumberOfMessagesDelayed')),
-    graph('Concurrent executions', ofFunctions(flow.functions, 'ConcurrentExecutions', Stats.MAXIMUM)),
-    graph('Duration of functions, p95 (ms)', ofFunctions(flow.functions, 'Duration', 'p95')),
-    graph('Failed invocations', ofFunctions(flow.functions, 'Errors', Stats.SUM)),
-    graph('Throttled invocations', ofFunctions(flow.functions, 'Throttles', Stats.SUM)),
+    graph('Concurrent executions', ofFunctions(functions, 'ConcurrentExecutions', Stats.MAXIMUM)),
+    graph('Duration of functions, p95 (ms)', ofFunctions(functions, 'Duration', 'p95')),
+    graph('Failed invocations', ofFunctions(functions, 'Errors', Stats.SUM)),
+    graph('Throttled invocations', ofFunctions(functions, 'Throttles', Stats.SUM)),
     graph('Throttled requests to tables and indexes', ofStores(stores, ['ReadThrottleEvents', 'WriteThrottleEvents'])),
   ];
 };
@@ -196,26 +190,22 @@ const byOperation = ({ operations, measured }: Watched, names: readonly OfOperat
  * The maximum of each period for each queue: one line for each queue, labelled with its name. Likewise for functions,
  * tables and indexes below.
  */
-const ofQueues = (queues: Readonly<Record<string, IQueue>>, metric: string): IMetric[] =>
+const ofQueues = (queues: Readonly<Record<string, Resource>>, metric: string): IMetric[] =>
   Object.entries(queues).map(([label, queue]) =>
     queue.metric(metric, { label, period: STEP, statistic: Stats.MAXIMUM }),
   );
 
-const ofFunctions = (functions: ReadonlyMap<string, IFunction>, metric: string, statistic: string): IMetric[] =>
-  [...functions].map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
+const ofFunctions = (functions: Readonly<Record<string, Resource>>, metric: string, statistic: string): IMetric[] =>
+  Object.entries(functions).map(([label, fn]) => fn.metric(metric, { label, period: STEP, statistic }));
 
 const ofStores = (stores: readonly Store[], metrics: readonly string[]): IMetric[] =>
   stores.flatMap((store) =>
     metrics.map((metric) => {
       const name = store.isIndex ? `index ${store.name}` : store.name;
       const label = metrics.length === 1 ? name : `${name} ${metric}`;
-      return metricOf(store, metric, { label, period: STEP, statistic: Stats.SUM });
+      return store.metric(metric, { label, period: STEP, statistic: Stats.SUM });
     }),
   );
-
-/** The queues that functions read, by name. */
-const workingQueues = ({ flow }: Watched): Readonly<Record<string, IQueue>> =>
-  Object.fromEntries(Object.entries(flow.workingQueues).map(([name, { queue }]) => [name, queue]));
 
 /** The questions, in the order in which a person on call asks them, with the graphs that answer each. */
 export const QUESTIONS: readonly (readonly [title: string, graphs: (watched: Watched) => readonly GraphWidget[]])[] = [

@@ -7,16 +7,22 @@ import { type AlarmPolicy, type Config, NO_ALARMS } from '../../src/domain/confi
 import type { Flow } from '../flow.ts';
 import { measuredIn } from '../instance-metrics.ts';
 import { InvalidProps } from '../invalid-props.ts';
+import type { PublishedNames } from '../published-names.ts';
 import type { Tables } from '../tables.ts';
 import { watchesOf } from './alarms.ts';
 import { OpsDashboard } from './dashboard.ts';
-import { storesOf } from './stores.ts';
+import { resourcesOf } from './resources.ts';
 import type { AlarmId, Watch } from './watch.ts';
 
 export interface OpsProps {
   readonly config: Config;
   readonly flow: Flow;
   readonly tables: Tables;
+  /**
+   * The published names of all resources of `flow` and `tables`. Only Groupage's own CDK app sets it.
+   * @default - references of CDK, which are exports if `flow` is in another stack
+   */
+  readonly names?: PublishedNames;
 }
 
 /**
@@ -33,19 +39,19 @@ export class Ops extends Construct {
   readonly alarms: readonly Alarm[];
   readonly dashboard: OpsDashboard;
 
-  constructor(scope: Construct, id: string, { config, flow, tables }: OpsProps) {
+  constructor(scope: Construct, id: string, { config, flow, tables, names }: OpsProps) {
     super(scope, id);
     const measured = measuredIn(flow);
-    const stores = storesOf(tables);
+    const resources = resourcesOf(flow, tables, names?.readIn(this) ?? ((name) => name));
     // This construct always creates alarms. `alarms: null` in the configuration only means that the CDK app has no ops
     // stack.
     const policy = config.alarms ?? NO_ALARMS;
-    const watches = watchesOf(config, policy, flow, stores, measured);
+    const watches = watchesOf(config, policy, flow, resources, measured);
     this.alarms = new Alarms(this, 'Alarms', { watches, policy }).alarms;
     this.dashboard = new OpsDashboard(this, 'Dashboard', {
       config,
       flow,
-      stores,
+      resources,
       measured,
       alarms: this.alarms,
     });

@@ -1,15 +1,14 @@
 /** The alarms on functions, tables and indexes that AWS throttles. */
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Flow } from '../flow.ts';
 import { STEP } from '../instance-metrics.ts';
-import { metricOf, type Store } from './stores.ts';
+import type { Resources, Store } from './resources.ts';
 import { LASTING, type Watch } from './watch.ts';
 
-export const watchesOfLimits = (flow: Flow, stores: readonly Store[]): Watch[] => [
-  ...[...flow.functions].map(
+export const watchesOfLimits = ({ functions, stores }: Resources): Watch[] => [
+  ...Object.entries(functions).map(
     ([name, fn]): Watch => ({
       id: `Throttled-${name}`,
-      metric: fn.metricThrottles({ period: STEP }),
+      metric: fn.metric('Throttles', { period: STEP, statistic: Stats.SUM }),
       threshold: 1,
       periods: LASTING,
       says: `The ${name} function is throttled`,
@@ -23,7 +22,7 @@ export const watchesOfLimits = (flow: Flow, stores: readonly Store[]): Watch[] =
 const watchesOfTable = (table: Store): Watch[] =>
   (['Read', 'Write'] as const).map((kind) => ({
     id: `${kind}Throttled-${table.name}`,
-    metric: metricOf(table, `${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM }),
+    metric: table.metric(`${kind}ThrottleEvents`, { period: STEP, statistic: Stats.SUM }),
     threshold: 1,
     periods: LASTING,
     says: `${kind}s of the table ${table.name} are throttled`,
@@ -38,7 +37,7 @@ const watchesOfTable = (table: Store): Watch[] =>
  */
 const watchOfIndex = (index: Store): Watch => ({
   id: `IndexThrottled-${index.name}`,
-  metric: metricOf(index, 'WriteThrottleEvents', { period: STEP, statistic: Stats.SUM }),
+  metric: index.metric('WriteThrottleEvents', { period: STEP, statistic: Stats.SUM }),
   threshold: 1,
   periods: LASTING,
   says: `Writes of the index ${index.name} are throttled, so DynamoDB refuses writes of its table`,

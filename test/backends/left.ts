@@ -11,6 +11,7 @@ import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { IAMClient, paginateListRoles } from '@aws-sdk/client-iam';
 import { LambdaClient, paginateListEventSourceMappings, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { paginateListQueues, SQSClient } from '@aws-sdk/client-sqs';
+import { paginateDescribeParameters, SSMClient } from '@aws-sdk/client-ssm';
 import { type Cloud, enter } from './cloud.ts';
 
 /** The length to which CloudFormation shortens a stack's name in names of up to 64 characters. */
@@ -46,6 +47,10 @@ const KINDS: Readonly<Record<string, (prefix: string, cloud: Cloud) => AsyncIter
   'log group': async function* () {
     for await (const { logGroups = [] } of paginateDescribeLogGroups({ client: new CloudWatchLogsClient() }, {}))
       yield logGroups.map((each) => each.logGroupName);
+  },
+  parameter: async function* () {
+    for await (const { Parameters = [] } of paginateDescribeParameters({ client: new SSMClient() }, {}))
+      yield Parameters.map((each) => each.Name);
   },
   alarm: async function* () {
     for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client: new CloudWatchClient() }, {}))
@@ -88,7 +93,8 @@ export const WHOLE_STAGE = {
   'event source': 4,
   role: 6,
   'log group': 6,
-  alarm: 37,
+  parameter: 1,
+  alarm: 41,
   dashboard: 1,
 };
 
@@ -103,6 +109,7 @@ export const STAGE_WITH_CALLBACKS = {
   'event source': 5,
   role: 7,
   'log group': 7,
-  alarm: 127,
+  parameter: 1,
+  alarm: 131,
   dashboard: 1,
 };

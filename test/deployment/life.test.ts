@@ -1,8 +1,12 @@
-/** The life of a stack: deployed into an account, used, updated while tasks wait, compared, removed. */
+/** The life of a stack: deployed into an account, used, updated while tasks wait, compared, replaced, removed. */
+
+import { join } from 'node:path';
+import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import { DeleteRolePolicyCommand, IAMClient, paginateListRolePolicies } from '@aws-sdk/client-iam';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
 import { downstreamPort } from '../backends/backend.ts';
+import { ROOT, succeeded } from '../backends/cdk.ts';
 import { resourcesIn } from '../backends/deployed.ts';
 import { countOf, leftOf, WHOLE_STAGE } from '../backends/left.ts';
 import { openStage, type Stage } from '../backends/stage.ts';
@@ -84,6 +88,25 @@ describe('a stack', () => {
       const failure = await flow.backend.invoke('SweepHandler', { source: 'aws.events' }).catch(String);
       return /AccessDenied|not authorized/.test(String(failure));
     });
+  });
+
+  it('has alarms on the resources that replaced others, after a plain deployment', async () => {
+    const registerQueue = async (): Promise<string | undefined> =>
+      (await resourcesIn(stage.stacks.flow, 'AWS::SQS::Queue'))
+        .find(({ logicalId }) => logicalId.startsWith('FlowRegisterQueue'))
+        ?.name.split('/')
+        .at(-1);
+    const watched = async (): Promise<string | undefined> => {
+      const AlarmNamePrefix = `${stage.stacks.ops}-OpsAlarmsRegisterAge`;
+      const { MetricAlarms = [] } = await new CloudWatchClient().send(new DescribeAlarmsCommand({ AlarmNamePrefix }));
+      return MetricAlarms[0]?.Dimensions?.[0]?.Value;
+    };
+    const before = await registerQueue();
+    expect([before, await watched()]).toEqual([expect.stringContaining('RegisterQueue'), before]);
+    const app = `node ${join(ROOT, 'test/deployment/replacing-app.ts')}`;
+    succeeded(await stage.cdk('deploy', '--all', '--require-approval', 'never', '--app', app));
+    const after = `${stage.stacks.flow}-FlowRegisterQueue-replaced`;
+    expect([await registerQueue(), await watched()]).toEqual([after, after]);
   });
 
   it('leaves nothing when it is destroyed', async () => {

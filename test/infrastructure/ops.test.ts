@@ -9,13 +9,13 @@ import { configFrom } from '../end-to-end/operations.ts';
 import { aConfig, operationName } from '../factories/factories.ts';
 import { metricsOfDashboards, widgetsOf } from './rules/dashboard.ts';
 import { ofType } from './rules/template.ts';
-import { templateOf } from './synthesised.ts';
-import { context, everyKindInput, noCode, ours } from './templates.ts';
+import { templateOf, type Whole } from './synthesised.ts';
+import { context, everyKind, everyKindInput, noCode, ours } from './templates.ts';
 
-it('the ops stack exports and imports nothing, so that other stacks can replace resources', () => {
+describe('the ops stack', () => {
   const names = stackNames('dev');
   const app = groupageApp({
-    config: aConfig(),
+    config: everyKind,
     stage: 'dev',
     context,
     builtinCloudFormationValidation: false,
@@ -24,14 +24,33 @@ it('the ops stack exports and imports nothing, so that other stacks can replace 
   const [data, flow, ops] = [names.data, names.flow, names.ops].map((name) =>
     templateOf(app.node.findChild(name) as Stack),
   );
-  expect(JSON.stringify(ops)).toContain('Fn::GetStackOutput');
-  expect(JSON.stringify(ops)).not.toContain('Fn::ImportValue');
-  expect(JSON.stringify(flow?.Outputs)).not.toContain('"Export"');
-  // The functions depend on data by an export, which CloudFormation protects.
-  expect(JSON.stringify(data?.Outputs)).toContain('"Export"');
-  expect((app.node.findChild(names.ops) as Stack).dependencies.map(({ stackName }) => stackName)).toEqual(
-    expect.arrayContaining([names.data, names.flow]),
-  );
+
+  it('exports and imports nothing, so that other stacks can replace resources', () => {
+    expect(JSON.stringify(ops)).not.toMatch(/Fn::ImportValue|Fn::GetStackOutput/);
+    expect(JSON.stringify(flow?.Outputs)).not.toContain('"Export"');
+    // The functions depend on data by an export, which CloudFormation protects.
+    expect(JSON.stringify(data?.Outputs)).toContain('"Export"');
+  });
+
+  it('reads names at each deployment, also with an unchanged template', () => {
+    const published = ofType(flow as Whole, 'AWS::SSM::Parameter').map(([, { Name, Type }]) => [Name, Type]);
+    expect(published).toEqual([['/Groupage-dev-Flow/names', 'StringList']]);
+    // CloudFormation always fetches the value of such a parameter again, and cdk never skips such a stack.
+    expect(Object.values(ops?.Parameters ?? {})).toContainEqual({
+      Type: 'AWS::SSM::Parameter::Value<List<String>>',
+      Default: '/Groupage-dev-Flow/names',
+    });
+    expect((app.node.findChild(names.ops) as Stack).dependencies.map(({ stackName }) => stackName)).toEqual([
+      names.flow,
+    ]);
+  });
+
+  it('has names that fit into the parameter, however long they are', () => {
+    const [[, { Value } = { Value: {} }] = ['', { Value: {} }]] = ofType(flow as Whole, 'AWS::SSM::Parameter');
+    const [, list] = (Value as { 'Fn::Join': [string, object[]] })['Fn::Join'];
+    const lengths = list.map((name) => ('Fn::GetAtt' in name ? 80 : 'Ref' in name ? 64 : 255));
+    expect(lengths.reduce<number>((sum, each) => sum + each + 1, 0)).toBeLessThanOrEqual(4_096);
+  });
 });
 
 it("a dashboard stays within CloudWatch's limits, and says how many operations it leaves out", () => {

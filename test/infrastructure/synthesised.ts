@@ -9,8 +9,9 @@ import type { Stack } from 'aws-cdk-lib';
 import { Template as Synthesised } from 'aws-cdk-lib/assertions';
 import type { Template } from './rules/template.ts';
 
-/** A template with its outputs. */
+/** A template with its parameters and outputs. */
 export interface Whole extends Template {
+  readonly Parameters?: Readonly<Record<string, unknown>>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Description?: string }>>;
 }
 

@@ -135,8 +135,8 @@ const destroy = async (stage: string, yes: boolean): Promise<void> => {
   const plan = planDestroy(stage, await stacksOf(account, stage), yes);
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const { keep, orphans } = plan;
-  // Remove in reverse order: the flow stack uses exports of the data stack, and the ops stack uses exports of both
-  // other stacks.
+  // Remove in reverse order: the flow stack uses exports of the data stack, and the ops stack reads names that the flow
+  // stack publishes.
   const remove = plan.remove.toReversed();
   if (remove.length === 0 && keep === undefined)
     throw new CommandFailure(`there is no stack of the stage ${stage} in ${where}. Check the region and the account`);

@@ -17,22 +17,24 @@ export type Rule = (template: Template) => string[];
 
 interface Exporting extends Template {
   readonly Outputs?: Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: string } }>;
+  readonly Parameters?: Record<string, { readonly Type: string; readonly Default?: unknown }>;
 }
 
 /**
- * Joins several stacks into one template. Imports become references, so that rules need not name the stack of a
- * resource.
+ * Joins several stacks into one template. Imports, and names that one stack publishes in a parameter of Systems Manager,
+ * become references, so that rules need not name the stack of a resource.
  */
 export const joined = (templates: readonly Exporting[]): Template => {
-  const outputs = templates.flatMap(({ Outputs = {} }) => Object.entries(Outputs));
-  // By an export, or by a weak reference to the output itself.
-  const exported = new Map<string, unknown>(outputs.map(([key, { Value }]) => [key, Value]));
-  for (const [, { Value, Export }] of outputs) if (Export) exported.set(Export.Name, Value);
+  const outputs = templates.flatMap(({ Outputs = {} }) => Object.values(Outputs));
+  const exported = new Map(outputs.flatMap(({ Value, Export }) => (Export ? [[Export.Name, Value] as const] : [])));
+  const published = publishedBy(templates);
   const linked = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(linked);
     if (typeof value !== 'object' || value === null) return value;
-    const weak = Reflect.get(value, 'Fn::GetStackOutput') as { readonly OutputName?: string } | undefined;
-    const imported = Reflect.get(value, 'Fn::ImportValue') ?? weak?.OutputName;
+    const [index, of] = (Reflect.get(value, 'Fn::Select') ?? []) as [number?, { readonly Ref?: string }?];
+    const list = published.get(of?.Ref ?? '');
+    if (list !== undefined && index !== undefined) return linked(list[index]);
+    const imported = Reflect.get(value, 'Fn::ImportValue');
     if (imported === undefined)
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, linked(each)]));
     if (!exported.has(String(imported))) throw new Error(`no stack exports ${String(imported)}`);
@@ -44,6 +46,25 @@ export const joined = (templates: readonly Exporting[]): Template => {
     { ...resource, Properties: linked(resource.Properties ?? {}) },
   ]);
   return { Resources: Object.fromEntries(all) as Template['Resources'] };
+};
+
+/** By the template parameters that read them: the elements of the lists that stacks publish in Systems Manager. */
+const publishedBy = (templates: readonly Exporting[]): ReadonlyMap<string, readonly unknown[]> => {
+  const lists = new Map(
+    templates.flatMap((template) =>
+      ofType(template, 'AWS::SSM::Parameter').map(([, { Name, Value }]) => {
+        const [separator, parts] = (Value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'];
+        return [Name, parts.filter((part) => part !== separator)] as const;
+      }),
+    ),
+  );
+  const readers = templates.flatMap(({ Parameters = {} }) => Object.entries(Parameters));
+  return new Map(
+    readers.flatMap(([id, { Type, Default }]) => {
+      const list = lists.get(Default);
+      return list && Type === 'AWS::SSM::Parameter::Value<List<String>>' ? [[id, list] as const] : [];
+    }),
+  );
 };
 
 /** Every resource of a type, by logical id. */
