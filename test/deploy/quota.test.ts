@@ -141,7 +141,7 @@ describe('a quota', () => {
     expect(note(10, 10)).not.toContain('reserved');
   });
 
-  it('is in the docs as in the code, with the times until a message becomes a dead letter', () => {
+  it('is in the docs, with the times until a message becomes a dead letter', () => {
     const page = readFileSync(join(ROOT, 'docs/how-to/deploy.md'), 'utf8').replaceAll('\n', ' ');
     expect(page).toContain('up to 350 times at once (360 with destinations)');
     expect(page).toContain('an elect or group message in 5 minutes, a register message in 10, a batch message in 15');

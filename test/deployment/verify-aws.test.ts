@@ -51,7 +51,7 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
   const rowOf = (page: string, what: string): string =>
     new RegExp(`<tr><th scope="row">${what}.*</tr>`).exec(page)?.[0] ?? '';
 
-  it('sends a load and runs tests, shows what the emulator reports, and leaves nothing', async () => {
+  it('sends a load, runs tests, shows what the emulator reports, and leaves nothing', async () => {
     const { page } = await verify('--burst', '300', '--rate', '0/s');
     expect(rowOf(page, 'No task is lost')).toContain('<td>300 of 300 in a call, 300 succeeded</td>');
     expect(rowOf(page, 'No task is lost')).toContain('<td class="good">yes</td>');

@@ -14,8 +14,8 @@ const synthesised = (token?: string) => {
   return templateOf(stack);
 };
 
-describe('the stack of a run of verify:aws', () => {
-  it('has the downstream function with the name that the configuration has, and no public address', () => {
+describe('the stack of a verify:aws run', () => {
+  it('has the configured downstream function and no public address', () => {
     const template = synthesised();
     expect(ofType(template, 'AWS::Lambda::Function').map(([, properties]) => properties.FunctionName)).toEqual([
       'groupage-verify-1',
@@ -23,13 +23,13 @@ describe('the stack of a run of verify:aws', () => {
     expect(ofType(template, 'AWS::Lambda::Url')).toEqual([]);
   });
 
-  it('has a relay with a public address for the tests, whose token is in no output', () => {
+  it('has a public relay, whose token is in no output', () => {
     const template = synthesised('0123456789abcdef');
     expect(ofType(template, 'AWS::Lambda::Url')).toHaveLength(1);
     expect(JSON.stringify(template.Outputs)).not.toContain('0123456789abcdef');
   });
 
-  it('leaves nothing behind, and grants nothing on every resource', () => {
+  it('leaves nothing behind, and grants nothing on all resources', () => {
     const template = synthesised('0123456789abcdef');
     for (const resource of Object.values(template.Resources)) expect(resource.DeletionPolicy).not.toBe('Retain');
     const policies = ofType(template, 'AWS::IAM::Policy').map(([, properties]) => JSON.stringify(properties));

@@ -11,7 +11,7 @@ import type { Template } from './rules/template.ts';
 
 /** A template with its parameters and outputs. */
 export interface Whole extends Template {
-  readonly Parameters?: Readonly<Record<string, unknown>>;
+  readonly Parameters?: Record<string, { readonly Type: string; readonly Default?: unknown }>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Description?: string }>>;
 }
 

@@ -20,7 +20,7 @@ describe('the log of calls', () => {
     expect(log.called('burst', tasks, 1_000, 0)).toMatchObject({ tasks: 3, twice: 1, batches: 2, calls: 2 });
   });
 
-  it('counts another attempt as a call, and a message that SQS delivered twice as one', () => {
+  it('counts another attempt as a call, and a message delivered twice as one', () => {
     const log = new CallLog();
     log.record(call('1', ['a']));
     log.record(call('1', ['a']));
@@ -28,7 +28,7 @@ describe('the log of calls', () => {
     expect(log.called('burst', [sent('a')], 5_000, 0)).toMatchObject({ twice: 0, batches: 1, calls: 2 });
   });
 
-  it('measures waits until the first call by the clock of AWS, and their part beyond maxWait', () => {
+  it('measures waits by the clock of AWS, and their part beyond maxWait', () => {
     const log = new CallLog();
     log.record(call('1', ['a'], 5_000, 2));
     log.record(call('1', ['a'], 4_000, 1));

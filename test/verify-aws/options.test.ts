@@ -3,7 +3,7 @@ import { WrongUsage } from '../../tools/failure.ts';
 import { optionsOf } from '../../tools/verify-aws/options.ts';
 
 describe('the options of verify:aws', () => {
-  it('are a burst of 100,000 tasks and 50 tasks a second for an hour by default', () => {
+  it('are 100,000 tasks at once and 50 a second for an hour by default', () => {
     expect(optionsOf(['--region', 'eu-central-1'])).toEqual({
       region: 'eu-central-1',
       burst: 100_000,
