@@ -1,4 +1,4 @@
-/** The API function: the HTTP API behind a function URL. */
+/** The API function: the HTTP API behind a function URL or API Gateway. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
@@ -43,14 +43,25 @@ type Event = Parameters<Handler>[0];
 
 export const compose = (environment: Environment, host: Host) => {
   const handler: Handler = handle(composeApp(environment, host));
-  return (event: Event) => handler(withSafePath(event));
+  return (event: Event) => handler(withSentPath(event));
 };
 
 /**
- * A function URL passes the path as it was sent. An HTTP API in front of the function, or an emulator, passes the
- * decoded path. In a decoded path, the `#` of a batch id would be read as the end of the path, so it is encoded here.
+ * The event with the path as it was sent, with the version.
+ *
+ * - A function URL passes this path. An emulator decodes it; then the `#` of a batch id would end the path.
+ * - A REST API passes this path in the context only. The version is its stage.
+ * - An HTTP API decodes the path, except `%25`, the escape of `%`. An escape in a Target would be decoded once more.
  */
-const withSafePath = (event: Event): Event =>
-  'rawPath' in event ? { ...event, rawPath: event.rawPath.replace(/[#?]/g, encodeURIComponent) } : event;
+const withSentPath = (event: Event): Event => {
+  if ('rawPath' in event) return { ...event, rawPath: encoded(event.rawPath, isFunctionUrl(event)) };
+  return 'path' in event.requestContext ? { ...event, path: encoded(event.requestContext.path, true) } : event;
+};
+
+const isFunctionUrl = ({ requestContext }: Extract<Event, { rawPath: string }>): boolean =>
+  requestContext.domainName.includes('.lambda-url.');
+
+const encoded = (path: string, hasEscapes: boolean): string =>
+  path.replace(hasEscapes ? /[#?]/g : /[#?]|%(?!25)/g, encodeURIComponent);
 
 export const handler = atFirstInvocation(compose);
