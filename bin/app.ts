@@ -2,7 +2,7 @@
 import { Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { groupageApp } from '../lib/app.ts';
-import { InvalidStage } from '../lib/stage.ts';
+import { InvalidOption } from '../lib/invalid-option.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../src/config/load.ts';
 
 try {
@@ -10,7 +10,7 @@ try {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   app.synth();
 } catch (cause) {
-  if (!(cause instanceof InvalidConfig || cause instanceof InvalidStage)) throw cause;
+  if (!(cause instanceof InvalidConfig || cause instanceof InvalidOption)) throw cause;
   console.error(cause.message);
   process.exitCode = 1;
 }

@@ -1,7 +1,10 @@
 /** The stacks of the CDK app. The `cdk` command uses them, and a local start creates them within its own process. */
 import { App, type AppProps, CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 import type { Config } from '../src/domain/config/resolved.ts';
+import type { PrivateApi } from './api.ts';
+import { type ApiText, parseApi } from './api-text.ts';
 import { Flow, type FlowProps } from './flow.ts';
 import type { HandlerCode } from './handler-code.ts';
 import { Ops, type OpsProps } from './ops/ops.ts';
@@ -20,6 +23,11 @@ export interface GroupageAppProps extends AppProps {
    * @default - the context `stage`, otherwise `dev`
    */
   readonly stage?: string;
+  /**
+   * How callers reach the API: `function-url`, `http-api`, or the ids of VPC endpoints, separated by commas.
+   * @default - the context `api`, otherwise `function-url`
+   */
+  readonly api?: string;
   /** See `FlowProps.code`. */
   readonly code?: HandlerCode;
 }
@@ -28,11 +36,12 @@ export interface GroupageAppProps extends AppProps {
  * The stacks name no account and no region, so the same templates can be deployed anywhere. `cdk` takes both from the
  * environment.
  *
- * @throws InvalidStage
+ * @throws InvalidOption
  */
-export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAppProps): App => {
+export const groupageApp = ({ config, stage: given, api: givenApi, code, ...props }: GroupageAppProps): App => {
   const app = new App(props);
   const stage = checkStage(given ?? String(app.node.tryGetContext('stage') ?? 'dev'));
+  const api = parseApi(givenApi ?? String(app.node.tryGetContext('api') ?? 'function-url'));
   const names = stackNames(stage);
   const removalPolicy = keepsData(stage) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
   const tags = { [STAGE_TAG]: stage };
@@ -44,6 +53,7 @@ export const groupageApp = ({ config, stage: given, code, ...props }: GroupageAp
   const { flow, names: published } = new FlowStack(app, names.flow, {
     config,
     tables,
+    api,
     removalPolicy,
     tags,
     description: 'Groupage: queues and functions',
@@ -79,14 +89,24 @@ class FlowStack extends Stack {
   readonly names: PublishedNames;
 
   /** @throws InvalidProps */
-  constructor(scope: Construct, id: string, props: StackProps & FlowProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { api, ...props }: StackProps & Omit<FlowProps, 'api'> & { readonly api: ApiText },
+  ) {
     super(scope, id, props);
-    this.flow = new Flow(this, 'Flow', props);
+    this.flow = new Flow(this, 'Flow', { ...props, api: typeof api === 'string' ? api : this.#through(api) });
     new FlowOutputs(this, 'Outputs', { flow: this.flow });
     // CloudFormation generates these names. If they were exports, this stack could not replace or remove a resource
     // while the ops stack imports its name. For example, the callback queue is removed if the configuration has no
     // destination any more.
     this.names = new PublishedNames(this, 'Names', namesOf(this.flow, props.tables));
+  }
+
+  #through({ vpcEndpointIds }: Exclude<ApiText, string>): PrivateApi {
+    const endpointOf = (vpcEndpointId: string) =>
+      InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(this, vpcEndpointId, { vpcEndpointId, port: 443 });
+    return { vpcEndpoints: vpcEndpointIds.map(endpointOf) };
   }
 }
 

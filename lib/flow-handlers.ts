@@ -5,7 +5,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { type FunctionUrl, FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { CALLBACKS_AT_ONCE } from '../src/domain/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/domain/config/resolved.ts';
@@ -215,7 +214,7 @@ const deadLettersOf = (of: FlowParts) => {
   };
 };
 
-export const apiHandler = (of: FlowParts): FunctionUrl => {
+export const apiHandler = (of: FlowParts): Handler => {
   const deadLetters = { ...deadLettersOf(of), rejectedQueue: of.rejectedQueue.queue, ...givenUpOf(of) };
   return of
     .handler('ApiHandler', 'api', LEADER_TIMEOUT, 'The HTTP API')
@@ -241,6 +240,5 @@ export const apiHandler = (of: FlowParts): FunctionUrl => {
     .table('fleetTable', of.tables.fleet.table, ['Query', 'UpdateItem'])
     .sends(allQueues(of))
     .takesFrom(deadLetters)
-    .counts({ ...deadLetters, ...allQueues(of) })
-    .function.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+    .counts({ ...deadLetters, ...allQueues(of) });
 };

@@ -8,6 +8,7 @@ import { unstartable } from '../src/domain/config/endpoints.ts';
 import { batchVisibility, type Config, callbackVisibility, registerVisibility } from '../src/domain/config/resolved.ts';
 import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/domain/timings.ts';
 import { describeProblems } from '../src/util/problems.ts';
+import { type Api, apiOf } from './api.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {
@@ -56,7 +57,8 @@ export class Flow extends Construct {
    * Events that no destination accepted for three days. Only a user sends them again. Undefined without destinations.
    */
   readonly givenUpQueue: GivenUpQueue | undefined;
-  readonly apiUrl: FunctionUrl;
+  /** How callers reach the HTTP API. */
+  readonly api: Api;
   /** Names this instance in metrics and events. */
   readonly service: string;
   /** The network of the functions. Undefined if they do not run in a customer's VPC. */
@@ -97,7 +99,8 @@ export class Flow extends Construct {
     batchHandler(parts);
     if (this.callbackQueue) callbackHandler(parts, this.callbackQueue);
     sweepHandler(parts);
-    this.apiUrl = apiHandler(parts);
+    const { function: handler } = apiHandler(parts);
+    this.api = apiOf(this, { option: props.api ?? 'function-url', function: handler, service: this.service });
   }
 
   /** Checks the state machines against the stack's account. Does nothing if that is only known at deployment. */
@@ -164,6 +167,11 @@ export class Flow extends Construct {
     });
     this.#handlers.set(name, handler);
     return handler;
+  }
+
+  /** The URL of the API's function. Undefined if the API is behind API Gateway. */
+  get apiUrl(): FunctionUrl | undefined {
+    return this.api.functionUrl;
   }
 
   /** The functions with their roles and log groups, by the names of their entries. */

@@ -128,7 +128,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
 
   /** The URL of the HTTP API including its version, as `createFanOutClient` expects it. */
   get apiUrl(): string {
-    return `${this.flow.apiUrl.url}v1`;
+    return `${this.flow.api.url}v1`;
   }
 
   /** The network connections of the functions, if they run in a VPC. @throws InvalidProps without `vpc` */
@@ -169,11 +169,11 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Grants a service to call the HTTP API, for example to open fan-outs or ack items. The grant covers the whole API:
-   * IAM only controls who may invoke a function URL, so there is no read-only right.
+   * Grants a service of this account to call the HTTP API, for example to open fan-outs or ack items. The grant covers
+   * the whole API; there is no read-only right.
    */
   grantApi(service: IGrantable): Grant {
-    return this.flow.apiUrl.grantInvokeUrl(service);
+    return this.flow.api.grantInvoke(service);
   }
 
   /**

@@ -8,6 +8,7 @@ import '../src/node/supported.ts';
 export { type ConfigInput, defineConfig } from '../src/domain/config/schema/config.ts';
 export type { Setting } from '../src/domain/deployed/environment.ts';
 export type { MetricName } from '../src/domain/events/metrics.ts';
+export type { Api, ApiOption, PrivateApi } from './api.ts';
 export type { Right } from './endpoints.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';

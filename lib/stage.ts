@@ -1,6 +1,7 @@
 /**
  * Stages. A stage is the name of a deployment. It is part of the stacks' names and decides whether the data is kept.
  */
+import { InvalidOption } from './invalid-option.ts';
 
 /** Tag on a stage's stacks. A stack with a stage's name but without this tag does not belong to Groupage. */
 export const STAGE_TAG = 'groupage:stage';
@@ -34,19 +35,9 @@ export const stageProblem = (stage: string): string | undefined => {
   return undefined;
 };
 
-/** The error for an invalid stage. The command line shows its message without a stack trace. */
-export class InvalidStage extends Error {
-  override readonly name = 'InvalidStage';
-  readonly stage: string;
-  constructor(stage: string, problem: string) {
-    super(problem);
-    this.stage = stage;
-  }
-}
-
-/** @throws InvalidStage */
+/** @throws InvalidOption */
 export const checkStage = (stage: string): string => {
   const problem = stageProblem(stage);
-  if (problem !== undefined) throw new InvalidStage(stage, problem);
+  if (problem !== undefined) throw new InvalidOption(problem);
   return stage;
 };

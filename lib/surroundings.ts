@@ -6,6 +6,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Architecture, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
+import type { ApiOption } from './api.ts';
 import type { HandlerName } from './handler-code.ts';
 import { InvalidProps } from './invalid-props.ts';
 import type { NetworkProps } from './network.ts';
@@ -56,6 +57,12 @@ export interface Surroundings extends DataProps, NetworkProps {
    * @default Tracing.DISABLED
    */
   readonly tracing?: Tracing;
+  /**
+   * How callers reach the HTTP API. `http-api` is for regions without function URLs. `{ vpcEndpoints: […] }` makes a
+   * private API, which only signed requests through these endpoints reach. Changing it changes the API's address.
+   * @default 'function-url'
+   */
+  readonly api?: ApiOption;
 }
 
 /** Whether data outlives its stack. @throws InvalidProps */

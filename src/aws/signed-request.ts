@@ -1,8 +1,26 @@
-/** Signs requests to a function URL (AWS_IAM) with Signature Version 4 for the service `lambda`. */
+/** Signs requests to the API with Signature Version 4: to a function URL, or to API Gateway. Both require IAM. */
 import { SignatureV4 } from '@smithy/signature-v4';
 
 /** Region, credentials and hash function of the signature. An SDK client finds and renews the credentials. */
 export type Signer = Pick<ConstructorParameters<typeof SignatureV4>[0], 'region' | 'credentials' | 'sha256'>;
+
+/** The service that checks a signature: `lambda` for a function URL, `execute-api` for API Gateway. */
+export type SigningService = 'lambda' | 'execute-api';
+
+const HOSTS: readonly (readonly [host: RegExp, service: SigningService])[] = [
+  [/\.lambda-url\.([a-z0-9-]+)\.on\.aws$/, 'lambda'],
+  [/\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)$/, 'execute-api'],
+];
+
+/** The service and region in one of AWS's own host names. Undefined for other hosts, such as custom domains. */
+export const awsHost = (address: string): { readonly service: SigningService; readonly region: string } | undefined => {
+  const { hostname } = new URL(address);
+  for (const [host, service] of HOSTS) {
+    const [, region] = host.exec(hostname) ?? [];
+    if (region !== undefined) return { service, region };
+  }
+  return undefined;
+};
 
 /** A request in the form that `fetch` takes. */
 export interface SignedRequest {
@@ -10,9 +28,12 @@ export interface SignedRequest {
   readonly init: RequestInit;
 }
 
-/** @param init its headers must be a plain object, and its body a string */
-export const requestSigner = (signer: Signer): ((address: string, init: RequestInit) => Promise<SignedRequest>) => {
-  const signature = new SignatureV4({ service: 'lambda', ...signer });
+/** The returned function takes an `init` whose headers are a plain object, and whose body is a string. */
+export const requestSigner = (
+  service: SigningService,
+  signer: Signer,
+): ((address: string, init: RequestInit) => Promise<SignedRequest>) => {
+  const signature = new SignatureV4({ service, ...signer });
   return async (address, init) => {
     const { protocol, host, hostname, port, pathname, searchParams } = new URL(address);
     const path = strictly(pathname);

@@ -3,7 +3,7 @@
  * moment.
  */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
-import { requestSigner } from '../aws/signed-request.ts';
+import { awsHost, requestSigner } from '../aws/signed-request.ts';
 import { ApiRefused, ApiUnavailable, type Ask, Busy, readApiAnswer } from './ask.ts';
 
 export { ApiRefused, ApiUnavailable } from './ask.ts';
@@ -11,16 +11,21 @@ export { ApiRefused, ApiUnavailable } from './ask.ts';
 /** Address of the HTTP API, and how its requests are sent and signed. */
 export interface ApiOptions {
   /**
-   * Address of the API including its version: a function URL (`https://….lambda-url.REGION.on.aws/v1`), or an address
-   * on this machine.
+   * Address of the API including its version, such as a function URL (`https://….lambda-url.REGION.on.aws/v1`), an API
+   * Gateway address (`https://….execute-api.REGION.amazonaws.com/v1`), or an address on this machine.
    */
   readonly api: string;
   /** @default - the global `fetch` */
   readonly fetch?: typeof fetch;
   /**
-   * AWS region of the API. @default - the region in the function URL's host name; without it, the environment's region
+   * AWS region of the API. @default - the region in the host name; without it, the environment's region
    */
   readonly region?: string;
+  /**
+   * The service for which requests are signed: `execute-api` for a custom domain of API Gateway.
+   * @default - the service in the host name; without it, `lambda`
+   */
+  readonly service?: 'lambda' | 'execute-api';
   /** Credentials that sign the requests. @default - the environment's credentials, as the AWS SDK finds them */
   readonly credentials?: NonNullable<SQSClientConfig['credentials']>;
 }
@@ -94,11 +99,15 @@ const isHere = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\
  * Creates the function that signs requests. An SDK client provides the region and the credentials, which it renews, and
  * the hash function.
  */
-const signerFor = ({ hostname }: URL, { region, credentials }: Pick<ApiOptions, 'region' | 'credentials'>) => {
-  const [, ofHost] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname) ?? [];
-  const there = region ?? ofHost;
+const signerFor = (
+  { href }: URL,
+  { region, service, credentials }: Pick<ApiOptions, 'region' | 'service' | 'credentials'>,
+) => {
+  const host = awsHost(href);
+  const there = region ?? host?.region;
   const { config } = new SQSClient({ ...(there ? { region: there } : {}), ...(credentials ? { credentials } : {}) });
-  return requestSigner({ region: config.region, credentials: config.credentials, sha256: config.sha256 });
+  const signer = { region: config.region, credentials: config.credentials, sha256: config.sha256 };
+  return requestSigner(service ?? host?.service ?? 'lambda', signer);
 };
 
 /**

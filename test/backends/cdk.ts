@@ -40,14 +40,14 @@ export const runIn = async (
 /** Runs `cdk` for a stage with a configuration. */
 export type Cdk = (command: 'bootstrap' | 'deploy' | 'diff' | 'destroy', ...args: string[]) => Promise<Ran>;
 
-/** @param input the contents of `groupage.config.json` */
-export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput): Cdk => {
+/** @param input the contents of `groupage.config.json`. @param api the context `api` of the app */
+export const cdkFor = (cloud: Cloud, stage: string, input: ConfigInput, api?: string): Cdk => {
   const folder = temporaryFolder('deploy');
   const config = join(folder, 'groupage.config.json');
   writeFileSync(config, JSON.stringify(input));
   // Each run has its own output folder, since several may synthesise at once.
   const output = join(folder, 'cdk.out');
-  const synthesised = ['-c', `stage=${stage}`, '--output', output];
+  const synthesised = ['-c', `stage=${stage}`, ...(api ? ['-c', `api=${api}`] : []), '--output', output];
   // Destroying needs only the names of the stacks, which the last synthesis has.
   const app = (command: string): string[] =>
     command === 'destroy' && existsSync(join(output, 'manifest.json')) ? ['--app', output] : synthesised;

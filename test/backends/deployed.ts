@@ -5,7 +5,7 @@
 import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
 import { type Account, findStack, openAccount, resourcesOf, type StackResource } from '../../tools/account/stacks.ts';
-import { signedSend } from '../../tools/cli/shared/stack-api.ts';
+import { serviceOf, signedSend } from '../../tools/cli/shared/stack-api.ts';
 import type { Backend } from './backend.ts';
 import { type Cloud, clientsOf, enter } from './cloud.ts';
 import type { GivenStack } from './given.ts';
@@ -29,8 +29,8 @@ export const openDeployed = async ({
     ),
   );
   const account = await openAccount(process.env);
-  const api = await apiAddress(account, cloud, stackName);
-  const ask = signedSend(account, stackName);
+  const { address: api, service } = await apiOfStack(account, cloud, stackName);
+  const ask = signedSend(account, stackName, service);
   const nameOf = (part: string): string => {
     const name = functions.find((each) => each.includes(part));
     if (!name) throw new Error(`${stackName} has no function ${part}: it has ${functions.join(', ')}`);
@@ -58,10 +58,17 @@ export const resourcesIn = async (stackName: string, type: string): Promise<Stac
   (await resourcesOf(await openAccount(process.env), stackName)).filter((each) => each.type === type);
 
 /**
- * The URL of a stack's API, without the version. An emulator's function URLs have AWS's host names; the emulator
- * answers for them under a path.
+ * The URL of a stack's API without the version, and the service for which requests are signed. In an emulator, an API
+ * has AWS's host name; the emulator answers for it under a path.
  */
-export const apiAddress = async (account: Account, { endpoint }: Cloud, stackName: string): Promise<string> => {
+export const apiOfStack = async (account: Account, { endpoint }: Cloud, stackName: string) => {
   const { ApiUrl = '' } = (await findStack(account, stackName))?.outputs ?? {};
-  return endpoint ? `${endpoint}/_aws/lambda-url/${new URL(ApiUrl).host.split('.')[0]}` : ApiUrl.replace(/\/$/, '');
+  const service = serviceOf(ApiUrl);
+  const [id = ''] = new URL(ApiUrl).host.split(/[.-]/);
+  const path = service === 'lambda' ? 'lambda-url' : 'execute-api';
+  return { service, address: endpoint ? `${endpoint}/_aws/${path}/${id}` : ApiUrl.replace(/\/$/, '') };
 };
+
+/** The URL of a stack's API, without the version. */
+export const apiAddress = async (account: Account, cloud: Cloud, stackName: string): Promise<string> =>
+  (await apiOfStack(account, cloud, stackName)).address;

@@ -38,7 +38,7 @@ export const startEmulator = async (): Promise<Emulator> => {
     name: 'ministack',
     account: '000000000000',
     region: 'us-east-1',
-    endpoint: `https://127.0.0.1:${port}`,
+    endpoint: `https://localhost:${port}`,
     certificate: join(folder, 'ministack-tls/server.crt'),
     suffix: '',
     tags: {},
@@ -54,7 +54,8 @@ export const startEmulator = async (): Promise<Emulator> => {
         // The functions run on the Node.js version that Lambda has.
         PATH: `${join(ROOT, 'node_modules/node/bin')}:${process.env.PATH}`,
         BIND_HOST: '127.0.0.1',
-        MINISTACK_HOST: '127.0.0.1',
+        // A name, since it becomes the end of an API's host name.
+        MINISTACK_HOST: 'localhost',
         GATEWAY_PORT: String(port),
         AUTH: 'true',
         USE_SSL: '1',

@@ -13,8 +13,8 @@ export interface Stage {
   readonly stacks: ReturnType<typeof stackNames>;
   /** The URL at which the functions reach the test's downstream. */
   readonly downstreamUrl: string;
-  /** Deploys or updates all stacks. @throws Error with the output of the CDK */
-  deploy(input: ConfigInput): Promise<void>;
+  /** Deploys or updates all stacks. @param api the context `api` of the app. @throws Error with the CDK's output */
+  deploy(input: ConfigInput, api?: string): Promise<void>;
   /** Runs `cdk` with the configuration that was deployed last. */
   cdk(command: 'diff' | 'deploy' | 'destroy', ...args: string[]): Promise<Ran>;
   /** Opens the deployed stack as a backend. */
@@ -37,8 +37,8 @@ export const openStage = (name: string): Stage => {
     name: stage,
     stacks,
     downstreamUrl,
-    deploy: async (input) => {
-      cdk = cdkFor(cloud, stage, input);
+    deploy: async (input, api) => {
+      cdk = cdkFor(cloud, stage, input, api);
       await deployAll(cdk);
       await fitToCloud(cloud);
     },

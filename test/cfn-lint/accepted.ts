@@ -15,7 +15,7 @@ export interface Accepted {
 }
 
 /** Regions in which CloudFormation does not know function URLs. */
-const WITHOUT_FUNCTION_URLS: readonly string[] = [
+export const WITHOUT_FUNCTION_URLS: readonly string[] = [
   'ap-east-2',
   'ap-south-2',
   'ap-southeast-4',

@@ -1,4 +1,4 @@
-/** Stand-ins for AWS: CloudFormation's DescribeStacks, and a function URL that checks signatures as Lambda does. */
+/** Stand-ins for AWS: CloudFormation's DescribeStacks, and an API that checks signatures as Lambda and API Gateway do. */
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -64,12 +64,17 @@ const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Computes the signature of the received request. @returns why the sent signature differs, or undefined */
-export const signatureProblem = (request: IncomingMessage, body: string, region: string): string | undefined => {
+export const signatureProblem = (
+  request: IncomingMessage,
+  body: string,
+  region: string,
+  service = 'lambda',
+): string | undefined => {
   const { authorization = '', 'x-amz-date': date = '', 'x-amz-security-token': token } = request.headers;
   const [, id, scope = '', signed = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=(\w+)$/.exec(authorization) ?? [];
   const day = String(date).slice(0, 8);
-  if (scope !== `${day}/${region}/lambda/aws4_request`) return `the scope is ${scope}`;
+  if (scope !== `${day}/${region}/${service}/aws4_request`) return `the scope is ${scope}`;
   if (id !== CREDENTIALS.id || token !== CREDENTIALS.token) return 'the credentials are others';
   if (!signed.split(';').includes('host')) return 'the host is not signed';
   const [path = '', query = ''] = (request.url ?? '').split('?');
@@ -83,7 +88,7 @@ export const signatureProblem = (request: IncomingMessage, body: string, region:
     signed,
     sha256(body),
   ].join('\n');
-  const key = [day, region, 'lambda', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${CREDENTIALS.secret}`);
+  const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${CREDENTIALS.secret}`);
   const expected = hmac(key, ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n')).toString('hex');
   return signature === expected ? undefined : 'The request signature we calculated does not match';
 };

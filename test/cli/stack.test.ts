@@ -34,12 +34,13 @@ describe('groupage with --stack', () => {
   let forbidden: string | undefined;
   let redirect: string | undefined;
   let answers: unknown;
+  let service: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'groupage-stack-'));
     api = await serve(async (request, response) => {
       const body = await bodyOf(request);
       called.push({ method: request.method, path: request.url, body });
-      const problem = forbidden ?? signatureProblem(request, body, REGION);
+      const problem = forbidden ?? signatureProblem(request, body, REGION, service);
       const [status, answer] = problem ? [403, { Message: problem }] : [redirect ? 307 : 200, answers];
       const location = redirect ? { location: redirect } : {};
       response.writeHead(status, { 'content-type': 'application/json', ...location }).end(JSON.stringify(answer));
@@ -48,6 +49,10 @@ describe('groupage with --stack', () => {
       {
         'Groupage-dev-Flow': { status: 'UPDATE_IN_PROGRESS', outputs: { ApiUrl: `${api.url}/` } },
         'Groupage-far-Flow': { status: 'CREATE_COMPLETE', outputs: { ApiUrl: 'https://far.invalid/' } },
+        Gateway: {
+          status: 'CREATE_COMPLETE',
+          outputs: { ApiUrl: 'https://a1b2c3.execute-api.eu-test-1.amazonaws.com/' },
+        },
         Other: { status: 'CREATE_COMPLETE', outputs: { BucketName: 'b' } },
         Shop: {
           status: 'CREATE_COMPLETE',
@@ -70,6 +75,7 @@ describe('groupage with --stack', () => {
     forbidden = undefined;
     redirect = undefined;
     answers = ANSWERS;
+    service = 'lambda';
   });
   afterAll(() => {
     api.close();
@@ -130,6 +136,17 @@ describe('groupage with --stack', () => {
     expect((await run(['targets', '--api', `${api.url}/v1`])).err).toContain('403');
   });
 
+  it("signs for API Gateway if the stack's API is there", async () => {
+    service = 'execute-api';
+    const there = ['targets', '--stack', 'Gateway', '--api', `${api.url}/v1`];
+    expect(await run(there)).toMatchObject({ code: 0, err: '' });
+    forbidden = 'Forbidden';
+    expect(await run(there)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/need the permission execute-api:Invoke on the API.* through its VPC endpoints/),
+    });
+  });
+
   it('accepts AWS_DEFAULT_REGION too', async () => {
     const environment = { AWS_REGION: undefined, AWS_DEFAULT_REGION: REGION };
     expect(await run(['targets', '--stack', 'Groupage-dev-Flow'], environment)).toMatchObject({ code: 0 });
@@ -143,13 +160,13 @@ describe('groupage with --stack', () => {
       code: 1,
       out: '',
       err: expect.stringMatching(
-        /no output ReturnsApiUrl.*: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop\/Orders$/m,
+        /no output ReturnsApiUrl.*: Groupage-dev-Flow, Groupage-far-Flow, Gateway, Shop, Shop\/Orders$/m,
       ),
     });
   });
 
   it('lists the stacks with an API if the named one has none', async () => {
-    const stacks = 'stacks with a Groupage API: Groupage-dev-Flow, Groupage-far-Flow, Shop, Shop/Orders';
+    const stacks = 'stacks with a Groupage API: Groupage-dev-Flow, Groupage-far-Flow, Gateway, Shop, Shop/Orders';
     for (const [name, words] of [
       ['nope', `there is no stack nope in ${REGION}; ${stacks}`],
       ['Other', `the stack Other (CREATE_COMPLETE) has no output ApiUrl`],

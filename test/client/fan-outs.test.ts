@@ -285,6 +285,30 @@ describe('fan-out requests', () => {
     ]);
   });
 
+  it.each([
+    ['https://a1b2c3.execute-api.eu-north-1.amazonaws.com/v1', 'eu-north-1/execute-api'],
+    ['https://a1b2c3-vpce-0123abcd.execute-api.cn-north-1.amazonaws.com.cn/v1', 'cn-north-1/execute-api'],
+    ['https://abc.lambda-url.eu-north-1.on.aws/v1', 'eu-north-1/lambda'],
+    ['https://a1b2c3.execute-api.eu-north-1.amazonaws.com.example/v1', 'us-west-2/lambda'],
+  ])('are signed for the service and region of %s', async (api, scope) => {
+    vi.stubEnv('AWS_REGION', 'us-west-2');
+    await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();
+    expect(String(new Headers(asked[0]?.init.headers).get('authorization'))).toContain(`/${scope}/aws4_request,`);
+    vi.unstubAllEnvs();
+  });
+
+  it('to a custom domain of API Gateway are signed for the given service', async () => {
+    const given = { region: 'us-west-2', service: 'execute-api' } as const;
+    const api = 'https://groupage.example/v1';
+    await createFanOutClient({ api, fetch: remember, credentials, ...given })
+      .fanOut('f')
+      .seal();
+    const { address, init } = asked[0] as (typeof asked)[number];
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const arrived = { method: 'POST', url: new URL(address).pathname, headers };
+    expect(signatureProblem(arrived as never, String(init.body), 'us-west-2', 'execute-api')).toBeUndefined();
+  });
+
   it('have the signature that a function URL computes', async () => {
     const api = "https://abc.lambda-url.eu-north-1.on.aws/a'(b)/v1";
     await createFanOutClient({ api, fetch: remember, credentials }).fanOut('f').seal();

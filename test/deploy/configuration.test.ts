@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { EXAMPLE_CONFIG, findConfig, loadConfig } from '../../src/config/load.ts';
+import { contextOf } from '../../tools/deploy/cdk.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NODE = join(ROOT, 'node_modules/node/bin/node');
@@ -45,6 +46,16 @@ it('every command finds the configuration by the same rule', () => {
   expect(run(['bin/groupage.ts', 'check'], { GROUPAGE_CONFIG: '' }).output).toContain(
     'The following describes the example, examples/flights',
   );
+});
+
+it('the API is checked before anything else, and passed to the app only if it is given', () => {
+  expect(run(['bin/deploy.ts', 'deploy', '--api', 'rest'])).toEqual({
+    status: 2,
+    output: expect.stringContaining('the API is function-url, http-api, or ids of VPC endpoints'),
+  });
+  expect(run(['bin/deploy.ts', 'destroy', '--stage', 'dev', '--api', 'http-api']).status).toBe(2);
+  expect(contextOf({ stage: 'dev' })).toEqual(['-c', 'stage=dev']);
+  expect(contextOf({ stage: 'dev', api: 'http-api' })).toEqual(['-c', 'stage=dev', '-c', 'api=http-api']);
 });
 
 it('a folder is refused as configuration', async () => {

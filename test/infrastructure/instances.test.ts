@@ -145,7 +145,7 @@ describe('outputs of an instance', () => {
   it('are refused if the stack already has an output of the same name', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
-    new CfnOutput(stack, 'ApiUrl', { value: groupage.flow.apiUrl.url });
+    new CfnOutput(stack, 'ApiUrl', { value: groupage.apiUrl });
     expect(() => templateOf(stack)).toThrow(
       /TheirStack\/ApiUrl is an output that Groupage makes too: remove it, or create Groupage with outputs: false/,
     );

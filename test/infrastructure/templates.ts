@@ -27,8 +27,8 @@ export const noCode: HandlerCode = () => {
   return Code.fromAsset(folder);
 };
 
-export const ours = (stage: string, config = aConfig()): Template => {
-  const app = groupageApp({ config, stage, context, builtinCloudFormationValidation: false, code: noCode });
+export const ours = (stage: string, config = aConfig(), api = 'function-url'): Template => {
+  const app = groupageApp({ config, stage, api, context, builtinCloudFormationValidation: false, code: noCode });
   return joined(Object.values(stackNames(stage)).map((name) => templateOf(app.node.findChild(name) as Stack)));
 };
 
@@ -102,4 +102,9 @@ const EVERY: Subject = {
   kept: false,
   tells: true,
 };
-export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS, EVERY];
+/** With the API behind API Gateway. */
+export const GATEWAYS: readonly Subject[] = [
+  { name: 'a stage with an HTTP API', template: ours('http', aConfig(), 'http-api'), kept: false },
+  { name: 'a stage with a private API', template: ours('private', aConfig(), 'vpce-0123456789abcdef0'), kept: false },
+];
+export const SUBJECTS: readonly Subject[] = [...OURS, THEIRS, EVERY, ...GATEWAYS];

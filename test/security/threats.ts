@@ -147,6 +147,8 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   "callers without credentials, and web pages that use a user's": [
     ['test/infrastructure/promises/functions.ts', 'function URLs require IAM, and allow no CORS'],
+    ['test/infrastructure/promises/functions.ts', 'API Gateway requires IAM, and allows no CORS'],
+    ['test/deployment/api-gateway.test.ts', 'becomes a private API that refuses requests beside its endpoint'],
   ],
   'paths that leave the API, invalid methods and bodies': [
     ['test/fuzz/api-paths.test.ts', 'every path, with every method and query, is answered'],

@@ -160,7 +160,7 @@ export const openApi = (how: How = {}): Json => {
     servers: [
       {
         url: 'https://{urlId}.lambda-url.{region}.on.aws/v1',
-        description: 'The function URL of a deployment (the stack output `ApiUrl`).',
+        description: 'A deployment with a function URL; the stack output `ApiUrl` has the address of any deployment.',
         variables: { urlId: { default: 'URL_ID' }, region: { default: 'eu-central-1' } },
       },
       {
@@ -191,7 +191,7 @@ export const openApi = (how: How = {}): Json => {
           in: 'header',
           name: 'Authorization',
           description:
-            'AWS_IAM: AWS Signature Version 4 for the service `lambda`. AWS refuses a request without a signature, or whose signer may not invoke the function, with 403 and `{"Message": "…"}`. The local stack needs no signature.',
+            'AWS_IAM: AWS Signature Version 4 for the service `lambda`, or `execute-api` behind API Gateway. AWS refuses a request without a signature, or whose signer may not invoke the API, with 403 and `{"Message": "…"}` or `{"message": "…"}`. The local stack needs no signature.',
           'x-amazon-apigateway-authtype': 'awsSigv4',
         },
       },

@@ -11,6 +11,8 @@ export interface CdkSettings {
   /** The configuration that the app reads. */
   readonly config: string;
   readonly region: string;
+  /** The context `api`. @default - that of cdk.json */
+  readonly api?: string;
 }
 
 /** How a run of `cdk` ended. */
@@ -25,19 +27,21 @@ export const cdk = (settings: CdkSettings, ...args: readonly string[]): Promise<
     interrupted: signal.aborted,
   }));
 
+/** The arguments that set the app's context. */
+export const contextOf = ({ stage, api }: Pick<CdkSettings, 'stage' | 'api'>): readonly string[] => [
+  ...['-c', `stage=${stage}`],
+  ...(api === undefined ? [] : ['-c', `api=${api}`]),
+];
+
 /** @param signal ends the process. */
-const succeeds = (
-  { stage, config, region }: CdkSettings,
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<boolean> =>
+const succeeds = (settings: CdkSettings, args: readonly string[], signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve, reject) => {
     // Use a separate output folder for each run, because `cdk` locks its output folder against other runs.
-    const own = ['--output', temporaryFolder('cdk'), '-c', `stage=${stage}`, '--no-notices'];
+    const own = ['--output', temporaryFolder('cdk'), ...contextOf(settings), '--no-notices'];
     const child = spawn(process.execPath, [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, ...own], {
       cwd: ROOT,
       stdio: 'inherit',
-      env: { ...process.env, AWS_REGION: region, GROUPAGE_CONFIG: config },
+      env: { ...process.env, AWS_REGION: settings.region, GROUPAGE_CONFIG: settings.config },
     });
     // The terminal sends Ctrl-C to the child too; other signals must be passed on.
     const end = (): boolean => child.kill('SIGTERM');

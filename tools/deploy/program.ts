@@ -2,7 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { checkStage, InvalidStage, keepsData, stackNames } from '../../lib/stage.ts';
+import { parseApi } from '../../lib/api-text.ts';
+import { InvalidOption } from '../../lib/invalid-option.ts';
+import { checkStage, keepsData, stackNames } from '../../lib/stage.ts';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../../src/config/load.ts';
 import { unstartable } from '../../src/domain/config/endpoints.ts';
 import { reasonOf } from '../../src/util/problems.ts';
@@ -25,6 +27,8 @@ const USAGE = {
                   when they are removed
   --config FILE   configuration file (default: $GROUPAGE_CONFIG, groupage.config.ts or .json in this folder, or else
                   the example, examples/flights)
+  --api API       how callers reach the HTTP API: function-url (default), http-api, or the ids of VPC endpoints for a
+                  private API (default: the context "api" in cdk.json). Give it again with each update
 `,
   destroy: `npm run destroy -- --stage NAME [--yes]: remove a stage from the AWS account of your credentials
 
@@ -41,14 +45,14 @@ export const run = async ([verb = '', ...args]: readonly string[], folder = proc
   try {
     const options = optionsOf(verb, args);
     if (options === 'help') return say(USAGE[verb], 0);
-    const { stage, config, yes } = options;
-    await (verb === 'deploy' ? deploy(stage, findConfig(folder, config) ?? EXAMPLE_CONFIG) : destroy(stage, yes));
+    const { stage, config, api, yes } = options;
+    await (verb === 'deploy' ? deploy(stage, findConfig(folder, config) ?? EXAMPLE_CONFIG, api) : destroy(stage, yes));
     return 0;
   } catch (cause) {
-    if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig || cause instanceof InvalidStage))
+    if (!(cause instanceof CommandFailure || cause instanceof InvalidConfig || cause instanceof InvalidOption))
       throw cause;
     const lines = cause.message.split('\n').map(printable).join('\n');
-    return say(lines, cause instanceof WrongUsage || cause instanceof InvalidStage ? 2 : 1);
+    return say(lines, cause instanceof WrongUsage || cause instanceof InvalidOption ? 2 : 1);
   }
 };
 
@@ -60,23 +64,26 @@ const say = (text: string, status: number): number => {
 interface Options {
   readonly stage: string;
   readonly config: string | undefined;
+  readonly api: string | undefined;
   readonly yes: boolean;
 }
 
 const optionsOf = (verb: Verb, args: readonly string[]): Options | 'help' => {
-  const { stage, config, yes = false, help } = parsed(verb, args);
+  const { stage, config, api, yes = false, help } = parsed(verb, args);
   if (help) return 'help';
   if (verb === 'destroy' && stage === undefined) throw new WrongUsage(`--stage is missing\n\n${USAGE.destroy}`);
-  return { stage: stage ?? 'dev', config, yes };
+  return { stage: stage ?? 'dev', config, api, yes };
 };
 
 const parsed = (verb: Verb, args: readonly string[]) => {
-  const own = verb === 'deploy' ? { config: { type: 'string' } as const } : { yes: { type: 'boolean' } as const };
+  const text = { type: 'string' } as const;
+  const own = verb === 'deploy' ? { config: text, api: text } : { yes: { type: 'boolean' } as const };
   try {
-    const options = { stage: { type: 'string' }, help: { type: 'boolean' }, ...own } as const;
+    const options = { stage: text, help: { type: 'boolean' }, ...own } as const;
     return parseArgs({ args: [...args], options }).values as {
       readonly stage?: string;
       readonly config?: string;
+      readonly api?: string;
       readonly yes?: boolean;
       readonly help?: boolean;
     };
@@ -89,10 +96,12 @@ const parsed = (verb: Verb, args: readonly string[]) => {
  * Deploys a stage. It checks first, and cleans up after a failure, so that no incomplete stage remains.
  *
  * @param file absolute path of the configuration.
- * @throws CommandFailure, InvalidConfig, InvalidStage, if possible before anything is created.
+ * @param api how callers reach the API, if the context of cdk.json does not decide that.
+ * @throws CommandFailure, InvalidConfig, InvalidOption, if possible before anything is created.
  */
-const deploy = async (stage: string, file: string): Promise<void> => {
+const deploy = async (stage: string, file: string, api: string | undefined): Promise<void> => {
   checkStage(stage);
+  if (api !== undefined) parseApi(api);
   const config = await loadConfig(file);
   const account = await openAccount(process.env);
   const number = await whoAmI(account);
@@ -106,7 +115,7 @@ const deploy = async (stage: string, file: string): Promise<void> => {
   const names = [...Object.values(others), ...(config.alarms ? [ops] : [])];
   const plan = planDeploy(stage, names, await stacksOf(account, stage));
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
-  const settings = { stage, config: file, region: account.region };
+  const settings = { stage, config: file, region: account.region, ...(api === undefined ? {} : { api }) };
   await makeReady(account, number, settings);
   const from = Date.now();
   const changeSet = changeSetOf(randomUUID());
@@ -121,7 +130,7 @@ const deploy = async (stage: string, file: string): Promise<void> => {
  * Removes a stage. A stage that keeps its data keeps its data stack.
  *
  * @param yes confirms the removal of a stage that keeps its data, and of stacks that may not belong to Groupage.
- * @throws CommandFailure, InvalidStage
+ * @throws CommandFailure, InvalidOption
  */
 const destroy = async (stage: string, yes: boolean): Promise<void> => {
   checkStage(stage);

@@ -28,6 +28,8 @@ export const synthesise = (config: Config, code: 'sources' | 'bundles' = 'source
   const app = groupageApp({
     config,
     stage: 'local',
+    // The local stack serves the API itself.
+    api: 'function-url',
     // The local stack makes names from construct paths.
     context: { ...context, 'aws:cdk:enable-path-metadata': true },
     outdir: temporaryFolder('cdk'),

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { handlerTimeout } from '../../../src/domain/config/resolved.ts';
 import { aConfig } from '../../factories/factories.ts';
 import { add, copy, promise, remove, set } from '../promise.ts';
-import { onlyKnownServicesMayInvoke, settingsAreReferences, urlsAskForCredentials } from '../rules/access.ts';
+import {
+  gatewaysAskForCredentials,
+  onlyKnownServicesMayInvoke,
+  settingsAreReferences,
+  urlsAskForCredentials,
+} from '../rules/access.ts';
 import { functionsOf } from '../rules/flow.ts';
 import {
   functionsHaveAFairShareOfAProcessor,
@@ -11,7 +16,7 @@ import {
   functionsRunWhereTested,
   scheduledFunctionsEndBeforeTheNext,
 } from '../rules/functions.ts';
-import { OURS, SUBJECTS } from '../templates.ts';
+import { GATEWAYS, OURS, SUBJECTS } from '../templates.ts';
 
 const FUNCTION = 'AWS::Lambda::Function';
 
@@ -72,6 +77,25 @@ promise('function URLs require IAM, and allow no CORS', urlsAskForCredentials, [
   ['a URL without credentials', set('AWS::Lambda::Url', 'AuthType', 'NONE'), /AuthType is "NONE"/],
   ['a URL with CORS', set('AWS::Lambda::Url', 'Cors', { AllowOrigins: ['*'] }), /Cors is/],
 ]);
+
+promise(
+  'API Gateway requires IAM, and allows no CORS',
+  gatewaysAskForCredentials,
+  [
+    [
+      'a route without credentials',
+      set('AWS::ApiGatewayV2::Route', 'AuthorizationType', 'NONE'),
+      /AuthorizationType is "NONE"/,
+    ],
+    [
+      'a method without credentials',
+      add('NewMethod', 'AWS::ApiGateway::Method', { AuthorizationType: 'NONE' }),
+      /NewMethod: AuthorizationType is "NONE"/,
+    ],
+    ['an API with CORS', set('AWS::ApiGatewayV2::Api', 'CorsConfiguration', { AllowOrigins: ['*'] }), /CorsConf.* is/],
+  ],
+  GATEWAYS,
+);
 
 const PERMISSION = 'AWS::Lambda::Permission';
 promise('functions are invoked on behalf of this stack only', onlyKnownServicesMayInvoke, [

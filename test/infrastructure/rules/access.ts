@@ -8,6 +8,15 @@ export const urlsAskForCredentials: Rule = (template) =>
     differing(id, properties, { AuthType: 'AWS_IAM', Cors: undefined }),
   );
 
+export const gatewaysAskForCredentials: Rule = (template) => [
+  ...['AWS::ApiGatewayV2::Route', 'AWS::ApiGateway::Method'].flatMap((type) =>
+    ofType(template, type).flatMap(([id, properties]) => differing(id, properties, { AuthorizationType: 'AWS_IAM' })),
+  ),
+  ...ofType(template, 'AWS::ApiGatewayV2::Api').flatMap(([id, properties]) =>
+    differing(id, properties, { CorsConfiguration: undefined }),
+  ),
+];
+
 /**
  * Each permission is for one AWS service, on behalf of a resource of this template. Other accounts' rules cannot
  * invoke.
@@ -17,9 +26,15 @@ export const onlyKnownServicesMayInvoke: Rule = (template) =>
     ...(/^[a-z]+\.amazonaws\.com$/.test(String(properties.Principal))
       ? []
       : [`${id}: lets ${JSON.stringify(properties.Principal)} invoke`]),
-    ...(idOf(properties.SourceArn) in template.Resources ? [] : [`${id}: does not say on whose behalf`]),
+    ...(refersTo(template, properties.SourceArn) ? [] : [`${id}: does not say on whose behalf`]),
     ...differing(id, properties, { FunctionUrlAuthType: undefined, Action: 'lambda:InvokeFunction' }),
   ]);
+
+/** Whether a value is a reference to a resource of the template, or contains one. */
+const refersTo = (template: Template, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (idOf(value) in template.Resources || Object.values(value).some((each) => refersTo(template, each)));
 
 /** Tables, queues and the stack are set by reference. A literal name becomes stale, or crosses stages. */
 export const settingsAreReferences: Rule = (template) =>

@@ -1,6 +1,6 @@
 /** The API of a deployed stack, found by the stack's outputs and called with signed requests. Loaded only with --stack. */
 
-import { requestSigner } from '../../../src/aws/signed-request.ts';
+import { awsHost, requestSigner, type SigningService } from '../../../src/aws/signed-request.ts';
 import { API_URL } from '../../../src/domain/deployed/environment.ts';
 import { inWords } from '../../account/failures.ts';
 import { instanceIn, instancesOf, parseInstance } from '../../account/instances.ts';
@@ -50,7 +50,7 @@ export const reachStack = async (text: string, url?: string, environment = proce
     service: instance.service,
     account,
     url: url ?? new URL('v1', instance.apiUrl).href,
-    send: signedSend(account, text),
+    send: signedSend(account, text, serviceOf(instance.apiUrl)),
   };
 };
 
@@ -78,16 +78,19 @@ const others = async (account: Account): Promise<string> => {
   }
 };
 
-/** Signs requests to a function URL, and explains refusals. @param stack its name, for messages. */
-export const signedSend = ({ region, cloudFormation }: Account, stack: string): Send => {
+/** A proxy or a custom domain at another address checks signatures for the service of the stack's own API. */
+export const serviceOf = (apiUrl: string): SigningService => awsHost(apiUrl)?.service ?? 'lambda';
+
+/** Signs requests to the API of a stack, and explains refusals. @param stack its name, for messages. */
+export const signedSend = ({ region, cloudFormation }: Account, stack: string, service: SigningService): Send => {
   // The CloudFormation client has resolved the credentials, renews them, and has a hash function.
   const { credentials, sha256 } = cloudFormation.config;
-  const sign = requestSigner({ region, credentials, sha256 });
+  const sign = requestSigner(service, { region, credentials, sha256 });
   return async (address, init) => {
     const signed = await inWords('sign the request', region, () => sign(address, init));
     const response = await fetch(signed.address, signed.init);
     if (response.status >= 300 && response.status < 400) throw new CommandFailure(elsewhere(address, response));
-    if (response.status === 403) throw new CommandFailure(refusal(stack, region, await response.text()));
+    if (response.status === 403) throw new CommandFailure(refusal(stack, region, service, await response.text()));
     return response;
   };
 };
@@ -98,7 +101,15 @@ const elsewhere = (from: string, { status, headers }: Response): string => {
   return `${new URL(from).origin} answered ${status}, a redirect to ${to}. The command does not follow redirects with signed requests. If the API is at the new address, use --api`;
 };
 
-const refusal = (stack: string, region: string, body: string): string => {
+/** What a caller needs, by the service that refused. */
+const NEEDS: Readonly<Record<SigningService, string>> = {
+  lambda:
+    "The credentials need the permissions lambda:InvokeFunctionUrl and lambda:InvokeFunction on the function of the API, see docs/how-to/deploy.md. For credentials of another account, the function's resource policy must grant these permissions too",
+  'execute-api':
+    'The credentials need the permission execute-api:Invoke on the API, see docs/how-to/deploy.md. A private API also refuses requests that do not come through its VPC endpoints',
+};
+
+const refusal = (stack: string, region: string, service: SigningService, body: string): string => {
   const said = messageIn(body);
   if (/expired/i.test(said) && /token/i.test(said))
     return `the AWS credentials have expired (${said}). Get new ones, e.g. with \`aws sso login\``;
@@ -106,7 +117,7 @@ const refusal = (stack: string, region: string, body: string): string => {
     return `AWS refused the request because this machine's clock is wrong (${said}). Correct the clock, then run the command again`;
   if (/signature.*(not match|mismatch)/i.test(said))
     return `the signature does not match (${said}). Check the secret key and the region (${region}), and that no proxy changes the host or the path`;
-  return `the API of ${stack} refused these credentials (403: ${said}). The credentials need the permissions lambda:InvokeFunctionUrl and lambda:InvokeFunction on the function of the API, see docs/how-to/deploy.md. For credentials of another account, the function's resource policy must grant these permissions too`;
+  return `the API of ${stack} refused these credentials (403: ${said}). ${NEEDS[service]}`;
 };
 
 /** AWS's errors have `Message` or `message`. */
