@@ -12,7 +12,7 @@ import { requestSigner } from '../../src/aws/signed-request.ts';
 import { openAccount } from '../../tools/account/stacks.ts';
 import { deployedStack, downstreamPort } from '../backends/backend.ts';
 import { runIn } from '../backends/cdk.ts';
-import { apiOfStack, resourcesOf } from '../backends/deployed.ts';
+import { apiOfStack, resourcesIn } from '../backends/deployed.ts';
 import { openStage, type Stage } from '../backends/stage.ts';
 import { eventually, type Flow, flowOn } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
@@ -41,8 +41,8 @@ describe('a stage with an HTTP API', () => {
 
   it('has no function URL', async () => {
     const { flow: stack } = stage.stacks;
-    expect(await resourcesOf(stack, 'AWS::Lambda::Url')).toEqual([]);
-    expect(await resourcesOf(stack, 'AWS::ApiGatewayV2::Api')).toHaveLength(1);
+    expect(await resourcesIn(stack, 'AWS::Lambda::Url')).toEqual([]);
+    expect(await resourcesIn(stack, 'AWS::ApiGatewayV2::Api')).toHaveLength(1);
   });
 
   it('takes signed requests, with all characters in paths, and no others', async () => {
@@ -76,7 +76,7 @@ describe('a stage with an HTTP API', () => {
     const answer = await fetch(signed.address, signed.init);
     return `${answer.status} ${await answer.text()}`;
   };
-  const idOf = async (type: string): Promise<string> => (await resourcesOf(stage.stacks.flow, type))[0]?.name ?? '';
+  const idOf = async (type: string): Promise<string> => (await resourcesIn(stage.stacks.flow, type))[0]?.name ?? '';
 
   it('takes requests of a role that may invoke this API only', async () => {
     const id = await idOf('AWS::ApiGatewayV2::Api');

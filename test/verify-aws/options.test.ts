@@ -3,6 +3,10 @@ import { WrongUsage } from '../../tools/failure.ts';
 import { optionsOf } from '../../tools/verify-aws/options.ts';
 
 describe('the options of verify:aws', () => {
+  it('refuse an unknown way to the API', () => {
+    expect(() => optionsOf(['--api', 'rest'])).toThrow('the API is function-url, http-api, or ids of VPC endpoints');
+  });
+
   it('are 100,000 tasks at once and 50 a second for an hour by default', () => {
     expect(optionsOf(['--region', 'eu-central-1'])).toEqual({
       region: 'eu-central-1',
@@ -12,6 +16,7 @@ describe('the options of verify:aws', () => {
       targets: 20,
       budget: 10,
       suite: true,
+      api: undefined,
       page: 'verify-aws.html',
       yes: false,
       removeOnly: false,

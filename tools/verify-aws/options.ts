@@ -1,5 +1,6 @@
 /** The options of `npm run verify:aws`. Pure. */
 import { parseArgs } from 'node:util';
+import { parseApi } from '../../lib/api-text.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { WrongUsage } from '../failure.ts';
@@ -17,7 +18,9 @@ It prints the predicted cost and asks before it begins.
   --duration TIME   duration of the sustained load (default: 1h)
   --targets COUNT   Targets of the tasks (default: 20)
   --budget DOLLARS  the run stops, and removes everything, when it has spent this much (default: 10)
-  --no-suite        leave out the tests for deployed stacks
+  --no-suite        leave out the tests for deployed stacks, whose calls need a function URL
+  --api API         how the stage's API is reached, as in npm run deploy. In regions without function URLs, use
+                    --api http-api --no-suite
   --page FILE       the page (default: verify-aws.html)
   --yes             do not ask
   --remove          only remove what an earlier run left
@@ -35,6 +38,8 @@ export interface Options {
   /** In US dollars. */
   readonly budget: number;
   readonly suite: boolean;
+  /** The option `api` of the stage. Undefined: that of cdk.json. */
+  readonly api: string | undefined;
   readonly page: string;
   readonly yes: boolean;
   readonly removeOnly: boolean;
@@ -52,7 +57,7 @@ const DEFAULTS = {
 /** The most tasks of a run: their send times are held in memory. */
 const TASKS_MAX = 5_000_000;
 
-/** @throws WrongUsage that names the option, what it takes, and what was given */
+/** @throws InvalidOption for `--api`; WrongUsage that names the option, what it takes, and what was given */
 export const optionsOf = (args: readonly string[]): Options | 'help' => {
   const given = parsed(args);
   if (given.help) return 'help';
@@ -65,10 +70,12 @@ export const optionsOf = (args: readonly string[]): Options | 'help' => {
     targets: read('targets', text.targets, wholeWithin(1, 10_000)),
     budget: read('budget', text.budget, dollars),
     suite: given.suite ?? true,
+    api: given.api,
     page: text.page,
     yes: given.yes ?? false,
     removeOnly: given.remove ?? false,
   };
+  if (options.api !== undefined) parseApi(options.api);
   const sustained = (options.rate * options.duration) / 1_000;
   if (options.burst + sustained > TASKS_MAX)
     throw wrong(
@@ -93,7 +100,7 @@ const parsed = (args: readonly string[]) => {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   const options = {
-    ...{ region: text, burst: text, rate: text, duration: text, targets: text, budget: text, page: text },
+    ...{ region: text, burst: text, rate: text, duration: text, targets: text, budget: text, page: text, api: text },
     ...{ suite: flag, yes: flag, remove: flag, help: flag },
   } as const;
   try {

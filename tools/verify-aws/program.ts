@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { InvalidOption } from '../../lib/invalid-option.ts';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
@@ -46,9 +47,9 @@ export const run = async (args: readonly string[], surroundings: Surroundings = 
       ? await removeOnly(account, options)
       : await verify(account, number, options, surroundings);
   } catch (cause) {
-    if (!(cause instanceof CommandFailure)) throw cause;
+    if (!(cause instanceof CommandFailure || cause instanceof InvalidOption)) throw cause;
     console.error(cause.message.split('\n').map(printable).join('\n'));
-    return cause instanceof WrongUsage ? 2 : 1;
+    return cause instanceof WrongUsage || cause instanceof InvalidOption ? 2 : 1;
   }
 };
 

@@ -65,7 +65,13 @@ interface Running {
  */
 export const deployAndRun = async (running: Running, found: Found, signal: AbortSignal): Promise<void> => {
   const { account, number, run, options, surroundings } = running;
-  const settings = { stage: run.stage, config: run.config, region: account.region };
+  const { api } = options;
+  const settings = {
+    stage: run.stage,
+    config: run.config,
+    region: account.region,
+    ...(api === undefined ? {} : { api }),
+  };
   Object.assign(process.env, environmentOf(run));
   await makeReady(account, number, settings);
   const app = ['--app', 'node tools/verify-aws/deployed/app.ts'];
