@@ -192,7 +192,7 @@ describe('the API behind API Gateway', () => {
     ]);
   });
 
-  it('has an address with its version, and for a private API with its first endpoint', () => {
+  it('has an address with the version and its first endpoint', () => {
     const [http, rest] = ['http-api', 'private'].map((option) => instanceWith(option));
     expect(http?.stack.resolve(http.groupage.apiUrl)).toEqual(at([{ Ref: HTTP_API }]));
     expect(rest?.stack.resolve(rest.groupage.apiUrl)).toEqual(at([{ Ref: REST_API }, '-vpce-1']));

@@ -87,7 +87,7 @@ describe.each([
   ['a REST API', restEvent, 'a/b%2F c#d?e&f~ü+'],
   ['an HTTP API', httpEvent(exceptPercents), 'a/b%2F c#d?e&f~ü+'],
   ['an HTTP API that decodes every escape', httpEvent(decodeURIComponent), 'a/b c#d?e&f~ü+'],
-])('behind %s the API', (_, eventOf, depot) => {
+])('the API behind %s', (_, eventOf, depot) => {
   const ask = async (asked: Asked) => {
     const api = [...flow.stack.functions.values()].find(({ name }) => name.includes('ApiHandler'));
     const answer = (await api?.invoke(eventOf(asked))) as {
