@@ -1,6 +1,7 @@
 /** Counts what AWS would bill: capacity units as DynamoDB states them, SQS requests, and invocations. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { AwsClients } from '../src/aws/clients.ts';
+import { sqsRequestsFor } from '../tools/simulate/prices.ts';
 
 /** Counts by purpose, for example `Tables-Task UpdateItem`. */
 export interface Bill {
@@ -43,6 +44,17 @@ const isPart = (name: string, input: object): boolean =>
 
 /** The units to read a row, given the units to write it: a read unit covers four kilobytes, a write unit one. */
 const wholeRead = (writeUnits = 1): number => Math.ceil(writeUnits / 4);
+
+/** The sizes of the messages that a request sends, in bytes. A request that sends none counts like an empty message. */
+const sentSizes = (input: object): number[] => {
+  const { MessageBody = '', Entries = [{}] } = input as {
+    MessageBody?: string;
+    Entries?: readonly { readonly MessageBody?: string }[];
+  };
+  return 'MessageBody' in input
+    ? [Buffer.byteLength(MessageBody)]
+    : Entries.map((entry) => Buffer.byteLength(entry.MessageBody ?? ''));
+};
 
 export interface Metering {
   /** Returns the purpose of a request. @default - the name of the table and of the command */
@@ -90,10 +102,11 @@ export const metered = (
       const { QueueUrl = '' } = args.input as { QueueUrl?: string };
       const name = String(context.commandName).replace('Command', '');
       const what = `${QueueUrl.split('/').at(-1)} ${name}`;
-      if (name !== 'ReceiveMessage') add(bill.sqsRequests, what);
+      if (name !== 'ReceiveMessage') add(bill.sqsRequests, what, sqsRequestsFor(sentSizes(args.input)));
       const answer = await next(args);
-      const { Messages = [] } = answer.output as { Messages?: readonly unknown[] };
-      if (name === 'ReceiveMessage') add(Messages.length > 0 ? bill.sqsRequests : bill.emptyReceives, what);
+      const { Messages = [] } = answer.output as { Messages?: readonly { readonly Body?: string }[] };
+      const received = sqsRequestsFor(Messages.map(({ Body = '' }) => Buffer.byteLength(Body)));
+      if (name === 'ReceiveMessage') add(received > 0 ? bill.sqsRequests : bill.emptyReceives, what, received || 1);
       return answer;
     },
     { step: 'initialize', name: 'meter' },

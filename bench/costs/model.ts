@@ -1,5 +1,6 @@
 /** Costs per month in US dollars at list prices, for Groupage and for alternatives. */
-import { PRICES } from '../../tools/simulate/prices.ts';
+import { PRICES, sqsRequestsFor } from '../../tools/simulate/prices.ts';
+import { idlePerMonth } from './idle.ts';
 
 /** The tasks of one month, and their downstream. */
 export interface Load {
@@ -26,8 +27,6 @@ const HOURS = 730;
 const MEMORY = 0.5;
 /** The assumed duration of an invocation that makes no call, in seconds. */
 const SHORT = 0.1;
-/** The cost of an idle stack with its dashboard and alarms, in dollars per month: see docs/how-to/deploy.md. */
-const IDLE = 8.95;
 
 /**
  * Measured by `bench:burst -- --wait 30s` (full batches of 100 over 20 Targets) and by `bench:burst -- --tasks 1000
@@ -47,12 +46,20 @@ const between = ({ one, hundred }: { readonly one: number; readonly hundred: num
   return one - perBatch + perBatch / size;
 };
 
+/** The size of a register message with the payload of the measurements, in bytes. */
+export const MESSAGE_BYTES = 600;
+/** The number of requests that SQS bills for sending, receiving and deleting messages of `bytes`, `count` at once. */
+const requestsFor = (bytes: number, count: number): number =>
+  2 * sqsRequestsFor(Array.from({ length: count }, () => bytes)) + 1;
 /**
- * The number of SQS requests per message. Producers send ten messages per request, and functions receive and delete ten
- * messages at once.
+ * The number of SQS requests per register message. Producers send ten messages per request, and functions receive and
+ * delete ten messages at once.
  */
-const REQUESTS = 0.3;
-/** The number of messages per batch: one elect, one group and one batch message. Each is sent, received and deleted. */
+const requestsPerMessage = (bytes: number): number => requestsFor(bytes, 10) / 10;
+/**
+ * The number of messages per batch: one elect, one group and one batch message. Each is sent, received and deleted. They
+ * have no payload.
+ */
 const MESSAGES_PER_BATCH = 3;
 
 const seconds = (each: number): number => each * MEMORY * PRICES.lambda.perGigabyteSecond;
@@ -64,29 +71,33 @@ const calls = ({ tasks, perBatch }: Load): number => tasks / perBatch;
 /**
  * The cost of Groupage itself for a million tasks in batches of `size`, without the time that functions wait for the
  * downstream.
+ *
+ * @param bytes the size of register messages that SQS carries. The capacity units are those of MESSAGE_BYTES.
  */
-export const perMillionTasks = (size: number): number => {
+export const perMillionTasks = (size: number, bytes: number = MESSAGE_BYTES): number => {
   const { write, read } = unitsPerTask(size);
   const units = write * PRICES.dynamodb.perMillionWriteUnits + read * PRICES.dynamodb.perMillionReadUnits;
-  const messages = MILLION * (REQUESTS + (3 * MESSAGES_PER_BATCH) / size);
+  const messages = MILLION * (requestsPerMessage(bytes) + (requestsFor(0, 1) * MESSAGES_PER_BATCH) / size);
   return units + requests(messages) + invocations(MILLION * (0.1 + MESSAGES_PER_BATCH / size), SHORT);
 };
 
 const groupage: Cost = (load) =>
-  IDLE +
+  idlePerMonth() +
   (load.tasks / MILLION) * perMillionTasks(load.perBatch) +
   calls(load) * (seconds(load.callSeconds) + load.perCall);
 
 /** A function invocation for each message, which makes one call. */
 const oneCallEach: Cost = ({ tasks, callSeconds, perCall }) =>
-  requests(tasks * 3) + invocations(tasks, callSeconds) + tasks * perCall;
+  requests(tasks * requestsFor(MESSAGE_BYTES, 1)) + invocations(tasks, callSeconds) + tasks * perCall;
 
 /**
  * The event source's batch window gathers messages of all Targets. This alternative works if tasks of all Targets may
  * share a call.
  */
 const batchWindow: Cost = (load) =>
-  requests(load.tasks * REQUESTS) + invocations(calls(load), load.callSeconds) + calls(load) * load.perCall;
+  requests(load.tasks * requestsPerMessage(MESSAGE_BYTES)) +
+  invocations(calls(load), load.callSeconds) +
+  calls(load) * load.perCall;
 
 /** A Standard execution per task. Its only state makes the call. */
 const standardEach: Cost = ({ tasks, perCall }) =>

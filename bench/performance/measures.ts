@@ -1,6 +1,6 @@
 /** The measures of a load with one of the ways. This file is pure. */
 import type { Millis } from '../../src/domain/ids.ts';
-import { costOf } from '../../tools/simulate/cost.ts';
+import { billOf } from '../../tools/simulate/cost.ts';
 import { AWS } from '../../tools/simulate/platform.ts';
 import { PRICES } from '../../tools/simulate/prices.ts';
 import { total } from '../meter.ts';
@@ -146,7 +146,7 @@ const spreadOf = (values: readonly Millis[]): Spread => {
  */
 const priceOf = ({ write, read, sqsRequests, invocations, lambdaMillis }: PerTask, isFifo: boolean): number => {
   const usage = { writeUnits: write, readUnits: read, sqsRequests, invocations: { all: invocations }, lambdaMillis };
-  const { dynamodb, sqs, lambda } = costOf({ usage, operations: [], sentOver: 0 }, AWS);
+  const { dynamodb, sqs, lambda } = billOf(usage, AWS);
   const { perMillionRequests, perMillionFifoRequests } = PRICES.sqs;
   return dynamodb + sqs * (isFifo ? perMillionFifoRequests / perMillionRequests : 1) + lambda;
 };

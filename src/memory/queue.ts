@@ -234,8 +234,12 @@ export class SimulatedQueue {
       }
       for (const message of done) if (message.deleted) hidden.delete(message);
       this.#inHand -= 1;
-      pollers?.handled(scheduler.now - from, taken.length);
-      if (pollers) this.pollAgain();
+      if (!pollers) return;
+      pollers.handled(
+        scheduler.now - from,
+        taken.map(({ body }) => body),
+      );
+      this.pollAgain();
     });
   }
 

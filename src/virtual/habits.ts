@@ -32,8 +32,8 @@ export interface Habits {
 export interface Pollers {
   /** Whether a poller takes another batch while functions have `inHand` batches in hand. */
   mayTake(inHand: number): boolean;
-  /** Called for each batch that was handled, with the time that handling took. */
-  handled(took: Millis, messages: number): void;
+  /** Called for each batch that was handled, with the time that handling took. @param bodies of its messages. */
+  handled(took: Millis, bodies: readonly string[]): void;
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
+  SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Delivered, type Polling, type Source, startSource } from '../../bench/performance/event-source.ts';
@@ -87,6 +88,19 @@ describe('an event source', () => {
     // At most one invocation for each poller, as long as none needs a second window.
     expect(invocations.length).toBeLessThan(requests(usage, 'ReceiveMessage'));
     expect(Math.max(...invocations.map(({ length }) => length))).toBeGreaterThan(10);
+  });
+
+  it('is billed for each 64 KB that it receives', async () => {
+    const { begin, queueUrl, polling: clientsOfSource, usage } = await source({});
+    await send(queueUrl, ['x'.repeat(100_000)]);
+    expect(usage.sqsRequests.size).toBe(0);
+    const polling = begin();
+    expect(await emptied(clients.sqs, [queueUrl], 60_000)).toBe(true);
+    await polling.stop();
+    expect(requests(usage, 'ReceiveMessage')).toBe(2);
+    expect(requests(usage, 'DeleteMessageBatch')).toBe(1);
+    await clientsOfSource.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'x'.repeat(200_000) }));
+    expect(requests(usage, 'SendMessage')).toBe(4);
   });
 
   it('keeps messages that failed, or whose function threw', async () => {

@@ -2,19 +2,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOADS, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
-import { bySize, byWay } from '../../bench/costs/tables.ts';
+import { counts, idleItems, idlePerMonth } from '../../bench/costs/idle.ts';
+import { LOADS, MESSAGE_BYTES, perMillionTasks, unitsPerTask, WAYS } from '../../bench/costs/model.ts';
+import { bySize, byWay, idle } from '../../bench/costs/tables.ts';
 import { byChance } from '../../bench/policies/arrivals.ts';
 import { batchesOf } from '../../bench/policies/simulate.ts';
 import { byCap, byPolicy, byRate } from '../../bench/policies/tables.ts';
 import { assumed } from '../../bench/simulate/tables.ts';
-import { PRICES } from '../../tools/simulate/prices.ts';
+import { askedFor, metricsBilled } from '../../tools/console/server/cloudwatch-queries.ts';
+import { FREE, PRICES } from '../../tools/simulate/prices.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
 
 const PAGES = {
   'docs/how-to/choose-a-policy.md': { byRate, byPolicy, byCap },
   'docs/explanation/when-not-to-use-it.md': { bySize, byWay },
+  'docs/how-to/deploy.md': { idle },
   'docs/how-to/simulate.md': { assumed },
 } as const;
 
@@ -67,6 +70,51 @@ describe('the cost of a task', () => {
         const more = cost({ ...load, tasks: 2 * load.tasks, perCall: 0.01 });
         expect([way, more > cost({ ...load, perCall: 0.01 })]).toEqual([way, true]);
       }
+  });
+});
+
+describe('the prices on the pages', () => {
+  const { cloudWatch, dynamodb, kms, stepFunctions } = PRICES;
+  const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
+  const withoutOps = idleItems().reduce((sum, { dollars: each, isOps }) => sum + (isOps ? 0 : each), 0);
+  const perOperation = metricsBilled(askedFor(['ship'])) * 60 * (cloudWatch.perThousandMetricsRequested / 1_000);
+  const largeMessages = perMillionTasks(100, 65_536) - perMillionTasks(100);
+  // One metric for each function; reads and writes of six tables and four indexes.
+  const throttles = (7 + 2 * (6 + 4)) * (cloudWatch.perThousandMetricsRequested / 1_000);
+
+  it.each([
+    ['how-to/operate.md', `at [${dollars(cloudWatch.perAlarmMonth)} a month]`],
+    ['how-to/operate.md', `(up to 27 metrics, ${(throttles * 100).toFixed(2)} cents)`],
+    ['how-to/deploy.md', `more than ${FREE.cloudWatch.metricsOfDashboard} metrics is not in the free tier`],
+    ['how-to/other-downstreams.md', `costs $${stepFunctions.perMillionTransitions} a million transitions`],
+    ['reference/console.md', `$${cloudWatch.perThousandMetricsRequested} per 1,000 metrics`],
+    ['reference/console.md', `**${(perOperation * 100).toFixed(1)} cents an hour for each operation**`],
+    ['reference/console.md', `$${dynamodb.perMillionReadUnits} per million in ${PRICES.region}`],
+    ['reference/metrics.md', `costs ${dollars(cloudWatch.perMetricMonth)} a month`],
+    ['reference/metrics.md', `Log lines (${dollars(cloudWatch.perGigabyteOfLogs)} per GB)`],
+    ['reference/construct.md', `| the key | ${dollars(kms.perKeyMonth)} a month`],
+    ['reference/construct.md', `| ${dollars(kms.perTenThousandRequests)} per 10,000`],
+    ['explanation/when-not-to-use-it.md', `at ${dollars(dynamodb.perGigabyteMonth)} per GB and month`],
+    ['explanation/when-not-to-use-it.md', `add ${dollars(largeMessages)} a million for SQS`],
+    ['explanation/when-not-to-use-it.md', `ten messages of ${MESSAGE_BYTES} bytes a request`],
+    [
+      'explanation/when-not-to-use-it.md',
+      `costs ${dollars(idlePerMonth())} a month, or ${dollars(withoutOps)} without dashboard`,
+    ],
+  ])('are those of prices.ts: %s', (page, text) =>
+    expect(readFileSync(join(ROOT, 'docs', page), 'utf8').replaceAll('\n', ' ')).toContain(text),
+  );
+
+  it('count the resources and alarms that the app has', () => {
+    const { alarms, resources, metricsOfDashboard } = counts();
+    const [deploy, operate] = ['deploy', 'operate'].map((page) =>
+      readFileSync(join(ROOT, `docs/how-to/${page}.md`), 'utf8'),
+    );
+    // Each of the three stacks also has the metadata of the CDK.
+    expect(deploy).toContain(`${resources + 3} resources in three stacks`);
+    expect(deploy).toContain(`a dashboard and ${alarms} [alarms]`);
+    expect(operate).toContain(`has ${alarms} alarms`);
+    expect(metricsOfDashboard).toBeGreaterThan(FREE.cloudWatch.metricsOfDashboard);
   });
 });
 

@@ -33,6 +33,7 @@ const OUTCOME: Outcome = {
   rejections: [],
   earlyGuards: 0,
   usage: { writeUnits: 60, readUnits: 30, sqsRequests: 10, invocations: { register: 5 }, lambdaMillis: 100 },
+  produced: { messages: 10, oneByOne: 10, tenAtOnce: 1 },
   timeline: [
     { at: 0, arrived: 6, calls: 0, throttled: 0, waiting: 6 },
     { at: 1_000, arrived: 4, calls: 3, throttled: 1, waiting: 0 },

@@ -6,7 +6,7 @@ import type { Figures } from '../../tools/simulate/figures.ts';
 import { frontOf, kneeOf, type Point } from '../../tools/simulate/knee.ts';
 import { loadFrom } from '../../tools/simulate/load.ts';
 import { AWS } from '../../tools/simulate/platform.ts';
-import { PRICES } from '../../tools/simulate/prices.ts';
+import { PRICES, sqsRequestsFor } from '../../tools/simulate/prices.ts';
 import { recommend } from '../../tools/simulate/recommend.ts';
 import { axesFrom, policiesOf, stepsOf, vary } from '../../tools/simulate/vary.ts';
 import { configFrom, operationAt } from '../end-to-end/operations.ts';
@@ -187,11 +187,26 @@ describe('the cost of a trace', () => {
   };
 
   it('uses list prices, per day and per million tasks', () => {
-    const cost = costOf({ usage, operations: [], sentOver: 43_200_000 }, { memory: 0.5 });
+    const produced = { messages: 10, oneByOne: 20, tenAtOnce: 3 };
+    const cost = costOf({ usage, operations: [], sentOver: 43_200_000, produced }, { memory: 0.5 });
     expect(cost.dynamodb).toBeCloseTo(PRICES.dynamodb.perMillionWriteUnits + 2 * PRICES.dynamodb.perMillionReadUnits);
     expect(cost.sqs).toBeCloseTo(PRICES.sqs.perMillionRequests);
     expect(cost.lambda).toBeCloseTo(PRICES.lambda.perMillionInvocations + 500 * PRICES.lambda.perGigabyteSecond);
     expect(cost.perDay).toBeCloseTo(2 * cost.total);
     expect(cost.perMillion).toBeNull();
+    expect(cost.producersPerMillion.oneByOne).toBeCloseTo(2 * PRICES.sqs.perMillionRequests);
+    expect(cost.producersPerMillion.tenAtOnce).toBeCloseTo(0.3 * PRICES.sqs.perMillionRequests);
   });
+
+  it.each([
+    ['a message without a payload', [0], 1],
+    ['64 KB in one message', [65_536], 1],
+    ['a byte more', [65_537], 2],
+    ['ten messages of 10 KB, which are sent together', Array.from({ length: 10 }, () => 10_240), 2],
+    ['eleven small messages', Array.from({ length: 11 }, () => 100), 2],
+    ['a message of 1 MiB', [1_048_576], 16],
+    ['no message', [], 0],
+  ])('counts each 64 KB of an SQS request as a request: %s', (_, sizes, requests) =>
+    expect(sqsRequestsFor(sizes)).toBe(requests),
+  );
 });

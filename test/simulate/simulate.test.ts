@@ -69,6 +69,25 @@ describe('a simulated trace', () => {
     expect(usage.writeUnits - small.usage.writeUnits).toBeGreaterThan(100 * 2 * 9);
   });
 
+  it('counts each 64 KB of register messages as an SQS request', async () => {
+    const sent = (bytes: number) =>
+      run({
+        arrivals: Array.from({ length: 100 }, (_, n) => ({
+          at: n,
+          operation: 'ship',
+          payload: JSON.stringify({ depot: 'D', text: 'x'.repeat(bytes) }),
+        })),
+      });
+    const [small, large] = [await sent(10), await sent(200_000)];
+    expect(small.produced).toEqual({ messages: 100, oneByOne: 100, tenAtOnce: 10 });
+    // Each message has four parts of 64 KB, the last of them nearly empty. Ten messages have 31 parts together.
+    expect(large.produced).toEqual({ messages: 100, oneByOne: 400, tenAtOnce: 310 });
+    // Invocations receive different numbers of messages at once, so their last parts differ.
+    const more = large.usage.sqsRequests - small.usage.sqsRequests;
+    expect(more).toBeGreaterThan(290);
+    expect(more).toBeLessThan(400);
+  });
+
   it('continues after an outage of the downstream, and loses no task', async () => {
     const downstream = { ...QUICK, down: { from: 0, until: 120_000 } };
     const { succeeded, failed, unanswered } = only(await run({ downstream }));

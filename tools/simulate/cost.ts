@@ -1,5 +1,5 @@
 /** Costs of a simulated trace at list prices, without free tiers and without the producers' requests. */
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Usage } from './outcome.ts';
 import type { Platform } from './platform.ts';
 import { PRICES } from './prices.ts';
 
@@ -21,29 +21,37 @@ export interface Cost {
 const DAY = 86_400_000;
 const MILLION = 1_000_000;
 
+/** The bill for a usage, in US dollars. @param surroundings the platform, with the functions' memory */
+export const billOf = (
+  { writeUnits, readUnits, sqsRequests, invocations, lambdaMillis }: Usage,
+  { memory }: Pick<Platform, 'memory'>,
+): Pick<Cost, 'dynamodb' | 'sqs' | 'lambda' | 'total'> => {
+  const invoked = Object.values(invocations).reduce((sum, each) => sum + each, 0);
+  const dynamodb =
+    (writeUnits * PRICES.dynamodb.perMillionWriteUnits + readUnits * PRICES.dynamodb.perMillionReadUnits) / MILLION;
+  const sqs = (sqsRequests * PRICES.sqs.perMillionRequests) / MILLION;
+  const lambda =
+    (invoked * PRICES.lambda.perMillionInvocations) / MILLION +
+    (lambdaMillis / 1_000) * memory * PRICES.lambda.perGigabyteSecond;
+  return { dynamodb, sqs, lambda, total: dynamodb + sqs + lambda };
+};
+
 /** @param surroundings the platform, with the functions' memory */
 export const costOf = (
-  { usage, operations, sentOver }: Pick<Outcome, 'usage' | 'operations' | 'sentOver'>,
-  { memory }: Pick<Platform, 'memory'>,
+  { usage, operations, sentOver, produced }: Pick<Outcome, 'usage' | 'operations' | 'sentOver' | 'produced'>,
+  surroundings: Pick<Platform, 'memory'>,
 ): Cost => {
-  const invocations = Object.values(usage.invocations).reduce((sum, each) => sum + each, 0);
+  const bill = billOf(usage, surroundings);
   const tasks = operations.reduce((sum, each) => sum + each.tasks, 0);
-  const dynamodb =
-    (usage.writeUnits * PRICES.dynamodb.perMillionWriteUnits + usage.readUnits * PRICES.dynamodb.perMillionReadUnits) /
-    MILLION;
-  const sqs = (usage.sqsRequests * PRICES.sqs.perMillionRequests) / MILLION;
-  const lambda =
-    (invocations * PRICES.lambda.perMillionInvocations) / MILLION +
-    (usage.lambdaMillis / 1_000) * memory * PRICES.lambda.perGigabyteSecond;
-  const total = dynamodb + sqs + lambda;
-  const request = PRICES.sqs.perMillionRequests;
+  const perMillionSent = (requests: number): number =>
+    (requests * PRICES.sqs.perMillionRequests) / Math.max(1, produced.messages);
   return {
-    dynamodb,
-    sqs,
-    lambda,
-    total,
-    perDay: sentOver > 0 ? (total * DAY) / sentOver : null,
-    perMillion: tasks > 0 ? (total * MILLION) / tasks : null,
-    producersPerMillion: { oneByOne: request, tenAtOnce: request / 10 },
+    ...bill,
+    perDay: sentOver > 0 ? (bill.total * DAY) / sentOver : null,
+    perMillion: tasks > 0 ? (bill.total * MILLION) / tasks : null,
+    producersPerMillion: {
+      oneByOne: perMillionSent(produced.oneByOne),
+      tenAtOnce: perMillionSent(produced.tenAtOnce),
+    },
   };
 };

@@ -45,11 +45,21 @@ export interface OperationOutcome {
 export interface Usage {
   readonly writeUnits: number;
   readonly readUnits: number;
-  /** SQS requests, without the producers' and without empty long polls. */
+  /** SQS requests as billed, without the producers' and without empty long polls. */
   readonly sqsRequests: number;
   readonly invocations: Readonly<Record<string, number>>;
   /** Total duration of all functions. */
   readonly lambdaMillis: Millis;
+}
+
+/** What producers sent. */
+interface Produced {
+  /** Number of register messages. */
+  readonly messages: number;
+  /** SQS requests as billed, if producers send each message alone. */
+  readonly oneByOne: number;
+  /** SQS requests as billed, if producers send ten messages at once. */
+  readonly tenAtOnce: number;
 }
 
 /** One time interval of the trace. */
@@ -75,6 +85,7 @@ export interface Outcome {
   /** Guards that were received before their leader had stored the hand-over. Each retries after 100 ms (G7). */
   readonly earlyGuards: number;
   readonly usage: Usage;
+  readonly produced: Produced;
   /** At most a few hundred intervals, all of the same length. */
   readonly timeline: readonly Stretch[];
 }

@@ -90,8 +90,8 @@ interface Around {
   readonly now: () => Millis;
   /** Sleeping invocations of the queue. */
   readonly sleepers: () => number;
-  /** Called after each batch of messages, with its duration. */
-  readonly onHandled: (took: Millis, messages: number) => void;
+  /** Called after each batch of messages, with its duration. @param bodies of its messages. */
+  readonly onHandled: (took: Millis, bodies: readonly string[]) => void;
 }
 
 /** Limits the concurrent invocations of an event source: a few at first, more while messages wait. */

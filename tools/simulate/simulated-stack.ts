@@ -31,7 +31,7 @@ import { START } from '../../src/virtual/trace.ts';
 import { type DownstreamModel, type Heard, modelledDownstream } from './downstream.ts';
 import { Forgetting } from './forgetting.ts';
 import { latencies, type Platform, pollersOf } from './platform.ts';
-import { countedQueues, requestsFor, Tally } from './tally.ts';
+import { bytesOf, countedQueues, Tally } from './tally.ts';
 import type { Arrival } from './trace.ts';
 
 export interface SimulatedStackOptions {
@@ -124,10 +124,11 @@ export class SimulatedStack {
 
   /** Sends a task now, as a producer. The task's id contains the time. */
   send({ at, operation, payload }: Arrival): void {
-    this.tally.sent(at);
     this.#sent += 1;
     const id = `${String(START + at).padStart(14, '0')}${String(this.#sent).padStart(12, '0')}`;
-    this.#queues.register.send(`{"id":"${id}","operation":${JSON.stringify(operation)},"payload":${payload}}`);
+    const body = `{"id":"${id}","operation":${JSON.stringify(operation)},"payload":${payload}}`;
+    this.tally.sent(at, bytesOf(body));
+    this.#queues.register.send(body);
   }
 
   /** Runs the next event. @throws an error of the steps, which is a defect */
@@ -233,10 +234,11 @@ export class SimulatedStack {
     const pollers = pollersOf(surroundings, {
       now: () => scheduler.now,
       sleepers: () => this.#sleepers.get(queue) ?? 0,
-      onHandled: (took, messages) => {
-        // The invocation handles messages that one set of requests received and another set deletes.
+      onHandled: (took, bodies) => {
         tally.invoked(queue, took + surroundings.overhead);
-        tally.requested(2 * requestsFor(messages));
+        // One set of requests received the messages, and another set deletes them.
+        tally.requested(bodies.map(bytesOf));
+        tally.requested(bodies.map(() => 0));
       },
     });
     const untilPoll = latencies(surroundings.delivery, this.#chaos.chanceOf(`${queue} deliveries`));

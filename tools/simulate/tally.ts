@@ -1,13 +1,17 @@
 /** Counts the events of a simulation, in memory that does not grow with the trace. */
 
+import { printElect } from '../../src/domain/batches/messages.ts';
 import { type SealReason, waitEnd } from '../../src/domain/batches/policy.ts';
+import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Millis, OperationName, TaskId } from '../../src/domain/ids.ts';
+import { printRejection } from '../../src/domain/register/rejection.ts';
 import type { Queues } from '../../src/ports/queues.ts';
 import type { Spent } from '../../src/processes/units.ts';
 import type { Heard } from './downstream.ts';
 import type { OperationOutcome, Outcome, Usage } from './outcome.ts';
+import { sqsRequestsFor } from './prices.ts';
 import { Spreading } from './spread.ts';
 import { Timeline } from './timeline.ts';
 
@@ -47,6 +51,8 @@ class OperationTally {
 
 /** Maximum number of reasons for refusals that are reported. */
 const REASONS = 5;
+/** Number of register messages that a producer sends in one request. */
+const TOGETHER = 10;
 
 export class Tally {
   readonly #config: Config;
@@ -60,6 +66,11 @@ export class Tally {
   #writeUnits = 0;
   #readUnits = 0;
   #sqsRequests = 0;
+  #sent = 0;
+  #sentOneByOne = 0;
+  #sentTogether = 0;
+  /** Sizes of register messages that a producer would still gather for one request. */
+  readonly #unsent: number[] = [];
   #lambdaMillis: Millis = 0;
   #lastSentAt: Millis = 0;
   #lastEndedAt: Millis = 0;
@@ -69,9 +80,13 @@ export class Tally {
     this.#start = start;
   }
 
-  /** @param at time since the start of the trace */
-  sent(at: Millis): void {
+  /** @param at time since the start of the trace @param bytes size of the register message */
+  sent(at: Millis, bytes: number): void {
     this.#lastSentAt = at;
+    this.#sent += 1;
+    this.#sentOneByOne += sqsRequestsFor([bytes]);
+    this.#unsent.push(bytes);
+    if (this.#unsent.length === TOGETHER) this.#sentTogether += sqsRequestsFor(this.#unsent.splice(0));
     this.#timeline.count(at, 'arrived');
     this.#timeline.wait(at, 1);
   }
@@ -88,8 +103,9 @@ export class Tally {
     }
   }
 
-  requested(requests: number): void {
-    this.#sqsRequests += requests;
+  /** Counts SQS requests with messages of these sizes, in bytes. */
+  requested(sizes: readonly number[]): void {
+    this.#sqsRequests += sqsRequestsFor(sizes);
   }
 
   invoked(fn: string, took: Millis): void {
@@ -158,6 +174,11 @@ export class Tally {
       rejections: [...this.#reasons],
       earlyGuards: this.#earlyGuards,
       usage: this.#usage,
+      produced: {
+        messages: this.#sent,
+        oneByOne: this.#sentOneByOne,
+        tenAtOnce: this.#sentTogether + sqsRequestsFor(this.#unsent),
+      },
       timeline: this.#timeline.stretches,
     };
   }
@@ -179,31 +200,30 @@ export class Tally {
   }
 }
 
-/** An SQS request sends or receives up to ten messages. */
-export const requestsFor = (messages: number): number => Math.ceil(messages / 10);
+export const bytesOf = (body: string): number => Buffer.byteLength(body);
 
-/** Wraps queues to count their requests. */
+/** Wraps queues to count their requests. Messages between elect, group and batch functions have no payload. */
 export const countedQueues = (queues: Queues, tally: Tally): Queues => {
   const many =
-    <T>(send: (all: readonly T[]) => Promise<void>) =>
+    <T>(send: (all: readonly T[]) => Promise<void>, bodyOf: (each: T) => string) =>
     (all: readonly T[]): Promise<void> => {
-      tally.requested(requestsFor(all.length));
+      tally.requested(all.map((each) => bytesOf(bodyOf(each))));
       return send(all);
     };
   const one =
     <T>(send: (each: T, delay: number) => Promise<void>) =>
     (each: T, delay: number): Promise<void> => {
-      tally.requested(1);
+      tally.requested([0]);
       return send(each, delay);
     };
   return {
-    register: many(queues.register),
-    elect: many(queues.elect),
+    register: many(queues.register, (body) => body),
+    elect: many(queues.elect, printElect),
     resume: one(queues.resume),
     group: one(queues.group),
     batch: one(queues.batch),
-    reject: many(queues.reject),
-    callbacks: many(queues.callbacks),
-    giveUp: many(queues.giveUp),
+    reject: many(queues.reject, printRejection),
+    callbacks: many(queues.callbacks, printCallback),
+    giveUp: many(queues.giveUp, (body) => body),
   };
 };

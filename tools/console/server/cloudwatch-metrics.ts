@@ -9,7 +9,8 @@ import type { Millis } from '../../../src/domain/ids.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { inWords } from '../../account/failures.ts';
 import { CommandFailure } from '../../failure.ts';
-import { type Asked, askedFor, queryFor, seriesFrom, type Window } from './cloudwatch-queries.ts';
+import { PRICES } from '../../simulate/prices.ts';
+import { type Asked, askedFor, metricsBilled, queryFor, seriesFrom, type Window } from './cloudwatch-queries.ts';
 import type { MetricsSource } from './metrics-feed.ts';
 import { totalsOf } from './totals.ts';
 
@@ -33,8 +34,8 @@ const STEPS = 180;
 /** Maximum number of queries in one request (a limit of CloudWatch). */
 const QUERIES_MAX = 500;
 
-/** The price of one query. CloudWatch charges $0.01 for 1,000 metrics, and counts each statistic of a metric as one. */
-const DOLLARS = 0.01 / 1_000;
+/** The price of one metric. */
+const DOLLARS = PRICES.cloudWatch.perThousandMetricsRequested / 1_000;
 const LEAST_SECONDS = 60;
 /**
  * Maximum cost of reading the metrics. A stack with many operations would cost more at one request a minute, so its
@@ -52,7 +53,7 @@ export const cloudWatchMetrics = ({
   const client = new CloudWatchClient({ region, ...config });
   return {
     about: async () => {
-      const dollars = askedFor(operations()).length * DOLLARS;
+      const dollars = metricsBilled(askedFor(operations())) * DOLLARS;
       const everySeconds = Math.max(LEAST_SECONDS, Math.ceil((dollars * 3_600) / DOLLARS_PER_HOUR_MAX));
       return { from: 'cloudwatch', everySeconds, dollarsPerHour: (dollars * 3_600) / everySeconds };
     },

@@ -57,6 +57,10 @@ export const askedFor = (operations: readonly string[]): readonly Asked[] =>
     ),
   );
 
+/** The number of metrics that CloudWatch bills: up to five statistics of one metric in a request count as one. */
+export const metricsBilled = (asked: readonly Asked[]): number =>
+  new Set(asked.map(({ metric, of }) => JSON.stringify([metric, of]))).size;
+
 const dimensionsOf = (metric: (typeof SHOWN)[number], operation: string): readonly Series['of'][] =>
   METRICS[metric].by.some((name) => name === 'reason')
     ? Object.keys(REASONS).map((reason) => ({ operation, reason }))

@@ -1,14 +1,13 @@
 /** The cost of a load from the figures of CloudWatch. Pure. */
-import type { Millis } from '../../../src/domain/ids.ts';
-import { type Cost, costOf } from '../../simulate/cost.ts';
+import { billOf } from '../../simulate/cost.ts';
 import type { Usage } from '../../simulate/outcome.ts';
 import { AWS } from '../../simulate/platform.ts';
 import type { Figures } from './figures.ts';
 
-/** Cost of what AWS measured. Undefined if a part of it was not reported. */
-export const costOfFigures = (figures: Figures, sentOver: Millis): Cost | undefined => {
+/** Cost of what AWS measured, in US dollars. Undefined if a part of it was not reported. */
+export const costOfFigures = (figures: Figures): number | undefined => {
   const usage = usageOf(figures);
-  return usage && costOf({ usage, operations: [], sentOver }, AWS);
+  return usage && billOf(usage, AWS).total;
 };
 
 /** The usage of a load as AWS measured it. Undefined if a part of it was not reported. */
@@ -27,8 +26,8 @@ const usageOf = ({ all, byFunction }: Figures): Usage | undefined => {
 };
 
 /**
- * SQS reports messages, but bills requests, which have up to ten messages. So this is the largest possible number of
- * requests.
+ * SQS reports messages, but bills requests, which have up to ten messages and 64 KB. The messages of the loads are small,
+ * so this is the largest possible number of requests.
  */
 export const messagesIn = ({ sent, received, deleted, emptyReceives = 0 }: Figures['all']): number | undefined =>
   sent === undefined || received === undefined || deleted === undefined

@@ -27,8 +27,8 @@ export const watchSpending = ({ region, resources, onCost, onFailure }: Watching
   const timer = setInterval(async () => {
     try {
       const values = await readMetrics(region, queries, minutesAround(from, Date.now()));
-      const cost = costOfFigures(figuresOf(queries, values), Date.now() - from);
-      if (cost !== undefined) onCost(cost.total);
+      const cost = costOfFigures(figuresOf(queries, values));
+      if (cost !== undefined) onCost(cost);
     } catch (cause) {
       onFailure(cause);
     }

@@ -1,5 +1,5 @@
 /** Compares what AWS did with the promises and with the simulator's prediction. Pure. */
-import { costOf } from '../../simulate/cost.ts';
+import { billOf } from '../../simulate/cost.ts';
 import { count, dollars, percent, span } from '../../simulate/figures.ts';
 import type { Outcome, Spread } from '../../simulate/outcome.ts';
 import { AWS } from '../../simulate/platform.ts';
@@ -45,7 +45,7 @@ const TITLES = { burst: 'Burst', sustained: 'Sustained load' } as const;
 
 export const compare = (observed: Observed, predicted: Outcome): Compared => {
   const { load, sent, sentOver, cutShort, unread } = observed;
-  const cost = costOfFigures(observed.figures, sentOver)?.total;
+  const cost = costOfFigures(observed.figures);
   return {
     title: `${TITLES[load]}: ${count(sent)} tasks in ${span(sentOver)}`,
     cutShort,
@@ -100,13 +100,13 @@ const quantiles = ({ p50, p99, max }: Pick<Spread, 'p50' | 'p99' | 'max'>): stri
 
 const unitsOf = (
   { sent, called, figures: { all } }: Observed,
-  { usage, operations, sentOver }: Outcome,
+  { usage, operations }: Outcome,
   cost: number | undefined,
 ): Row[] => {
   const [of] = operations;
   const perTask = (value: number | undefined): string =>
     reported(value, (units) => `${count(units)} (${count(units / sent)} a task)`);
-  const predictedCost = costOf({ usage, operations, sentOver }, AWS).total;
+  const predictedCost = billOf(usage, AWS).total;
   const perMillion = (total: number): string =>
     `${dollars(total)} (${dollars((total * 1_000_000) / sent)} a million tasks)`;
   return [
