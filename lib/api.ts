@@ -81,7 +81,10 @@ const STAGE = 'v1';
 const byRestApi = (scope: Construct, { vpcEndpoints }: PrivateApi, { handler, name, description }: Gateway): Api => {
   const [first] = vpcEndpoints;
   if (!first)
-    throw new InvalidProps(scope, 'api.vpcEndpoints must have at least one endpoint: nobody could call the API');
+    throw new InvalidProps(
+      scope,
+      'api.vpcEndpoints must have at least one endpoint: otherwise no caller reaches the API',
+    );
   const restApi = new RestApi(scope, 'PrivateApi', {
     restApiName: name,
     description,
