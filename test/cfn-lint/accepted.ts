@@ -44,7 +44,7 @@ export const ACCEPTED: readonly Accepted[] = [
   })),
   { finding: ofRule('I1022'), reason: 'CDK renders joined text with Fn::Join' },
   {
-    finding: ofRule('W3005', /^Resources\/\w+HandlerFunction\w+\/DependsOn\//),
+    finding: ofRule('W3005', /^Resources\/(?:\w+HandlerFunction|Downstream|Relay)\w+\/DependsOn\//),
     reason: 'CDK lets a function wait for its role and the policy of that role; the reference to the role is implied',
   },
   { finding: ofRule('I3013', /^Resources\/(?:Ops|To)[0-9A-F]{8}\//), reason: "a queue of the user's app in a test" },

@@ -317,7 +317,8 @@ describe('the cap', () => {
   it('holds although a batch releases its slot while its Target is paused', async () => {
     const capped = of('capped');
     let status = 503;
-    flow.downstream.behave(() => ({ status }));
+    // The pause begins before the next attempt, however slow the machine is: after the last attempt the tasks would fail.
+    flow.downstream.behave(() => ({ status, headers: { 'retry-after': '10' } }));
     const sent = await capped.send(some('lender', 2));
     await eventually(() => capped.calls('lender').length > 0);
     await change('capped', 'pause', 'lender');

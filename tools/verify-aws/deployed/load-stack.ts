@@ -62,6 +62,7 @@ export class LoadStack extends Stack {
     return new Queue(this, id, {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
+      retentionPeriod: Duration.days(1),
       // A received message is deleted at once, so a longer timeout would only delay the next receive after a failure.
       visibilityTimeout: Duration.seconds(60),
     });
