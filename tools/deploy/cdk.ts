@@ -1,7 +1,7 @@
 /** Runs `cdk` with its output passed through, until it ends or is interrupted. */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
+import { runChild } from '../run-child.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -34,28 +34,13 @@ export const contextOf = ({ stage, api }: Pick<CdkSettings, 'stage' | 'api'>): r
 ];
 
 /** @param signal ends the process. */
-const succeeds = (settings: CdkSettings, args: readonly string[], signal: AbortSignal): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    // Use a separate output folder for each run, because `cdk` locks its output folder against other runs.
-    const own = ['--output', temporaryFolder('cdk'), ...contextOf(settings), '--no-notices'];
-    const child = spawn(process.execPath, [join(ROOT, 'node_modules/aws-cdk/bin/cdk'), ...args, ...own], {
-      cwd: ROOT,
-      stdio: 'inherit',
-      env: { ...process.env, AWS_REGION: settings.region, GROUPAGE_CONFIG: settings.config },
-    });
-    // The terminal sends Ctrl-C to the child too; other signals must be passed on.
-    const end = (): boolean => child.kill('SIGTERM');
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end);
-    child.once('error', (cause) => {
-      signal.removeEventListener('abort', end);
-      reject(cause);
-    });
-    child.once('exit', (code) => {
-      signal.removeEventListener('abort', end);
-      resolve(code === 0);
-    });
-  });
+const succeeds = async (settings: CdkSettings, args: readonly string[], signal: AbortSignal): Promise<boolean> => {
+  // Use a separate output folder for each run, because `cdk` locks its output folder against other runs.
+  const own = ['--output', temporaryFolder('cdk'), ...contextOf(settings), '--no-notices'];
+  const env = { AWS_REGION: settings.region, GROUPAGE_CONFIG: settings.config };
+  const program = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
+  return (await runChild([program, ...args, ...own], { cwd: ROOT, env, signal })) === 0;
+};
 
 /**
  * Signals within this time, in milliseconds, count as one signal, because npm and the terminal may both send the same

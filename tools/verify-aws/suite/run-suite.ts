@@ -1,11 +1,11 @@
 /** Runs the tests for deployed stacks in the account. Their downstream listens on this machine, behind the relay. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../lib/temporary-folder.ts';
 import type { Millis } from '../../../src/domain/ids.ts';
 import { MINUTE } from '../../../src/domain/timings.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
+import { runChild } from '../../run-child.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -37,20 +37,8 @@ export const runSuite = async (run: SuiteRun, interrupted: AbortSignal): Promise
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(PATIENCE)]);
   const report = join(temporaryFolder('suite'), 'report.json');
   const args = ['run', ...run.files, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const status = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args], {
-      cwd: ROOT,
-      stdio: 'inherit',
-      env: { ...process.env, ...environmentOf(run) },
-    });
-    const end = (): boolean => child.kill('SIGTERM');
-    signal.addEventListener('abort', end);
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      signal.removeEventListener('abort', end);
-      resolve(code);
-    });
-  });
+  const program = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const status = await runChild([program, ...args], { cwd: ROOT, env: environmentOf(run), signal });
   if (interrupted.aborted) return notRun('the run was interrupted');
   if (signal.aborted)
     return { outcome: 'failed', summary: `The tests did not end within ${PATIENCE / MINUTE} minutes.`, failures: [] };
