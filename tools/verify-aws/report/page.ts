@@ -1,6 +1,8 @@
-/** The page of a run. It loads no other files. Pure. */
+/** The page of a run. Pure. */
+
 import { escaped } from '../../simulate/chart.ts';
 import { dollars } from '../../simulate/figures.ts';
+import { htmlPage } from '../../simulate/html-page.ts';
 import { PRICES } from '../../simulate/prices.ts';
 import type { SuiteResult } from '../suite/run-suite.ts';
 import type { Compared, Promised, Row } from './compare.ts';
@@ -30,18 +32,10 @@ export const pageOf = (report: Report): string => {
   const cost = loads
     .map((each) => each.cost)
     .reduce((a, b) => (a === undefined || b === undefined ? undefined : a + b), 0);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Groupage in ${escaped(region)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Groupage in ${escaped(region)}, ${escaped(from.slice(0, 10))}</h1>
+  return htmlPage({
+    title: `Groupage in ${region}`,
+    style: STYLE,
+    main: `<h1>Groupage in ${escaped(region)}, ${escaped(from.slice(0, 10))}</h1>
 <p class="${isGood(report) ? 'good' : 'bad'}">${escaped(verdictOf(report))}</p>
 <p>Stage ${escaped(stage)}, account ${escaped(account)}, from ${escaped(from)} to ${escaped(until)}.
 The simulator predicts the same tasks, sent at the same times. Its assumptions are in docs/how-to/simulate.md.
@@ -52,11 +46,8 @@ ${loads.map(sectionOf).join('\n')}
 <p>${escaped(suite.summary)}</p>
 ${suite.failures.length > 0 ? `<ul>${suite.failures.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>` : ''}
 <h2>Removal</h2>
-${left.length === 0 ? '<p>Everything that the run created was removed.</p>' : `<p>These still exist:</p><ul>${left.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`}
-</main>
-</body>
-</html>
-`;
+${left.length === 0 ? '<p>Everything that the run created was removed.</p>' : `<p>These still exist:</p><ul>${left.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`}`,
+  });
 };
 
 const verdictOf = (report: Report): string => {
@@ -87,15 +78,10 @@ const promiseRow = (promise: Promised): string =>
 const cellsOf = ({ what, aws, simulated }: Row): string =>
   `<th scope="row">${escaped(what)}</th><td>${escaped(aws)}</td><td>${escaped(simulated)}</td>`;
 
-const STYLE = `
-:root{color-scheme:light dark}
-body{margin:0;background:#ffffff;color:#1f2328;font-family:system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-main{max-width:1120px;margin:0 auto;padding:24px 16px}
-h1{font-size:22px} h2{font-size:17px;margin-top:28px} p,li{font-size:14px;line-height:1.5}
+const STYLE = `h2{margin-top:28px} p,li{font-size:14px;line-height:1.5}
 table{border-collapse:collapse;width:100%;font-size:13px;margin:8px 0 16px}
 th,td{text-align:left;vertical-align:top;padding:6px 10px;border-bottom:1px solid #d0d7de}
 thead th{background:#f6f8fa} tbody th{font-weight:500;width:38%}
 .good{color:#1a7f37} .bad{color:#cf222e;font-weight:600}
-@media (prefers-color-scheme: dark){body{background:#0d1117;color:#e6edf3} th,td{border-color:#30363d}
-thead th{background:#161b22} .good{color:#3fb950} .bad{color:#f85149}}
-`;
+@media (prefers-color-scheme: dark){th,td{border-color:#30363d}
+thead th{background:#161b22} .good{color:#3fb950} .bad{color:#f85149}}`;
