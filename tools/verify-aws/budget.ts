@@ -8,27 +8,32 @@ const STAGE = 0.3;
 const SUITE = 0.5;
 
 type Wanted = Pick<Options, 'burst' | 'rate' | 'duration' | 'targets' | 'budget' | 'suite'>;
+type PerTask = Readonly<Record<LoadName, number>>;
+type Costs = readonly (readonly [part: string, cost: number])[];
+
+/** The predicted cost of a run by its parts, in US dollars. @param perTask that of a task of each load */
+export const predictedCosts = (wanted: Wanted, perTask: PerTask): Costs => {
+  const sizes = sizesOf(wanted);
+  return [...LOADS.map((load) => [load, sizes[load] * perTask[load]] as const), ...fixedCosts(wanted)];
+};
+
+const fixedCosts = ({ suite }: Pick<Wanted, 'suite'>): Costs => [
+  ['the stage', STAGE],
+  ...(suite ? [['tests', SUITE] as const] : []),
+];
+
+export const sumOf = (costs: Costs): number => costs.reduce((total, [, cost]) => total + cost, 0);
 
 export class Budget {
   readonly #wanted: Wanted;
-  readonly #perTask: Readonly<Record<LoadName, number>>;
+  readonly #perTask: PerTask;
   readonly #sent: Record<LoadName, number> = { burst: 0, sustained: 0 };
   #measured = 0;
 
   /** @param perTask predicted cost of a task of each load, in US dollars */
-  constructor(wanted: Wanted, perTask: Readonly<Record<LoadName, number>>) {
+  constructor(wanted: Wanted, perTask: PerTask) {
     this.#wanted = wanted;
     this.#perTask = perTask;
-  }
-
-  /** The predicted cost of the whole run by its parts, in US dollars. */
-  get byPart(): readonly (readonly [part: string, cost: number])[] {
-    const sizes = sizesOf(this.#wanted);
-    return [...LOADS.map((load) => [load, sizes[load] * this.#perTask[load]] as const), ...this.#fixed];
-  }
-
-  get predicted(): number {
-    return sum(this.byPart.map(([, cost]) => cost));
   }
 
   /** Counts tasks that were sent. */
@@ -44,14 +49,8 @@ export class Budget {
   /** Why the run must stop. Undefined while it has money left. */
   get exceeded(): string | undefined {
     const { budget } = this.#wanted;
-    const predicted = sum(LOADS.map((load) => this.#sent[load] * this.#perTask[load]));
-    const spent = Math.max(predicted, this.#measured) + sum(this.#fixed.map(([, cost]) => cost));
+    const predicted = sumOf(LOADS.map((load) => [load, this.#sent[load] * this.#perTask[load]]));
+    const spent = Math.max(predicted, this.#measured) + sumOf(fixedCosts(this.#wanted));
     return spent < budget ? undefined : `it has spent ${dollars(spent)} of its budget of ${dollars(budget)}`;
   }
-
-  get #fixed(): readonly (readonly [part: string, cost: number])[] {
-    return [['the stage', STAGE], ...(this.#wanted.suite ? [['tests', SUITE] as const] : [])];
-  }
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

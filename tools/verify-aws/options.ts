@@ -57,7 +57,7 @@ const DEFAULTS = {
 /** The most tasks of a run: their send times are held in memory. */
 const TASKS_MAX = 5_000_000;
 
-/** @throws InvalidOption for `--api`; WrongUsage that names the option, what it takes, and what was given */
+/** @throws InvalidOption for `--api`, WrongUsage for the others: the option, its valid values, and the given value */
 export const optionsOf = (args: readonly string[]): Options | 'help' => {
   const given = parsed(args);
   if (given.help) return 'help';

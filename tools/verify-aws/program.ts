@@ -1,4 +1,4 @@
-/** `npm run verify:aws`: its steps, what it prints, and its exit status. */
+/** `npm run verify:aws`: its steps, output and exit status. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { untilInterrupted } from '../deploy/cdk.ts';
 import { whoAmI } from '../deploy/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../terminal.ts';
-import { Budget } from './budget.ts';
+import { predictedCosts, sumOf } from './budget.ts';
 import { configInput, configOf, costPerTask, predict } from './loads/plan.ts';
 import { type Options, optionsOf, USAGE } from './options.ts';
 import { isOver, removeRun, runsIn } from './removal.ts';
@@ -123,7 +123,7 @@ const plan = async (account: Account, number: string, options: Options): Promise
     over: runs.filter((each) => isOver(each, Date.now())),
     others: runs.filter((each) => !isOver(each, Date.now())),
   };
-  const { predicted } = new Budget(options, perTask);
+  const predicted = sumOf(predictedCosts(options, perTask));
   if (predicted > options.budget)
     throw new CommandFailure(
       `the run is predicted to cost $${predicted.toFixed(2)}, more than the budget of $${options.budget}. Nothing was created. Use a larger --budget, or fewer tasks (--burst, --rate, --duration)`,

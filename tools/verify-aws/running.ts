@@ -97,8 +97,8 @@ const runAndObserve = async (running: Running, found: Found, signal: AbortSignal
   const { region } = account;
   const { sqs, dynamodb } = awsClients({ region, patient: true });
   const { data, flow } = stackNames(run.stage);
-  const registerQueueUrl = await outputOf(account, flow, REGISTER_QUEUE_URL);
-  const callsQueueUrl = await outputOf(account, run.loadStack, CALLS_QUEUE_URL);
+  const registerQueueUrl = (await outputsOf(account, flow))(REGISTER_QUEUE_URL);
+  const callsQueueUrl = (await outputsOf(account, run.loadStack))(CALLS_QUEUE_URL);
   const config = configOf(run.functionName);
   const resources = await readResources(account, { data, flow });
   const log = new CallLog();
@@ -137,17 +137,18 @@ const suiteOf = async (running: Running, signal: AbortSignal): Promise<SuiteResu
   const { account, number, run, surroundings } = running;
   const { region } = account;
   const port = await freePort();
+  const output = await outputsOf(account, run.loadStack);
   const relay = startRelay(
     {
       region,
       port,
-      requestsQueueUrl: await outputOf(account, run.loadStack, REQUESTS_QUEUE_URL),
-      answersTable: await outputOf(account, run.loadStack, ANSWERS_TABLE),
+      requestsQueueUrl: output(REQUESTS_QUEUE_URL),
+      answersTable: output(ANSWERS_TABLE),
     },
     warn('relay a call'),
   );
   try {
-    const relayUrl = surroundings.addressOf(await outputOf(account, run.loadStack, RELAY_URL));
+    const relayUrl = surroundings.addressOf(output(RELAY_URL));
     const downstreamUrl = `${relayUrl}${run.token}/batch`;
     const files = surroundings.testFiles;
     return await runSuite({ id: run.id, account: number, region, downstreamUrl, downstreamPort: port, files }, signal);
@@ -161,8 +162,12 @@ const warn =
   (cause: unknown): void =>
     console.error(printable(`could not ${what}: ${reasonOf(cause)}. Trying again`));
 
-const outputOf = async (account: Account, stack: string, output: string): Promise<string> => {
-  const value = (await findStack(account, stack))?.outputs[output];
-  if (value === undefined) throw new CommandFailure(`the stack ${stack} has no output ${output}`);
-  return value;
+/** Reads the outputs of a stack. @throws CommandFailure, also by the returned function, for an output that is missing */
+const outputsOf = async (account: Account, stack: string): Promise<(name: string) => string> => {
+  const outputs = (await findStack(account, stack))?.outputs ?? {};
+  return (name) => {
+    const value = outputs[name];
+    if (value === undefined) throw new CommandFailure(`the stack ${stack} has no output ${name}`);
+    return value;
+  };
 };

@@ -1,7 +1,7 @@
 /** Texts that a run prints. Pure. */
 import { count, dollars, span } from '../simulate/figures.ts';
 import { PRICES } from '../simulate/prices.ts';
-import { Budget } from './budget.ts';
+import { predictedCosts, sumOf } from './budget.ts';
 import { type LoadName, sizesOf } from './loads/plan.ts';
 import type { Options } from './options.ts';
 import type { FoundRun } from './removal.ts';
@@ -37,7 +37,7 @@ export const planText = ({ id, account, region, options, perTask, over, others }
       : []),
     'remove everything that it created',
   ];
-  const { predicted, byPart } = new Budget(options, perTask);
+  const costs = predictedCosts(options, perTask);
   return [
     `In account ${account}, region ${region}, this run is going to`,
     ...steps.map((step, index) => `  ${index + 1}. ${step}`),
@@ -48,7 +48,7 @@ export const planText = ({ id, account, region, options, perTask, over, others }
       : []),
     `This machine must stay on and connected. If it does not, run \`npm run verify:aws -- --region ${region} --remove\` later.`,
     `If the account is not bootstrapped for CDK, the run bootstraps it. The bootstrap stays, since all CDK apps share it.`,
-    `Predicted cost: ${dollars(predicted)} (${byPart.map(([part, cost]) => `${part} ${dollars(cost)}`).join(', ')}), at list prices of ${PRICES.region}, ${PRICES.asOf}, without free tiers.`,
+    `Predicted cost: ${dollars(sumOf(costs))} (${costs.map(([part, cost]) => `${part} ${dollars(cost)}`).join(', ')}), at list prices of ${PRICES.region}, ${PRICES.asOf}, without free tiers.`,
     `Budget: ${dollars(options.budget)}. The run stops sending when it has spent this much.`,
   ].join('\n');
 };

@@ -18,8 +18,6 @@ export interface Called {
   /** Time from a task's send to its first call, in ms, and the part of it beyond the policy's maximum. */
   readonly waits: Spread;
   readonly late: Spread;
-  /** Time of the last call. */
-  readonly lastAt: Millis;
 }
 
 export class CallLog {
@@ -73,7 +71,6 @@ export class CallLog {
       sizes: sizes.spread,
       waits: waits.spread,
       late: late.spread,
-      lastAt: Math.max(0, ...calls.map(({ at }) => at)),
     };
   }
 }

@@ -1,5 +1,4 @@
 /** Receives the messages of the downstream function, and compares this machine's clock with that of AWS. */
-import { setTimeout } from 'node:timers/promises';
 import {
   DeleteMessageBatchCommand,
   DeleteMessageCommand,
@@ -8,6 +7,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { Millis } from '../../../src/domain/ids.ts';
+import { type Polling, startPolling } from '../polling.ts';
 import type { CallLog } from './call-log.ts';
 import type { RecordedCall } from './recorded-call.ts';
 
@@ -16,40 +16,27 @@ const POLLERS = 4;
 const POLL = 5;
 const PROBES = 5;
 
-/** Polls the queue until it is stopped. A failed poll is reported and repeated. */
+/** Polls the queue until it is stopped. */
 export const receiveCalls = (
   sqs: SQSClient,
   QueueUrl: string,
   log: CallLog,
   onFailure: (cause: unknown) => void,
-): { stop(): Promise<void> } => {
-  let stopped = false;
+): Polling => {
   const poll = async (): Promise<void> => {
-    while (!stopped)
-      try {
-        const { Messages = [] } = await sqs.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: POLL }),
-        );
-        for (const { Body = '' } of Messages) log.record(JSON.parse(Body) as RecordedCall);
-        if (Messages.length > 0)
-          await sqs.send(
-            new DeleteMessageBatchCommand({
-              QueueUrl,
-              Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-            }),
-          );
-      } catch (cause) {
-        onFailure(cause);
-        await setTimeout(1_000);
-      }
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: POLL }),
+    );
+    if (Messages.length === 0) return;
+    for (const { Body = '' } of Messages) log.record(JSON.parse(Body) as RecordedCall);
+    await sqs.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl,
+        Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+      }),
+    );
   };
-  const pollers = Promise.all(Array.from({ length: POLLERS }, poll));
-  return {
-    stop: async () => {
-      stopped = true;
-      await pollers;
-    },
-  };
+  return startPolling({ pollers: POLLERS, poll, onFailure });
 };
 
 /**

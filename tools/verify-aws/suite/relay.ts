@@ -1,8 +1,8 @@
 /** Passes the requests of the relay function to a server on this machine, and its answers back. */
-import { setTimeout } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type Polling, startPolling } from '../polling.ts';
 import { type AnswerRow, type RelayedRequest, rowsOf } from './relayed.ts';
 
 export interface RelayAt {
@@ -16,40 +16,25 @@ export interface RelayAt {
 /** A call that takes long must not hold up others. */
 const POLLERS = 8;
 
-/** Relays requests until it is stopped. A failed poll is reported and repeated. */
+/** Relays requests until it is stopped. */
 export const startRelay = (
   { region, requestsQueueUrl: QueueUrl, answersTable: TableName, port }: RelayAt,
   onFailure: (cause: unknown) => void,
-): { stop(): Promise<void> } => {
+): Polling => {
   const sqs = new SQSClient({ region });
   const table = DynamoDBDocumentClient.from(new DynamoDBClient({ region }));
-  let stopped = false;
   const relay = async ({ id, path, headers, body }: RelayedRequest): Promise<void> => {
     const answer = await ask(`http://127.0.0.1:${port}${path}`, headers, body);
     for (const Item of rowsOf(id, answer)) await table.send(new PutCommand({ TableName, Item }));
   };
   const poll = async (): Promise<void> => {
-    while (!stopped)
-      try {
-        const { Messages: [message] = [] } = await sqs.send(
-          new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 5 }),
-        );
-        if (!message) continue;
-        // Deleted first: a request must not reach the server twice.
-        await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
-        await relay(JSON.parse(message.Body ?? '') as RelayedRequest);
-      } catch (cause) {
-        onFailure(cause);
-        await setTimeout(1_000);
-      }
+    const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 5 }));
+    if (!message) return;
+    // Deleted first: a request must not reach the server twice.
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
+    await relay(JSON.parse(message.Body ?? '') as RelayedRequest);
   };
-  const pollers = Promise.all(Array.from({ length: POLLERS }, poll));
-  return {
-    stop: async () => {
-      stopped = true;
-      await pollers;
-    },
-  };
+  return startPolling({ pollers: POLLERS, poll, onFailure });
 };
 
 /** A server that does not answer is a gateway without an answer. */
