@@ -194,7 +194,7 @@ export const deployedBundles = async (config: Config, environment: Readonly<Reco
         rawPath: path,
         rawQueryString: query,
         headers: { 'content-type': 'application/json' },
-        requestContext: { http: { method, path } },
+        requestContext: { domainName: 'id.lambda-url.eu-central-1.on.aws', http: { method, path } },
         isBase64Encoded: false,
         ...(body ? { body: JSON.stringify(body) } : {}),
       }),
