@@ -77,6 +77,7 @@ it('a fan-out acked twice, in parts and concurrently, completes once and is repo
   // Ten callers ack a tenth of the items each, spread over all groups. Each makes its call twice.
   const shares = Array.from({ length: 10 }, (_, n) => items.filter((_, index) => index % 10 === n));
   const answers = await Promise.all([...shares, ...shares].map((share) => post('/acks', { items: share })));
+  expect(answers).toEqual(answers.map(() => expect.objectContaining({ code: 200 })));
   const completing = answers.flatMap(({ fanOuts }) => fanOuts as { complete: boolean; userKey?: string }[]);
   expect(completing.some(({ complete, userKey }) => complete && userKey === 'catalog-7')).toBe(true);
   expect(answers.flatMap(({ unknown }) => unknown as string[])).toEqual([]);

@@ -44,6 +44,18 @@ export interface Flow {
   stop(): Promise<void>;
 }
 
+/**
+ * The API's answer to a caller who repeats a request after 503, as that answer asks. An engine that serves a hundred
+ * functions at once may answer the API later than its timeout.
+ */
+export const request = async (backend: Backend, path: string, init?: RequestInit): Promise<Response> => {
+  for (let repeats = 0; ; repeats += 1) {
+    const response = await backend.api(path, init);
+    if (response.status !== 503 || repeats === 30) return response;
+    await setTimeout(Number(response.headers.get('retry-after')) * 1_000);
+  }
+};
+
 /** The most rows of one BatchGetItem request. */
 const ROWS_AT_ONCE = 100;
 
@@ -64,14 +76,11 @@ export const startFlow = async (operation: OperationOfSuite, told = 'groupage-su
 export const flowOn = (backend: Backend, downstream: TestDownstream, operation: string): Flow => {
   const queue: Flow['queue'] = (name) => setting(backend.settings, name);
   const client = createClient({ queueUrl: queue('registerQueue'), sqs: backend.clients.sqs });
-  const get: Flow['get'] = async (path) => (await backend.api(path)).json() as Promise<Record<string, unknown>>;
+  const get: Flow['get'] = async (path) => (await request(backend, path)).json() as Promise<Record<string, unknown>>;
   const target: Flow['target'] = (depot) => `${operation}/depot=${encodeURIComponent(depot)}`;
   const task: Flow['task'] = async (id) => {
-    const response = await backend.api(`/tasks/${encodeURIComponent(id)}`);
+    const response = await request(backend, `/tasks/${encodeURIComponent(id)}`);
     if (response.ok) return (await response.json()) as Record<string, unknown>;
-    // An engine that serves a hundred functions at once may answer later than the API's timeout.
-    if (response.status === 503)
-      return setTimeout(Number(response.headers.get('retry-after')) * 1_000).then(() => task(id));
     if (response.status !== 404) throw new Error(`the API answered ${response.status}: ${await response.text()}`);
     return undefined;
   };

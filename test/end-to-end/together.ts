@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import type { Behaviour, ReceivedCall } from '../factories/downstream.ts';
-import { eventually, type Flow } from './flow.ts';
+import { eventually, type Flow, request } from './flow.ts';
 
 /** Sends a request to the API. @returns the status as `code`, and the fields of the answer */
 export const ask = async (
@@ -13,7 +13,7 @@ export const ask = async (
   body?: object,
 ): Promise<Record<string, unknown>> => {
   const init = { method, ...(body ? { body: JSON.stringify(body) } : {}) };
-  const response = await flow.backend.api(path, init);
+  const response = await request(flow.backend, path, init);
   return { ...((await response.json()) as object), code: response.status };
 };
 
