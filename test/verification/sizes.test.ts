@@ -10,10 +10,10 @@ import { NOTHING_MAY_BE_MISSING } from '../backends/missing.ts';
 import { seed, share } from './of-this-run.ts';
 
 describe.each([
-  ['harsh', 40, 400, seed],
-  ['large', 6, 16, seed],
+  ['harsh', 40, 200, seed],
+  ['large', 6, 10, seed],
   // A fixed seed: of hundreds of long schedules, one may show an unknown fault.
-  ['long', 6, 40, 1],
+  ['long', 6, 20, 1],
 ] as const)('%s schedules', (size: Size, usual, inCI, first) => {
   it('keep every promise', async () => {
     const runs = share(usual, inCI);
