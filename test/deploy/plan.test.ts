@@ -6,22 +6,25 @@ import { stateOf } from '../../tools/deploy/stacks.ts';
 const NAMES = ['Groupage-dev-Data', 'Groupage-dev-Flow', 'Groupage-dev-Ops'];
 const PROD = ['Groupage-prod-Data', 'Groupage-prod-Flow', 'Groupage-prod-Ops'];
 
+const DEV = { stage: 'dev', names: NAMES, choosesApi: false };
+
 const aStack = (name: string, status = 'CREATE_COMPLETE', stage = name.split('-')[1] ?? ''): Seen => ({
   name,
   status,
   description: '',
   tags: stage === '' ? {} : { 'groupage:stage': stage },
   changeSets: [],
+  outputs: {},
 });
 
 describe('a plan to deploy', () => {
   it('creates missing and failed stacks, and changes complete ones', () => {
-    expect(planDeploy('dev', NAMES, [])).toEqual({ do: 'go', creates: NAMES, changes: [] });
+    expect(planDeploy(DEV, [])).toEqual({ do: 'go', creates: NAMES, changes: [] });
     const seen = [
       aStack('Groupage-dev-Data', 'UPDATE_ROLLBACK_COMPLETE'),
       aStack('Groupage-dev-Flow', 'ROLLBACK_COMPLETE'),
     ];
-    expect(planDeploy('dev', NAMES, seen)).toEqual({
+    expect(planDeploy(DEV, seen)).toEqual({
       do: 'go',
       creates: ['Groupage-dev-Flow', 'Groupage-dev-Ops'],
       changes: ['Groupage-dev-Data'],
@@ -29,11 +32,11 @@ describe('a plan to deploy', () => {
   });
 
   it('stops at a stack of the same name that is not of this stage', () => {
-    expect(planDeploy('dev', NAMES, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')])).toEqual({
+    expect(planDeploy(DEV, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '')])).toEqual({
       do: 'stop',
       problems: [expect.stringMatching(/Groupage-dev-Flow already .*has no tag groupage:stage.*Choose another stage/)],
     });
-    expect(planDeploy('dev', NAMES, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', 'old')])).toMatchObject({
+    expect(planDeploy(DEV, [aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', 'old')])).toMatchObject({
       problems: [expect.stringContaining('groupage:stage=old')],
     });
   });
@@ -41,18 +44,35 @@ describe('a plan to deploy', () => {
   it('offers to take over a stack only if an older Groupage may have made it', () => {
     const stack = aStack('Groupage-dev-Flow', 'CREATE_COMPLETE', '');
     const older = { ...stack, description: 'Groupage: queues and functions' };
-    expect(planDeploy('dev', NAMES, [older])).toMatchObject({ problems: [expect.stringContaining('npx cdk deploy')] });
-    expect(planDeploy('dev', NAMES, [{ ...stack, description: 'A shop' }])).toMatchObject({
+    expect(planDeploy(DEV, [older])).toMatchObject({ problems: [expect.stringContaining('npx cdk deploy')] });
+    expect(planDeploy(DEV, [{ ...stack, description: 'A shop' }])).toMatchObject({
       problems: [expect.not.stringContaining('npx cdk deploy')],
     });
   });
 
   it('names ways out that work for prod', () => {
-    const problems = (status: string) => planDeploy('prod', PROD, [aStack('Groupage-prod-Data', status)]);
+    const problems = (status: string) =>
+      planDeploy({ stage: 'prod', names: PROD, choosesApi: false }, [aStack('Groupage-prod-Data', status)]);
     expect(problems('CREATE_FAILED')).toMatchObject({ problems: [expect.stringContaining('--stage prod --yes`')] });
     expect(problems('DELETE_FAILED')).toMatchObject({
       problems: [expect.stringMatching(/^(?!.*npm run destroy).*docs\/how-to\/deploy\.md/)],
     });
+  });
+
+  it('stops before it would replace the address of an API behind API Gateway', () => {
+    const flow = (host: string): Seen => ({ ...aStack('Groupage-dev-Flow'), outputs: { ApiUrl: `https://${host}/` } });
+    const behindGateway = [
+      flow('abc123.execute-api.eu-west-1.amazonaws.com'),
+      flow('abc123-vpce-0123456789abcdef0.execute-api.eu-west-1.amazonaws.com'),
+    ];
+    for (const stack of behindGateway) {
+      expect(planDeploy(DEV, [stack])).toEqual({
+        do: 'stop',
+        problems: [expect.stringMatching(/Groupage-dev-Flow.*execute-api.*add --api/)],
+      });
+      expect(planDeploy({ ...DEV, choosesApi: true }, [stack])).toMatchObject({ do: 'go' });
+    }
+    expect(planDeploy(DEV, [flow('abc123.lambda-url.eu-west-1.on.aws')])).toMatchObject({ do: 'go' });
   });
 
   it('stops at a busy or stuck stack, and names the way out of each state', () => {
@@ -67,7 +87,7 @@ describe('a plan to deploy', () => {
       ['UPDATE_FAILED', /cdk rollback Groupage-dev-Data/],
       ['UPDATE_ROLLBACK_FAILED', /continue-update-rollback --stack-name Groupage-dev-Data/],
     ] as const)
-      expect(planDeploy('dev', NAMES, [aStack('Groupage-dev-Data', status)]), status).toEqual({
+      expect(planDeploy(DEV, [aStack('Groupage-dev-Data', status)]), status).toEqual({
         do: 'stop',
         problems: [expect.stringMatching(words)],
       });
@@ -135,7 +155,7 @@ describe('a plan to destroy', () => {
       [waiting('dev'), false],
     ] as const)
       expect(planDestroy('dev', seen, yes)).toMatchObject({ do: 'go', remove: ['Groupage-dev-Data'] });
-    expect(planDeploy('dev', NAMES, foreign)).toMatchObject({
+    expect(planDeploy(DEV, foreign)).toMatchObject({
       problems: [expect.stringContaining('does not belong to this stage')],
     });
   });

@@ -58,6 +58,12 @@ describe('a stage with an HTTP API', () => {
     expect((await fetch(`${api}/targets`)).status).toBe(403);
   });
 
+  it('keeps its address when a deployment leaves out --api', async () => {
+    const args = ['bin/deploy.ts', 'deploy', '--stage', stage.name, '--config', 'examples/flights/groupage.config.ts'];
+    const { code, output } = await runIn(cloud, 'node', args);
+    expect([code, output]).toEqual([1, expect.stringMatching(/through API Gateway.*To keep it, add --api/)]);
+  });
+
   it('is called by the command line', async () => {
     const { code, output } = await runIn(cloud, 'node', [
       ...['bin/groupage.ts', 'targets', '--stack', stage.stacks.flow],

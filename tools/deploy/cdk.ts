@@ -1,4 +1,5 @@
 /** Runs `cdk` with its output passed through, until it ends or is interrupted. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { runChild } from '../run-child.ts';
@@ -26,6 +27,12 @@ export const cdk = (settings: CdkSettings, ...args: readonly string[]): Promise<
     succeeded: await succeeds(settings, args, signal),
     interrupted: signal.aborted,
   }));
+
+/** Whether the context of cdk.json sets a value. */
+export const cdkJsonHas = (name: string): boolean => {
+  const { context = {} } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')) as { readonly context?: object };
+  return Object.hasOwn(context, name);
+};
 
 /** The arguments that set the app's context. */
 export const contextOf = ({ stage, api }: Pick<CdkSettings, 'stage' | 'api'>): readonly string[] => [

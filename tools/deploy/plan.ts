@@ -9,18 +9,27 @@ export interface Seen {
   readonly description: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly changeSets: readonly string[];
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 export type Plan =
   | { readonly do: 'stop'; readonly problems: readonly string[] }
   | { readonly do: 'go'; readonly creates: readonly string[]; readonly changes: readonly string[] };
 
-/** @param names names of all stacks of the stage, whether they exist or not. */
-export const planDeploy = (stage: string, names: readonly string[], seen: readonly Seen[]): Plan => {
+export interface Wanted {
+  readonly stage: string;
+  /** Names of all stacks of the stage, whether they exist or not. */
+  readonly names: readonly string[];
+  /** Whether the deployment says how callers reach the API. Otherwise it gives the stage a function URL. */
+  readonly choosesApi: boolean;
+}
+
+export const planDeploy = ({ stage, names, choosesApi }: Wanted, seen: readonly Seen[]): Plan => {
   const problems = seen.flatMap((stack) => {
     const state = stateOf(stack.status);
     if (isForeign(stack, stage)) return [takenBy(stack, stage)];
-    return state === 'whole' || state === 'broken' ? [] : [wayOut(stack.name, stack.status, stage)];
+    if (state !== 'whole' && state !== 'broken') return [wayOut(stack.name, stack.status, stage)];
+    return choosesApi ? [] : lostAddress(stack);
   });
   if (problems.length > 0) return { do: 'stop', problems };
   const changes = seen.filter(({ status }) => stateOf(status) === 'whole').map(({ name }) => name);
@@ -74,6 +83,14 @@ const isUnowned = (stack: Seen): boolean => hasNoTagsYet(stack) && !waitsForUs(s
 
 const maybeOf = ({ name, changeSets }: Seen): string =>
   `${name} has no resources yet, and it is unknown which deployment created it (${changeSets.length > 0 ? `it waits for the change set ${changeSets.join(', ')}` : 'it has no tags and no change set'}). Add --yes to remove it`;
+
+/** An update without an API option would replace the address that callers use. */
+const lostAddress = ({ name, outputs: { ApiUrl = '' } }: Seen): string[] =>
+  ApiUrl.includes('.execute-api.')
+    ? [
+        `callers reach the API of ${name} through API Gateway, at ${ApiUrl}. This deployment would replace that address with a function URL. To keep it, add --api with the value of the last deployment (http-api, or ids of VPC endpoints). To replace it, add --api function-url`,
+      ]
+    : [];
 
 /** Prefix of the descriptions of Groupage's stacks, including stacks of older releases without tags. */
 const OURS = 'Groupage:';

@@ -12,7 +12,7 @@ import { openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../terminal.ts';
 import { makeReady } from './bootstrap.ts';
-import { cdk, untilInterrupted } from './cdk.ts';
+import { cdk, cdkJsonHas, untilInterrupted } from './cdk.ts';
 import { cleanUp } from './clean-up.ts';
 import { planDeploy, planDestroy } from './plan.ts';
 import { quotaNote } from './quota.ts';
@@ -113,7 +113,8 @@ const deploy = async (stage: string, file: string, api: string | undefined): Pro
     console.log(`Note: ${printable(note)}`);
   const { ops, ...others } = stackNames(stage);
   const names = [...Object.values(others), ...(config.alarms ? [ops] : [])];
-  const plan = planDeploy(stage, names, await stacksOf(account, stage));
+  const choosesApi = api !== undefined || cdkJsonHas('api');
+  const plan = planDeploy({ stage, names, choosesApi }, await stacksOf(account, stage));
   if (plan.do === 'stop') throw new CommandFailure(plan.problems.join('\n'));
   const settings = { stage, config: file, region: account.region, ...(api === undefined ? {} : { api }) };
   await makeReady(account, number, settings);
