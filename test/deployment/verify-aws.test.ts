@@ -79,12 +79,18 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
     await expectNothingLeft(cloud, 'Groupage-verify-');
   });
 
-  it('creates nothing if the prediction exceeds the budget', async () => {
+  it.each([
+    ['the prediction exceeds the budget', ['--budget', '1', '--burst', '1000000'], /predicted to cost \$\d/],
+    ['the page cannot be written', ['--page', join(folder, 'missing', 'page.html')], /the page cannot be written/],
+  ])('creates nothing if %s', async (_, args, problem) => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const status = await run(['--region', cloud.region, '--yes', '--budget', '1', '--burst', '1000000'], inEmulator);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const status = await run(['--region', cloud.region, '--yes', ...args], inEmulator);
     const [[said] = []] = errors.mock.calls;
+    log.mockRestore();
     errors.mockRestore();
-    expect([status, said]).toEqual([1, expect.stringMatching(/predicted to cost \$\d.*Nothing was created/)]);
+    expect([status, said]).toEqual([1, expect.stringMatching(problem)]);
+    expect(said).toContain('Nothing was created');
     await expectNothingLeft(cloud, 'Groupage-verify-');
   });
 

@@ -1,14 +1,16 @@
 /** `npm run verify:aws`: its steps, output and exit status. */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { InvalidOption } from '../../lib/invalid-option.ts';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
+import { reasonOf } from '../../src/util/problems.ts';
 import { type Account, openAccount } from '../account/stacks.ts';
 import { untilInterrupted } from '../deploy/cdk.ts';
+import { quotaNote } from '../deploy/quota.ts';
 import { whoAmI } from '../deploy/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../terminal.ts';
@@ -62,7 +64,10 @@ const verify = async (
   const page = resolve(options.page);
   const planned = await plan(account, number, options);
   console.log(planText(planned));
+  const quota = await quotaNote(account, configOf(`groupage-verify-${planned.id}`));
+  if (quota !== undefined) console.log(`Note: ${printable(quota)}`);
   await confirm('Begin?', options);
+  checkWritable(page);
   for (const { id } of planned.over)
     console.log(leftText(await untilInterrupted((signal) => removeRun(account, id, signal)), account.region));
   const from = new Date().toISOString();
@@ -101,6 +106,20 @@ const verify = async (
   console.log(`The page is in ${page}`);
   if (failure !== undefined) throw failure;
   return isGood(report) ? 0 : 1;
+};
+
+/** A run takes hours, and its results must not be lost at its end. @throws CommandFailure */
+const checkWritable = (page: string): void => {
+  try {
+    closeSync(openSync(page, 'a'));
+  } catch (cause) {
+    throw new CommandFailure(
+      `the page cannot be written: ${reasonOf(cause)}. Nothing was created. Use another --page`,
+      {
+        cause,
+      },
+    );
+  }
 };
 
 const compareAll = async (config: Config, observed: Found['observed']): Promise<Compared[]> => {
