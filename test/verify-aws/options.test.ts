@@ -7,7 +7,7 @@ describe('the options of verify:aws', () => {
     expect(() => optionsOf(['--api', 'rest'])).toThrow('the API is function-url, http-api, or ids of VPC endpoints');
   });
 
-  it('are 100,000 tasks at once and 50 a second for an hour by default', () => {
+  it('are 100,000 tasks and then 50 a second for an hour by default', () => {
     expect(optionsOf(['--region', 'eu-central-1'])).toEqual({
       region: 'eu-central-1',
       burst: 100_000,

@@ -9,15 +9,15 @@ import { duration, type Reader, rate, wholeWithin } from '../simulate/name-value
 export const USAGE = `npm run verify:aws -- --region REGION [OPTION…]: run Groupage in the AWS account of your credentials, and
 write a page that compares what AWS did with the simulator's prediction
 
-It deploys a stage of its own, sends tasks to it, runs the tests for deployed stacks, and removes everything it created.
+It deploys a stage of its own, runs the tests for deployed stacks, sends tasks, and removes everything but CDK's bootstrap.
 It prints the predicted cost and asks before it begins.
 
   --region REGION   region of the run (default: the region of your AWS profile or environment)
-  --burst TASKS     tasks that are sent at once (default: 100000)
+  --burst TASKS     tasks of the burst, sent at up to 2000 a second (default: 100000)
   --rate RATE       tasks a second of the sustained load (default: 50/s)
   --duration TIME   duration of the sustained load (default: 1h)
   --targets COUNT   Targets of the tasks (default: 20)
-  --budget DOLLARS  the run stops, and removes everything, when it has spent this much (default: 10)
+  --budget DOLLARS  the run stops sending, and removes everything, when it has spent this much (default: 10)
   --no-suite        leave out the tests for deployed stacks, whose calls need a function URL
   --api API         how the stage's API is reached, as in npm run deploy. In regions without function URLs, use
                     --api http-api --no-suite

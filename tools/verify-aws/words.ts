@@ -2,7 +2,7 @@
 import { count, dollars, span } from '../simulate/figures.ts';
 import { PRICES } from '../simulate/prices.ts';
 import { predictedCosts, sumOf } from './budget.ts';
-import { type LoadName, sizesOf } from './loads/plan.ts';
+import { BURST_RATE, type LoadName, sizesOf } from './loads/plan.ts';
 import type { Options } from './options.ts';
 import type { FoundRun } from './removal.ts';
 
@@ -31,7 +31,7 @@ export const planText = ({ id, account, region, options, perTask, over, others }
           'run the tests for deployed stacks, on stages of their own. Their calls reach this machine through a function URL with a secret path',
         ]
       : []),
-    ...(burst > 0 ? [`send ${count(burst)} tasks at once`] : []),
+    ...(burst > 0 ? [`send a burst of ${count(burst)} tasks, up to ${count(BURST_RATE)} a second`] : []),
     ...(sustained > 0
       ? [`send ${count(options.rate)} tasks a second for ${span(options.duration)} (about ${count(sustained)} tasks)`]
       : []),

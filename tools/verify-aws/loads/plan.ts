@@ -21,7 +21,7 @@ export const MAX_SIZE = 100;
 export const MAX_WAIT: Millis = 5_000;
 
 /** How fast a burst is sent, in tasks per second. This machine's connection may be slower. */
-const BURST_RATE = 2_000;
+export const BURST_RATE = 2_000;
 const PAYLOAD_BYTES = 300;
 
 /** What the downstream function takes: it sends one message about the call. */
