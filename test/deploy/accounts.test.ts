@@ -33,7 +33,7 @@ it('a state machine of another account stops a deployment before anything is cre
     await service.stop();
   }
   expect(said.mock.calls.flat().join('\n')).toMatch(
-    /operations\.pack\.downstream\.stateMachine is in account 999999999999, .* and not 111122223333/,
+    /operations\.pack\.downstream\.stateMachine is in account 999999999999, .* not those of 111122223333/,
   );
   expect(service.requests.map(({ body }) => new URLSearchParams(body).get('Action'))).toEqual(['GetCallerIdentity']);
 });

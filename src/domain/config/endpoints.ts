@@ -142,7 +142,7 @@ export const unstartable = (
     if (downstream.kind !== 'step-functions' || !isArn(downstream.stateMachine)) return [];
     const owner = downstream.stateMachine.split(':')[4];
     if (owner === account) return [];
-    const reason = `is in account ${owner}, but Step Functions lets only account ${owner} start it, and not ${account}: call a function of account ${owner} that starts it (kind lambda)`;
+    const reason = `is in account ${owner}, and only roles of that account can start it, not those of ${account}: call a function of account ${owner} that starts it (kind lambda)`;
     return [{ path: `operations.${name}.downstream.stateMachine`, reason }];
   });
 
