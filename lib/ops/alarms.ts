@@ -44,7 +44,7 @@ const REGISTER_AGE = 300;
  */
 const WEEK_OF_DAYS = 7;
 /**
- * Age of an undelivered event at which the alarm goes off, in milliseconds (`CALLBACK_AGE` is the same in seconds), and
+ * Age of an undelivered event at which the alarm turns on, in milliseconds (`CALLBACK_AGE` is the same in seconds), and
  * the alarm's period. An undelivered event is received again within a quarter of an hour (`MAX_DELAY`), and each failed
  * delivery writes the metric. So there is a value for every half hour, even if events are rare.
  */
