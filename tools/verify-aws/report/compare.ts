@@ -84,7 +84,7 @@ const promisesOf = ({ sent, called, states, load }: Observed, predicted: Outcome
       held: called.late.p99 <= LATE_P99,
     },
     {
-      what: 'Batches are as full as the simulator predicts, within 10%',
+      what: 'Batches are at least 90% as full as the simulator predicts',
       aws: `${percent(fill)}, ${count(called.sizes.mean)} tasks in a batch`,
       simulated: of ? `${percent(of.fill)}, ${count(of.sizes.mean)} tasks in a batch` : '',
       held: of === undefined || fill >= 0.9 * of.fill,

@@ -38,7 +38,7 @@ export const pageOf = (report: Report): string => {
     main: `<h1>Groupage in ${escaped(region)}, ${escaped(from.slice(0, 10))}</h1>
 <p class="${isGood(report) ? 'good' : 'bad'}">${escaped(verdictOf(report))}</p>
 <p>Stage ${escaped(stage)}, account ${escaped(account)}, from ${escaped(from)} to ${escaped(until)}.
-The simulator predicts the same tasks, sent at the same times. Its assumptions are in docs/how-to/simulate.md.
+The column Simulator has the prediction for the same tasks, sent at the same times. Its assumptions are in docs/how-to/simulate.md.
 Costs are list prices of ${PRICES.region}, ${PRICES.asOf}, without free tiers${cost === undefined ? '' : `; the loads cost at most ${dollars(cost)}`}.
 CloudWatch has quantiles only for single minutes: a p50 is the median of the minutes, a p99 that of the worst minute.</p>
 ${loads.map(sectionOf).join('\n')}
