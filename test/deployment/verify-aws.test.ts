@@ -11,6 +11,7 @@ import { findStack, openAccount } from '../../tools/account/stacks.ts';
 import { minutesAround } from '../../tools/verify-aws/loads/span.ts';
 import { readMetrics } from '../../tools/verify-aws/measures/cloudwatch.ts';
 import { run } from '../../tools/verify-aws/program.ts';
+import { removeRun } from '../../tools/verify-aws/removal.ts';
 import type { Surroundings } from '../../tools/verify-aws/running.ts';
 import { deployedStack } from '../backends/backend.ts';
 import { clientsOf, enter } from '../backends/cloud.ts';
@@ -111,6 +112,11 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
       }),
     );
     await eventuallyComplete('Groupage-mine-Flow');
+    // What was interrupted is found again: by the stack that is removed last.
+    expect(await removeRun(await openAccount(process.env), 'abc123', AbortSignal.abort())).toEqual([
+      expect.stringMatching(/^the stack Groupage-suite-test-abc123-Flow: the removal was interrupted/),
+      'the stack Groupage-verify-abc123-Load: kept until then',
+    ]);
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     expect(await run(['--region', cloud.region, '--remove', '--yes'], inEmulator)).toBe(0);
     log.mockRestore();

@@ -167,5 +167,11 @@ describe('the page', () => {
     expect(pageOf(report([load]))).toContain('Could not read logs: AccessDenied.');
   });
 
+  it('says that the tests were left out', async () => {
+    const suite = { outcome: 'not run', summary: 'Not run: --no-suite was given.', failures: [] } as const;
+    const page = pageOf(report([await compared(observed(answer))], { suite }));
+    expect(page).toContain('Every promise held under load. The tests for deployed stacks were not run.');
+  });
+
   it('is not good without a load', () => expect(isGood(report([]))).toBe(false));
 });

@@ -40,7 +40,7 @@ export const runsIn = async (account: Account): Promise<FoundRun[]> => {
 export const isOver = ({ until }: FoundRun, now: Millis): boolean => until !== undefined && Date.parse(until) < now;
 
 /** A stack can be removed only after those that use its exports. */
-const ORDER = ['Ops', 'Load', 'Flow', 'Data'];
+const ORDER = ['Ops', 'Flow', 'Data'];
 
 /** Milliseconds between two looks at a stack, and the longest time that its removal may take. */
 const LOOK_EVERY: Millis = 2_000;
@@ -58,12 +58,18 @@ export const removeRun = async (account: Account, id: string, signal: AbortSigna
   const left: string[] = [];
   try {
     const names = (await listStacks(account)).map(({ name }) => name).filter((name) => NAME.exec(name)?.[1] === id);
-    for (const end of ORDER)
+    const removeNamed = async (end: string): Promise<void> => {
       for (const name of names.filter((each) => each.endsWith(`-${end}`))) {
         const reason = await removeStack(account, name, signal);
         if (reason !== undefined) left.push(`the stack ${name}: ${reason}`);
       }
+    };
+    for (const end of ORDER) await removeNamed(end);
     left.push(...(await removeLoose(account, id)));
+    // Another attempt finds the run by this stack.
+    if (left.length === 0) await removeNamed('Load');
+    else
+      left.push(...names.filter((name) => name.endsWith('-Load')).map((name) => `the stack ${name}: kept until then`));
   } catch (cause) {
     left.push(`what the run ${id} created could not be listed or removed: ${reasonOf(cause)}`);
   }

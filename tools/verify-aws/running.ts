@@ -4,6 +4,7 @@ import { stackNames } from '../../lib/stage.ts';
 import { awsClients } from '../../src/aws/clients.ts';
 import { REGISTER_QUEUE_URL } from '../../src/domain/deployed/environment.ts';
 import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { type Account, findStack } from '../account/stacks.ts';
 import { makeReady } from '../deploy/bootstrap.ts';
@@ -102,7 +103,7 @@ const runAndObserve = async (running: Running, found: Found, signal: AbortSignal
   const config = configOf(run.functionName);
   const resources = await readResources(account, { data, flow });
   const log = new CallLog();
-  const offset = await clockOffset(sqs, callsQueueUrl);
+  const offset = await clockOffset(sqs, callsQueueUrl, signal);
   const budget = new Budget(options, planned.perTask);
   const calls = receiveCalls(sqs, callsQueueUrl, log, warn('receive calls'));
   const onCost = (cost: number): void => budget.measured(cost);
@@ -114,7 +115,10 @@ const runAndObserve = async (running: Running, found: Found, signal: AbortSignal
       log,
       config,
       options,
-      inWholeMinutes: surroundings.metricsAfter > 0,
+      // CloudWatch has values for minutes, so each load gets whole minutes of its own.
+      beforeLoad: async () => {
+        if (surroundings.metricsAfter > 0) await pause(MINUTE - (Date.now() % MINUTE), signal);
+      },
       stopReason: () => (signal.aborted ? 'the run was interrupted' : budget.exceeded),
       onSent: (load, tasks) => budget.sent(load, tasks),
     });

@@ -7,6 +7,9 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { Millis } from '../../../src/domain/ids.ts';
+import { MINUTE } from '../../../src/domain/timings.ts';
+import { CommandFailure } from '../../failure.ts';
+import { span } from '../../simulate/figures.ts';
 import { type Polling, startPolling } from '../polling.ts';
 import type { CallLog } from './call-log.ts';
 import type { RecordedCall } from './recorded-call.ts';
@@ -15,6 +18,7 @@ const POLLERS = 4;
 /** Duration of a long poll, in seconds. */
 const POLL = 5;
 const PROBES = 5;
+const PROBE_PATIENCE: Millis = 2 * MINUTE;
 
 /** Polls the queue until it is stopped. */
 export const receiveCalls = (
@@ -43,21 +47,27 @@ export const receiveCalls = (
  * How far the clock of AWS is ahead of this machine's, in ms. A message is sent, and the time at which SQS accepted it
  * is compared with the middle of the request (Cristian's algorithm, 1989): of several messages, the one with the
  * shortest request counts, and the error is at most half of that request.
+ *
+ * @throws CommandFailure if a message does not arrive, or the run is interrupted
  */
-export const clockOffset = async (sqs: SQSClient, QueueUrl: string): Promise<Millis> => {
+export const clockOffset = async (sqs: SQSClient, QueueUrl: string, interrupted: AbortSignal): Promise<Millis> => {
   let best = { took: Number.POSITIVE_INFINITY, offset: 0 };
   for (let probe = 0; probe < PROBES; probe += 1) {
     const before = Date.now();
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'probe' }));
     const after = Date.now();
-    const acceptedAt = await receiveProbe(sqs, QueueUrl);
+    const acceptedAt = await receiveProbe(sqs, QueueUrl, interrupted);
     if (after - before < best.took) best = { took: after - before, offset: acceptedAt - (before + after) / 2 };
   }
   return Math.round(best.offset);
 };
 
-const receiveProbe = async (sqs: SQSClient, QueueUrl: string): Promise<Millis> => {
+const receiveProbe = async (sqs: SQSClient, QueueUrl: string, interrupted: AbortSignal): Promise<Millis> => {
+  const until = Date.now() + PROBE_PATIENCE;
   for (;;) {
+    if (interrupted.aborted) throw new CommandFailure('the run was interrupted');
+    if (Date.now() > until)
+      throw new CommandFailure(`${QueueUrl} did not return a message within ${span(PROBE_PATIENCE)}`);
     const { Messages: [message] = [] } = await sqs.send(
       new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: POLL, MessageSystemAttributeNames: ['SentTimestamp'] }),
     );

@@ -17,8 +17,8 @@ export interface LoadsOn {
   readonly log: CallLog;
   readonly config: Config;
   readonly options: Options;
-  /** Whether each load gets whole minutes of its own, because CloudWatch has values for minutes. */
-  readonly inWholeMinutes: boolean;
+  /** Called before each load. */
+  readonly beforeLoad: () => Promise<void>;
   /** Why no more tasks may be sent. Undefined while they may. */
   readonly stopReason: () => string | undefined;
   readonly onSent: (load: LoadName, tasks: number) => void;
@@ -41,13 +41,11 @@ export const runLoads = async (on: LoadsOn): Promise<readonly Ran[]> => {
   const rans: Ran[] = [];
   for (const load of LOADS) {
     if (sizesOf(on.options)[load] === 0 || on.stopReason() !== undefined) continue;
-    if (on.inWholeMinutes) await untilNextMinute();
-    rans.push(await runLoad(load, on));
+    await on.beforeLoad();
+    if (on.stopReason() === undefined) rans.push(await runLoad(load, on));
   }
   return rans;
 };
-
-const untilNextMinute = (): Promise<void> => setTimeout(MINUTE - (Date.now() % MINUTE));
 
 const runLoad = async (load: LoadName, on: LoadsOn): Promise<Ran> => {
   const { sqs, registerQueueUrl, config, options, log } = on;
