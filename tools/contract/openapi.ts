@@ -41,7 +41,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, c
 
 const PROBLEMS = {
   400: 'The request is invalid; nothing was done.',
-  413: 'The body takes more than 6,200,000 bytes in the event of the Lambda function.',
+  413: 'The body is larger than 6,200,000 bytes, as Lambda counts them.',
   500: 'An internal error. The log of the API function has the details.',
   503: 'DynamoDB or SQS throttled the request or did not answer. Part of the request may have been done: repeat it after `retry-after`.',
 } as const;

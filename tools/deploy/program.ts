@@ -1,7 +1,6 @@
 /** `npm run deploy` and `npm run destroy`: their options, their steps, and their exit status. */
 
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { parseApi } from '../../lib/api-text.ts';
 import { InvalidOption } from '../../lib/invalid-option.ts';
 import { checkStage, keepsData, stackNames } from '../../lib/stage.ts';
@@ -10,6 +9,7 @@ import { unstartable } from '../../src/domain/config/endpoints.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { openAccount } from '../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
+import { parseOptions } from '../options.ts';
 import { printable } from '../terminal.ts';
 import { makeReady } from './bootstrap.ts';
 import { cdk, cdkJsonHas, untilInterrupted } from './cdk.ts';
@@ -29,6 +29,8 @@ const USAGE = {
                   the example, examples/flights)
   --api API       how callers reach the HTTP API: function-url (default), http-api, or the ids of VPC endpoints for a
                   private API (default: the context "api" in cdk.json). Give it again with each update
+
+The region is that of AWS_REGION, AWS_DEFAULT_REGION or the AWS profile.
 `,
   destroy: `npm run destroy -- --stage NAME [--yes]: remove a stage from the AWS account of your credentials
 
@@ -80,7 +82,7 @@ const parsed = (verb: Verb, args: readonly string[]) => {
   const own = verb === 'deploy' ? { config: text, api: text } : { yes: { type: 'boolean' } as const };
   try {
     const options = { stage: text, help: { type: 'boolean' }, ...own } as const;
-    return parseArgs({ args: [...args], options }).values as {
+    return parseOptions(args, options) as {
       readonly stage?: string;
       readonly config?: string;
       readonly api?: string;

@@ -30,7 +30,7 @@ export const lockFolder = (folder: string): (() => void) => {
       throw new StartFailure(`${file} cannot be used (${String(cause)}). Remove the file`);
     const other = readLocalFile(folder);
     throw new StartFailure(
-      `a local stack already runs in this folder${other ? ` (process ${other.pid}, ${other.api})` : ''}. Use it, or stop it first`,
+      `a local stack already runs in this folder${other ? ` (process ${other.pid}, ${other.api})` : ''}. Use it, or stop it first${other ? ` (kill ${other.pid})` : ''}`,
     );
   }
   return () => {

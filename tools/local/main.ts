@@ -1,7 +1,6 @@
 /** `npm start`: runs Groupage on this machine. */
 
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
 import { EXAMPLE_CONFIG, findConfig, InvalidConfig, loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { operationOf } from '../../src/domain/ids.ts';
@@ -10,6 +9,7 @@ import { reasonOf } from '../../src/util/problems.ts';
 import { localConsole } from '../console/server/local-console.ts';
 import { builtPage } from '../console/server/page-build.ts';
 import { StartFailure } from '../failure.ts';
+import { parseOptions } from '../options.ts';
 import { plural, printable, whereIs } from '../terminal.ts';
 import { describe } from './activity.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
@@ -34,14 +34,12 @@ interface Options {
 
 const readOptions = (): Options => {
   try {
-    const { values } = parseArgs({
-      options: {
-        config: { type: 'string' },
-        port: { type: 'string', default: '4500' },
-        ephemeral: { type: 'boolean', default: false },
-        quiet: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
+    const values = parseOptions(process.argv.slice(2), {
+      config: { type: 'string' },
+      port: { type: 'string', default: '4500' },
+      ephemeral: { type: 'boolean', default: false },
+      quiet: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     });
     if (values.help) exit(USAGE, 0);
     const port = Number(values.port);
@@ -196,6 +194,7 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
     if (stopping) process.exit(code);
     stopping = true;
     await stopAll();
+    if (code === 0) console.log('Stopped. The next start continues where this one ended.');
     process.exit(code);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

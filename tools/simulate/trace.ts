@@ -131,7 +131,8 @@ async function* rowsIn(input: AsyncIterable<Buffer>, at: (line: number) => void)
 }
 
 const textOf = (bytes: Buffer, line: number): string => {
-  if (bytes.length > RECORD_MAX) throw new Refusal(`has ${bytes.length} bytes, more than a task may have`);
+  if (bytes.length > RECORD_MAX)
+    throw new Refusal(`has ${bytes.length} bytes, more than the ${RECORD_MAX} that a task may have`);
   const text = utf8(bytes);
   if (text === undefined) throw new Refusal('is not UTF-8');
   // Some editors start a file with a byte order mark.

@@ -1,9 +1,10 @@
 /** The options of `npm run verify:aws`. Pure. */
-import { parseArgs } from 'node:util';
 import { parseApi } from '../../lib/api-text.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { WrongUsage } from '../failure.ts';
+import { parseOptions } from '../options.ts';
+import { count } from '../simulate/figures.ts';
 import { duration, type Reader, rate, wholeWithin } from '../simulate/name-values.ts';
 
 export const USAGE = `npm run verify:aws -- --region REGION [OPTION…]: run Groupage in the AWS account of your credentials, and
@@ -79,7 +80,7 @@ export const optionsOf = (args: readonly string[]): Options | 'help' => {
   const sustained = (options.rate * options.duration) / 1_000;
   if (options.burst + sustained > TASKS_MAX)
     throw wrong(
-      `--burst, --rate and --duration make ${Math.round(options.burst + sustained)} tasks, more than ${TASKS_MAX}`,
+      `--burst, --rate and --duration make ${count(options.burst + sustained)} tasks, more than ${count(TASKS_MAX)}`,
     );
   if (options.burst + sustained < 1) throw wrong('--burst, --rate and --duration make no task');
   return options;
@@ -104,7 +105,7 @@ const parsed = (args: readonly string[]) => {
     ...{ suite: flag, yes: flag, remove: flag, help: flag },
   } as const;
   try {
-    return parseArgs({ args: [...args], options, allowNegative: true }).values;
+    return parseOptions(args, options);
   } catch (cause) {
     throw wrong(reasonOf(cause), cause);
   }

@@ -26,11 +26,11 @@ const isText = ({ req }: Context): boolean => /^(?:application\/json|text\/)/i.t
 
 export const tooLarge = (context: Context): HttpProblem => {
   const [how, remedy] = isText(context)
-    ? ['as a JSON string, where each quotation mark, backslash and line break takes two bytes', '']
-    : ['in base64, because its type is not application/json', 'set content-type: application/json, or '];
+    ? ['each quotation mark, backslash and line break counts twice', '']
+    : ['a body that is neither JSON nor text counts by a third more', 'set content-type: application/json, or '];
   return new HttpProblem(
     413,
-    `the body takes more than ${BODY_MAX_BYTES} bytes in the event of the Lambda function, which contains it ${how}; nothing was done. To fix this, ${remedy}send fewer tasks, jobs or results in one request`,
+    `the body is larger than ${BODY_MAX_BYTES} bytes, as Lambda counts them: ${how}. Nothing was done. To fix this, ${remedy}send fewer tasks, jobs or results in one request`,
   );
 };
 

@@ -96,7 +96,8 @@ async function* linesOf(
     const id = idOfLine(token, number);
     const text = operation === undefined ? withId(line, id) : messageOf({ operation, id, ...fields }, line);
     const bytes = Buffer.byteLength(text) + 1;
-    const problem = bytes > LINE_BYTES ? `has ${bytes} bytes, more than a task may have` : problemOf(line);
+    const problem =
+      bytes > LINE_BYTES ? `has ${bytes} bytes, more than the ${LINE_BYTES} that a task may have` : problemOf(line);
     yield { number, text, bytes, ...(problem === undefined ? {} : { problem }) };
   }
 }
