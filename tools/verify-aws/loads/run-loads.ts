@@ -40,9 +40,10 @@ const PATIENCE: Millis = 15 * MINUTE;
 export const runLoads = async (on: LoadsOn): Promise<readonly Ran[]> => {
   const rans: Ran[] = [];
   for (const load of LOADS) {
-    if (sizesOf(on.options)[load] === 0 || on.stopReason() !== undefined) continue;
-    await on.beforeLoad();
-    if (on.stopReason() === undefined) rans.push(await runLoad(load, on));
+    if (sizesOf(on.options)[load] === 0) continue;
+    // A load that may not begin is shown too: without it, the run would look complete.
+    if (on.stopReason() === undefined) await on.beforeLoad();
+    rans.push(await runLoad(load, on));
   }
   return rans;
 };
@@ -57,7 +58,7 @@ const runLoad = async (load: LoadName, on: LoadsOn): Promise<Ran> => {
     mayContinue: () => on.stopReason() === undefined,
     onSent: (tasks) => on.onSent(load, tasks),
   });
-  const cutShort = on.stopReason();
+  const cutShort = on.stopReason() ?? (sent.length === 0 ? 'it had no task' : undefined);
   console.log(`${count(sent.length)} tasks sent in ${span(Date.now() - from)}. Waiting until each was in a call …`);
   await untilCalled(sent, log);
   return { load, sent, cutShort, span: minutesAround(from, Date.now()) };

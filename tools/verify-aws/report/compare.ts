@@ -46,8 +46,11 @@ const TITLES = { burst: 'Burst', sustained: 'Sustained load' } as const;
 export const compare = (observed: Observed, predicted: Outcome): Compared => {
   const { load, sent, sentOver, cutShort, unread } = observed;
   const cost = costOfFigures(observed.figures);
+  const title = `${TITLES[load]}: ${count(sent)} tasks in ${span(sentOver)}`;
+  // Nothing shows whether the promises hold.
+  if (sent === 0) return { title, cutShort, unread, promises: [], rows: [], cost: 0 };
   return {
-    title: `${TITLES[load]}: ${count(sent)} tasks in ${span(sentOver)}`,
+    title,
     cutShort,
     unread,
     promises: promisesOf(observed, predicted),

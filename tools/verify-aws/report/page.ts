@@ -53,7 +53,7 @@ ${left.length === 0 ? '<p>Everything that the run created was removed.</p>' : `<
 const verdictOf = (report: Report): string => {
   const broken = report.loads.flatMap(({ promises }) => promises.filter(({ held }) => !held));
   if (broken.length > 0) return `${broken.length} of the promises did not hold, see below.`;
-  if (report.loads.length === 0) return 'The loads were not run, see below.';
+  if (report.loads.every(({ promises }) => promises.length === 0)) return 'The loads were not run, see below.';
   if (!isGood(report)) return 'Every promise held, but see below.';
   return report.suite.outcome === 'passed'
     ? 'Every promise held.'
