@@ -1,6 +1,7 @@
 /** The options of `npm run verify:aws`. Pure. */
 import { parseApi } from '../../lib/api-text.ts';
 import type { Millis } from '../../src/domain/ids.ts';
+import { MINUTE } from '../../src/domain/timings.ts';
 import { reasonOf } from '../../src/util/problems.ts';
 import { WrongUsage } from '../failure.ts';
 import { parseOptions } from '../options.ts';
@@ -16,7 +17,7 @@ It prints the predicted cost and asks before it begins.
   --region REGION   region of the run (default: the region of your AWS profile or environment)
   --burst TASKS     tasks of the burst, sent at up to 2000 a second (default: 100000)
   --rate RATE       tasks a second of the sustained load (default: 50/s)
-  --duration TIME   duration of the sustained load (default: 1h)
+  --duration TIME   duration of the sustained load, at most 1d (default: 1h)
   --targets COUNT   Targets of the tasks (default: 20)
   --budget DOLLARS  the run stops sending, and removes everything, when it has spent this much (default: 10)
   --no-suite        leave out the tests for deployed stacks, whose calls need a function URL
@@ -55,6 +56,9 @@ const DEFAULTS = {
   page: 'verify-aws.html',
 };
 
+/** The budget contains a fixed amount for the stage's alarms, metrics and logs, which cost more the longer it exists. */
+const DURATION_MAX: Millis = 24 * 60 * MINUTE;
+
 /** The most tasks of a run: their send times are held in memory. */
 const TASKS_MAX = 5_000_000;
 
@@ -76,6 +80,7 @@ export const optionsOf = (args: readonly string[]): Options | 'help' => {
     yes: given.yes ?? false,
     removeOnly: given.remove ?? false,
   };
+  if (options.duration > DURATION_MAX) throw wrong(`--duration takes at most 1d, not ${JSON.stringify(text.duration)}`);
   if (options.api !== undefined) parseApi(options.api);
   const sustained = (options.rate * options.duration) / 1_000;
   if (options.burst + sustained > TASKS_MAX)
