@@ -8,6 +8,7 @@ import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { findStack, openAccount } from '../../tools/account/stacks.ts';
+import { UNTIL_TAG } from '../../tools/verify-aws/deployed/load-stack.ts';
 import { minutesAround } from '../../tools/verify-aws/loads/span.ts';
 import { readMetrics } from '../../tools/verify-aws/measures/cloudwatch.ts';
 import { run } from '../../tools/verify-aws/program.ts';
@@ -101,7 +102,11 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
       JSON.stringify({ Resources: { Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName } } } });
     for (const name of ['Groupage-verify-abc123-Load', 'Groupage-suite-test-abc123-Flow', 'Groupage-mine-Flow'])
       await new CloudFormationClient().send(
-        new CreateStackCommand({ StackName: name, TemplateBody: TemplateBody(`${name}-queue`) }),
+        new CreateStackCommand({
+          StackName: name,
+          TemplateBody: TemplateBody(`${name}-queue`),
+          Tags: name.endsWith('-Load') ? [{ Key: UNTIL_TAG, Value: '2026-01-01T00:00:00.000Z' }] : [],
+        }),
       );
     await dynamodb.send(
       new CreateTableCommand({
@@ -115,7 +120,7 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
     // What was interrupted is found again: by the stack that is removed last.
     expect(await removeRun(await openAccount(process.env), 'abc123', AbortSignal.abort())).toEqual([
       expect.stringMatching(/^the stack Groupage-suite-test-abc123-Flow: the removal was interrupted/),
-      'the stack Groupage-verify-abc123-Load: kept until then',
+      'the stack Groupage-verify-abc123-Load: it is removed last',
     ]);
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     expect(await run(['--region', cloud.region, '--remove', '--yes'], inEmulator)).toBe(0);

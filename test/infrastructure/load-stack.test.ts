@@ -1,14 +1,17 @@
 /** The stack that verify:aws deploys beside a stage. */
 import { App, type Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { LoadStack } from '../../tools/verify-aws/deployed/load-stack.ts';
+import { groupageApp } from '../../lib/app.ts';
+import { stackNames } from '../../lib/stage.ts';
+import { LoadStack, tagStacks, UNTIL_TAG } from '../../tools/verify-aws/deployed/load-stack.ts';
+import { configOf } from '../../tools/verify-aws/loads/plan.ts';
 import { ofType } from './rules/template.ts';
 import { templateOf } from './synthesised.ts';
+import { context, noCode } from './templates.ts';
 
 const synthesised = (token?: string) => {
   const stack: Stack = new LoadStack(new App(), 'Groupage-verify-1-Load', {
     functionName: 'groupage-verify-1',
-    until: '2026-11-27T05:00:00.000Z',
     token,
   });
   return templateOf(stack);
@@ -36,4 +39,16 @@ describe('the stack of a verify:aws run', () => {
     expect(policies.length).toBeGreaterThan(0);
     expect(policies.filter((policy) => policy.includes('"Resource":"*"'))).toEqual([]);
   });
+});
+
+it('all stacks of a verify:aws run have the tag by which a later run finds them', () => {
+  const [stage, until] = ['verify-abc123', '2026-11-27T05:00:00.000Z'];
+  const app = groupageApp({ config: configOf('f'), stage, context, code: noCode });
+  const load = `Groupage-${stage}-Load`;
+  new LoadStack(app, load, { functionName: 'f' });
+  tagStacks(app, until);
+  const tags = app.synth().stacks.map(({ stackName, tags }) => [stackName, tags[UNTIL_TAG]]);
+  expect(Object.fromEntries(tags)).toEqual(
+    Object.fromEntries([...Object.values(stackNames(stage)), load].map((name) => [name, until])),
+  );
 });

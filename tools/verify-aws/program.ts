@@ -167,9 +167,7 @@ const removeOnly = async (account: Account, options: Options): Promise<number> =
     return 0;
   }
   for (const each of runs)
-    console.log(
-      `Run ${each.id}${isOver(each, Date.now()) ? '' : `, which may still be running until ${each.until ?? 'an unknown time'}`}`,
-    );
+    console.log(`Run ${each.id}${isOver(each, Date.now()) ? '' : `, which may still be running until ${each.until}`}`);
   await confirm('Remove these runs?', options);
   const left: string[] = [];
   for (const { id } of runs) left.push(...(await untilInterrupted((signal) => removeRun(account, id, signal))));

@@ -19,28 +19,30 @@ import { STAGE_PREFIX } from './run-settings.ts';
 /** A run of which stacks exist. */
 export interface FoundRun {
   readonly id: string;
-  /** When it ends at the latest, in ISO 8601. Undefined if the stack with this tag does not exist. */
-  readonly until: string | undefined;
+  /** When it ends at the latest, in ISO 8601. */
+  readonly until: string;
 }
 
 /** `Groupage-verify-ID-Flow`, and the stages of the tests, `Groupage-NAME-test-ID-Flow`. */
 const NAME = new RegExp(`^Groupage-(?:${STAGE_PREFIX}|[a-z0-9-]+-test-)([a-z0-9]+)-(?:Data|Flow|Ops|Load)$`);
 
-/** Runs with stacks in this account and region. @throws CommandFailure */
+/** Runs with stacks in this account and region. A user's own stage may be named like that of a run. @throws CommandFailure */
 export const runsIn = async (account: Account): Promise<FoundRun[]> => {
-  const runs = new Map<string, string | undefined>();
+  const runs = new Map<string, string>();
   for (const { name, tags } of await listStacks(account)) {
     const id = name.startsWith(`Groupage-${STAGE_PREFIX}`) ? NAME.exec(name)?.[1] : undefined;
-    if (id !== undefined) runs.set(id, runs.get(id) ?? tags[UNTIL_TAG]);
+    const until = tags[UNTIL_TAG];
+    if (id !== undefined && until !== undefined) runs.set(id, until);
   }
   return [...runs].map(([id, until]) => ({ id, until }));
 };
 
 /** Whether a run must have ended. */
-export const isOver = ({ until }: FoundRun, now: Millis): boolean => until !== undefined && Date.parse(until) < now;
+export const isOver = ({ until }: FoundRun, now: Millis): boolean => Date.parse(until) < now;
 
 /** A stack can be removed only after those that use its exports. */
 const ORDER = ['Ops', 'Flow', 'Data'];
+const LOAD = 'Load';
 
 /** Milliseconds between two looks at a stack, and the longest time that its removal may take. */
 const LOOK_EVERY: Millis = 2_000;
@@ -49,7 +51,8 @@ const PATIENCE: Millis = 30 * MINUTE;
 const TRIES = 3;
 
 /**
- * Removes a run. It continues after a failure.
+ * Removes a run. It continues after a failure. The stack with the load is removed last, and only if nothing else
+ * remains, because by this stack a later removal finds the run.
  *
  * @param signal ends the waiting; CloudFormation continues with removals that have started.
  * @returns what remains, and why. Empty if nothing does.
@@ -58,18 +61,20 @@ export const removeRun = async (account: Account, id: string, signal: AbortSigna
   const left: string[] = [];
   try {
     const names = (await listStacks(account)).map(({ name }) => name).filter((name) => NAME.exec(name)?.[1] === id);
-    const removeNamed = async (end: string): Promise<void> => {
+    const remove = async (end: string): Promise<void> => {
       for (const name of names.filter((each) => each.endsWith(`-${end}`))) {
         const reason = await removeStack(account, name, signal);
         if (reason !== undefined) left.push(`the stack ${name}: ${reason}`);
       }
     };
-    for (const end of ORDER) await removeNamed(end);
+    for (const end of ORDER) await remove(end);
     left.push(...(await removeLoose(account, id)));
     // Another attempt finds the run by this stack.
-    if (left.length === 0) await removeNamed('Load');
+    if (left.length === 0) await remove(LOAD);
     else
-      left.push(...names.filter((name) => name.endsWith('-Load')).map((name) => `the stack ${name}: kept until then`));
+      left.push(
+        ...names.filter((name) => name.endsWith(`-${LOAD}`)).map((name) => `the stack ${name}: it is removed last`),
+      );
   } catch (cause) {
     left.push(`what the run ${id} created could not be listed or removed: ${reasonOf(cause)}`);
   }

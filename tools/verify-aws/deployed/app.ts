@@ -2,9 +2,10 @@
 import { groupageApp } from '../../../lib/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { runOf } from '../run-settings.ts';
-import { LoadStack } from './load-stack.ts';
+import { LoadStack, tagStacks } from './load-stack.ts';
 
 const { stage, config, functionName, loadStack, until, token } = runOf(process.env);
 const app = groupageApp({ config: await loadConfig(config), stage });
-new LoadStack(app, loadStack, { functionName, until, token });
+new LoadStack(app, loadStack, { functionName, token });
+tagStacks(app, until);
 app.synth();

@@ -1,6 +1,6 @@
 /** The stack of a run beside the stage's own: the downstream function, and the relay for the tests. */
 import { join } from 'node:path';
-import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { type App, CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Architecture, Code, FunctionUrlAuthType, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -15,22 +15,24 @@ export const RELAY_URL = 'RelayUrl';
 export const REQUESTS_QUEUE_URL = 'RequestsQueueUrl';
 export const ANSWERS_TABLE = 'AnswersTable';
 
-/** Tag with the time at which the run ends at the latest, in ISO 8601. */
+/** Tag of all stacks of a run, with the time at which the run ends at the latest, in ISO 8601. */
 export const UNTIL_TAG = 'groupage:verify-until';
+
+/** `Tags.of` does not tag stacks themselves (the feature flag `explicitStackTags` in cdk.json). */
+export const tagStacks = (app: App, until: string): void => {
+  for (const stack of app.node.children) if (Stack.isStack(stack)) stack.addStackTag(UNTIL_TAG, until);
+};
 
 export interface LoadStackProps extends StackProps {
   /** Name of the downstream function, as the configuration has it. */
   readonly functionName: string;
-  /** When the run ends at the latest. */
-  readonly until: string;
   /** The token in the relay's address. @default - no relay */
   readonly token?: string | undefined;
 }
 
 export class LoadStack extends Stack {
-  constructor(scope: Construct, id: string, { functionName, until, token, ...props }: LoadStackProps) {
+  constructor(scope: Construct, id: string, { functionName, token, ...props }: LoadStackProps) {
     super(scope, id, { description: 'Groupage: load and downstream of a run of verify:aws', ...props });
-    Tags.of(this).add(UNTIL_TAG, until);
     const calls = this.#queue('Calls');
     const downstream = this.#function('downstream', Duration.seconds(20), functionName);
     downstream.addEnvironment('CALLS_QUEUE_URL', calls.queueUrl);
