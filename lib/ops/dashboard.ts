@@ -6,11 +6,15 @@ import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import { QUESTIONS, type Watched } from './graphs.ts';
 
-/**
- * The largest number of operations on a dashboard. A dashboard can have 2,500 metrics. An operation needs up to 28
- * metrics, and each destination, queue, function, table and index needs a few.
- */
+/** The most metrics of a dashboard, and how many of them each part needs at most. The rest are queues, functions and stores. */
+const METRICS = { most: 2_500, operation: 38, destination: 4, rest: 150 };
+/** The largest number of operations on a dashboard, even if it could have more metrics. */
 const OPERATIONS_MAX = 60;
+/** The number of operations that a dashboard has space for. */
+const spaceFor = (destinations: number): number => {
+  const left = METRICS.most - METRICS.rest - METRICS.destination * destinations;
+  return Math.max(0, Math.min(OPERATIONS_MAX, Math.floor(left / METRICS.operation)));
+};
 /** The largest number of alarms in one widget. */
 const ALARMS_MAX = 100;
 const FULL_WIDTH = 24;
@@ -31,7 +35,7 @@ export class OpsDashboard extends Construct {
     this.#flow = props.flow;
     this.#name = this.#nameOf(props.flow);
     const all = Object.values(props.config.operations);
-    const watched = { ...props, operations: all.slice(0, OPERATIONS_MAX) };
+    const watched = { ...props, operations: all.slice(0, spaceFor(Object.keys(props.config.destinations).length)) };
     // This construct id must not change: with another id, an upgrade would delete the dashboard that has this name.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
       dashboardName: `${this.#name}-${Aws.REGION}`,

@@ -67,6 +67,21 @@ it("a dashboard stays within CloudWatch's limits, and says how many operations i
   expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
 });
 
+it('a dashboard with many destinations shows fewer operations', () => {
+  const downstream = { kind: 'http', url: 'https://example.com/' } as const;
+  const merging = { target: ['depot'], merge: { keys: 'inputs[].id' }, downstream };
+  const named = <T>(name: string, count: number, value: T) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, value]));
+  const config = configFrom({
+    operations: named('op', 60, merging),
+    destinations: named('to', 80, { kind: 'queue', name: 'ops' } as const),
+  });
+  const widgets = widgetsOf(ours('dev', config));
+  const lines = widgets.reduce((sum, { properties }) => sum + (properties.metrics?.length ?? 0), 0);
+  expect(lines).toBeGreaterThan(2_200);
+  expect(lines).toBeLessThanOrEqual(2_500);
+});
+
 describe('the dashboard shows', () => {
   const merging: ConfigInput['operations'][string] = {
     target: ['depot'],
