@@ -19,6 +19,7 @@ const POLLERS = 4;
 const POLL = 5;
 const PROBES = 5;
 const PROBE_PATIENCE: Millis = 2 * MINUTE;
+const PROBE = 'probe';
 
 /** Polls the queue until it is stopped. */
 export const receiveCalls = (
@@ -32,7 +33,8 @@ export const receiveCalls = (
       new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: POLL }),
     );
     if (Messages.length === 0) return;
-    for (const { Body = '' } of Messages) log.record(JSON.parse(Body) as RecordedCall);
+    // SQS may deliver a probe again.
+    for (const { Body = '' } of Messages) if (Body !== PROBE) log.record(JSON.parse(Body) as RecordedCall);
     await sqs.send(
       new DeleteMessageBatchCommand({
         QueueUrl,
@@ -54,7 +56,7 @@ export const clockOffset = async (sqs: SQSClient, QueueUrl: string, interrupted:
   let best = { took: Number.POSITIVE_INFINITY, offset: 0 };
   for (let probe = 0; probe < PROBES; probe += 1) {
     const before = Date.now();
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'probe' }));
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: PROBE }));
     const after = Date.now();
     const acceptedAt = await receiveProbe(sqs, QueueUrl, interrupted);
     if (after - before < best.took) best = { took: after - before, offset: acceptedAt - (before + after) / 2 };
