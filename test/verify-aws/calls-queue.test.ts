@@ -24,7 +24,7 @@ it('a probe of the clock that SQS delivers twice does not hold up the calls', as
     return { Messages: waiting.length > 0 ? waiting : [{ Body: probe, ReceiptHandle: 'first' }] };
   };
   const sqs = { send } as unknown as SQSClient;
-  await clockOffset(sqs, 'calls');
+  await clockOffset(sqs, 'calls', new AbortController().signal);
   waiting = [
     { Body: probe, ReceiptHandle: 'again' },
     { Body: JSON.stringify(call), ReceiptHandle: 'call' },

@@ -25,13 +25,13 @@ describe('the options of verify:aws', () => {
 
   it.each([
     [['--burst', '-1'], '--burst'],
-    [['--burst', 'many'], '--burst takes a whole number from 0 to 5,000,000, not "many"'],
+    [['--burst', 'many'], '--burst takes a whole number from 0 to 1,000,000, not "many"'],
     [['--rate', '5'], '--rate takes a rate such as 100/s, 6000/min or 5/h, not "5"'],
     [['--duration', '1'], '--duration takes a duration'],
     [['--rate', '1/h', '--duration', '25h'], '--duration takes at most 1d, not "25h"'],
     [['--rate', '0/s', '--duration', '999999999999d'], '--duration takes at most 1d'],
     [['--budget', '0'], '--budget takes an amount of US dollars above 0, such as 10, not "0"'],
-    [['--rate', '2000/s', '--duration', '1h'], 'make 7300000 tasks, more than 5000000'],
+    [['--rate', '2000/s', '--duration', '1h'], 'make 7,300,000 tasks, more than 1,000,000'],
     [['--burst', '0', '--rate', '0/s'], 'make no task'],
     [['--no-tests'], "Unknown option '--no-tests'"],
     [['eu-central-1'], "Unexpected argument 'eu-central-1'"],

@@ -59,8 +59,8 @@ const DEFAULTS = {
 /** The budget contains a fixed amount for the stage's alarms, metrics and logs, which cost more the longer it exists. */
 const DURATION_MAX: Millis = 24 * 60 * MINUTE;
 
-/** The most tasks of a run: their send times are held in memory. */
-const TASKS_MAX = 5_000_000;
+/** The most tasks of a run: at its end they are simulated in memory, all at once. */
+const TASKS_MAX = 1_000_000;
 
 /** @throws InvalidOption for `--api`, WrongUsage for the others: the option, its valid values, and the given value */
 export const optionsOf = (args: readonly string[]): Options | 'help' => {

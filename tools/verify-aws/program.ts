@@ -1,7 +1,7 @@
 /** `npm run verify:aws`: its steps, output and exit status. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { InvalidOption } from '../../lib/invalid-option.ts';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
@@ -42,6 +42,7 @@ export const run = async (args: readonly string[], surroundings: Surroundings = 
       console.log(USAGE);
       return 0;
     }
+    if (!options.removeOnly) checkWritable(resolve(options.page));
     if (options.region !== undefined) process.env.AWS_REGION = options.region;
     const account = await openAccount(process.env);
     const number = await whoAmI(account);
@@ -67,7 +68,6 @@ const verify = async (
   const quota = await quotaNote(account, configOf(`groupage-verify-${planned.id}`));
   if (quota !== undefined) console.log(`Note: ${printable(quota)}`);
   await confirm('Begin?', options);
-  checkWritable(page);
   for (const { id } of planned.over)
     console.log(leftText(await untilInterrupted((signal) => removeRun(account, id, signal)), account.region));
   const from = new Date().toISOString();
@@ -111,7 +111,8 @@ const verify = async (
 /** A run takes hours, and its results must not be lost at its end. @throws CommandFailure */
 const checkWritable = (page: string): void => {
   try {
-    closeSync(openSync(page, 'a'));
+    accessSync(existsSync(page) ? page : dirname(page), constants.W_OK);
+    if (existsSync(page) && !statSync(page).isFile()) throw new TypeError(`${page} is no file`);
   } catch (cause) {
     throw new CommandFailure(
       `the page cannot be written: ${reasonOf(cause)}. Nothing was created. Use another --page`,

@@ -21,8 +21,15 @@ export const badRequest = (errors: readonly Problem[]): HttpProblem =>
  */
 export const BODY_MAX_BYTES = 6_200_000;
 
-/** A function URL passes bodies of these types on as text, and all others in base64. */
-const isText = ({ req }: Context): boolean => /^(?:application\/json|text\/)/i.test(req.header('content-type') ?? '');
+/**
+ * Whether a function's event has the body as text, and not in base64. Locally there is no event; a function URL passes
+ * bodies of these types on as text.
+ */
+const isText = ({ env, req }: Context): boolean => {
+  const { event } = (env ?? {}) as { readonly event?: { readonly isBase64Encoded?: boolean } };
+  if (event !== undefined) return event.isBase64Encoded !== true;
+  return /^(?:application\/json|text\/)/i.test(req.header('content-type') ?? '');
+};
 
 export const tooLarge = (context: Context): HttpProblem => {
   const [how, remedy] = isText(context)
