@@ -82,7 +82,7 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
   });
 
   it.each([
-    ['the prediction exceeds the budget', ['--budget', '1', '--burst', '1000000'], /predicted to cost \$\d/],
+    ['the prediction exceeds the budget', ['--budget', '1', '--burst', '800000'], /predicted to cost \$\d/],
     ['the page cannot be written', ['--page', join(folder, 'missing', 'page.html')], /the page cannot be written/],
   ])('creates nothing if %s', async (_, args, problem) => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
