@@ -194,7 +194,7 @@ const stopOnSignal = (stopAll: () => Promise<void>, broken: Promise<string>): vo
     if (stopping) process.exit(code);
     stopping = true;
     await stopAll();
-    if (code === 0) console.log('Stopped. The next start continues where this one ended.');
+    if (code === 0) console.log('Stopped.');
     process.exit(code);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

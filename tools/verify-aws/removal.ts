@@ -69,7 +69,6 @@ export const removeRun = async (account: Account, id: string, signal: AbortSigna
     };
     for (const end of ORDER) await remove(end);
     left.push(...(await removeLoose(account, id)));
-    // Another attempt finds the run by this stack.
     if (left.length === 0) await remove(LOAD);
     else
       left.push(
