@@ -6,14 +6,15 @@ import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
 import { QUESTIONS, type Watched } from './graphs.ts';
 
-/** The most metrics of a dashboard, and how many of them each part needs at most. The rest are queues, functions and stores. */
-const METRICS = { most: 2_500, operation: 38, destination: 4, rest: 150 };
-/** The largest number of operations on a dashboard, even if it could have more metrics. */
-const OPERATIONS_MAX = 60;
-/** The number of operations that a dashboard has space for. */
+/**
+ * The most metrics of a dashboard, and how many of them each operation, each destination and all else (queues, functions
+ * and tables) need at most.
+ */
+const METRICS = { most: 2_500, operation: 39, destination: 4, rest: 150 };
+/** The number of operations that a dashboard has space for: 60 without destinations. */
 const spaceFor = (destinations: number): number => {
   const left = METRICS.most - METRICS.rest - METRICS.destination * destinations;
-  return Math.max(0, Math.min(OPERATIONS_MAX, Math.floor(left / METRICS.operation)));
+  return Math.max(0, Math.floor(left / METRICS.operation));
 };
 /** The largest number of alarms in one widget. */
 const ALARMS_MAX = 100;

@@ -117,7 +117,7 @@ describe.skipIf(cloud.name !== 'ministack')('verify:aws', () => {
       }),
     );
     await eventuallyComplete('Groupage-mine-Flow');
-    // What was interrupted is found again: by the stack that is removed last.
+    // The stack that is removed last stays, so that --remove finds this run again.
     expect(await removeRun(await openAccount(process.env), 'abc123', AbortSignal.abort())).toEqual([
       expect.stringMatching(/^the stack Groupage-suite-test-abc123-Flow: the removal was interrupted/),
       'the stack Groupage-verify-abc123-Load: it is removed last',

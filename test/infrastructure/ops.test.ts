@@ -67,6 +67,11 @@ it("a dashboard stays within CloudWatch's limits, and says how many operations i
   expect(shown).toHaveLength(ofType(template, 'AWS::CloudWatch::Alarm').length);
 });
 
+it('the ops stack has space for 100 operations', () => {
+  const many = Array.from({ length: 100 }, (_, n) => ({ operation: operationName(`op-${n}`) }));
+  expect(Object.keys(ours('dev', aConfig(...many)).Resources).length).toBeLessThanOrEqual(500);
+});
+
 it('a dashboard with many destinations shows fewer operations', () => {
   const downstream = { kind: 'http', url: 'https://example.com/' } as const;
   const merging = { target: ['depot'], merge: { keys: 'inputs[].id' }, downstream };

@@ -114,12 +114,8 @@ const checkWritable = (page: string): void => {
     accessSync(existsSync(page) ? page : dirname(page), constants.W_OK);
     if (existsSync(page) && !statSync(page).isFile()) throw new TypeError(`${page} is no file`);
   } catch (cause) {
-    throw new CommandFailure(
-      `the page cannot be written: ${reasonOf(cause)}. Nothing was created. Use another --page`,
-      {
-        cause,
-      },
-    );
+    const problem = `the page cannot be written: ${reasonOf(cause)}. Nothing was created. Use another --page`;
+    throw new CommandFailure(problem, { cause });
   }
 };
 
