@@ -6,7 +6,15 @@ import { INDEXES } from '../domain/deployed/environment.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import type { BatchId } from '../domain/ids.ts';
 import type { Batches } from '../ports/batches.ts';
-import { batchKey, batchOf, countsItem, lastAttemptItem, newBatchRow, pendingItem } from '../rows/batch-rows.ts';
+import {
+  batchKey,
+  batchOf,
+  countsItem,
+  lastAttemptItem,
+  newBatchRow,
+  pendingItem,
+  suspicionItem,
+} from '../rows/batch-rows.ts';
 import type { Item } from '../rows/item.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
 
@@ -112,12 +120,14 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     postpone: async (
       id,
       attempt,
-      { retryAt, countedAttempts, counts, lastAttempt, open, pending, split, uncounted },
+      { retryAt, countedAttempts, counts, lastAttempt, open, pending, split, parts, suspicion, uncounted },
     ) => {
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),
         '#split': split,
+        Parts: parts && [...parts],
+        Suspicion: suspicion && suspicionItem(suspicion),
         Uncounted: uncounted,
       });
       const kept = rest.filter(([, value]) => value !== undefined);
@@ -152,7 +162,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: (id, attempt, { status, counts, at, keep }) =>
       update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Uncounted',
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Parts, Suspicion, Uncounted',
         RUNNING,
         {
           ':status': status,

@@ -227,6 +227,15 @@ export const dynamoDBLocks = (
           ':version': versionOf('lock'),
         },
       }),
+    noteCall: async (target, last, at, hasWorked = false) => {
+      const failed = `SET FailedAt = :at${hasWorked ? ', WorkedAt = if_not_exists(WorkedAt, :before)' : ''}`;
+      await update(target, {
+        set: last === 'failed' ? failed : 'SET WorkedAt = :at REMOVE FailedAt',
+        // The row of a Target that has been idle for months may have expired. It must not be written without its fence.
+        when: 'attribute_exists(Fence)',
+        values: { ':at': at, ...(last === 'failed' && hasWorked ? { ':before': 0 } : {}) },
+      });
+    },
     resume: (target, id, now) =>
       update(target, {
         set: 'SET ExpiresAt = :expires REMOVE Paused',

@@ -49,7 +49,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
           TableName: table,
           Key: operationKey(operation),
           // Set the version in every write, because any write may create the row.
-          UpdateExpression: set.startsWith('SET ') ? `${set}, ${VERSION_AT_FIRST}` : `SET ${VERSION_AT_FIRST} ${set}`,
+          UpdateExpression: `SET ${VERSION_AT_FIRST}${set.startsWith('SET ') ? `, ${set.slice('SET '.length)}` : ` ${set}`}`,
           ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: {
             ...values,
@@ -90,7 +90,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     enqueue: async (operation, waiting) => {
       await client.send(new PutCommand({ TableName: table, Item: waitingTargetItem(operation, waiting) }));
     },
-    waiting: async (operation, limit) => {
+    waiting: async (operation, limit, end = 'first') => {
       const { Items: rows = [] } = await client.send(
         new QueryCommand({
           TableName: table,
@@ -98,6 +98,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
           ExpressionAttributeNames: { '#target': 'Target' },
           ExpressionAttributeValues: { ':target': partitionOf(operation), ':prefix': WAITING_PREFIX },
           ConsistentRead: true,
+          ScanIndexForward: end === 'first',
           Limit: limit,
         }),
       );
@@ -122,18 +123,23 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       });
       return paused !== undefined;
     },
-    resume: async (operation, id) =>
-      (await update(operation, { set: 'REMOVE Paused', when: 'Paused.Id = :id', values: { ':id': id } })) !== undefined,
+    resume: async (operation, id, at) => {
+      const set = 'SET ResumedAt = :at REMOVE Paused';
+      return (
+        (await update(operation, { set, when: 'Paused.Id = :id', values: { ':id': id, ':at': at } })) !== undefined
+      );
+    },
     addFailure: async (operation, by = 1) => {
       const row = await update(operation, { set: 'ADD Failures :by', values: { ':by': by } });
-      return operationStateOf(row).failures;
+      const { failures, recoveries } = operationStateOf(row);
+      return { failures, recoveries };
     },
     markThrottled: async (operation, at) => {
       const set = 'SET ThrottledSince = if_not_exists(ThrottledSince, :at)';
       await update(operation, { set, values: { ':at': at } });
     },
     resetFailures: async (operation) => {
-      await update(operation, { set: 'REMOVE Failures, ThrottledSince', values: {} });
+      await update(operation, { set: 'REMOVE Failures, ThrottledSince ADD Recoveries :one', values: { ':one': 1 } });
     },
     markWaking: async (operation, seen, next) => {
       const marked = await update(operation, {

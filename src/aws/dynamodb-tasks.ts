@@ -205,8 +205,8 @@ const finish = async (
   });
 };
 
-const finishing = (table: string, { id, outcome }: TaskResult, batch: FinishingBatch): Statement => {
-  const fields = finishedFields(outcome, batch);
+const finishing = (table: string, { id, outcome, suspect }: TaskResult, batch: FinishingBatch): Statement => {
+  const fields = { ...finishedFields(outcome, batch), ...(suspect ? { Suspect: true } : {}) };
   const set = Object.keys(fields).map((name) => `"${name}"=?`);
   return {
     key: taskKey(id),

@@ -102,7 +102,15 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
   };
 };
 
-const withoutRest = ({ open: _, pending: __, split: ___, uncounted: ____, ...batch }: Batch) => batch;
+const withoutRest = ({
+  open: _,
+  pending: __,
+  split: ___,
+  parts: ____,
+  suspicion: _____,
+  uncounted: ______,
+  ...batch
+}: Batch) => batch;
 
 /** A new batch with the fields that every adapter stores. */
 const formed = (batch: FormingBatch): Batch => ({

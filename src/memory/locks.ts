@@ -178,6 +178,13 @@ export const memoryLocks = (
           lock.paused?.by === 'person' && lock.paused.id === pause.id ? undefined : { ...lock, paused: pause },
         null,
       ),
+    noteCall: async (target, last, at, hasWorked = false) => {
+      await write('locks.noteCall', target, ({ failedAt: _, ...lock }) => {
+        if (lock.fence === 0) return undefined;
+        if (last === 'worked') return { ...lock, workedAt: at };
+        return { ...(hasWorked ? { workedAt: 0 } : {}), ...lock, failedAt: at };
+      });
+    },
     resume: (target, id, now) =>
       write(
         'locks.resume',

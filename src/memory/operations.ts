@@ -75,10 +75,10 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
         queueOf(operation).set(turnOf(waiting), waiting);
         tables.watcher.waitingTarget?.(operation);
       }),
-    waiting: (operation, limit) =>
+    waiting: (operation, limit, end = 'first') =>
       through(gate, 'operations.waiting', () =>
         [...queueOf(operation)]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .sort(([a], [b]) => (a < b === (end === 'first') ? -1 : 1))
           .slice(0, limit)
           .map(([, waiting]) => waiting),
       ),
@@ -98,14 +98,16 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
           ? { ...state, paused: pause }
           : undefined,
       ),
-    resume: (operation, id) =>
-      write('operations.resume', operation, ({ paused, ...state }) => (paused?.id === id ? state : undefined)),
+    resume: (operation, id, at) =>
+      write('operations.resume', operation, ({ paused, ...state }) =>
+        paused?.id === id ? { ...state, resumedAt: at } : undefined,
+      ),
     addFailure: (operation, by = 1) =>
       through(gate, 'operations.addFailure', () => {
         const before = stored(operation);
         const failures = before.failures + by;
         tables.operations.set(operation, { ...before, failures });
-        return failures;
+        return { failures, recoveries: before.recoveries };
       }),
     markThrottled: async (operation, at) => {
       await write('operations.markThrottled', operation, (state) => ({ throttledSince: at, ...state }));
@@ -114,6 +116,7 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       await write('operations.resetFailures', operation, ({ throttledSince: _, ...state }) => ({
         ...state,
         failures: 0,
+        recoveries: state.recoveries + 1,
       }));
     },
     markWaking: (operation, seen, next) =>

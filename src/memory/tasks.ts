@@ -217,7 +217,7 @@ const claimOne = (tables: Tables, { id, run }: { id: TaskId; run: number }, batc
 
 const finishOne = (
   tables: Tables,
-  { id, outcome }: TaskResult,
+  { id, outcome, suspect }: TaskResult,
   batch: FinishingBatch,
 ): { readonly status: Outcome['status']; readonly isMember: boolean } | undefined => {
   const task = tables.tasks.get(id);
@@ -227,6 +227,7 @@ const finishOne = (
     tables.expiries.tasks.set(id, expiresAt(batch.at, batch.keep));
     putTask(tables, {
       ...task,
+      ...(suspect ? { suspect } : {}),
       state: { ...outcome, batchId: batch.id, attempts: batch.attempts, finishedAt: batch.at },
     });
   }

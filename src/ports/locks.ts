@@ -120,6 +120,12 @@ export interface Locks extends SlotPages<Target> {
    * not expire during the pause.
    */
   pause(target: Target, pause: Pause): Promise<boolean>;
+  /**
+   * Stores whether the last call for the Target failed or succeeded: {@link Lock.failedAt}, {@link Lock.workedAt}.
+   *
+   * @param hasWorked whether an earlier call succeeded. @default - as stored
+   */
+  noteCall(target: Target, last: 'failed' | 'worked', at: Millis, hasWorked?: boolean): Promise<void>;
   /** Ends the pause with this id. False if another pause, or no pause, is stored. */
   resume(target: Target, id: string, now: Millis): Promise<boolean>;
   /**

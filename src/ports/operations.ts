@@ -19,8 +19,12 @@ export interface Operations extends SlotPages<OperationName> {
   noteCap(operation: OperationName, cap: number): Promise<void>;
   /** Puts a Target or batch into the slot queue (G9a). Repeating it does no harm. */
   enqueue(operation: OperationName, waiting: WaitingTarget): Promise<void>;
-  /** The first waiting Targets in the order of the slot queue, at most `limit` (W1). */
-  waiting(operation: OperationName, limit: number): Promise<readonly WaitingTarget[]>;
+  /**
+   * The first waiting Targets in the order of the slot queue, at most `limit` (W1).
+   *
+   * @param end `last`: the Targets at the end of the queue, in reverse order. @default 'first'
+   */
+  waiting(operation: OperationName, limit: number, end?: 'first' | 'last'): Promise<readonly WaitingTarget[]>;
   /** Whether a Target or batch is in the slot queue. */
   isWaiting(operation: OperationName, waiting: WaitingTarget): Promise<boolean>;
   /**
@@ -35,16 +39,16 @@ export interface Operations extends SlotPages<OperationName> {
    * pause.
    */
   pause(operation: OperationName, pause: Pause): Promise<boolean>;
-  /** Ends the pause with this id. False if another pause, or no pause, is stored. */
-  resume(operation: OperationName, id: string): Promise<boolean>;
+  /** Ends the pause with this id, at `at`. False if another pause, or no pause, is stored. */
+  resume(operation: OperationName, id: string, at: Millis): Promise<boolean>;
   /**
-   * Adds `by` to the failed attempts in a row, and returns their number. If the client repeats a request whose answer
-   * was lost, an attempt may count twice, and the circuit opens that much earlier.
+   * Adds `by` to the failed attempts in a row, and returns their number and the recoveries so far. If the client
+   * repeats a request whose answer was lost, an attempt may count twice, and the circuit opens that much earlier.
    */
-  addFailure(operation: OperationName, by?: number): Promise<number>;
+  addFailure(operation: OperationName, by?: number): Promise<Pick<OperationState, 'failures' | 'recoveries'>>;
   /** Stores since when the downstream throttles calls, unless such a time is stored already. */
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
-  /** Resets the failures, after the downstream has accepted a call. */
+  /** Resets the failures and counts a recovery, after the downstream has accepted a call. */
   resetFailures(operation: OperationName): Promise<void>;
   /**
    * Stores which invocation wakes waiting Targets, by its id, if the stored id is still `seen`. Undefined stands for no

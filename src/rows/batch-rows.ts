@@ -3,6 +3,7 @@
  * shows its state.
  */
 import type { Batch, Counts, Held, LastAttempt, Pending } from '../domain/batches/batch.ts';
+import type { Suspicion } from '../domain/batches/suspicion.ts';
 import { type BatchId, operationOf } from '../domain/ids.ts';
 import type { FormingBatch } from '../ports/batches.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
@@ -24,7 +25,9 @@ const FORMING: Attributes<FormingBatch> = {
 /**
  * The fields that a row holds as they are. A row has nested items too, and rows of earlier releases lack some fields.
  */
-const BATCH: Attributes<Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'held' | 'lastAttempt' | 'counts'>> = {
+const BATCH: Attributes<
+  Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'suspicion' | 'held' | 'lastAttempt' | 'counts'>
+> = {
   ...FORMING,
   operation: 'Operation',
   status: 'Status',
@@ -34,6 +37,7 @@ const BATCH: Attributes<Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 
   startedBy: 'StartedBy',
   open: 'Open',
   split: 'Split',
+  parts: 'Parts',
   sealedAt: 'SealedAt',
   startedAt: 'StartedAt',
   finishedAt: 'FinishedAt',
@@ -51,6 +55,13 @@ export const newBatchRow = ({ slotPage, ...batch }: FormingBatch): Item => ({
 
 const PENDING: Attributes<Pending> = { ids: 'Ids', until: 'Until' };
 export const pendingItem = (pending: Pending): Item => written(PENDING, pending);
+
+const SUSPICION: Attributes<Suspicion> = {
+  recoveries: 'Recoveries',
+  proofs: 'Proofs',
+  isExtended: 'Extended',
+};
+export const suspicionItem = (suspicion: Suspicion): Item => written(SUSPICION, suspicion);
 
 const LAST_ATTEMPT: Attributes<LastAttempt> = { endedAt: 'EndedAt', reason: 'Reason', quote: 'Quote' };
 /**
@@ -72,6 +83,7 @@ export const batchOf = (stored: Item): Batch => {
     // Rows without `Tries` are from a release in which every attempt counted.
     countedAttempts: row.Tries ?? row.Attempt,
     ...(row.Pending === undefined ? {} : { pending: read(PENDING, row.Pending) }),
+    ...(row.Suspicion === undefined ? {} : { suspicion: read(SUSPICION, row.Suspicion) }),
     ...(row.HeldBy === undefined ? {} : { held: { ...read(HELD, row), isUncounted: row.HeldUncounted ?? false } }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: read(LAST_ATTEMPT, row.LastAttempt) }),
     ...(row.Counts === undefined ? {} : { counts: read(COUNTS, row.Counts) }),

@@ -41,6 +41,8 @@ const LOCK: Attributes<Omit<Lock, 'inFlight' | 'paused'>> = {
   uncountedAt: 'UncountedAt',
   largestCap: 'LargestCap',
   blocked: 'Blocked',
+  failedAt: 'FailedAt',
+  workedAt: 'WorkedAt',
 };
 
 /** @throws NewerRow */
@@ -84,6 +86,7 @@ export const waitingItem = (target: Target, task: WaitingTask): Item => {
     ...waitingKey(target, row.entry),
     ...written(WAITING, row),
     ...(row.weight === 1 ? {} : { Weight: row.weight }),
+    ...(row.isAlone ? { Alone: true } : {}),
     ...(row.age === undefined ? {} : written(AGE, row.age)),
     Version: versionOf('waiting task'),
   };
@@ -103,6 +106,7 @@ export const waitingOf = (stored: Item): Waiting => {
     candidate,
     weight: (row.Weight as number | undefined) ?? 1,
     ...read(WAITING, row),
+    ...(row.Alone ? { isAlone: true } : {}),
     ...(row.SentAt === undefined ? {} : { age: { id: parseCandidate(candidate).id, ...ageIn(row) } }),
   };
 };

@@ -19,9 +19,13 @@ export const partitionOf = (operation: OperationName): string => `op:${operation
 
 export const operationKey = (operation: OperationName): Item => ({ Target: partitionOf(operation), Entry: LOCK_ENTRY });
 
-const STATE: Attributes<Pick<OperationState, 'largestCap' | 'failures' | 'throttledSince'>> = {
+const STATE: Attributes<
+  Pick<OperationState, 'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'throttledSince'>
+> = {
   largestCap: 'LargestCap',
   failures: 'Failures',
+  recoveries: 'Recoveries',
+  resumedAt: 'ResumedAt',
   throttledSince: 'ThrottledSince',
 };
 /** Release 0.2.0 writes only `NextCallAt`. */
@@ -50,6 +54,9 @@ const WAITING_TARGET: Attributes<WaitingTarget> = {
   at: 'At',
   fence: 'Fence',
   batch: 'WaitingBatch',
+  failedAt: 'FailedAt',
+  workedAt: 'WorkedAt',
+  batches: 'Batches',
   by: 'EnqueuedBy',
 };
 

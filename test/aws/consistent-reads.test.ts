@@ -44,6 +44,7 @@ const PROMISED: {
     closeBatch: 'none',
     count: 'none',
     counted: 'none',
+    noteCall: 'none',
     block: 'none',
     blockUnled: 'none',
     releaseSlot: 'none',

@@ -65,7 +65,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await operations.waiting(operation, 9);
     await operations.dequeue(operation, { target, at: NOW, fence: 1 });
     await operations.pause(operation, pause);
-    await operations.resume(operation, pause.id);
+    await operations.resume(operation, pause.id, NOW);
     await operations.addFailure(operation);
     await operations.markThrottled(operation, NOW);
     await operations.resetFailures(operation);
@@ -100,6 +100,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.pause(target, { id: 'p', by: 'person', since: NOW });
     await locks.resume(target, 'p', NOW);
     await locks.keep(target, NOW);
+    await locks.noteCall(target, 'failed', NOW);
     await locks.release(target, next);
     await locks.blockUnled(target, { fence: 3, at: NOW });
     await locks.flush(target, NOW);

@@ -221,7 +221,7 @@ describe('a lock row', () => {
     expect(await lockExpiry(own.target)).toBe(secondsAfter(KEEP + LOCK_OUTLIVES - 40 * DAY));
     await patrolled(AT);
     expect(await lockExpiry(own.target)).toBe(expected);
-    await stores.operations.resume(operationOf(own.target), paused.id);
+    await stores.operations.resume(operationOf(own.target), paused.id, AT);
     await patrolled(AT + 40 * DAY);
     expect(await lockExpiry(own.target)).toBe(expected);
   });

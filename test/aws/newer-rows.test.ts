@@ -255,7 +255,7 @@ it('a row that was stored without a version has version 1', async () => {
     }),
   );
   expect(await stores.operations.read(operationName('before'))).toMatchObject({ failures: 2 });
-  expect(await stores.operations.addFailure(operationName('before'))).toBe(3);
+  expect((await stores.operations.addFailure(operationName('before'))).failures).toBe(3);
   expect((await inTable('batchLock')).find(({ Target }) => Target === 'op:before')).toMatchObject({
     Failures: 3,
     Version: 1,

@@ -45,7 +45,7 @@ describe('a resolved configuration', () => {
             merge: null,
             concurrency: { perTarget: null, total: null },
             downstream: { ...HTTP, headers: {}, secret: null, timeout: 10_000, deadline: 3_600_000 },
-            retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true },
+            retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true, isolate: true },
             callbacks: { failed: null, succeeded: null },
             rateLimit: null,
             circuit: { failures: 5, coolDown: 30_000 },

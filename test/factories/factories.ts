@@ -82,6 +82,7 @@ export const aRetry = (fields: Partial<RetryPolicy> = {}): RetryPolicy => ({
   minDelay: 1_000,
   maxDelay: 60_000,
   bisect: true,
+  isolate: true,
   ...fields,
 });
 

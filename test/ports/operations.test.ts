@@ -46,7 +46,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     await stores().operations.freeSlot(name, slot(2));
     await stores().operations.pause(name, aPause());
     expect(await take(2)).toBe(false);
-    await stores().operations.resume(name, 'pause-1');
+    await stores().operations.resume(name, 'pause-1', NOW);
     expect(await take(2)).toBe(true);
     await stores().operations.freeSlot(name, slot(2));
     await stores().operations.noteCap(name, 30);
@@ -69,9 +69,9 @@ describeEach('operation rows', storeKinds, (stores) => {
     const { name, slot } = fresh();
     await stores().operations.pause(name, aPause());
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
-    expect(await stores().operations.resume(name, 'another')).toBe(false);
-    expect(await stores().operations.resume(name, 'pause-1')).toBe(true);
-    expect(await stores().operations.resume(name, 'pause-1')).toBe(false);
+    expect(await stores().operations.resume(name, 'another', NOW)).toBe(false);
+    expect(await stores().operations.resume(name, 'pause-1', NOW)).toBe(true);
+    expect(await stores().operations.resume(name, 'pause-1', NOW)).toBe(false);
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
   });
 
@@ -123,11 +123,13 @@ describeEach('operation rows', storeKinds, (stores) => {
 
   it('count failures in a row', async () => {
     const { name } = fresh();
-    expect([await stores().operations.addFailure(name), await stores().operations.addFailure(name)]).toEqual([1, 2]);
+    const { operations } = stores();
+    expect(await operations.addFailure(name)).toEqual({ failures: 1, recoveries: 0 });
+    expect(await operations.addFailure(name)).toEqual({ failures: 2, recoveries: 0 });
     expect((await read(name)).failures).toBe(2);
-    for (const _ of ['once', 'again']) await stores().operations.resetFailures(name);
-    expect((await read(name)).failures).toBe(0);
-    expect(await stores().operations.addFailure(name)).toBe(1);
+    for (const _ of ['once', 'again']) await operations.resetFailures(name);
+    expect(await read(name)).toMatchObject({ failures: 0, recoveries: 2 });
+    expect(await operations.addFailure(name)).toEqual({ failures: 1, recoveries: 2 });
   });
 
   it('keep the time of the first throttled call until one succeeds', async () => {
@@ -136,7 +138,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     await stores().operations.addFailure(name);
     expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1, throttledSince: NOW });
     await stores().operations.resetFailures(name);
-    expect(await read(name)).toEqual(NEW_OPERATION);
+    expect(await read(name)).toEqual({ ...NEW_OPERATION, recoveries: 1 });
     await stores().operations.markThrottled(name, NOW + 20);
     expect((await read(name)).throttledSince).toBe(NOW + 20);
   });

@@ -35,7 +35,7 @@ export const capped = (concurrency: Partial<Concurrency>, circuit: CircuitPolicy
 export const clean = async (): Promise<void> => {
   const { inFlight, paused } = await state();
   for (const each of inFlight) await kit.operations.freeSlot(SHIP, each);
-  if (paused) await kit.operations.resume(SHIP, paused.id);
+  if (paused) await kit.operations.resume(SHIP, paused.id, NOW);
   await kit.operations.resetFailures(SHIP);
   for (const each of await waiting()) await kit.operations.dequeue(SHIP, each, 'any');
 };

@@ -20,7 +20,7 @@ suite('a circuit', () => {
   });
   const sealed = async (): Promise<BatchId> => {
     const { paused } = await kit.operations.read(ship);
-    if (paused) await kit.operations.resume(ship, paused.id);
+    if (paused) await kit.operations.resume(ship, paused.id, NOW);
     await kit.operations.resetFailures(ship);
     await led(1);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
@@ -72,7 +72,7 @@ suite('a circuit', () => {
     expect(pauseNow({ paused: { id: 'q', by: 'person', since: 0 } }, NOW)).toBeDefined();
   });
 
-  it('delays batches without a call or attempt until half-open; success closes it', async () => {
+  it('delays batches until another had time for its test; success closes it', async () => {
     const batch = await sealed();
     const deps = guarded(3);
     const until = NOW + COOL_DOWN;
@@ -82,6 +82,9 @@ suite('a circuit', () => {
     expect([kit.calls.length, named(), kit.sent.batch]).toMatchObject([0, ['held'], [{ batchId: batch, delay: 46 }]]);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'sealed', attempt: 0 });
     kit.now = until + 1;
+    await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
+    expect([kit.calls.length, kit.sent.batch.at(-1)]).toMatchObject([0, { batchId: batch, delay: 23 }]);
+    kit.now = until + COOL_DOWN / 2;
     await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['held', 'called', 'circuit-closed', 'finished']);
     expect((await kit.operations.read(ship)).failures).toBe(0);
@@ -206,7 +209,7 @@ suite('a circuit', () => {
     await kit.operations.pause(ship, { id: 'q', by: 'person', since: NOW });
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.length, named()]).toEqual([0, ['held', 'held']]);
-    await kit.operations.resume(ship, 'q');
+    await kit.operations.resume(ship, 'q', NOW);
     await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
     expect((await kit.batches.get(batch))?.status).toBe('succeeded');
   });

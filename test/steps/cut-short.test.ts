@@ -199,7 +199,7 @@ suite('a batch with a repeated message', () => {
       messages = [...kit.sent.batch] as Delayed[];
       kit.now += 60_000;
     }
-    await kit.operations.resume(SHIP, 'pause');
+    await kit.operations.resume(SHIP, 'pause', NOW);
     const marks = messages.map(({ uncounted }) => uncounted);
     for (const { delay: _, ...each } of messages) await handleBatch(kit, each, PLENTY);
     expect({ marks, countedAttempts: (await kit.batches.get(id))?.countedAttempts }).toEqual({

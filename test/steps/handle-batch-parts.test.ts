@@ -213,13 +213,13 @@ suite('the batch handler', () => {
     expect((await kit.operations.read(ship)).failures - before.failures).toBe(failures);
     await kit.operations.resetFailures(ship);
     const { paused } = await kit.operations.read(ship);
-    if (paused) await kit.operations.resume(ship, paused.id);
+    if (paused) await kit.operations.resume(ship, paused.id, NOW);
   });
 
   const LATER: Answer = { kind: 'pending' };
   it('gives all jobs the deadline of the job that began last (H5)', async () => {
     const batch = await sealed(4);
-    const patient = { ...kit, config: withOperation({ retry: aRetry({ maxAttempts: 9 }) }) };
+    const patient = { ...kit, config: withOperation({ retry: aRetry({ maxAttempts: 9, isolate: false }) }) };
     const { deadline } = operationFor(patient.config, ship).downstream;
     const until = async () => ((await kit.batches.get(batch))?.pending?.until ?? 0) - NOW;
     const unavailable: Answer = { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false };

@@ -5,7 +5,7 @@ import { MOST_AHEAD } from '../../src/domain/operations/call-rate.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
-import { aConfig, token } from '../factories/factories.ts';
+import { aConfig, NOW, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
@@ -35,7 +35,7 @@ suite('a paused batch', () => {
       expect(messages.length).toBeGreaterThan(0);
       expect(messages.length).toBeLessThanOrEqual(32);
     }
-    await kit.operations.resume(operationOf(where), pause.id);
+    await kit.operations.resume(operationOf(where), pause.id, NOW);
     await looked(messages);
     expect(await kit.batches.get(batchId)).toMatchObject({ status: 'succeeded', attempt: 1 });
     expect(kit.calls).toHaveLength(1);
@@ -43,7 +43,7 @@ suite('a paused batch', () => {
 
   it("keeps few messages while it waits far back in the rate's line of calls (H1)", async () => {
     const batchId = await sealed();
-    await kit.operations.resume(operationOf(where), pause.id);
+    await kit.operations.resume(operationOf(where), pause.id, NOW);
     const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
     let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
@@ -65,7 +65,7 @@ suite('a paused batch', () => {
 
   it('keeps few messages during an attempt, or before the next is due (H1)', async () => {
     const batchId = await sealed();
-    await kit.operations.resume(operationOf(where), pause.id);
+    await kit.operations.resume(operationOf(where), pause.id, NOW);
     const runUntil = kit.now + 120 * MINUTE;
     await kit.batches.start(batchId, {
       attempt: 1,
@@ -250,7 +250,7 @@ suite('a paused batch', () => {
       expect(messages.length).toBeLessThanOrEqual(64);
     }
     if ('uncounted' in extra) expect(messages).toContainEqual(expect.objectContaining(extra));
-    await kit.operations.resume(operationOf(where), pause.id);
+    await kit.operations.resume(operationOf(where), pause.id, NOW);
     await looked(messages);
   });
 });

@@ -112,7 +112,7 @@ describe('a line of batches', () => {
     await line.operations.pause(ship, { id: 'pause', by: 'person', since: NOW });
     await line.until(18 * MINUTE);
     const before = line.calls.length;
-    await line.operations.resume(ship, 'pause');
+    await line.operations.resume(ship, 'pause', NOW);
     await line.until(21 * MINUTE);
     expect(before).toBeGreaterThanOrEqual(118);
     expect(line.between(2 * MINUTE + 2 * SECOND, 18 * MINUTE), 'calls during the pause').toBe(0);

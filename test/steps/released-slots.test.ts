@@ -76,7 +76,7 @@ suite('the end of a batch', () => {
     const isInLine = async () => {
       const [first] = await kit.waiting.first(where, 1);
       expect(await lock()).toMatchObject({ fence: 1, blocked: first?.at });
-      expect(await waiting()).toEqual([{ target: where, at: first?.at, fence: 1, by: expect.any(String) }]);
+      expect(await waiting()).toEqual([{ batches: 1, target: where, at: first?.at, fence: 1, by: expect.any(String) }]);
     };
 
     it('queues its Target behind the others (H7)', async () => {
@@ -117,7 +117,7 @@ suite('the end of a batch', () => {
       };
       await wake({ ...deps(), operations: { ...kit.operations, dequeue } }, SHIP);
       expect(woken()).toEqual([elsewhere(-1)]);
-      expect(await waiting()).toEqual([{ target: where, at, fence: 1, by: expect.any(String) }]);
+      expect(await waiting()).toEqual([{ batches: 1, target: where, at, fence: 1, by: expect.any(String) }]);
     });
 
     it('wakes its Target if led meanwhile and not empty (H7)', async () => {

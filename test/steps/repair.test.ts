@@ -222,7 +222,7 @@ suite('the repair of batches', () => {
     await kit.locks.resume(where, pause.id, NOW);
     await kit.operations.pause(operationName('ship'), pause);
     expect((await look()).findings).toEqual([]);
-    await kit.operations.resume(operationName('ship'), pause.id);
+    await kit.operations.resume(operationName('ship'), pause.id, NOW);
     expect((await look()).findings).toMatchObject([{ finding: 'overdue-batch', batchId: id }]);
   });
 

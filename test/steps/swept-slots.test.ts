@@ -62,7 +62,7 @@ suite('the sweep of slots', () => {
     await kit.operations.pause(SHIP, { id: 'pause', by: 'person', since: NOW });
     await sweepSlots(capped({ total: 1 }), always);
     expect(woken()).toEqual([]);
-    await kit.operations.resume(SHIP, 'pause');
+    await kit.operations.resume(SHIP, 'pause', NOW);
     await sweepSlots(capped({ total: 1 }), always);
     expect(woken()).toEqual([elsewhere(1)]);
   });

@@ -62,7 +62,7 @@ suite("a Target's slots on pages", () => {
       read: async (...args: Parameters<typeof operations.read>) => meanwhile().then(() => operations.read(...args)),
     };
     await group({ ...deps(), operations: slow }, guard(1), PLENTY);
-    await operations.resume(SHIP, A_PAUSE.id);
+    await operations.resume(SHIP, A_PAUSE.id, NOW);
     expect(isOpened).toBe(true);
     expect((await locks.slotPages(where, 12)).flatMap(({ slots }) => slots)).toEqual([slot(1)]);
   });

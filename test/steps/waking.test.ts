@@ -127,7 +127,7 @@ describe('the wake step', () => {
     const before = woken().length;
     await resume(sentOn()[0] ?? {});
     expect([woken().length, (await state()).waking, kit.sent.resume.length]).toEqual([before, undefined, 1]);
-    await kit.operations.resume(SHIP, 'next');
+    await kit.operations.resume(SHIP, 'next', NOW);
     // Another message woke no Target just before the end.
     const markWaking: StepKit['operations']['markWaking'] = async (operation, seen, next) => {
       if (!next) await enqueue(2, 9_000);

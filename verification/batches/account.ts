@@ -29,6 +29,7 @@ import { habitsOf } from './habits.ts';
 import { neverQuiet, type Quiet, quietBetween } from './idle-months.ts';
 import { watch } from './invariants.ts';
 import { LAST_TRY, Partitions } from './partitions.ts';
+import { PoisonedDownstream } from './poison.ts';
 import { momentsOf, type Scenario } from './scenario.ts';
 import { simulatedDownstream } from './simulated-downstream.ts';
 import { checkHoldsSlot, checkPause } from './slots.ts';
@@ -65,11 +66,13 @@ export class Account {
   readonly #receipts = new Map<string, Millis[]>();
   readonly #prices = pricesOf({ batches: new Map(), payloads: new Map() });
   readonly #slotsPerPage: number;
+  readonly #poison: PoisonedDownstream | undefined;
 
   constructor(scenario: Scenario, traced: boolean) {
     this.scenario = scenario;
     const { changes, config, isLong, items, partitions, slotsPerPage = SLOTS_PER_PAGE, steps } = scenario;
     this.#slotsPerPage = slotsPerPage;
+    this.#poison = scenario.poison && new PoisonedDownstream(scenario.poison);
     this.configs = new Configurations(config, changes);
     const quiet = isLong ? quietBetween(momentsOf(scenario).map((at) => START + at)) : neverQuiet;
     this.quiet = quiet;
@@ -153,7 +156,17 @@ export class Account {
       rejected,
       sentCallbacks: { push: (...all: CallbackMessage[]) => this.#recordCallbacks(all) },
       downstream: ({ name, random, gate }: Life) =>
-        simulatedDownstream({ chaos, name, random, log, gate, config, jobs: queues.batch, onCall }),
+        simulatedDownstream({
+          chaos,
+          name,
+          random,
+          log,
+          gate,
+          config,
+          jobs: queues.batch,
+          onCall,
+          poison: this.#poison,
+        }),
       slotsPerPage: this.#slotsPerPage,
       processed: scenario.steps?.processed,
       ...(this.partitions ? { throttle: this.#throttle(this.partitions) } : {}),

@@ -23,6 +23,7 @@ import { checkLargeAnswers } from './large-answers.ts';
 import { checkLedInTime } from './led-in-time.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkNotified } from './notified.ts';
+import { checkPoison } from './poison.ts';
 import { checkSettled } from './settled.ts';
 
 /** @throws Violation */
@@ -39,6 +40,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkNotified(evidence);
   checkMerged(evidence);
   checkLargeAnswers(evidence);
+  checkPoison(evidence);
   checkFannedOut(evidence);
   if (evidence.isCalm) checkInTime(evidence);
   checkLedInTime(evidence);

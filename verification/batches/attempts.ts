@@ -119,6 +119,9 @@ const checkCalledOften = (
   attempts: ReadonlyMap<number, readonly LoggedCall[]>,
 ): void => {
   const { maxAttempts, immediate } = retry;
+  const mayIsolate = retry.isolate && batch.candidates.length > 1;
+  // H8. A batch whose attempts are used up may get further ones, in parts.
+  const most = mayIsolate ? 2 * maxAttempts - 1 : maxAttempts;
   let wasHalved = false;
   let counted = 0;
   for (const calls of attempts.values()) {
@@ -128,6 +131,8 @@ const checkCalledOften = (
     const isHindered = calls.some(({ by }) => hindered.has(by));
     const mayCount = !isHindered && (!hadNoResult || !(circuit || calls.some(isThrottled)));
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
+    // H8. A success while tasks at fault are isolated leaves the others all attempts but one.
+    if (mayIsolate && !hadNoResult) counted = Math.min(counted, 1);
     const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
       calls.flatMap(({ call }) => call.items),
@@ -144,7 +149,7 @@ const checkCalledOften = (
         },
       );
   }
-  demand(counted <= maxAttempts, 'a batch has at most maxAttempts attempts', batch);
+  demand(counted <= most, 'a batch has at most maxAttempts attempts', batch);
 };
 
 /** The tasks do not cause throttling, so a throttled attempt must not count. */

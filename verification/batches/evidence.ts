@@ -23,6 +23,7 @@ import { isSameTask, type Task, type TaskRun } from '../../src/domain/tasks/task
 import type { Tables } from '../../src/memory/tables.ts';
 import type { CallLog } from './call-log.ts';
 import type { Configurations } from './configurations.ts';
+import type { Poison } from './poison.ts';
 
 /**
  * The observations of a schedule, and the promises that they are held against. Each line says when a promise is
@@ -48,6 +49,7 @@ import type { Configurations } from './configurations.ts';
  * - If `isCalm`: calls stay within the `rateLimit` configured at the time.
  * - If `isCalm`: a batch waits for `rateLimit` no longer than the calls before it need, plus a sleep of a minute and
  * one horizon of reservations.
+ * - With `poison`: a task at fault fails no other task, and does not keep the circuit open for other Targets.
  * - Always: a settled task was settled for a valid reason, and its callback is sent.
  * - Always: a task keeps the version and sending time of its message, however often that is delivered; only a newer
  * task supersedes it.
@@ -98,6 +100,8 @@ export interface Evidence {
   readonly cancelled: ReadonlySet<TaskId>;
   /** Requested redrives. */
   readonly redriven: readonly TaskRun[];
+  /** What the downstream did instead of its random behaviour. */
+  readonly poison?: Poison;
   /** Whether the patrol was active. */
   readonly patrolled: boolean;
   /** Whether the patrol was active and no fault occurred except lost messages. */

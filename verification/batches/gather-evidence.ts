@@ -35,6 +35,7 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
     log,
     sentCallbacks,
     ...(items === undefined ? {} : { items }),
+    ...(scenario.poison ? { poison: scenario.poison } : {}),
     seen,
     flushes,
     cancelled: new Set(cancels.map(({ id }) => id)),

@@ -118,6 +118,7 @@ const operation = (random: Random, name: OperationName): Operation => {
       minDelay: 1_000,
       maxDelay: 60_000,
       bisect: random.chance(0.5),
+      isolate: true,
     },
     callbacks: { failed: null, succeeded: null },
     rateLimit: name === RATED ? random.pick([5, 20, 100]) : null,

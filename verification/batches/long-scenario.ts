@@ -199,6 +199,7 @@ const operation = (random: Random, name: OperationName): Operation => ({
     minDelay: 1_000,
     maxDelay: random.pick([5_000, 300_000, 2_000_000]),
     bisect: random.chance(0.8),
+    isolate: true,
   },
   callbacks: { failed: random.pick([null, 'ops']), succeeded: random.pick([null, 'ops']) },
   rateLimit: random.pick([null, null, null, 1]),

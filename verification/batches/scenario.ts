@@ -14,6 +14,7 @@ import type { FaultPoint, Outage } from '../../src/virtual/chaos.ts';
 import type { FaultRates } from '../../src/virtual/faults.ts';
 import type { ConfigChange } from './configurations.ts';
 import type { PartitionLimits } from './partitions.ts';
+import type { Poison } from './poison.ts';
 
 /** The steps that a known bug may replace. */
 export interface ScheduleSteps extends Steps {
@@ -89,6 +90,8 @@ export interface Scenario {
    * @default - any number
    */
   readonly functionsAtOnce?: number;
+  /** What the downstream does instead of its random behaviour. */
+  readonly poison?: Poison;
   /** The longest extra time of a request of the sweep, in ms. @default 0 */
   readonly slowSweep?: Millis;
   /** Slots per page. @default - so few that even low caps need several pages */

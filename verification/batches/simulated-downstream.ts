@@ -11,6 +11,7 @@ import { type Gate, through } from '../../src/virtual/gate.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
+import type { PoisonedDownstream } from './poison.ts';
 
 /** The downstream that is configured. The simulated downstream is called instead. */
 export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
@@ -23,6 +24,8 @@ interface DownstreamWorld {
   readonly log: CallLog;
   readonly gate: Gate;
   readonly config: Config;
+  /** Replaces the random behaviour. */
+  readonly poison?: PoisonedDownstream | undefined;
   /** Called when a call arrives. */
   readonly onCall?: (call: LoggedCall) => void;
   /** The queue to which jobs report, if the downstream starts jobs. */
@@ -52,6 +55,14 @@ export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
         return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
       }
       const { timeout } = operationFor(config, call.operation).downstream;
+      if (world.poison) {
+        await scheduler.wait(random.int(1, 50));
+        const said = world.poison.answerTo(call, scheduler.now);
+        if (!said) await scheduler.wait(timeout);
+        const answer = said ?? noAnswer(timeout);
+        logged.answered = { at: scheduler.now, answer };
+        return answer;
+      }
       const took = random.chance(0.2) ? random.int(0, 2 * timeout) : random.int(0, Math.min(SOON, timeout));
       await scheduler.wait(Math.min(took, timeout));
       const answer = took > timeout ? noAnswer(timeout) : answerTo(world, call);

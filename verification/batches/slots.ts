@@ -126,9 +126,12 @@ const checkFreed = (
     const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
     const batch = tables.batches.get(id);
     const isOver = batch
-      ? isFinished(batch.status) || wasPaused.has(target)
+      ? isFinished(batch.status) || wasPaused.has(target) || batch.lastAttempt !== undefined
       : tables.locks.get(target)?.openBatch !== id;
-    demand(isOver, 'a slot is freed only after its batch is over or its Target was paused', { slot, batch });
+    demand(isOver, 'a slot is freed only after its batch is over or has failed, or its Target was paused', {
+      slot,
+      batch,
+    });
   }
 };
 

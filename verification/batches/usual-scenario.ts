@@ -222,6 +222,7 @@ const handling = (seed: number): Pick<Operation, 'downstream' | 'retry' | 'callb
       minDelay: 1_000,
       maxDelay: random.pick([5_000, 300_000, 2_000_000]),
       bisect: random.chance(0.8),
+      isolate: seeded(seed ^ 0x150a).chance(0.8),
     },
     callbacks: { failed: destination(), succeeded: destination() },
     rateLimit: random.pick([null, null, null, 0.2, 1, 20]),

@@ -7,12 +7,18 @@ import { KNOWN_BUGS } from './catalogue.ts';
 import { FAN_OUT_BUGS } from './fan-outs.ts';
 import { FLEET_BUGS } from './fleets.ts';
 import { LIST_BUGS } from './lists.ts';
+import { POISON_BUGS } from './poisoning.ts';
 import { SIZE_BUGS } from './sizes.ts';
 
 /** The names of all bugs that break a rule. */
-export const BUGS: readonly string[] = [KNOWN_BUGS, SIZE_BUGS, FAN_OUT_BUGS, LIST_BUGS, FLEET_BUGS].flatMap((bugs) =>
-  bugs.map(([name]) => name),
-);
+export const BUGS: readonly string[] = [
+  KNOWN_BUGS,
+  SIZE_BUGS,
+  POISON_BUGS,
+  FAN_OUT_BUGS,
+  LIST_BUGS,
+  FLEET_BUGS,
+].flatMap((bugs) => bugs.map(([name]) => name));
 
 /** Each bug breaks at least one rule. */
 export const BREAKS: Readonly<Record<string, readonly string[]>> = {
@@ -65,6 +71,12 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'reserved moments outlive a pause': ['O6'],
   'reserved moments outlive a change of the rate': ['O6'],
   'reserved moments outlive a time without a rate': ['O6'],
+  'failed batch never called in parts': ['H8'],
+  'parts of a failed batch forgotten': ['H8'],
+  'successes of others prove nothing': ['H5', 'H8'],
+  'batches that failed test the downstream first': ['O4'],
+  'failed batch keeps its slot': ['K4'],
+  'oldest Target tests the downstream': ['O4'],
   'refused call not halved': ['H4'],
   'answer too large counts as no answer': ['H4'],
   'reduced call size forgotten': ['H5'],

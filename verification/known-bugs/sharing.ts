@@ -255,7 +255,7 @@ const settlementsContainTaskTwice: Bug = {
 const resumeWakesSomeTargets: Bug = {
   electLeader: async (deps, message) => {
     if (message.kind === 'elect') return electLeader(deps, message);
-    await deps.operations.resume(message.operation, message.resume);
+    await deps.operations.resume(message.operation, message.resume, deps.machine.now());
     await wakeThese(deps, message.operation, await deps.operations.waiting(message.operation, TOGETHER));
   },
 };

@@ -125,7 +125,7 @@ const operation: Operation = {
     timeout: 10_000,
     deadline: 60_000,
   },
-  retry: { immediate: 0, maxAttempts: 1, minDelay: 1_000, maxDelay: 1_000, bisect: true },
+  retry: { immediate: 0, maxAttempts: 1, minDelay: 1_000, maxDelay: 1_000, bisect: true, isolate: true },
   callbacks: { failed: null, succeeded: null },
   rateLimit: null,
   circuit: null,

@@ -23,7 +23,7 @@ const outline = {
     weight: '`batch.maxWeight` was reached',
     waited: '`batch.maxWait` passed, or its window ended',
     quiet: '`batch.quietPeriod` passed without a new task',
-    bypass: 'a large task is sent alone (`bypass`)',
+    bypass: 'a task is sent alone: a large one (`bypass`), or a redriven one that may be at fault (`retry.isolate`)',
     flush: 'a user flushed the Target',
   }),
   size: whole('Number of tasks in the batch.'),

@@ -17,6 +17,7 @@ import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from '../ids.ts';
 import { parseCandidate } from '../ids.ts';
 import type { SealReason } from './policy.ts';
+import type { Suspicion } from './suspicion.ts';
 
 export type BatchStatus = 'forming' | 'sealed' | 'in-progress' | FinishedStatus;
 export type FinishedStatus = 'succeeded' | 'partly-failed' | 'failed';
@@ -117,6 +118,13 @@ export interface Batch {
    * larger calls too large.
    */
   readonly split?: number;
+  /**
+   * The sizes of the parts in which the next attempt calls the open members, in the order of `open`. Set while the tasks
+   * at fault are being isolated.
+   */
+  readonly parts?: readonly number[];
+  /** Set if the last attempt failed: whether the batch or the downstream is at fault. */
+  readonly suspicion?: Suspicion;
   /** The last attempt that another attempt follows. */
   readonly lastAttempt?: LastAttempt;
   /** Results of the members that are neither open nor pending. */

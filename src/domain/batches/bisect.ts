@@ -40,6 +40,18 @@ export const inParts = <Item>(items: readonly Item[], size: number = items.lengt
 /** Turns each group into a part. No group is empty. */
 export const partsOf = <Item>(groups: readonly (readonly Item[])[]): Parts<Item> => groups.map((items) => part(items));
 
+/** Divides a list by the sizes of its parts, as far as the list reaches. */
+export const groupsOf = <Item>(items: readonly Item[], sizes: readonly number[]): readonly (readonly Item[])[] => {
+  let from = 0;
+  return sizes.map((size) => {
+    from += size;
+    return items.slice(from - size, from);
+  });
+};
+
+/** Two halves of equal size as parts, or one part if there is one item. Neither says anything about the other. */
+export const halvesOf = <Item>(items: readonly Item[]): Parts<Item> => inParts(items, Math.ceil(items.length / 2));
+
 const halves = <Item>({ items }: Part<Item>, suspect: Suspect): Parts<Item> => {
   const middle = Math.floor(items.length / 2);
   // If the call or its answer is too large, both halves may be too large, so the second half does not depend on the

@@ -18,7 +18,7 @@
  */
 import type { Concurrency } from '../config/policies.ts';
 import type { BatchId, Millis, Token } from '../ids.ts';
-import type { Pause } from '../operations/slots.ts';
+import type { Pause, WaitingTarget } from '../operations/slots.ts';
 import { MINUTE } from '../timings.ts';
 import type { GroupMessage } from './messages.ts';
 
@@ -49,8 +49,25 @@ export interface Lock {
   readonly largestCap?: number;
   /** Set while the Target waits for a free slot of its operation: since when its oldest task waits. */
   readonly blocked?: Millis;
+  /** When a call for the Target last failed without an answer for its tasks. Absent if a later call succeeded. */
+  readonly failedAt?: Millis;
+  /**
+   * When a call for the Target last succeeded, as far as this was noted: while calls of its operation fail. 0 if earlier
+   * calls succeeded. Absent if no call is known to have succeeded.
+   */
+  readonly workedAt?: Millis;
   readonly paused?: Pause;
 }
+
+/** What the lock of a Target shows about its calls, for its row in the slot queue. */
+export const historyOf = (
+  { round, failedAt, workedAt }: Lock,
+  batches = round,
+): Pick<WaitingTarget, 'failedAt' | 'workedAt' | 'batches'> => ({
+  ...(batches > 0 ? { batches } : {}),
+  ...(failedAt === undefined ? {} : { failedAt }),
+  ...(workedAt === undefined ? {} : { workedAt }),
+});
 
 /** The lock of a Target that has had no leader. */
 export const NO_LOCK: Lock = { fence: 0, round: 0, lockedUntil: 0 };

@@ -35,6 +35,11 @@ export interface ResumeMessage {
    * Targets (src/steps/slots/wake.ts).
    */
   readonly waking?: Waking;
+  /**
+   * Set if a call has just shown that the downstream works again: how many Targets to wake now. The next message of the
+   * series wakes twice as many.
+   */
+  readonly step?: number;
 }
 
 /** The state of a series of invocations that wake Targets. The next message continues the series. */
@@ -118,7 +123,12 @@ export const isForOthers = (message: ElectMessage | ResumeMessage | BatchMessage
 
 export const printElect = (message: ElectMessage | ResumeMessage): string =>
   message.kind === 'resume'
-    ? JSON.stringify({ operation: message.operation, resume: message.resume, waking: message.waking })
+    ? JSON.stringify({
+        operation: message.operation,
+        resume: message.resume,
+        waking: message.waking,
+        step: message.step,
+      })
     : JSON.stringify({ target: message.target, wake: message.wake, resume: message.resume });
 
 export const printGroup = ({ target, fence, token, hint, early }: GroupMessage): string =>
@@ -141,10 +151,16 @@ const printCompletion = ({ batchId, results, inputs, early }: CompletionMessage)
 
 /** @throws UnreadableMessage, NewerMessage */
 export const parseElect = (body: string): ElectMessage | ResumeMessage => {
-  const { target, operation, wake, resume, waking } = inKnownForm(fields(body));
+  const { target, operation, wake, resume, waking, step } = inKnownForm(fields(body));
   const isFit = resume === undefined || isToken(resume);
   if (isFit && resume !== undefined && isOperationName(operation))
-    return { kind: 'resume', operation, resume, ...(isWaking(waking) ? { waking } : {}) };
+    return {
+      kind: 'resume',
+      operation,
+      resume,
+      ...(isWaking(waking) ? { waking } : {}),
+      ...(isCount(step) ? { step } : {}),
+    };
   if (!isFit || !isTarget(target) || !(wake === undefined || Number.isSafeInteger(wake)))
     throw notOurs('{target}', body);
   return {

@@ -22,6 +22,8 @@ export interface Waiting {
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
   readonly weight: number;
+  /** Whether the task goes in a batch of its own, because its earlier run may have failed by its own fault (H8). */
+  readonly isAlone?: boolean;
   /** The task's `coalesceKey`. Of the rows with one key, the newest replaces the others. */
   readonly key?: string;
   /** Decides which row of a key is the newest. Absent in rows of release 0.2. */
@@ -44,6 +46,7 @@ export type WaitingTask = Pick<
   | 'version'
   | 'sentAt'
   | 'startBy'
+  | 'suspect'
 >;
 
 /** Since when a task waits in its current run. */
@@ -65,6 +68,7 @@ export const waitingRow = (waiting: WaitingTask): Waiting => {
     at: since,
     bytes,
     weight,
+    ...(task.suspect ? { isAlone: true } : {}),
     ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey, age: ageOf(waiting) }),
     ...(task.startBy === undefined ? {} : { startBy: task.startBy }),
   };
@@ -85,8 +89,8 @@ export type Due =
  * @param flushedAt rows that waited at this time are due at once, even if the policy lets them wait longer.
  */
 export const due = (rows: readonly Waiting[], policy: BatchPolicy, now: Millis, flushedAt = 0): Due => {
-  const large = rows.find(({ bytes }) => skipsWindow(bytes, policy));
-  if (large) return { do: 'seal', because: 'bypass', rows: [large] };
+  const alone = rows.find(({ bytes, isAlone }) => isAlone || skipsWindow(bytes, policy));
+  if (alone) return { do: 'seal', because: 'bypass', rows: [alone] };
   const { take, because } = fill(rows, policy);
   const seal = (reason: SealReason): Due => ({ do: 'seal', because: reason, rows: rows.slice(0, take) });
   if (because) return seal(because);

@@ -48,4 +48,9 @@ export interface RetryPolicy {
   readonly maxDelay: Millis;
   /** Whether a call that was refused as a whole is halved until the tasks at fault are alone. */
   readonly bisect: boolean;
+  /**
+   * Whether a batch that fails while the downstream works (5xx, or no answer) is called in parts until the tasks at
+   * fault are alone.
+   */
+  readonly isolate: boolean;
 }

@@ -83,6 +83,10 @@ const sortItems = <Item extends CallItem & Identified>(
 const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>
   payloadRow === undefined ? { id, outcome } : { id, outcome, payloadRow };
 
-/** Fails all items with the same error. */
-export const failAll = (items: readonly Identified[], error: TaskError): readonly TaskResult[] =>
-  items.map((item) => resultOf(item, { status: 'failed', error }));
+/**
+ * Fails all items with the same error.
+ *
+ * @param suspect whether each item may be at fault: {@link TaskResult.suspect}
+ */
+export const failAll = (items: readonly Identified[], error: TaskError, suspect = false): readonly TaskResult[] =>
+  items.map((item) => ({ ...resultOf(item, { status: 'failed', error }), ...(suspect ? { suspect } : {}) }));

@@ -3,7 +3,7 @@
  * operation is to its Targets what a Target is to its tasks: Targets without a free slot wait in the operation's slot
  * queue, as tasks wait for a batch. A batch holds its slot from before it is opened until it has ended.
  */
-import type { Concurrency } from '../config/policies.ts';
+import type { CircuitPolicy, Concurrency } from '../config/policies.ts';
 import { type BatchId, batchIdOf, type Millis, type Target, type Token } from '../ids.ts';
 
 declare const brand: unique symbol;
@@ -37,6 +37,10 @@ export interface OperationState {
   readonly paused?: Pause;
   /** Failed attempts in a row. */
   readonly failures: number;
+  /** How often a call succeeded after failed attempts. Grows for as long as the row exists. */
+  readonly recoveries: number;
+  /** When the last pause ended. Absent if the operation has not been paused. */
+  readonly resumedAt?: Millis;
   /** Since when the downstream has throttled calls without accepting one. Absent if it accepts calls. */
   readonly throttledSince?: Millis;
   /** The queue of calls that are reserved under the operation's rate. Absent if the operation has had no rate. */
@@ -61,7 +65,13 @@ export interface CallLine {
   readonly since?: Millis;
 }
 
-export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0 };
+/** O4. Whether an open circuit's pause is over, and no call has shown yet that the downstream works. */
+export const isHalfOpen = (
+  { failures }: Pick<OperationState, 'failures'>,
+  circuit: Pick<CircuitPolicy, 'failures'> | null,
+): boolean => circuit !== null && failures >= circuit.failures;
+
+export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0, recoveries: 0 };
 
 /** A Target that waits for a free slot of its operation. */
 export interface WaitingTarget {
@@ -70,6 +80,11 @@ export interface WaitingTarget {
   readonly at: Millis;
   /** The fence that the Target had when it found no free slot. */
   readonly fence: number;
+  /** As in the Target's lock. For a batch: when its last attempt failed. */
+  readonly failedAt?: Millis;
+  readonly workedAt?: Millis;
+  /** How many batches the Target had before. */
+  readonly batches?: number;
   /** Set if a sealed batch, and not the Target, waits to get its slot back: the batch's id. */
   readonly batch?: BatchId;
   /**

@@ -141,6 +141,11 @@ export interface Task extends Omit<NewTask, 'payload'> {
   readonly run: number;
   /** When the current run began, if it began with a redrive. */
   readonly redrivenAt?: Millis;
+  /**
+   * Whether an earlier run failed although the downstream worked, so that the task may have been at fault (H8). Its next
+   * run has a batch of its own.
+   */
+  readonly suspect?: boolean;
   /** Whether the task's payload has a row of its own, as decided when the task was inserted. */
   readonly payloadApart: boolean;
   readonly state: TaskState;
@@ -185,6 +190,7 @@ export const COLUMNS = {
   createdAt: 'CreatedAt',
   run: 'Run',
   redrivenAt: 'RedrivenAt',
+  suspect: 'Suspect',
 } as const satisfies Readonly<Record<Exclude<keyof Task, 'payloadApart' | 'state'>, string>>;
 
 /** How an item ended downstream. */
@@ -201,6 +207,8 @@ export type Settlement =
 export interface TaskResult {
   readonly id: TaskId;
   readonly outcome: Outcome;
+  /** See {@link Task.suspect}. */
+  readonly suspect?: boolean;
   /** Set if its payload has a row of its own. That row gets an expiry together with the task. */
   readonly payloadRow?: PayloadRow;
 }

@@ -4,8 +4,11 @@
  * task is found with few calls.
  */
 
+import type { Batch } from '../../domain/batches/batch.ts';
 import {
   accepted,
+  groupsOf,
+  halvesOf,
   inParts,
   type Parts,
   partsOf,
@@ -16,7 +19,7 @@ import {
 } from '../../domain/batches/bisect.ts';
 import type { OpenTask } from '../../domain/batches/members.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { type Answer, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
+import { type Answer, type Reason, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { inJobs } from '../../domain/merging/jobs.ts';
@@ -47,14 +50,30 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
   let parts = toCall(firstParts(run, items));
   for (let [top] = parts; top; [top] = parts) {
     const isFirst = rest.isEmpty;
-    if (!isFirst && !(await mayCall(deps, run))) return rest.cut(parts, true);
+    if (!isFirst && !(await mayCall(deps, run)))
+      return run.isIsolating ? rest.inParts(parts, OUT_OF_TIME) : rest.cut(parts, true);
     const end = await callForPart(deps, run, top.items, tally);
-    rest.add(end, top.items.length);
+    const hasFailed = end.answer.kind === 'unavailable';
+    rest.add(end, top.items.length, run.isIsolating && hasFailed);
     parts = toCall(after(withItems(parts, end.items), end));
+    if (run.isIsolating && hasFailed) return rest.inParts(partsAfterFailure(parts, end), end);
     if (parts.length > 0 && end.answer.kind === 'unavailable' && !end.answer.mayRetryAtOnce)
       return rest.cut(parts, false);
   }
   return rest.whole();
+};
+
+const OUT_OF_TIME: Reason = { reason: 'no time was left for its call' };
+
+/**
+ * H8. The parts of the next attempt after a call of a part failed. The attempt ends with this call, because the
+ * downstream may be restarting. The failed part goes to the end, in halves: the next attempt calls other tasks first,
+ * whose success shows that the downstream works. Throttling is not the fault of a task.
+ */
+const partsAfterFailure = (parts: Parts<OpenTask>, { answer, items }: PartEnd): Parts<OpenTask> => {
+  if (items.length === 0) return parts;
+  const isFault = answer.kind === 'unavailable' && !answer.throttled && !answer.misconfigured;
+  return isFault ? [...parts, ...halvesOf(items)] : [...partsOf([items]), ...parts];
 };
 
 /**
@@ -62,11 +81,23 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
  * before the next job begins. If a job reports later, its inputs are stored as done when the report arrives.
  */
 const firstParts = (
-  { batch: { split }, operation: { merge } }: Attempt,
+  { batch, operation: { merge }, isIsolating }: Attempt,
   items: readonly OpenTask[],
 ): Parts<OpenTask> => {
-  const parts = inParts(items, split);
+  const parts = isIsolating ? isolatedParts(batch, items) : inParts(items, batch.split);
   return merge ? parts.flatMap((each) => partsOf(inJobs(each.items, merge.keys))) : parts;
+};
+
+/** The parts that the last attempt stored, without the items that have ended since. The first parts are two halves. */
+const isolatedParts = ({ open = [], parts, split }: Batch, items: readonly OpenTask[]): Parts<OpenTask> => {
+  const stored = parts ? groupsOf(open, parts) : [];
+  const isStored = new Set(stored.flat());
+  const others = items.filter(({ id }) => !isStored.has(id));
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const groups = stored.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
+  return [...partsOf(groups.filter(({ length }) => length > 0)), ...halvesOf(others)].flatMap((each) =>
+    inParts(each.items, split),
+  );
 };
 
 /** If a refused part has no open items left, the item at fault was found. */
@@ -110,7 +141,9 @@ const callForPart = async (
     }
     await tally.record(verdict.results, run.countedAttempts);
     open = verdict.open;
-    const isAtOnce = answer.kind === 'results' || (answer.kind === 'unavailable' && answer.mayRetryAtOnce);
+    // A failed part is not called again at once, because other parts are called first (H8). A test is one call (O4).
+    const mayRepeat = answer.kind === 'unavailable' && answer.mayRetryAtOnce && !run.isIsolating && !run.isTest;
+    const isAtOnce = answer.kind === 'results' || mayRepeat;
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
     return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };

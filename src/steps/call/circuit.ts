@@ -19,30 +19,51 @@ import type { Millis, OperationName } from '../../domain/ids.ts';
 import { type OperationState, type Pause, pauseNow } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
-import { wakeForFreeSlot } from '../slots/wake.ts';
+import { FIRST_STEP, wakeInSteps } from '../slots/wake.ts';
 import type { Failure } from './tally.ts';
 
 /**
  * O3. Counts an attempt whose calls all failed. The circuit opens at once if the configuration is at fault.
  *
+ * @param policy null if the operation has no circuit. Failures are counted even then, because a recovery proves which
+ *   batches are at fault.
  * @param before the operation's row as it was before the attempt.
- * @returns the operation's pause after the attempt was counted. Undefined if the operation is not paused.
  */
 export const countFailure = async (
   deps: BatchDeps,
   operation: OperationName,
+  policy: CircuitPolicy | null,
+  failure: Failure,
+  before: OperationState,
+): Promise<Counted> => {
+  const { recoveries } = before;
+  if (policy === null) return failure.is === 'failed' ? deps.operations.addFailure(operation) : { recoveries };
+  if (failure.is === 'throttled' && !(await takesNone(deps, operation, policy.coolDown, before))) return { recoveries };
+  const counted = await deps.operations.addFailure(operation, failure.is === 'failed' ? 1 : policy.failures);
+  const pause = await openCircuit(deps, operation, policy, failure, counted.failures);
+  return { recoveries: counted.recoveries, ...(pause ? { pause } : {}) };
+};
+
+/** The operation after a failed attempt was counted. */
+interface Counted {
+  readonly recoveries: number;
+  /** Absent if the operation is not paused. */
+  readonly pause?: Pause;
+}
+
+const openCircuit = async (
+  deps: BatchDeps,
+  operation: OperationName,
   { failures: most, coolDown }: CircuitPolicy,
   { reason, is }: Failure,
-  before: OperationState,
+  failures: number,
 ): Promise<Pause | undefined> => {
   const { operations, machine, queues, report } = deps;
-  if (is === 'throttled' && !(await takesNone(deps, operation, coolDown, before))) return undefined;
-  const failures = await operations.addFailure(operation, is === 'failed' ? 1 : most);
   const now = machine.now();
   const state = await operations.read(operation);
   if (failures < most || pauseNow(state, now)) return pauseNow(state, now);
   // A pause that is over but still stored shows that its resume message was lost.
-  if (state.paused) await operations.resume(operation, state.paused.id);
+  if (state.paused) await operations.resume(operation, state.paused.id, now);
   const until = now + coolDown;
   const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
   // O3. Send the resume message before the pause is stored. A resume message without a pause is harmless, but a pause
@@ -77,19 +98,21 @@ const takesNone = async (
  * O4. Resets the failures after an attempt that the downstream answered. This also closes a circuit that opened and
  * became half-open after the attempt began.
  *
+ * @param policy null if the operation has no circuit.
  * @param before the operation's row as it was before the attempt.
  */
 export const countSuccess = async (
   deps: BatchDeps,
   operation: OperationName,
-  { failures: most }: CircuitPolicy,
+  policy: CircuitPolicy | null,
   before: OperationState,
 ): Promise<void> => {
   if (before.failures === 0 && before.throttledSince === undefined) return;
-  const { failures } = before.failures < most ? await deps.operations.read(operation) : before;
+  const most = policy?.failures ?? Number.POSITIVE_INFINITY;
+  const { failures } = policy && before.failures < most ? await deps.operations.read(operation) : before;
   await deps.operations.resetFailures(operation);
   if (failures < most) return;
   deps.report({ event: 'circuit-closed', operation });
   // One batch has tested the downstream successfully, so wake the other waiting Targets.
-  await wakeForFreeSlot(deps, operation);
+  await wakeInSteps(deps, operation, FIRST_STEP);
 };

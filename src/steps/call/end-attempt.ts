@@ -4,36 +4,35 @@
  */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
-import { attemptTime } from '../../domain/config/resolved.ts';
+import type { Lock } from '../../domain/batches/lock.ts';
+import { isAtFault, proofsAgainst, type Suspicion } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
-import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { Pause } from '../../domain/operations/slots.ts';
+import { type Pause, parseSlot, slotOfBatch } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
-import type { Postponed } from '../../ports/batches.ts';
 import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { releaseSlots } from '../slots/batch-slot.ts';
+import { lendAfterFailure, releaseSlots } from '../slots/batch-slot.ts';
 import { countFailure, countSuccess } from './circuit.ts';
-import { lookAgain } from './hold.ts';
+import { isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
 type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>;
 
 export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
-  const pause = await judgeDownstream(deps, run, rest);
-  const when = nextAttempt(deps, run, rest, pause, tally);
-  if (when) return postpone(deps, run, tally, rest, when);
-  await giveUp(run, tally, rest.left);
+  const judgement = await judgeDownstream(deps, run, rest);
+  const when = nextAttempt(deps.machine, run, rest, judgement.pause, tally);
+  if (when) return postpone(deps, run, tally, rest, when, judgement);
+  await giveUp(run, tally, rest.left, isSuspected(run, rest, tally));
   if (rest.pending.length === 0) return finish(deps, run, tally);
   return postpone(
     deps,
     run,
     tally,
     { ...rest, left: [] },
-    { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...partsAfter(run, rest) },
+    { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...splitAfter(run, rest) },
   );
 };
 
@@ -41,106 +40,68 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, res
 const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
   (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
 
-/** Counts the attempt for the circuit. @returns the operation's pause, if every call of the attempt failed. */
+/** Whether earlier batches of the Target succeeded: it has had some, and no failure was noted. */
+const hasWorkedBefore = (batch: Batch, { failedAt }: Lock): boolean =>
+  failedAt === undefined && parseSlot(slotOfBatch(batch)).round > 1;
+
+/** What an attempt shows about the downstream and about the batch. */
+interface Judgement {
+  /** The operation's pause, if every call of the attempt failed. */
+  readonly pause?: Pause;
+  readonly suspicion?: Suspicion;
+}
+
+/**
+ * Counts the attempt for the circuit. The failure of a batch at fault does not count, because other calls succeeded
+ * after its earlier failures (H8).
+ */
 const judgeDownstream = async (
   deps: CallDeps,
-  { batch, operation: { circuit }, state }: Attempt,
-  { failure, wasAnswered }: Rest,
-): Promise<Pause | undefined> => {
-  if (!circuit) return undefined;
-  if (failure) return countFailure(deps, batch.operation, circuit, failure, state);
+  { batch, operation: { circuit }, state, lock }: Attempt,
+  { failure, wasAnswered, parts }: Rest,
+): Promise<Judgement> => {
+  const isRecovery = wasAnswered && (state.failures > 0 || lock.failedAt !== undefined);
+  if (circuit && failure?.is === 'failed')
+    await deps.locks.noteCall(batch.target, 'failed', deps.machine.now(), hasWorkedBefore(batch, lock));
+  else if (circuit && isRecovery && (lock.failedAt !== undefined || !lock.workedAt))
+    await deps.locks.noteCall(batch.target, 'worked', deps.machine.now());
+  const proofs = proofsAgainst(batch, state);
+  if (failure?.is === 'failed' && isAtFault(batch, state))
+    return { suspicion: { recoveries: state.recoveries, proofs } };
+  if (failure) {
+    const { recoveries, pause } = await countFailure(deps, batch.operation, circuit, failure, state);
+    const suspicion = failure.is === 'failed' ? { recoveries, proofs } : batch.suspicion;
+    return { ...(pause ? { pause } : {}), ...(suspicion ? { suspicion } : {}) };
+  }
   if (wasAnswered) await countSuccess(deps, batch.operation, circuit, state);
-  return undefined;
-};
-
-/** When the next attempt is due, how many attempts count so far, and the size of its parts. */
-type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split'>;
-
-/** When the batch is due next. Undefined if no task is open or no attempt is left. */
-const nextAttempt = (
-  { machine }: CallDeps,
-  run: Attempt,
-  rest: Rest,
-  pause: Pause | undefined,
-  tally: Tally,
-): When | undefined => {
-  const { operation, countedAttempts } = run;
-  const now = machine.now();
-  const delay = (after = countedAttempts): Millis =>
-    retryDelay(operation.retry, after, machine.random(), pauseAsked(run));
-  const inSplits = partsAfter(run, rest);
-  if (rest.cut && hasProgressed(run, rest, tally))
-    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
-  if (rest.left.length === 0) return undefined;
-  if (pause?.until !== undefined)
-    return {
-      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
-      countedAttempts: countedAttempts - 1,
-      ...inSplits,
-    };
-  // A throttled attempt does not count, because the tasks are not at fault (O5). The delay grows with each attempt, so
-  // that fewer calls are made.
-  if (rest.failure?.is === 'throttled')
-    return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...inSplits };
-  // Another batch has closed the circuit since this attempt began. The attempt called too early, so it does not count.
-  if (isProbe(run) && rest.failure)
-    return { retryAt: now + delay(), countedAttempts: countedAttempts - 1, ...inSplits };
-  if (countedAttempts >= operation.retry.maxAttempts) return undefined;
-  return { retryAt: now + delay(), countedAttempts, ...inSplits };
-};
-
-/**
- * The parts of the next attempt. Parts never grow again: if the answer for the whole batch was too large, another call
- * for the whole batch would only repeat its effects.
- */
-const partsAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
-  const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
-  return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
-};
-
-/** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
-const isProbe = ({ operation: { circuit }, state }: Attempt): boolean =>
-  circuit !== null && state.failures >= circuit.failures;
-
-/**
- * Whether an attempt that was cut short made progress. An attempt without progress counts, so that a batch cannot be
- * cut short endlessly.
- */
-const hasProgressed = ({ batch, members }: Attempt, { cut, hasTaken }: Rest, { counts }: Tally): boolean => {
-  const before = members.counts.succeeded + members.counts.failed;
-  const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
-  const ended = counts.succeeded + counts.failed - before - known;
-  return ended > 0 || hasTaken || (cut?.split ?? 0) < (batch.split ?? members.open.length);
-};
-
-/**
- * The pause that the downstream asked for, in ms, up to a limit. Without the limit, the results of a batch's first
- * attempts could be deleted before the batch ends.
- */
-export const pauseAsked = ({
-  operation,
-  countedAttempts,
-  asked,
-}: Pick<Attempt, 'operation' | 'countedAttempts' | 'asked'>): Millis => {
-  const { keepTasks, retry, downstream } = operation;
-  const share = keepTasks / retry.maxAttempts;
-  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, countedAttempts);
-  return Math.min(asked.pause, Math.max(0, longest));
+  // The attempt's own success before the failed part is no proof.
+  const recoveries = state.recoveries + (state.failures > 0 || state.throttledSince !== undefined ? 1 : 0);
+  return parts ? { suspicion: { recoveries, proofs } } : {};
 };
 
 /** H5. Postpones the batch, then sends its message. */
-const postpone = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest, when: When): Promise<Next> => {
+const postpone = async (
+  deps: CallDeps,
+  run: Attempt,
+  tally: Tally,
+  rest: Rest,
+  { isExtended = run.batch.suspicion?.isExtended, ...when }: When,
+  { pause, suspicion }: Judgement = {},
+): Promise<Next> => {
   await tally.notifyEnded();
   const { batch, attempt } = run;
   const { left, pending } = rest;
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
-  const isAll = pending.length === 0 && open.length === membersOf(batch).length;
+  // The sizes of parts refer to the order of the open members.
+  const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts;
   const until = pendingUntil(deps, run, rest);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
   const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
-  const ended = { counts: tally.counts, lastAttempt: lastAttempt(why, deps.machine.now()) };
+  const fault = suspicion ? { suspicion: { ...suspicion, ...(isExtended ? { isExtended } : {}) } } : {};
+  const ended = { ...fault, counts: tally.counts, lastAttempt: lastAttempt(why, deps.machine.now()) };
   if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
   await comeBack(deps, batch, when.retryAt);
+  if (pause?.by === 'circuit' && rest.failure?.is === 'failed') await lendAfterFailure(deps, batch);
   const count = open.length + pending.length;
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({
@@ -170,10 +131,11 @@ export const giveUp = async (
   { operation, countedAttempts }: Ending,
   tally: Tally,
   left: readonly Left[],
+  suspect = false,
 ): Promise<void> => {
   const most = Math.min(countedAttempts, operation.retry.maxAttempts);
   await tally.record(
-    left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)))),
+    left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)), suspect)),
     countedAttempts,
   );
 };

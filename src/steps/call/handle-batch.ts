@@ -14,16 +14,18 @@
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
 import type { Members } from '../../domain/batches/members.ts';
 import type { BatchMessage, DueMessage } from '../../domain/batches/messages.ts';
+import { isPromising, yieldsUntil } from '../../domain/batches/probe.ts';
+import { callsParts } from '../../domain/batches/suspicion.ts';
 import { handlerTimeout, type Operation, operationFor } from '../../domain/config/resolved.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import { type Millis, operationOf } from '../../domain/ids.ts';
-import { type OperationState, pauseNow } from '../../domain/operations/slots.ts';
+import { isHalfOpen, pauseNow } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { ensureSlot, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
+import { ensureSlot, joinWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
 import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
@@ -75,11 +77,16 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   const [state, lock] = await Promise.all([deps.operations.read(batch.operation), deps.locks.read(batch.target)]);
   const pause = pauseNow(state, now) ?? pauseNow(lock, now);
   if (pause) {
-    if (lock.paused) await lendSlot(deps, batch, state, lock.paused, isFirstLook(message, now));
+    const lends = lock.paused ?? (pause.by === 'circuit' && batch.suspicion ? pause : undefined);
+    if (pause.by === 'circuit' && isPromising(batch, lock) && (batch.attempt > 0 || isFirstLook(message, now)))
+      await joinWaiting(deps, batch, lock);
+    if (lends) await lendSlot(deps, batch, state, lends, isFirstLook(message, now));
     if (!message.woken) return hold(deps, message, batch, operation, pause);
     await wakeUnlessPaused(deps, batch.operation);
     return 'end';
   }
+  const yields = yieldsUntil(batch, lock, message.woken === true, state, operation.circuit);
+  if (now < yields) return yieldTest(deps, message, batch, yields, operation);
   const slot = await ensureSlot(deps, batch, state);
   if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
@@ -93,7 +100,7 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     !(await isItsMoment(deps, message, batch, operation, state, delivery))
   )
     return 'end';
-  return start(deps, batch, operation, state, { countedAttempts, isFree }, delivery);
+  return start(deps, batch, operation, { state, lock }, { countedAttempts, isFree }, delivery);
 };
 
 const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
@@ -106,6 +113,22 @@ const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => me
 const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<Next> => {
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
   deps.report({ event: 'blocked', operation: batch.operation, target: batch.target });
+  return 'end';
+};
+
+/** O4. Leaves the test of the downstream to the Target or batch that was woken for it. */
+const yieldTest = async (
+  deps: CallDeps,
+  message: DueMessage,
+  batch: Batch,
+  until: Millis,
+  { circuit }: Operation,
+): Promise<Next> => {
+  const { machine } = deps;
+  const now = machine.now();
+  const look = Math.min(until + (machine.random() * (circuit?.coolDown ?? 0)) / 2, now + MINUTE);
+  if (message.woken) await wakeUnlessPaused(deps, batch.operation);
+  else await lookLater(deps, message, batch, delayPast(look, now));
   return 'end';
 };
 
@@ -126,7 +149,7 @@ const start = async (
   deps: CallDeps,
   batch: Batch,
   operation: Operation,
-  state: OperationState,
+  { state, lock }: Pick<Attempt, 'state' | 'lock'>,
   { countedAttempts, isFree }: Count,
   invocation: Delivery,
 ): Promise<Next> => {
@@ -155,6 +178,9 @@ const start = async (
     state,
     attempt,
     countedAttempts,
+    isIsolating: callsParts(batch, members.open.length, operation, state),
+    isTest: isHalfOpen(state, operation.circuit),
+    lock,
     invocation,
     asked: { pause: 0 },
   };

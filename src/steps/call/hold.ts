@@ -65,7 +65,7 @@ export const hold = async (
   const now = machine.now();
   const look = lookAgain(operation, until, now, machine.random());
   // Check again as soon as the batch may lend its slot, because other Targets may wait for that slot (K4).
-  const lends = by === 'person' ? lendsFrom(pause) : now;
+  const lends = by === 'person' || batch.suspicion ? lendsFrom(pause) : now;
   const delay = delayPast(now < lends ? Math.min(look, lends) : look, now);
   if (!(await lookLater(deps, message, batch, delay))) return 'end';
   report({

@@ -15,7 +15,8 @@ import type { Invocation } from '../../ports/machine.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { comeBack, pauseAsked } from './end-attempt.ts';
+import { comeBack } from './end-attempt.ts';
+import { pauseAsked } from './next-attempt.ts';
 import type { Attempt } from './tally.ts';
 
 /** The largest number of attempts in a row that do not count. */
@@ -87,7 +88,7 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
   const { batch, attempt, countedAttempts } = run;
-  const { id: batchId, operation, open, pending, split, counts = NONE } = batch;
+  const { id: batchId, operation, open, pending, split, parts, suspicion, counts = NONE } = batch;
   const uncounted = (batch.uncounted ?? 0) + 1;
   const now = machine.now();
   const backoff = Math.min(MAX_DELAY, 2 ** uncounted * SECOND);
@@ -101,6 +102,8 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
     ...(open ? { open } : {}),
     ...(pending ? { pending } : {}),
     ...(split === undefined ? {} : { split }),
+    ...(parts ? { parts } : {}),
+    ...(suspicion ? { suspicion } : {}),
   };
   const shown = { uncounted, counts, lastAttempt: lastAttempt({ reason }, now), ...rest };
   const postpone = () =>

@@ -6,6 +6,7 @@
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
 import type { Parts } from '../../domain/batches/bisect.ts';
+import type { Lock } from '../../domain/batches/lock.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../../domain/batches/members.ts';
 import { destinationOf } from '../../domain/callbacks/callback.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
@@ -24,8 +25,14 @@ export interface Attempt {
   readonly members: Members;
   /** The operation's row as it was before the attempt. */
   readonly state: OperationState;
+  /** The Target's lock as it was before the attempt. */
+  readonly lock: Lock;
   readonly attempt: number;
   readonly countedAttempts: number;
+  /** Whether the open members are called in parts, to isolate the tasks at fault (H8). */
+  readonly isIsolating: boolean;
+  /** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
+  readonly isTest: boolean;
   readonly invocation: Invocation;
   /** The longest pause that the downstream has asked for so far. */
   readonly asked: { pause: Millis };
@@ -57,6 +64,8 @@ export interface Rest {
   readonly cut?: { readonly split: number; readonly isLate: boolean };
   /** Set if a call or its answer was too large: the largest number of open items in one part of the next attempt. */
   readonly split?: number;
+  /** The sizes of the parts of the next attempt, in the order of `left`, if tasks at fault are being isolated. */
+  readonly parts?: readonly number[];
   /** Set if every call failed. */
   readonly failure?: Failure;
   /** Whether at least one call did not fail. */
@@ -166,11 +175,12 @@ export class Collected {
     return this.#ends.length === 0;
   }
 
-  add(end: PartEnd, size: number): void {
+  /** @param isCalledAgain whether the caller keeps the part's open items for the next attempt. */
+  add(end: PartEnd, size: number, isCalledAgain = false): void {
     this.#ends.push(end);
     this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
     // A refused part leaves nothing here: it is halved, and each half is added later as a part.
-    if (end.is === 'refused') return;
+    if (end.is === 'refused' || isCalledAgain) return;
     if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
     if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
     if (end.answer.kind === 'pending') this.#pending.push(...end.items.map(({ id }) => id));
@@ -182,6 +192,16 @@ export class Collected {
     const reason = this.#left.at(-1) ?? { reason: 'no time was left for its call' };
     const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
     return { ...this.whole(), left, cut: { split, isLate } };
+  }
+
+  /**
+   * Ends an attempt that isolates tasks at fault.
+   *
+   * @param parts the parts that were not called, or that failed.
+   */
+  inParts(parts: Parts<OpenTask>, reason: Reason): Rest {
+    const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
+    return { ...this.whole(), left, parts: left.map(({ items }) => items.length) };
   }
 
   whole(): Rest {

@@ -7,7 +7,7 @@
  * released or handed over to the guard of the next fence.
  */
 
-import { guardStatusOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
+import { guardStatusOf, historyOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
 import { type Operation, operationFor } from '../../domain/config/resolved.ts';
@@ -284,7 +284,7 @@ const waitForSlot = async (turn: Turn, lock: Lock, at: Millis): Promise<Next> =>
   const { target, fence } = message;
   const layout = pagesOfTarget(deps, target, lock);
   if (layout && (await isTargetFull(deps, target, lock, layout))) return 'end';
-  const waiting = { target, at, fence, by: deps.machine.token() };
+  const waiting = { ...historyOf(lock), target, at, fence, by: deps.machine.token() };
   if (!(await waitForOperationSlot(deps, waiting))) return 'end';
   if (!(await lead(deps, target, lock, await firstRows(turn)))) return 'again';
   await deps.operations.dequeue(operationOf(target), waiting);

@@ -10,7 +10,7 @@
  */
 
 import type { Batch } from '../../domain/batches/batch.ts';
-import type { Lock } from '../../domain/batches/lock.ts';
+import { historyOf, type Lock } from '../../domain/batches/lock.ts';
 import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import {
@@ -27,10 +27,11 @@ import { releaseTargetSlot } from './target-slots.ts';
 import { wakeUnlessPaused } from './wake.ts';
 
 /**
- * The time from which a batch of a paused Target may lend its slot. A handler that read the batch's state before the
- * pause has started its call by then.
+ * The time from which a paused batch may lend its slot. A handler that read the batch's state before the pause has
+ * started its call by then. In the circuit's pause, no slot can be taken before its end, so half of it suffices.
  */
-export const lendsFrom = ({ since }: Pause): Millis => since + CLOCK_SKEW;
+export const lendsFrom = ({ since, until = Number.POSITIVE_INFINITY }: Pause): Millis =>
+  since + Math.min(CLOCK_SKEW, (until - since) / 2);
 
 /**
  * Within this time after a batch may lend its slot, it is checked at least once, because the batch handler checks each
@@ -52,13 +53,7 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
   if (operationFor(deps.config, operation).concurrency.total === null) return 'held';
   const slot = slotOfBatch(batch);
   if (await holdsOperationSlot(deps, operation, state, slot, slotPage)) return 'held';
-  const waiting: WaitingTarget = {
-    target,
-    at: batch.oldestAt,
-    fence: parseSlot(slot).fence,
-    batch: batch.id,
-    by: deps.machine.token(),
-  };
+  const waiting = waitingBatch(deps, batch);
   const isThere =
     (await takeOperationSlot(deps, target, slot)) !== undefined ||
     ((await waitForOperationSlot(deps, waiting)) && (await takeOperationSlot(deps, target, slot)) !== undefined);
@@ -67,6 +62,26 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
   await deps.operations.dequeue(operation, waiting, 'any');
   return 'taken';
 };
+
+/** A batch's row in the slot queue. */
+const waitingBatch = ({ machine }: BatchDeps, batch: Batch): WaitingTarget => ({
+  target: batch.target,
+  at: batch.oldestAt,
+  fence: parseSlot(slotOfBatch(batch)).fence,
+  batch: batch.id,
+  by: machine.token(),
+  ...(batch.suspicion && batch.lastAttempt ? { failedAt: batch.lastAttempt.endedAt } : {}),
+});
+
+/**
+ * O4. Puts a batch that the circuit stopped into the slot queue, if it may test the downstream. So it is also woken when
+ * the test of another one succeeds.
+ */
+export const joinWaiting = (deps: BatchDeps, batch: Batch, lock: Lock): Promise<void> =>
+  deps.operations.enqueue(batch.operation, {
+    ...historyOf(lock, parseSlot(slotOfBatch(batch)).round - 1),
+    ...waitingBatch(deps, batch),
+  });
 
 /**
  * K4. Frees the slot of a batch whose Target is paused, and wakes a waiting Target. This does nothing while a job of
@@ -93,6 +108,16 @@ export const lendSlot = async (
   const isHeld = await holdsOperationSlot(deps, operation, state, slot, slotPage);
   if (!onAnyPage && !isHeld) return;
   if ((await freeOperationSlot(deps, operation, slot, slotPage)) || isHeld) await wakeUnlessPaused(deps, operation);
+};
+
+/**
+ * K4. Frees the slot of a batch whose attempt failed and opened the circuit, or found it open. Other Targets may then
+ * test the downstream. The operation is paused, so no Target is woken.
+ */
+export const lendAfterFailure = async (deps: BatchDeps, batch: Batch): Promise<void> => {
+  const { operation, slotPage } = batch;
+  if (operationFor(deps.config, operation).concurrency.total === null) return;
+  await freeOperationSlot(deps, operation, slotOfBatch(batch), slotPage);
 };
 
 /** H7. Frees the places that a batch held in its Target and in its operation, and wakes a waiting Target. */
@@ -143,9 +168,10 @@ const workSince = async ({ waiting }: BatchDeps, target: Target, { blocked }: Lo
 const joinSlotQueue = async (
   { locks, operations, machine }: BatchDeps,
   target: Target,
-  { blocked, fence, holder }: Lock,
+  lock: Lock,
   at: Millis,
 ): Promise<boolean> => {
+  const { blocked, fence, holder } = lock;
   // A leader whose lease has expired may still continue with this fence. A queue row with this fence would then wake a
   // Target that needs no slot.
   if (holder !== undefined) return false;
@@ -153,7 +179,7 @@ const joinSlotQueue = async (
   const queued = await operations.waiting(operation, 2);
   if (queued.every((each) => each.target === target)) return false;
   if (blocked === undefined && !(await locks.blockUnled(target, { fence, at }))) return false;
-  await operations.enqueue(operation, { target, at, fence, by: machine.token() });
+  await operations.enqueue(operation, { ...historyOf(lock), target, at, fence, by: machine.token() });
   return true;
 };
 

@@ -4,7 +4,7 @@ import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
 import type { Pause } from '../../domain/operations/slots.ts';
 import type { LeadDeps } from '../deps.ts';
-import { wakeFew, wakeMany } from './wake.ts';
+import { wakeFew, wakeInSteps, wakeMany } from './wake.ts';
 
 /** The result of a request to pause. */
 export interface Paused {
@@ -78,9 +78,10 @@ export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Targe
  * only one Target. The batch of that Target tests the downstream, and the other Targets are woken if the test succeeds.
  */
 export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
-  const { operation, resume, waking } = message;
+  const { operation, resume, waking, step } = message;
+  if (step) return wakeInSteps(deps, operation, step);
   // Wake Targets even if the pause is removed already: the function that received an earlier delivery of this message
   // may have died before it woke all Targets.
-  if (!waking) await deps.operations.resume(operation, resume);
+  if (!waking) await deps.operations.resume(operation, resume, deps.machine.now());
   if (waking || !(await wakeFew(deps, operation))) await wakeMany(deps, message);
 };

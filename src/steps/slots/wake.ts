@@ -15,9 +15,11 @@
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';
+import { mostPromising } from '../../domain/batches/probe.ts';
+import type { CircuitPolicy } from '../../domain/config/policies.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import type { WaitingTarget } from '../../domain/operations/slots.ts';
+import { isHalfOpen, type OperationState, turnOf, type WaitingTarget } from '../../domain/operations/slots.ts';
 import { SECOND, STINT } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
 import { freeSlotsOf } from './operation-slots.ts';
@@ -48,8 +50,62 @@ export const wake = async (deps: LeadDeps, operation: OperationName): Promise<bo
  * write.
  */
 export const wakeUnlessPaused = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
-  const { paused } = await deps.operations.read(operation);
-  if (!paused) await wake(deps, operation);
+  const state = await deps.operations.read(operation);
+  if (state.paused) return;
+  if (isTroubled(state, operationFor(deps.config, operation).circuit, deps.machine)) await wakeProbe(deps, operation);
+  else await wake(deps, operation);
+};
+
+/**
+ * O4. Whether the most promising Target is woken instead of one that has waited long: always in a half-open circuit. For
+ * a while after it has closed, every second time, so that the others get their turn.
+ */
+const isTroubled = (
+  state: OperationState,
+  circuit: CircuitPolicy | null,
+  { now, random }: LeadDeps['machine'],
+): boolean => {
+  if (circuit === null || state.resumedAt === undefined) return false;
+  return isHalfOpen(state, circuit) || (now() < state.resumedAt + 2 * circuit.coolDown && random() < 0.5);
+};
+
+/** O4. Wakes the Target or batch that tests the downstream. */
+const wakeProbe = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
+  const [probe] = await promising(deps, operation);
+  if (probe) await wakeThese(deps, operation, [probe]);
+};
+
+/** The number of rows at each end of the slot queue from which the most promising ones are chosen. */
+const EACH_END = 50;
+
+const promising = async ({ operations }: LeadDeps, operation: OperationName): Promise<readonly WaitingTarget[]> => {
+  const [first, last] = await Promise.all([
+    operations.waiting(operation, EACH_END),
+    operations.waiting(operation, EACH_END, 'last'),
+  ]);
+  const all = new Map([...first, ...last].map((each) => [turnOf(each), each]));
+  return mostPromising([...all.values()]);
+};
+
+/** O4. How many Targets are woken first after the test of a downstream has succeeded. */
+export const FIRST_STEP = 5;
+/** The delay between two steps, in s. */
+const STEP = 1;
+
+/**
+ * O4. Wakes waiting Targets in steps after the test of a downstream has succeeded, the most promising ones first. If the
+ * failures of others open the circuit again, the promising ones have been called by then. Each step wakes twice as many
+ * Targets as the one before. From {@link TOGETHER} on, all are woken.
+ */
+export const wakeInSteps = async (deps: LeadDeps, operation: OperationName, step: number): Promise<void> => {
+  const { free } = await look(deps, operation);
+  if (free === 0) return;
+  const waiting = await promising(deps, operation);
+  await wakeThese(deps, operation, waiting.slice(0, Math.min(step, free)));
+  if (waiting.length <= step) return;
+  // No stored pause has this random id, so the message ends no pause and only causes Targets to be woken.
+  const next = { kind: 'resume', operation, resume: deps.machine.token() } as const;
+  await deps.queues.resume(2 * step < TOGETHER ? { ...next, step: 2 * step } : next, STEP);
 };
 
 /** The largest number of Targets that are woken at once, without a message to the elect function. */
@@ -97,10 +153,10 @@ export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName):
 
 /** Wakes as many Targets as slots are free. @returns false, and wakes none, if there are more than {@link TOGETHER}. */
 export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
-  const { free, isHalfOpen } = await look(deps, operation);
+  const { free, needsTest } = await look(deps, operation);
   if (free === 0) return true;
-  if (isHalfOpen) {
-    await wake(deps, operation);
+  if (needsTest) {
+    await wakeProbe(deps, operation);
     return true;
   }
   const waiting = await deps.operations.waiting(operation, Math.min(TOGETHER + 1, free));
@@ -143,7 +199,7 @@ const wakeSome = async (
   last: Waking | undefined,
 ): Promise<Waking | 'done' | 'others'> => {
   const { operations, machine } = deps;
-  const { state, free, isHalfOpen } = await look(deps, operation);
+  const { state, free, needsTest } = await look(deps, operation);
   const now = machine.now();
   const { waking } = state;
   if (waking && waking.id !== last?.id && waking.at > now - DEAD_AFTER) return 'others';
@@ -154,7 +210,7 @@ const wakeSome = async (
     (await operations.markWaking(operation, waking?.id, { id, at: now })) ||
     (await operations.read(operation)).waking?.id === id;
   if (!isMine) return 'others';
-  const left = isHalfOpen ? 0 : Math.min(free, last?.left ?? Number.POSITIVE_INFINITY);
+  const left = needsTest ? 0 : Math.min(free, last?.left ?? Number.POSITIVE_INFINITY);
   const most = Math.min(PACE, left);
   const some = most > 0 ? await operations.waiting(operation, most) : [];
   await wakeThese(deps, operation, some);
@@ -167,5 +223,5 @@ const wakeSome = async (
 const look = async (deps: LeadDeps, operation: OperationName) => {
   const { circuit } = operationFor(deps.config, operation);
   const { state, free } = await freeSlotsOf(deps, operation);
-  return { state, free, isHalfOpen: circuit !== null && state.failures >= circuit.failures };
+  return { state, free, needsTest: isHalfOpen(state, circuit) };
 };

@@ -23,6 +23,7 @@ const retrySchema = section({
   minDelay: duration(0, DAY).default(1_000),
   maxDelay: duration(0, DAY).default(5 * MINUTE),
   bisect: z.boolean(must('true or false')).default(true),
+  isolate: z.boolean(must('true or false')).default(true),
 });
 
 const cap = whole(1, MOST_SLOTS, ', or null for no limit').nullable().default(null);

@@ -1,0 +1,59 @@
+/**
+ * Tells a batch at fault from a downstream that is down, if a call failed without results (5xx, or no answer). Pure.
+ *
+ * The operation's row counts recoveries: calls that succeeded although attempts had failed before them. A batch stores
+ * this count when an attempt of it fails. A higher count at the next attempt proves that other calls succeeded after
+ * that failure. One such proof is no evidence, because an outage may have ended in between. Two proofs are: the batch
+ * failed twice, and the downstream worked after each failure.
+ *
+ * If no other call was made since the failure, only the batch itself can show whether the downstream works. Its next
+ * attempts then call only a part, in place of the whole batch, so an outage costs no further call. If a part succeeds,
+ * the downstream works, and the tasks at fault are in another part.
+ */
+import type { Operation } from '../config/resolved.ts';
+import { isHalfOpen, type OperationState } from '../operations/slots.ts';
+import type { Batch } from './batch.ts';
+
+export interface Suspicion {
+  /** The recoveries of the operation when the batch's last attempt failed. */
+  readonly recoveries: number;
+  /** Failed attempts of the batch after which other calls succeeded. */
+  readonly proofs: number;
+  /** Whether the batch has had further attempts, in parts, after its attempts were used up. */
+  readonly isExtended?: boolean;
+}
+
+/** Proofs after which a batch is at fault. */
+const ENOUGH = 2;
+
+type Suspected = Pick<Batch, 'suspicion'>;
+
+/** Whether other calls of the operation have succeeded since the batch's last attempt failed. */
+export const isProven = ({ suspicion }: Suspected, { recoveries }: Pick<OperationState, 'recoveries'>): boolean =>
+  suspicion !== undefined && recoveries > suspicion.recoveries;
+
+/** The proofs against a batch, including the one that the operation's row shows now. */
+export const proofsAgainst = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): number =>
+  (batch.suspicion?.proofs ?? 0) + (isProven(batch, state) ? 1 : 0);
+
+/** Whether the batch is at fault, so that its failures show nothing about the downstream. */
+export const isAtFault = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): boolean =>
+  isProven(batch, state) && proofsAgainst(batch, state) >= ENOUGH;
+
+/**
+ * Whether an attempt calls the open members of a batch in parts, to isolate the tasks at fault.
+ *
+ * @param open the number of open members
+ */
+export const callsParts = (
+  batch: Pick<Batch, 'suspicion' | 'parts'>,
+  open: number,
+  { retry: { isolate }, circuit }: Pick<Operation, 'retry' | 'circuit'>,
+  state: Pick<OperationState, 'recoveries' | 'failures'>,
+): boolean => {
+  if (!isolate || batch.suspicion === undefined) return false;
+  if (batch.parts !== undefined) return true;
+  // In a half-open circuit, an outage explains the failure.
+  if (open < 2 || isHalfOpen(state, circuit)) return false;
+  return isProven(batch, state) ? proofsAgainst(batch, state) >= ENOUGH : true;
+};

@@ -1,0 +1,137 @@
+/** Decides when a batch's next attempt is due, whether the last one counts, and in which parts the tasks are called (H5, H8). */
+
+import { halvesOf } from '../../domain/batches/bisect.ts';
+import { isProven, proofsAgainst } from '../../domain/batches/suspicion.ts';
+import { attemptTime } from '../../domain/config/resolved.ts';
+import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
+import type { Millis } from '../../domain/ids.ts';
+import type { Pause } from '../../domain/operations/slots.ts';
+import type { Postponed } from '../../ports/batches.ts';
+import type { Machine } from '../../ports/machine.ts';
+import { lookAgain } from './hold.ts';
+import type { Attempt, Rest, Tally } from './tally.ts';
+
+/** When the next attempt is due, how many attempts count so far, and its parts. */
+export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'parts'> & {
+  readonly isExtended?: boolean;
+};
+
+/**
+ * When the batch is due next. Undefined if no task is open or no attempt is left.
+ *
+ * @param pause the operation's pause, if every call of the attempt failed.
+ */
+export const nextAttempt = (
+  machine: Pick<Machine, 'now' | 'random'>,
+  run: Attempt,
+  rest: Rest,
+  pause: Pause | undefined,
+  tally: Tally,
+): When | undefined => {
+  const { batch, operation, state, countedAttempts } = run;
+  const { retry } = operation;
+  const now = machine.now();
+  const delay = (after = countedAttempts): Millis => retryDelay(retry, after, machine.random(), pauseAsked(run));
+  const next = { ...splitAfter(run, rest), ...(rest.parts ? { parts: rest.parts } : {}) };
+  if (rest.cut && hasProgressed(run, rest, tally))
+    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...next };
+  if (rest.left.length === 0) return undefined;
+  if (rest.parts && hasEnded(run, rest, tally))
+    return { retryAt: now + afterFault(run, machine), countedAttempts: FIRST, ...next };
+  // A failure while the circuit is open or half-open does not count, unless other calls have succeeded since the batch's
+  // earlier failure.
+  const uncounted = isProven(batch, state) ? countedAttempts : countedAttempts - 1;
+  const mayBeFree = uncounted < retry.maxAttempts;
+  if (pause?.until !== undefined && mayBeFree)
+    return {
+      retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
+      countedAttempts: uncounted,
+      // In an outage, the batch is not at fault.
+      ...(hasEvidence(run, tally, 2) ? next : splitAfter(run, rest)),
+    };
+  // A throttled attempt does not count, because the tasks are not at fault (O5). The delay grows with each attempt, so
+  // that fewer calls are made.
+  if (rest.failure?.is === 'throttled')
+    return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...next };
+  // Another batch has closed the circuit since this attempt began. The attempt called too early.
+  if (run.isTest && rest.failure && mayBeFree) return { retryAt: now + delay(), countedAttempts: uncounted, ...next };
+  if (countedAttempts < retry.maxAttempts)
+    return { retryAt: now + (rest.parts ? afterFault(run, machine) : delay()), countedAttempts, ...next };
+  if (!mayExtend(run, rest)) return undefined;
+  const open = rest.left.flatMap(({ items }) => items);
+  const parts = rest.parts ?? halvesOf(open).map(({ items }) => items.length);
+  return { retryAt: now + afterFault(run, machine), countedAttempts: FIRST, ...next, parts, isExtended: true };
+};
+
+/**
+ * H8. The counted attempts after each success while tasks at fault are isolated. The tasks that are left may fail
+ * `maxAttempts` times in a row. The first of these failures was that of the whole batch.
+ */
+const FIRST = 1;
+
+/**
+ * H8. The delay after a failed part. Unlike other delays it is never close to 0, because the call may have crashed the
+ * downstream. An attempt that ran out of time between its calls continues at once.
+ */
+const afterFault = (run: Attempt, { random }: Pick<Machine, 'random'>): Millis =>
+  retryDelay(run.operation.retry, run.countedAttempts, (1 + random()) / 2, pauseAsked(run));
+
+/**
+ * H8. Whether a batch without attempts left gets further ones in parts, because other calls succeeded after an earlier
+ * failure. This happens once.
+ */
+const mayExtend = ({ batch, operation: { retry }, state }: Attempt, { failure, left }: Rest): boolean =>
+  retry.isolate &&
+  failure?.is === 'failed' &&
+  !batch.suspicion?.isExtended &&
+  isProven(batch, state) &&
+  left.reduce((sum, { items }) => sum + items.length, 0) > 1;
+
+/** H8. Whether the tasks of a batch that gives up may be at fault. */
+export const isSuspected = (run: Attempt, { failure, parts }: Rest, tally: Tally): boolean =>
+  run.operation.retry.isolate && (failure?.is === 'failed' || parts !== undefined) && hasEvidence(run, tally, 1);
+
+/**
+ * Whether the downstream worked although the batch failed: some members have results, or other calls succeeded after at
+ * least `proofs` failures of the batch.
+ */
+const hasEvidence = ({ batch, state }: Attempt, { counts }: Tally, proofs: number): boolean =>
+  counts.succeeded + counts.failed > 0 || proofsAgainst(batch, state) >= proofs;
+
+/**
+ * The size of the parts of the next attempt. Parts never grow again: if the answer for the whole batch was too large,
+ * another call for the whole batch would only repeat its effects.
+ */
+export const splitAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postponed, 'split'> => {
+  const sizes = [cut?.split, split, batch.split].filter((size) => size !== undefined);
+  return sizes.length === 0 ? {} : { split: Math.min(...sizes) };
+};
+
+/**
+ * Whether an attempt that was cut short made progress. An attempt without progress counts, so that a batch cannot be
+ * cut short endlessly.
+ */
+const hasProgressed = (run: Attempt, rest: Rest, tally: Tally): boolean =>
+  hasEnded(run, rest, tally) || (rest.cut?.split ?? 0) < (run.batch.split ?? run.members.open.length);
+
+/** Whether members ended, or were taken over by a job, in this attempt. */
+const hasEnded = ({ batch, members }: Attempt, { hasTaken }: Rest, { counts }: Tally): boolean => {
+  const before = members.counts.succeeded + members.counts.failed;
+  const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
+  return counts.succeeded + counts.failed - before - known > 0 || hasTaken;
+};
+
+/**
+ * The pause that the downstream asked for, in ms, up to a limit. Without the limit, the results of a batch's first
+ * attempts could be deleted before the batch ends.
+ */
+export const pauseAsked = ({
+  operation,
+  countedAttempts,
+  asked,
+}: Pick<Attempt, 'operation' | 'countedAttempts' | 'asked'>): Millis => {
+  const { keepTasks, retry, downstream } = operation;
+  const share = keepTasks / retry.maxAttempts;
+  const longest = share - attemptTime(downstream.timeout, retry.immediate) - delayCeiling(retry, countedAttempts);
+  return Math.min(asked.pause, Math.max(0, longest));
+};
