@@ -173,6 +173,12 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/loopback.test.ts', 'refuses a foreign host name that resolves to this machine (DNS rebinding)'],
     ['test/local/loopback.test.ts', 'the engine of the local DynamoDB listens on an unusual loopback address'],
   ],
+  'a request line that names another address, or is broken, reaches another port or ends the process': [
+    ['test/local/odd-requests.test.ts', 'refuses a request target that is not a path, with the reason'],
+    ['test/local/odd-requests.test.ts', 'takes a path that looks like an address as a path of its own'],
+    ['test/local/odd-requests.test.ts', 'refuses bytes that are not HTTP, with the reason'],
+    ['test/local/odd-requests.test.ts', 'survives upgrades, half bodies, and clients that reset the connection'],
+  ],
   'a web page or foreign name uses the console': [
     ['test/console/server.test.ts', 'refuses other origins and other host names'],
   ],

@@ -1,9 +1,11 @@
 /** Serves an HTTP API on the loopback address, for local requests only. */
-import { type ServerType, serve } from '@hono/node-server';
+import type { Server } from 'node:http';
+import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../../src/api/shared/problem.ts';
 import { StartFailure } from '../failure.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
+import { refuseOddRequests } from './odd-requests.ts';
 
 export interface LocalServer {
   readonly endpoint: string;
@@ -19,11 +21,13 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
   );
   // Do not use `route`, which would drop the API's own error handler.
   app.all('*', (context) => api.fetch(context.req.raw));
-  const server = await new Promise<ServerType>((resolve, reject) => {
+  const server = await new Promise<Server>((resolve, reject) => {
+    // Without other options, it is a server of node:http.
     const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: wanted }, (info) => {
       port = info.port;
       resolve(listening);
-    });
+    }) as Server;
+    refuseOddRequests(listening);
     listening.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         new StartFailure(
@@ -39,7 +43,7 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
+        server.closeAllConnections();
       }),
   };
 };

@@ -4,7 +4,9 @@
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 import { isOnPurpose, NOT_ON_PURPOSE } from '../http/callers.ts';
+import { refuseOddRequests } from '../http/odd-requests.ts';
 
 export interface GuardedProxy {
   readonly endpoint: string;
@@ -14,9 +16,11 @@ export interface GuardedProxy {
 /** Listens on the loopback address and forwards allowed requests. @param port 0 means any free port. @param to endpoint of the engine. */
 export const startGuardedProxy = async (port: number, to: string): Promise<GuardedProxy> => {
   const agent = new Agent({ keepAlive: true });
+  const engine = new URL(to);
   const server = createServer((incoming, outgoing) =>
-    isOnPurpose(incoming.headers, listeningOn()) ? handOn(incoming, outgoing, to, agent) : refuse(outgoing),
+    isOnPurpose(incoming.headers, listeningOn()) ? handOn(incoming, outgoing, engine, agent) : refuse(outgoing),
   );
+  refuseOddRequests(server);
   const listeningOn = (): number => (server.address() as AddressInfo).port;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -32,11 +36,16 @@ export const startGuardedProxy = async (port: number, to: string): Promise<Guard
   };
 };
 
-const handOn = (incoming: IncomingMessage, outgoing: ServerResponse, to: string, agent: Agent): void => {
-  const { method, url = '/', headers } = incoming;
-  const onward = request(new URL(url, to), { method, headers, agent }, (answer) => {
+const handOn = (incoming: IncomingMessage, outgoing: ServerResponse, engine: URL, agent: Agent): void => {
+  const { method, url: path } = incoming;
+  // These headers concern the caller's connection only. The engine must not answer an upgrade.
+  const { connection, upgrade, expect, ...headers } = incoming.headers;
+  // The target's own text may not choose the host: as a URL, `//host` and `http://host` are addresses.
+  const to = { host: engine.hostname, port: engine.port, path };
+  const onward = request({ ...to, method, headers, agent }, (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(outgoing);
+    // If the engine fails in the middle of its answer, this destroys the caller's connection too.
+    pipeline(answer, outgoing, () => undefined);
   });
   // If one side closes, close the other: the caller sees a broken connection, as without the proxy.
   onward.on('error', () => outgoing.destroy());

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buildApp } from 'fauxqs';
 import { isOnPurpose, NOT_ON_PURPOSE } from '../http/callers.ts';
+import { refuseOddRequests } from '../http/odd-requests.ts';
 import { dataFailure, openFailure } from './data-file.ts';
 
 export interface SqsServer {
@@ -76,6 +77,7 @@ export const serveSqs = async ({ port, folder }: SqsOptions): Promise<SqsServer>
     if (!isOnPurpose(request.headers, Number(new URL(endpoint).port)))
       await reply.code(403).send({ __type: 'AccessDeniedException', message: NOT_ON_PURPOSE });
   });
+  refuseOddRequests(app.server);
   const endpoint = await app.listen({ host: '127.0.0.1', port });
   return {
     endpoint,
