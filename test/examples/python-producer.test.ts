@@ -38,7 +38,9 @@ describe('the Python producer', () => {
   afterAll(() => flow?.stop());
 
   /** Runs the producer to its end. @param endpoint of SQS */
-  const run = async (messages: readonly object[], options: readonly string[] = [], endpoint = sqsOf(flow)) => {
+  const run = (messages: readonly object[], options: readonly string[] = [], endpoint = sqsOf(flow)) =>
+    runOn(messages.map((each) => `${JSON.stringify(each)}\n`).join(''), options, endpoint);
+  const runOn = async (input: string | Buffer, options: readonly string[] = [], endpoint = sqsOf(flow)) => {
     const program = join(environment, 'bin', 'python');
     const child = spawn(program, ['send.py', '--queue-url', flow.queue('registerQueue'), ...options], {
       cwd: FOLDER,
@@ -50,7 +52,7 @@ describe('the Python producer', () => {
         PYTHONDONTWRITEBYTECODE: '1',
       },
     });
-    child.stdin.end(messages.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    child.stdin.end(input);
     const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { status, ids: stdout.split('\n').filter((line) => line !== ''), said: stderr.trim() };
   };
@@ -91,9 +93,46 @@ describe('the Python producer', () => {
     const bad = task(0, { id: 'bad-1', priority: 99, expiresIn: 'soon' });
     const { status, ids, said } = await run([bad], SCHEMA);
     expect([status, ids]).toEqual([1, []]);
-    expect(said).toMatch(/^task bad-1: /);
+    expect(said).toMatch(/^line 1: /);
     for (const place of ['$.priority 99', "$.expiresIn 'soon'"]) expect(said).toContain(place);
     expect(await flow.task('bad-1')).toBeUndefined();
+  });
+
+  it('sends every valid line of a batch, and reports each bad one with its line and the reason', async () => {
+    const good = (n: number) => Buffer.from(JSON.stringify(task(n, { id: `beside-${n}` })));
+    const lines: [Buffer, RegExp?][] = [
+      [good(1)],
+      [Buffer.from('{"operation": "ship", "payload": {"depot": "PY"'), /^line 2: Expecting ',' delimiter/],
+      [good(2)],
+      [Buffer.from(''), undefined],
+      [Buffer.from('["ship"]'), /^line 5: a register message is a JSON object$/],
+      [Buffer.from('{"operation":"ship","payload":{"depot":NaN}}'), /^line 6: NaN is not JSON$/],
+      [Buffer.from('{"operation":"ship","payload":{"depot":"\uffff"}}'), /^line 7: SQS refuses the character U\+FFFF/],
+      [Buffer.from('{"operation":"ship","payload":{"depot":"\xe9"}}', 'latin1'), /^line 8: .* text as UTF-8$/],
+      [Buffer.from(JSON.stringify(task(3, { priority: 99 }))), /^line 9: \$\.priority 99/],
+      [Buffer.from('['.repeat(100_000)), /^line 10: .*recursion/],
+      [
+        Buffer.from(JSON.stringify({ operation: 'ship', payload: { text: 'x'.repeat(1_048_576) } })),
+        /^line 11: .* bytes/,
+      ],
+      [good(3)],
+    ];
+    const input = Buffer.concat(lines.flatMap(([line]) => [line, Buffer.from('\n')]));
+    const { status, ids, said } = await runOn(input, SCHEMA);
+    expect([status, ids]).toEqual([1, ['beside-1', 'beside-2', 'beside-3']]);
+    const expected = lines.flatMap(([, reason]) => (reason ? [expect.stringMatching(reason)] : []));
+    expect(said.split('\n')).toEqual(expected);
+    expect((await flow.ended(ids)).map((each) => each.status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  });
+
+  it('sends payloads byte for byte as written, and adds only a missing id', async () => {
+    const payload = `{"z":1.10, "depot":"RAW","a":-0.0,"e":1E400,"big":123456789012345678901.50,"long":${'9'.repeat(5_000)},"née":"\\u00e9é🚚\u2028" }`;
+    const { status, ids, said } = await runOn(`\t{ "payload":${payload} ,"operation":"ship"}\r\n`);
+    expect([status, said, ids.length]).toEqual([0, '', 1]);
+    await flow.ended(ids);
+    const [call] = flow.calls('RAW');
+    expect(call?.text).toContain(payload);
+    expect(call?.items.map(({ id }) => id)).toEqual(ids);
   });
 
   it('without the schema sends an invalid task, and Groupage refuses it', async () => {

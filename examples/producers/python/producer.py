@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ BATCH_BYTES = 1_048_576
 # Sends of a message, including the first. The pauses between them double, and add up to about three seconds.
 TRIES = 6
 FIRST_PAUSE = 0.1
+REFUSED_BY_SQS = re.compile("[^\\t\\n\\r\\u0020-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,21 +70,38 @@ class Sqs(Protocol):
     def send_message_batch(self, *, QueueUrl: str, Entries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]: ...
 
 
-class Invalid(ValueError):
-    """An invalid task. No task of its batch, and none after it, was sent."""
+@dataclass(frozen=True)
+class Text:
+    """A register message as JSON text. It is sent as written; only a missing id is added."""
 
-    def __init__(self, id: str, reasons: Sequence[str]) -> None:
-        super().__init__(f"task {id}: {'; '.join(reasons)}")
-        self.id = id
-        self.reasons = reasons
+    json: str
+    line: int | None = None
+    """Where the text comes from. The producer does not use it."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """SQS has accepted the task."""
+
+    task: Task | Text
+    id: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The task is invalid, or SQS refused it. Sending it again is safe: a task that SQS did accept stays one task."""
+
+    task: Task | Text
+    id: str | None
+    reason: str
 
 
 class NotSent(RuntimeError):
-    """SQS refused some tasks, by their ids. Sending them again is safe: a task that SQS did accept stays one task."""
+    """Some tasks were not sent. All others were."""
 
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        super().__init__("; ".join(f"task {id}: {reason}" for id, reason in reasons.items()))
-        self.reasons = reasons
+    def __init__(self, refused: Sequence[Refused]) -> None:
+        super().__init__("; ".join(f"task {each.id}: {each.reason}" for each in refused))
+        self.refused = refused
 
 
 class Validator:
@@ -100,6 +119,7 @@ class Validator:
 
 @dataclass(frozen=True)
 class _Message:
+    task: Task | Text
     id: str
     body: str
 
@@ -112,32 +132,69 @@ class Producer:
         self._sqs = sqs
         self._validator = validator
 
-    def send(self, task: Task) -> str:
-        """Sends a task and returns its id. Raises Invalid or NotSent."""
+    def send(self, task: Task | Text) -> str:
+        """Sends a task and returns its id. Raises NotSent."""
         (id,) = self.send_all([task])
         return id
 
-    def send_all(self, tasks: Iterable[Task]) -> Iterator[str]:
+    def send_all(self, tasks: Iterable[Task | Text]) -> Iterator[str]:
         """Sends tasks in few requests while it reads them. Yields the id of each task once SQS has accepted it.
 
-        Raises Invalid or NotSent for a batch. Tasks whose ids were yielded before were sent.
+        Raises NotSent at the end, after all other tasks were sent. An error of boto3 ends it at once.
         """
-        for messages in batches(self._message(task) for task in tasks):
-            self._send_batch(messages)
-            yield from (message.id for message in messages)
+        refused = []
+        for outcome in self.outcomes(tasks):
+            if isinstance(outcome, Sent):
+                yield outcome.id
+            else:
+                refused.append(outcome)
+        if refused:
+            raise NotSent(refused)
 
-    def _message(self, task: Task) -> _Message:
+    def outcomes(self, tasks: Iterable[Task | Text]) -> Iterator[Sent | Refused]:
+        """Like send_all, but yields the refused tasks too, as soon as they are known."""
+        batch: list[_Message] = []
+        size = 0
+        for task in tasks:
+            message = self._message(task)
+            if isinstance(message, Refused):
+                yield message
+                continue
+            length = len(message.body.encode())
+            if batch and (len(batch) == BATCH_MESSAGES or size + length > BATCH_BYTES):
+                yield from self._send_batch(batch)
+                batch, size = [], 0
+            batch.append(message)
+            size += length
+        if batch:
+            yield from self._send_batch(batch)
+
+    def _message(self, task: Task | Text) -> _Message | Refused:
         # The id makes repeated sends one task.
-        id = str(uuid.uuid4()) if task.id is None else task.id
-        message = {**task.message(), "id": id}
-        reasons = self._validator.reasons(message) if self._validator else []
-        if reasons:
-            raise Invalid(id, reasons)
-        return _Message(id, json.dumps(message, allow_nan=False, separators=(",", ":")))
+        id = str(uuid.uuid4())
+        try:
+            if isinstance(task, Task):
+                id = id if task.id is None else task.id
+                message = {**task.message(), "id": id}
+                body = json.dumps(message, allow_nan=False, separators=(",", ":"))
+            else:
+                message, body = parsed(task.json), task.json
+                if "id" not in message:
+                    body = body.replace("{", f'{{"id":"{id}"' + (", " if message else ""), 1)
+                id = str(message.setdefault("id", id))
+            reasons = self._validator.reasons(message) if self._validator else []
+        except (TypeError, ValueError, RecursionError) as error:
+            return Refused(task, None if isinstance(task, Text) else id, str(error))
+        found = REFUSED_BY_SQS.search(body)
+        if found:
+            reasons.append(f"SQS refuses the character U+{ord(found[0]):04X}: write it as an escape, and text as UTF-8")
+        elif len(body.encode()) > BATCH_BYTES:
+            reasons.append(f"the message has {len(body.encode())} bytes, and SQS accepts {BATCH_BYTES}")
+        return Refused(task, id, "; ".join(reasons)) if reasons else _Message(task, id, body)
 
-    def _send_batch(self, messages: Sequence[_Message]) -> None:
+    def _send_batch(self, messages: Sequence[_Message]) -> Iterator[Sent | Refused]:
         open_messages = dict(enumerate(messages))
-        reasons: dict[str, str] = {}
+        reasons: dict[int, str] = {}
         for attempt in range(TRIES):
             if attempt > 0:
                 time.sleep(FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1))
@@ -145,25 +202,28 @@ class Producer:
             # boto3 retries a request that fails as a whole, and then raises. A successful request may still have failed
             # messages.
             failed = self._sqs.send_message_batch(QueueUrl=self._queue_url, Entries=entries).get("Failed", [])
-            reasons = {messages[int(each["Id"])].id: f"{each['Code']} {each.get('Message', '')}" for each in failed}
-            open_messages = {int(each["Id"]): messages[int(each["Id"])] for each in failed}
+            for n in open_messages:
+                reasons.pop(n, None)
+            reasons |= {int(each["Id"]): f"{each['Code']} {each.get('Message', '')}".strip() for each in failed}
             # A sender's fault cannot be fixed by a retry.
-            if not failed or all(each["SenderFault"] for each in failed):
+            open_messages = {int(each["Id"]): messages[int(each["Id"])] for each in failed if not each["SenderFault"]}
+            if not open_messages:
                 break
-        if reasons:
-            raise NotSent(reasons)
+        for n, message in enumerate(messages):
+            yield Refused(message.task, message.id, reasons[n]) if n in reasons else Sent(message.task, message.id)
 
 
-def batches(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
-    """Groups messages by the limits of one request."""
-    batch: list[_Message] = []
-    size = 0
-    for message in messages:
-        length = len(message.body.encode())
-        if batch and (len(batch) == BATCH_MESSAGES or size + length > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(message)
-        size += length
-    if batch:
-        yield batch
+def parsed(text: str) -> dict[str, Any]:
+    """Parses a register message, to check it and to find its id. Raises ValueError."""
+
+    def constant(name: str) -> None:
+        raise ValueError(f"{name} is not JSON")
+
+    # Python refuses to convert integers of more than 4,300 digits. The number is sent as written in any case.
+    def integer(digits: str) -> float:
+        return int(digits) if len(digits) < 1_000 else float(digits)
+
+    message = json.loads(text, parse_constant=constant, parse_int=integer)
+    if not isinstance(message, dict):
+        raise ValueError("a register message is a JSON object")
+    return message
