@@ -149,6 +149,17 @@ describe('the HTTP API', () => {
     expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
   });
 
+  it('passes on raw U+FFFE and U+FFFF as escapes, because SQS refuses these characters', async () => {
+    const response = await post(
+      '{"operation":"ship","payload":{"depot":"odd", "a\ufffe":"\uffff \ufffd \\uffff", "n":1.0}}',
+    );
+    expect(response.status).toBe(202);
+    const [task] = await flow.ended(((await response.json()) as { ids: string[] }).ids);
+    expect(task?.payload).toEqual({ depot: 'odd', 'a\ufffe': '\uffff \ufffd \uffff', n: 1 });
+    const [call] = flow.calls('odd');
+    expect(call?.text).toContain('{"depot":"odd", "a\\ufffe":"\\uffff \ufffd \\uffff", "n":1.0}');
+  });
+
   it('accepts characters beyond U+FFFF in values and payloads', async () => {
     const response = await post({ operation: 'ship', payload: { depot: '\u{1f69a}', text: '\u{1f600}' } });
     expect(response.status).toBe(202);

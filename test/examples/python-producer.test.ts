@@ -104,7 +104,7 @@ describe('the Python producer', () => {
       [good(1)],
       [Buffer.from('{"operation": "ship", "payload": {"depot": "PY"'), /^line 2: Expecting ',' delimiter/],
       [good(2)],
-      [Buffer.from(''), undefined],
+      [Buffer.from('')],
       [Buffer.from('["ship"]'), /^line 5: a register message is a JSON object$/],
       [Buffer.from('{"operation":"ship","payload":{"depot":NaN}}'), /^line 6: NaN is not JSON$/],
       [Buffer.from('{"operation":"ship","payload":{"depot":"\uffff"}}'), /^line 7: SQS refuses the character U\+FFFF/],

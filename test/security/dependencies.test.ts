@@ -34,6 +34,7 @@ describe('dependencies', () => {
     expect(locked.length).toBeGreaterThan(300);
   });
 
+  // npm enforces this list since version 11.16; older versions run all scripts.
   it('run no install script except the allowed ones', () => {
     const scripts = locked
       .filter(([, { hasInstallScript }]) => hasInstallScript)
