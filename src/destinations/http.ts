@@ -44,7 +44,7 @@ const post = async (
   const timedOut = AbortSignal.timeout(timeout);
   const ended = signal ? AbortSignal.any([timedOut, signal]) : timedOut;
   try {
-    const headers = await headersFor(destination, body, surroundings, ended);
+    const headers = await headersFor(destination, { body, idempotencyKey: '' }, surroundings, ended);
     const call = () =>
       fetch(url, {
         method: 'POST',

@@ -1,8 +1,8 @@
-/** The headers that a configuration adds to a request: plain values, secret values, and the signature of the body. */
+/** The headers that a configuration adds to a request: plain values, secret values, and the signatures. */
 
 import type { Headers, SecretRef } from '../domain/config/endpoints.ts';
 import { type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
-import { SIGNATURE_HEADER, sign } from '../domain/downstream/signature.ts';
+import { SIGNATURE_HEADER, SIGNATURE_V2_HEADER, sign } from '../domain/downstream/signature.ts';
 import type { Millis } from '../domain/ids.ts';
 
 /** What a request needs in addition to its target. */
@@ -11,10 +11,19 @@ export interface Surroundings {
   readonly secrets: Secrets;
 }
 
+/** What a configuration says about the requests to one URL. All of them are POST. */
 export interface Sender {
+  readonly url: string;
   readonly headers: Headers;
-  /** Secret that signs the body. */
+  /** Secret that signs each request. */
   readonly secret: SecretRef | null;
+  readonly legacySignature: boolean;
+}
+
+export interface Content {
+  readonly body: string;
+  /** The request's own `Idempotency-Key`. Empty if it has none. */
+  readonly idempotencyKey: string;
 }
 
 /**
@@ -24,29 +33,49 @@ export interface Sender {
  */
 export const headersFor = (
   sender: Sender,
-  body: string,
+  content: Content,
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<Record<string, string>> =>
   Promise.race([
-    readHeaders(sender, body, surroundings),
+    readHeaders(sender, content, surroundings),
     new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     }),
   ]);
 
 const readHeaders = async (
-  { headers, secret }: Sender,
-  body: string,
+  sender: Sender,
+  content: Content,
   { now, secrets }: Surroundings,
 ): Promise<Record<string, string>> => {
   const configured = await Promise.all(
-    Object.entries(headers).map(
+    Object.entries(sender.headers).map(
       async ([name, value]) => [name, typeof value === 'string' ? value : await readHeader(secrets, value)] as const,
     ),
   );
-  const key = secret && (await secrets.read(secret));
-  return { ...Object.fromEntries(configured), ...(key ? { [SIGNATURE_HEADER]: sign(key, body, now()) } : {}) };
+  const { secret } = sender;
+  const signatures = secret ? signaturesOf(sender, content, await readKey(secrets, secret), now()) : {};
+  return { ...Object.fromEntries(configured), ...signatures };
+};
+
+const signaturesOf = (
+  { url, legacySignature }: Sender,
+  { body, idempotencyKey }: Content,
+  key: string,
+  now: Millis,
+): Record<string, string> => {
+  const { pathname, search } = new URL(url);
+  return {
+    ...(legacySignature ? { [SIGNATURE_HEADER]: sign(key, body, now) } : {}),
+    [SIGNATURE_V2_HEADER]: sign(key, body, now, { method: 'POST', path: pathname + search, idempotencyKey }),
+  };
+};
+
+const readKey = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
+  const key = await secrets.read(ref);
+  if (key === '') throw new SecretUnreadable(ref, 'it is empty, and anyone could sign with it: store a random value');
+  return key;
 };
 
 /**

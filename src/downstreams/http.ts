@@ -34,7 +34,8 @@ export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): 
 const post = async (target: HttpTarget, call: Call, surroundings: Surroundings): Promise<HttpAnswer> => {
   const signal = AbortSignal.timeout(target.timeout);
   const body = printCall(call);
-  const configured = await headersFor(target, body, surroundings, signal);
+  const key = idempotencyKey(call);
+  const configured = await headersFor(target, { body, idempotencyKey: key }, surroundings, signal);
   const response = await fetch(target.url, {
     method: 'POST',
     headers: {
@@ -43,7 +44,7 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
       // A kept connection may be dead after a pause of the function. Its reset would not say whether the batch arrived, so
       // no call may use it again.
       connection: 'close',
-      'idempotency-key': idempotencyKey(call),
+      'idempotency-key': key,
       [TRACE_HEADER]: traceparentOf(call),
     },
     body,

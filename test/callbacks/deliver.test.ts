@@ -131,7 +131,14 @@ describe('events of an invocation', () => {
   it('without a slot are not given up at any age, as they were not tried', async () => {
     const now = NOW + 72 * 3_600_000 + 1;
     const slow = { ...NEW_SHARE, destinations: { hook: { failures: 0, slowUntil: now + 60_000 } } };
-    const hook = { kind: 'http', url: 'http://127.0.0.1:1/', headers: {}, secret: { ssm: '/key' }, timeout: 10_000 };
+    const hook = {
+      kind: 'http',
+      url: 'http://127.0.0.1:1/',
+      headers: {},
+      secret: { ssm: '/key' },
+      legacySignature: true,
+      timeout: 10_000,
+    };
     const deps = {
       config: { ...config, destinations: { ...config.destinations, hook } },
       queues: { giveUp: async (all: readonly string[]) => void givenUp.push(...all) },

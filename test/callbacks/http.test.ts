@@ -33,8 +33,14 @@ const serve = async (listener: RequestListener): Promise<string> => {
 };
 
 /** @param timeout in milliseconds; long if the call must not run into it */
-const send = (url: string, { timeout = 200_000, headers = {}, given = secrets } = {}): Promise<void> =>
-  wayByHttp({ kind: 'http', url, headers, secret: SECRET, timeout }, { secrets: given, now: () => NOW })(EVENT);
+const send = (
+  url: string,
+  { timeout = 200_000, headers = {}, given = secrets, legacySignature = true } = {},
+): Promise<void> =>
+  wayByHttp(
+    { kind: 'http', url, headers, secret: SECRET, legacySignature, timeout },
+    { secrets: given, now: () => NOW },
+  )(EVENT);
 
 describe('an HTTP destination', () => {
   it('gets the unchanged event, signed, with configured headers', async () => {
@@ -54,6 +60,22 @@ describe('an HTTP destination', () => {
     expect(header).toMatch(new RegExp(`^t=${NOW / 1_000},v1=[0-9a-f]{64}$`));
     expect(verify({ header, body, secrets: ['signing key'], now: NOW })).toBe(true);
     expect(verify({ header, body, secrets: ['another'], now: NOW })).toBe(false);
+    expect(headers).not.toHaveProperty('idempotency-key');
+    const request = { method: 'POST', path: '/hook', idempotencyKey: '' };
+    const v2 = { header: String(headers['groupage-signature-v2']), body, secrets: ['signing key'], now: NOW };
+    expect(verify({ ...v2, request })).toBe(true);
+    expect(verify({ ...v2, request: { ...request, path: '/another' } })).toBe(false);
+  });
+
+  it('does not get the older signature if the configuration turns it off', async () => {
+    const got: IncomingHttpHeaders[] = [];
+    const url = await serve((request, response) => {
+      got.push(request.headers);
+      response.end();
+    });
+    await send(url, { legacySignature: false });
+    expect(got[0]).not.toHaveProperty('groupage-signature');
+    expect(got[0]).toHaveProperty('groupage-signature-v2');
   });
 
   it.each([200, 201, 202, 204])('accepts an event with status %s', async (status) => {
@@ -85,7 +107,7 @@ describe('an HTTP destination', () => {
     const url = await serve(() => resolve());
     const abort = new AbortController();
     const sending = wayByHttp(
-      { kind: 'http', url, headers: {}, secret: SECRET, timeout: 200_000 },
+      { kind: 'http', url, headers: {}, secret: SECRET, legacySignature: true, timeout: 200_000 },
       { secrets, now: () => NOW },
     )(EVENT, abort.signal);
     await promise;

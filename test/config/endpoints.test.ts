@@ -23,7 +23,10 @@ describe('an invalid downstream is refused', () => {
     [{ kind: 'ftp' }, `kind must be ${DOWNSTREAMS}, not "ftp"`],
     [{ kind: 'toString' }, `kind must be ${DOWNSTREAMS}, not "toString"`],
     [{ kind: ['http'] }, `kind must be ${DOWNSTREAMS}, not a list`],
-    [{ ...HTTP, function: 'f' }, 'function is unknown; known are kind, url, headers, secret, timeout, deadline'],
+    [
+      { ...HTTP, function: 'f' },
+      'function is unknown; known are kind, url, headers, secret, legacySignature, timeout, deadline',
+    ],
     [{ kind: 'lambda', function: 'f', url: URL_HERE }, 'url is unknown; known are kind, function, timeout, deadline'],
     [{ kind: 'queue', name: 'q', deadline: '5m' }, 'deadline is unknown; known are kind, name, timeout'],
     [{ kind: 'http', url: 5 }, `url ${AN_URL}, not a number`],
@@ -137,7 +140,7 @@ describe('an invalid destination is refused', () => {
     ],
     [
       { kind: 'http', url: 'https://host/', secret: { ssm: 'a' }, name: 'a' },
-      'name is unknown; known are kind, url, headers, secret, timeout',
+      'name is unknown; known are kind, url, headers, secret, legacySignature, timeout',
     ],
   ])('%#: %s', (destination, problem) => expect(ofDestination(destination)).toEqual([problem]));
 });

@@ -14,7 +14,12 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-const SECRETS = someSecrets({ '/signing': 'whsec_1', '/token': 'Bearer hunter2\n', '/broken': 'hunter2\nx' });
+const SECRETS = someSecrets({
+  '/signing': 'whsec_1',
+  '/token': 'Bearer hunter2\n',
+  '/broken': 'hunter2\nx',
+  '/empty': '',
+});
 
 const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Promise<Answer> => {
   const target = aDownstream({ url: `${server.options.endpoint}/batch`, timeout: 200_000, ...fields });
@@ -23,13 +28,24 @@ const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Prom
 };
 
 describe('an HTTP call', () => {
-  it('is signed with the bytes that are sent', async () => {
-    expect(await callWith({ secret: { ssm: '/signing' } })).toEqual({ kind: 'all-succeeded' });
-    const { headers, body = '' } = server.requests[0] ?? {};
+  it('is signed with the bytes, the path and the key that are sent', async () => {
+    const url = `${server.options.endpoint}/Zoë /batch?team=a b&x=%20#part`;
+    expect(await callWith({ secret: { ssm: '/signing' }, url })).toEqual({ kind: 'all-succeeded' });
+    const { headers, body = '', path } = server.requests[0] ?? {};
+    const v2 = { header: String(headers?.['groupage-signature-v2']), body, secrets: ['whsec_1'], now: NOW };
+    const request = { method: 'POST', path: String(path), idempotencyKey: String(headers?.['idempotency-key']) };
+    expect(verify({ ...v2, request })).toBe(true);
+    expect(verify({ ...v2, request: { ...request, idempotencyKey: 'another' } })).toBe(false);
     const header = String(headers?.['groupage-signature']);
     expect(body).toContain('{"n": 1.0, "name": "Zoë"}');
     expect(verify({ header, body, secrets: ['whsec_1'], now: NOW })).toBe(true);
     expect(verify({ header, body: JSON.stringify(JSON.parse(body)), secrets: ['whsec_1'], now: NOW })).toBe(false);
+  });
+
+  it('has the older signature unless the configuration turns it off', async () => {
+    await callWith({ secret: { ssm: '/signing' }, legacySignature: false });
+    expect(server.requests[0]?.headers).not.toHaveProperty('groupage-signature');
+    expect(server.requests[0]?.headers).toHaveProperty('groupage-signature-v2');
   });
 
   it('has the configured headers, with the texts of secret ones', async () => {
@@ -40,6 +56,7 @@ describe('an HTTP call', () => {
       'content-type': 'application/json',
     });
     expect(server.requests[0]?.headers).not.toHaveProperty('groupage-signature');
+    expect(server.requests[0]?.headers).not.toHaveProperty('groupage-signature-v2');
   });
 
   it.each<[string, Partial<HttpTarget>, RegExp]>([
@@ -48,6 +65,7 @@ describe('an HTTP call', () => {
       { secret: { ssm: '/gone' } },
       /^the parameter \/gone of SSM cannot be used: the test does not define it$/,
     ],
+    ['is empty', { secret: { ssm: '/empty' } }, /^the parameter \/empty of SSM .*: it is empty, and anyone could sign/],
     ['is no header', { headers: { 'x-key': { ssm: '/broken' } } }, /^the parameter \/broken of SSM .* one line of/],
   ])('whose secret %s is not made, and names the secret', async (_, fields, reason) => {
     const answer = await callWith(fields);

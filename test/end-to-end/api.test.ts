@@ -149,7 +149,7 @@ describe('the HTTP API', () => {
     expect((await flush('ship/depot=nobody-ever')).status).toBe(404);
   });
 
-  it('passes on raw U+FFFE and U+FFFF as escapes, because SQS refuses these characters', async () => {
+  it('passes on U+FFFE and U+FFFF as escapes, because SQS refuses them', async () => {
     const response = await post(
       '{"operation":"ship","payload":{"depot":"odd", "a\ufffe":"\uffff \ufffd \\uffff", "n":1.0}}',
     );

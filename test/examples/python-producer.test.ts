@@ -98,7 +98,7 @@ describe('the Python producer', () => {
     expect(await flow.task('bad-1')).toBeUndefined();
   });
 
-  it('sends every valid line of a batch, and reports each bad one with its line and the reason', async () => {
+  it('sends valid lines beside bad ones, and reports the bad ones by line', async () => {
     const good = (n: number) => Buffer.from(JSON.stringify(task(n, { id: `beside-${n}` })));
     const lines: [Buffer, RegExp?][] = [
       [good(1)],

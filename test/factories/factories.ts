@@ -91,6 +91,7 @@ export const aDownstream = (fields: Partial<HttpTarget> = {}): HttpTarget => ({
   url: 'http://127.0.0.1:9100/batch',
   headers: {},
   secret: null,
+  legacySignature: true,
   timeout: 1_000,
   deadline: 3_600_000,
   ...fields,

@@ -35,6 +35,7 @@ const hook = (headers = {}, timeout = 1_000): Destination => ({
   url: 'https://parcels.example/hook',
   headers,
   secret: { ssm: '/parcels/signing' },
+  legacySignature: true,
   timeout,
 });
 const function_ = (template: Template, name: RegExp) => functionsOf(template).find(([id]) => name.test(id));

@@ -33,7 +33,14 @@ export const configured = () => {
     destinations: {
       ops: { kind: 'queue', name: 'ops' },
       gone: { kind: 'queue', name: 'gone' },
-      down: { kind: 'http', url: 'http://127.0.0.1:9/', headers: {}, secret: { ssm: '/signing' }, timeout: 1_000 },
+      down: {
+        kind: 'http',
+        url: 'http://127.0.0.1:9/',
+        headers: {},
+        secret: { ssm: '/signing' },
+        legacySignature: true,
+        timeout: 1_000,
+      },
     } as const,
   };
 };

@@ -134,9 +134,9 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   ],
   'an endless pause (`Retry-After`)': [['test/fuzz/answers.test.ts', 'a retry-after is a valid wait, or is ignored']],
   'forged, changed or repeated calls of a downstream': [
-    ['test/downstream/signature.test.ts', 'is invalid for %s'],
-    ['test/downstream/signature.test.ts', 'is valid while the clocks differ by at most the tolerance'],
-    ['test/downstream/documented.test.ts', 'accepts a valid signature, and no other'],
+    ['test/downstream/signature.test.ts', 'is checked for %s'],
+    ['test/downstream/documented.test.ts', 'decides as ours for %s'],
+    ['test/downstream/http-headers.test.ts', 'is signed with the bytes, the path and the key that are sent'],
   ],
   'a secret in the configuration, an error or a log': [
     ['test/downstream/secrets.test.ts', "is not in the error, even if the service's error contains it"],
@@ -173,7 +173,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/loopback.test.ts', 'refuses a foreign host name that resolves to this machine (DNS rebinding)'],
     ['test/local/loopback.test.ts', 'the engine of the local DynamoDB listens on an unusual loopback address'],
   ],
-  'a request line that names another address, or is broken, reaches another port or ends the process': [
+  'request lines that name other addresses, or are broken': [
     ['test/local/odd-requests.test.ts', 'refuses a request target that is not a path, with the reason'],
     ['test/local/odd-requests.test.ts', 'takes a path that looks like an address as a path of its own'],
     ['test/local/odd-requests.test.ts', 'refuses bytes that are not HTTP, with the reason'],

@@ -14,7 +14,13 @@ import type { CallLog, LoggedCall } from './call-log.ts';
 import type { PoisonedDownstream } from './poison.ts';
 
 /** The downstream that is configured. The simulated downstream is called instead. */
-export const NOWHERE = { kind: 'http', url: 'http://127.0.0.1/', headers: {}, secret: null } as const;
+export const NOWHERE = {
+  kind: 'http',
+  url: 'http://127.0.0.1/',
+  headers: {},
+  secret: null,
+  legacySignature: true,
+} as const;
 
 interface DownstreamWorld {
   readonly chaos: Chaos;

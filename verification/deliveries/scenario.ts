@@ -105,7 +105,14 @@ const configOf = (receivers: readonly Receiver[]): Config => ({
   destinations: Object.fromEntries(
     receivers.map(({ name, timeout }) => [
       name,
-      { kind: 'http', url: `https://${name}.example/`, headers: {}, secret: SECRET, timeout } as const,
+      {
+        kind: 'http',
+        url: `https://${name}.example/`,
+        headers: {},
+        secret: SECRET,
+        legacySignature: true,
+        timeout,
+      } as const,
     ]),
   ),
 });

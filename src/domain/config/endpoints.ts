@@ -34,6 +34,8 @@ export interface HttpTarget extends Timed {
   readonly headers: Headers;
   /** Signs every call. */
   readonly secret: SecretRef | null;
+  /** Whether signed calls have the header `Groupage-Signature` too, which covers the body only. */
+  readonly legacySignature: boolean;
 }
 
 /** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */
@@ -81,6 +83,8 @@ export type Destination =
       readonly headers: Headers;
       /** Signs every event. */
       readonly secret: SecretRef;
+      /** Whether events have the header `Groupage-Signature` too, which covers the body only. */
+      readonly legacySignature: boolean;
       readonly timeout: Millis;
     };
 

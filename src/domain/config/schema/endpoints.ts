@@ -19,6 +19,7 @@ const url = z
 
 // Node's fetch gives up after five minutes without an answer, so a longer timeout would have no effect.
 const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
+const legacySignature = z.boolean(must('true or false')).default(true);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
 
 const downstreamKinds = {
@@ -27,6 +28,7 @@ const downstreamKinds = {
     url,
     headers: headersSchema,
     secret: secretSchema.nullable().default(null),
+    legacySignature,
     timeout: httpTimeout,
     deadline,
   }),
@@ -58,6 +60,7 @@ const destinationKinds = {
     url,
     headers: headersSchema,
     secret: secretSchema,
+    legacySignature,
     timeout: httpTimeout,
   }),
 };
