@@ -4,6 +4,7 @@
  * registered again gets the same Target.
  */
 
+import { isReadExactly } from '../util/json-number.ts';
 import type { Problem } from '../util/problems.ts';
 import { digest, type OperationName, TARGET_MAX_BYTES, type Target, type TaskId } from './ids.ts';
 
@@ -19,12 +20,12 @@ export interface Grouping {
   readonly shards: number;
 }
 
-/** The Target of a payload, or what is wrong with its grouping values. */
-export const targetOf = (grouping: Grouping, payload: object, id: TaskId): Target | Problem[] => {
+/** The Target of a payload, or what is wrong with its grouping values. @param text of the payload, as it was sent */
+export const targetOf = (grouping: Grouping, payload: object, id: TaskId, text: string): Target | Problem[] => {
   const parts: string[] = [grouping.operation];
   const problems: Problem[] = [];
   for (const key of grouping.keys) {
-    const value = groupingValue(payload, key);
+    const value = groupingValue(payload, key, text);
     if (typeof value === 'string') parts.push(`${encoded(key)}=${encoded(value)}`);
     else problems.push(value);
   }
@@ -39,19 +40,22 @@ export const targetOf = (grouping: Grouping, payload: object, id: TaskId): Targe
 /** Encodes `~` as well, because it begins the shard's suffix. */
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E');
 
-const groupingValue = (payload: object, key: string): string | Problem => {
+const groupingValue = (payload: object, key: string, text: string): string | Problem => {
   const path = `payload.${key}`;
-  const value = key.split('.').reduce<unknown>(ownValue, payload);
+  const names = key.split('.');
+  const value = names.reduce<unknown>(ownValue, payload);
   switch (typeof value) {
     case 'string':
       return value.isWellFormed() ? value : { path, reason: 'has half of a surrogate pair; send well-formed text' };
     case 'boolean':
       return String(value);
     case 'number':
-      // Two different numbers beyond 2^53 can be read as the same value. Their tasks would then share a batch.
-      return Math.abs(value) > Number.MAX_SAFE_INTEGER
-        ? { path, reason: 'is a number beyond 2^53, which cannot be read exactly; send it as a string' }
-        : String(value);
+      // Two different numbers could be read as the same value. Their tasks would then share a batch.
+      if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+        return { path, reason: 'is a number beyond 2^53, which cannot be read exactly; send it as a string' };
+      return isReadExactly(text, names)
+        ? String(value)
+        : { path, reason: 'is a number with too many digits to be read exactly; send it as a string' };
     case 'undefined':
       return { path, reason: 'is missing; the operation groups its tasks by it' };
     default:

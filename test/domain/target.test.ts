@@ -5,7 +5,7 @@ import { id, operationName, target } from '../factories/factories.ts';
 
 const grouping = (keys: string[], shards = 1) => ({ operation: operationName('ship'), keys, shards });
 const of = (keys: string[], payload: object, shards?: number, task = 'task-1') =>
-  targetOf(grouping(keys, shards), payload, id(task));
+  targetOf(grouping(keys, shards), payload, id(task), JSON.stringify(payload));
 
 describe('a Target', () => {
   it('is the operation and the grouping values, in the configured order', () => {
@@ -35,6 +35,40 @@ describe('a Target', () => {
       { path: 'payload.d' },
       { path: 'payload.e' },
     ]);
+  });
+
+  it.each([
+    '0.1000000000000000055',
+    '1.00000000000000000001',
+    '9007199254740991.4',
+    '-9007199254740990.6',
+    '1e-400',
+    '123456789.123456789123',
+  ])('refuses a number that would be rounded: %s', (number) => {
+    const text = `{"list": [1, ${number}], "zone": {"at": ${number}}}`;
+    const reason = 'is a number with too many digits to be read exactly; send it as a string';
+    expect(targetOf(grouping(['zone.at', 'list.1', 'list.0', 'list.length']), JSON.parse(text), id('t'), text)).toEqual(
+      [
+        { path: 'payload.zone.at', reason },
+        { path: 'payload.list.1', reason },
+      ],
+    );
+  });
+
+  it.each([
+    ['1', ['1', '1.0', '1e0', '10E-1', '0.1e+1', '1.00000000000000000000']],
+    ['0', ['0', '-0', '0.0', '0e999', '-0.00000000000000000000']],
+    ['0.1', ['0.1', '1e-1', '0.10000000000000000']],
+    ['9007199254740991', ['9007199254740991', '9007199254740991.0', '9.007199254740991e15']],
+    ['5e-324', ['5e-324', '0.5e-323']],
+  ])('is the same for equal numbers: %s', (value, written) => {
+    for (const number of written) {
+      const text = `{"zone":${number}}`;
+      expect([number, targetOf(grouping(['zone']), JSON.parse(text), id('t'), text)]).toEqual([
+        number,
+        `ship/zone=${value}`,
+      ]);
+    }
   });
 
   it('ignores inherited properties', () => {

@@ -42,13 +42,14 @@ const outcomes = (plan: Plan, answer: Answer): Record<string, unknown> => {
     ? Object.fromEntries([...answered.items].map(([name, { status }]) => [name, status]))
     : { kind: answered.kind };
 };
+const keysOrProblems = (keys: string, payload: unknown) => keysIn(keys, payload, JSON.stringify(payload));
 const perKey = (...inputs: object[]): Answer => ({ kind: 'all-succeeded', inputs: JSON.stringify(inputs) });
 
 describe('input keys', () => {
   it('are found where the configuration says, in elements or as elements', () => {
     const payload = { scene: { tiles: [{ meta: { id: 'a' } }, { meta: { id: 7 } }] }, names: ['x', 1] };
-    expect(keysIn('scene.tiles[].meta.id', payload)).toEqual({ ok: true, value: ['"a"', '7'] });
-    expect(keysIn('names[]', payload)).toEqual({ ok: true, value: ['"x"', '1'] });
+    expect(keysOrProblems('scene.tiles[].meta.id', payload)).toEqual({ ok: true, value: ['"a"', '7'] });
+    expect(keysOrProblems('names[]', payload)).toEqual({ ok: true, value: ['"x"', '1'] });
   });
 
   it('are equal however they are written, and input texts stay unchanged', () => {
@@ -64,6 +65,19 @@ describe('input keys', () => {
     });
   });
 
+  it.each(['0.1000000000000000055', '9007199254740991.4', '1e-400'])('are not rounded: %s', (number) => {
+    const reason =
+      'is a number with too many digits to be read exactly, and it identifies the input; send it as a string';
+    expect(inputsIn(KEYS, `{"inputs": [{"id": 1}, {"id": ${number}}, {"id": "1e9"}]}`)).toEqual({
+      ok: false,
+      problems: [{ path: 'payload.inputs[1].id', reason }],
+    });
+    expect(inputsIn('names[]', `{"names": ["a", 2, ${number}]}`)).toEqual({
+      ok: false,
+      problems: [{ path: 'payload.names[2]', reason }],
+    });
+  });
+
   it.each<[string, unknown, string]>([
     ['nothing', {}, 'payload.inputs is missing'],
     ['null', { inputs: null }, 'payload.inputs must be a list'],
@@ -72,7 +86,7 @@ describe('input keys', () => {
     ['a key that is an object', { inputs: [{ id: {} }] }, 'payload.inputs[0].id must be a string'],
     ['a number that is not exact', { inputs: [{ id: 2 ** 53 }] }, 'payload.inputs[0].id must be a string'],
   ])('are not taken from %s', (_, payload, reason) => {
-    const found = keysIn(KEYS, payload);
+    const found = keysOrProblems(KEYS, payload);
     expect(found.ok ? [] : found.problems.map((each) => `${each.path} ${each.reason}`)).toEqual([
       expect.stringContaining(reason),
     ]);
@@ -80,10 +94,12 @@ describe('input keys', () => {
 });
 
 it('an object that inherits a property has no input key from it', () => {
-  expect(keysIn('inputs[].constructor.name', { inputs: [{}] })).toMatchObject({
+  expect(keysOrProblems('inputs[].constructor.name', { inputs: [{}] })).toMatchObject({
     problems: [{ path: 'payload.inputs[0].constructor.name' }],
   });
-  expect(keysIn('constructor.inputs[]', {})).toMatchObject({ problems: [{ path: 'payload.constructor.inputs' }] });
+  expect(keysOrProblems('constructor.inputs[]', {})).toMatchObject({
+    problems: [{ path: 'payload.constructor.inputs' }],
+  });
 });
 
 describe('merged requests', () => {

@@ -1,4 +1,5 @@
 /** Reads the inputs of a request at the path `merge.keys`, and identifies each by its key. */
+import { isReadExactly, mayBeRounded } from '../../util/json-number.ts';
 import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
 import { type Parsed, PROBLEMS_SHOWN, type Problem } from '../../util/problems.ts';
 import { payloadHashOf } from '../tasks/task.ts';
@@ -46,8 +47,13 @@ export const keyOf = (value: unknown): InputKey | undefined =>
     ? JSON.stringify(value)
     : undefined;
 
-/** The keys of a payload's inputs in their order, or what is wrong with them. @param keys `merge.keys` */
-export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey[]> => {
+/**
+ * The keys of a payload's inputs in their order, or what is wrong with them.
+ *
+ * @param keys `merge.keys`
+ * @param text of the payload, as it was sent
+ */
+export const keysIn = (keys: string, payload: unknown, text: string): Parsed<readonly InputKey[]> => {
   const path = parsePath(keys);
   const at = ['payload', ...path.list].join('.');
   const list = valueAt(payload, path.list);
@@ -59,25 +65,34 @@ export const keysIn = (keys: string, payload: unknown): Parsed<readonly InputKey
     const reason = `has ${list.length} inputs; a request may have ${INPUTS_MAX}: split it`;
     return { ok: false, problems: [{ path: at, reason }] };
   }
-  const found = list.map((element) => keyOf(valueAt(element, path.key)));
-  const problems = found.flatMap((key, index): Problem[] =>
-    key === undefined ? [{ path: [`${at}[${index}]`, ...path.key].join('.'), reason: KEY_RULE }] : [],
-  );
+  const values = list.map((element) => valueAt(element, path.key));
+  const texts = values.some((value) => typeof value === 'number') && mayBeRounded(text) ? textsOf(path, text) : [];
+  const found = values.map(keyOf);
+  const problems = found.flatMap((key, index): Problem[] => {
+    const isRounded = typeof values[index] === 'number' && !isReadExactly(texts[index] ?? '', path.key);
+    return key === undefined || isRounded
+      ? [{ path: [`${at}[${index}]`, ...path.key].join('.'), reason: isRounded ? ROUNDED : KEY_RULE }]
+      : [];
+  });
   return problems.length > 0
     ? { ok: false, problems: problems.slice(0, PROBLEMS_SHOWN) }
     : { ok: true, value: found as InputKey[] };
 };
 
 export const KEY_RULE = 'must be a string, or a number up to 2^53, because it identifies the input';
+const ROUNDED = 'is a number with too many digits to be read exactly, and it identifies the input; send it as a string';
+
+/** The texts of the list's elements. */
+const textsOf = ({ list }: KeysPath, payload: string): readonly string[] =>
+  rawElements(list.reduce((text, name) => rawMembers(text).get(name) ?? '[]', payload));
 
 /** The inputs of a payload's text, or what is wrong with them. */
 export const inputsIn = (keys: string, payload: string): Parsed<readonly Input[]> => {
   const json = parseJson(payload);
   if (!json.ok) return json;
-  const found = keysIn(keys, json.value);
+  const found = keysIn(keys, json.value, payload);
   if (!found.ok) return found;
-  const list = parsePath(keys).list.reduce((text, name) => rawMembers(text).get(name) ?? '[]', payload);
-  const texts = rawElements(list);
+  const texts = textsOf(parsePath(keys), payload);
   return {
     ok: true,
     value: found.value.map((key, index) => {

@@ -40,6 +40,6 @@ export const inJobs = <Request extends { readonly payload: string }>(
 
 const inputsOf = ({ payload }: { readonly payload: string }, keys: string): readonly InputKey[] => {
   const json = parseJson(payload);
-  const found = json.ok ? keysIn(keys, json.value) : json;
+  const found = json.ok ? keysIn(keys, json.value, payload) : json;
   return found.ok ? found.value : [];
 };

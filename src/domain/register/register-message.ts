@@ -157,14 +157,14 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
   const { operation: name, payload, weight, callback } = fields;
   const id = (fields.id ?? messageId) as TaskId;
   const operation = name === undefined ? undefined : operationNamed(config, name);
-  const target = operation && payload ? targetOf(operation, payload, id) : undefined;
+  const target = operation && payload ? targetOf(operation, payload, id, raw) : undefined;
   const problems = [
     ...(name === undefined || operation ? [] : [unknownOperation(config, name)]),
     ...(Array.isArray(target) ? target : []),
     ...(payload ? tooLarge(id, raw, operation?.batch.maxBytes) : []),
     ...tooHeavy(weight, operation?.batch.maxWeight),
     ...(callback === undefined ? [] : unknownCallback(config, callback)),
-    ...(payload ? unmergeable(operation, payload) : []),
+    ...(payload ? unmergeable(operation, payload, raw) : []),
   ];
   return { operation, target: Array.isArray(target) ? undefined : target, id, problems };
 };
@@ -219,8 +219,8 @@ const tooHeavy = (weight: number | undefined, maxWeight = 0): Problem[] =>
  * Whether `merge` can read the inputs. The check is made at registration, and not when the batch is called, so that the
  * producer gets the reason.
  */
-const unmergeable = (operation: Operation | undefined, payload: object): readonly Problem[] => {
-  const keys = operation?.merge ? keysIn(operation.merge.keys, payload) : undefined;
+const unmergeable = (operation: Operation | undefined, payload: object, raw: string): readonly Problem[] => {
+  const keys = operation?.merge ? keysIn(operation.merge.keys, payload, raw) : undefined;
   return keys?.ok === false ? keys.problems : [];
 };
 
