@@ -141,6 +141,16 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
     resetFailures: async (operation) => {
       await update(operation, { set: 'REMOVE Failures, ThrottledSince ADD Recoveries :one', values: { ':one': 1 } });
     },
+    noteAnswers: async (operation, form) => {
+      const [set, when] = ['SET Answers = :form', 'attribute_not_exists(Answers)'];
+      const noted = await update(
+        operation,
+        form === 'without-results'
+          ? { set, when, values: { ':form': form } }
+          : { set, when: `${when} OR Answers = :without`, values: { ':form': form, ':without': 'without-results' } },
+      );
+      return noted !== undefined;
+    },
     markWaking: async (operation, seen, next) => {
       const marked = await update(operation, {
         set: next ? 'SET WakingId = :next, WokenAt = :at' : 'REMOVE WakingId, WokenAt',

@@ -27,7 +27,7 @@ export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): 
       // The call got no answer (refused, reset, timed out, half a body). The next attempt may succeed.
       return { kind: 'unavailable', reason: whyNoAnswer(cause, target.timeout), mayRetryAtOnce: true };
     }
-    return readAnswer(answer, call.items);
+    return readAnswer(answer, call.items, target.requireResults);
   },
 });
 

@@ -35,7 +35,9 @@ export const lambdaDownstream = (target: LambdaTarget, client: LambdaClient): Do
         { abortSignal: signal },
       );
       const body = Payload?.transformToString() ?? '';
-      return FunctionError === undefined ? readPayload(body, call) : readFunctionError(FunctionError, body);
+      return FunctionError === undefined
+        ? readPayload(body, call, target.requireResults)
+        : readFunctionError(FunctionError, body);
     } catch (cause) {
       return answerOfFailure({ cause, what: `the ${serviceName(target)}`, timeout, signal });
     }

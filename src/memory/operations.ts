@@ -119,6 +119,10 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
         recoveries: state.recoveries + 1,
       }));
     },
+    noteAnswers: (operation, form) =>
+      write('operations.noteAnswers', operation, (state) =>
+        state.answers === form || state.answers === 'with-results' ? undefined : { ...state, answers: form },
+      ),
     markWaking: (operation, seen, next) =>
       write('operations.markWaking', operation, ({ waking, ...state }) =>
         waking?.id === seen ? { ...state, ...(next ? { waking: next } : {}) } : undefined,

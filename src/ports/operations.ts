@@ -1,7 +1,7 @@
 /** The store of the state that an operation's Targets share: slots, the slot queue, pauses and the call rate. */
 
 import type { Millis, OperationName } from '../domain/ids.ts';
-import type { CallLine, OperationState, Pause, Slot, WaitingTarget } from '../domain/operations/slots.ts';
+import type { AnswerForm, CallLine, OperationState, Pause, Slot, WaitingTarget } from '../domain/operations/slots.ts';
 import type { SlotPages } from './slot-pages.ts';
 
 /**
@@ -50,6 +50,11 @@ export interface Operations extends SlotPages<OperationName> {
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
   /** Resets the failures and counts a recovery, after the downstream has accepted a call. */
   resetFailures(operation: OperationName): Promise<void>;
+  /**
+   * Stores the form of the downstream's answers. `without-results` never replaces `with-results`. False if nothing
+   * changed.
+   */
+  noteAnswers(operation: OperationName, form: AnswerForm): Promise<boolean>;
   /**
    * Stores which invocation wakes waiting Targets, by its id, if the stored id is still `seen`. Undefined stands for no
    * invocation.

@@ -20,13 +20,14 @@ export const partitionOf = (operation: OperationName): string => `op:${operation
 export const operationKey = (operation: OperationName): Item => ({ Target: partitionOf(operation), Entry: LOCK_ENTRY });
 
 const STATE: Attributes<
-  Pick<OperationState, 'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'throttledSince'>
+  Pick<OperationState, 'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'throttledSince' | 'answers'>
 > = {
   largestCap: 'LargestCap',
   failures: 'Failures',
   recoveries: 'Recoveries',
   resumedAt: 'ResumedAt',
   throttledSince: 'ThrottledSince',
+  answers: 'Answers',
 };
 /** Release 0.2.0 writes only `NextCallAt`. */
 const LINE: Attributes<CallLine> = { next: 'NextCallAt', rate: 'CallRate', since: 'CallsSince' };

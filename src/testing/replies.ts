@@ -1,6 +1,12 @@
 /** Reads the answers of the test's downstreams in the same way as production reads each kind of downstream. */
 
-import { type DownstreamTarget, type ServiceTarget, serviceName } from '../domain/config/endpoints.ts';
+import {
+  type DownstreamTarget,
+  type HttpTarget,
+  type LambdaTarget,
+  type ServiceTarget,
+  serviceName,
+} from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import type { Answer, Call } from '../domain/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
@@ -46,14 +52,14 @@ export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis
   }
 };
 
-const httpReader = ({ timeout }: DownstreamTarget, { items }: Call, now: () => Millis): Reader => {
+const httpReader = ({ timeout, requireResults }: HttpTarget, { items }: Call, now: () => Millis): Reader => {
   const failed = (cause: unknown): Answer => ({
     kind: 'unavailable',
     reason: whyNoAnswer(cause, timeout),
     mayRetryAtOnce: true,
   });
   return {
-    answered: async (said) => readAnswer(await httpAnswerOf(said, now()), items),
+    answered: async (said) => readAnswer(await httpAnswerOf(said, now()), items, requireResults),
     threw: failed,
     unreachable: failed,
     late: () => failed(new DOMException('too late', 'TimeoutError')),
@@ -104,13 +110,13 @@ const isHttpReply = (said: unknown): said is HttpReply =>
   typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'number';
 
 /** Reads the answer of a Lambda function: its return value, without a status. */
-const lambdaReader = (target: DownstreamTarget & { readonly kind: 'lambda' }, call: Call): Reader => ({
+const lambdaReader = (target: LambdaTarget, call: Call): Reader => ({
   ...serviceReader(target, { kind: 'all-succeeded' }),
   answered: async (said) => {
     const body = said === undefined ? 'null' : jsonOf(withoutStatus(said));
     return Buffer.byteLength(body) > RESPONSE_MAX_BYTES
       ? functionFailed(RESPONSE_TOO_LARGE, `${TOO_LARGE} (${RESPONSE_MAX_BYTES} bytes).`)
-      : readPayload(body, call);
+      : readPayload(body, call, target.requireResults);
   },
   threw: (cause) => {
     const { name, message } = cause instanceof Error ? cause : new Error(String(cause));

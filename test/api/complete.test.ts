@@ -3,7 +3,7 @@ import { api } from '../../src/api/app.ts';
 import { completionMessages } from '../../src/domain/batches/completion-messages.ts';
 import { parseBatch, printBatch } from '../../src/domain/batches/messages.ts';
 import { SQS_MAX_BYTES } from '../../src/domain/messages.ts';
-import { aConfig, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { aConfig, aDownstream, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
@@ -53,6 +53,14 @@ describe('POST /v1/batches/ID/complete', () => {
     const large = JSON.stringify({ results: [{ id: 'a', status: 'succeeded', result: 'x'.repeat(600_000) }] });
     expect(await post(large)).toMatchObject({ status: 400, errors: [{ path: 'results[0].result' }] });
     expect(kit.sent.batch).toEqual([]);
+  });
+
+  it('answers 400 to a report without results if the operation requires them', async () => {
+    const { kit, post } = await started(aConfig({ downstream: aDownstream({ requireResults: true }) }));
+    const refused = { status: 400, errors: [{ path: 'results', reason: expect.stringContaining('requireResults') }] };
+    for (const body of ['', '{}']) expect(await post(body)).toMatchObject(refused);
+    expect(kit.sent.batch).toEqual([]);
+    expect(await post('{"results": [{"id": "a", "status": "succeeded"}]}')).toEqual({ status: 202, id: B });
   });
 
   it('sends the inputs of a merged job in one message', async () => {

@@ -79,6 +79,7 @@ const PROMISED: {
     addFailure: 'none',
     markThrottled: 'none',
     resetFailures: 'none',
+    noteAnswers: 'none',
     markWaking: 'none',
     reserveCall: 'none',
   },

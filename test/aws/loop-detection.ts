@@ -22,7 +22,13 @@ import { PLENTY, stepKit } from '../steps/step-kit.ts';
 /** Lambda stops a function after about 16 invocations in one chain. */
 const STOPPED_AFTER = 16;
 export const ROOT = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0';
-const TARGET: LambdaTarget = { kind: 'lambda', function: 'jobs', timeout: 200_000, deadline: 3_600_000 };
+const TARGET: LambdaTarget = {
+  kind: 'lambda',
+  function: 'jobs',
+  timeout: 200_000,
+  deadline: 3_600_000,
+  requireResults: null,
+};
 /** With more time left than a call may take. */
 const DELIVERY = { ...PLENTY, timeLeft: () => 900_000 };
 const QUEUES = ['register', 'elect', 'group', 'batch'] as const;

@@ -20,14 +20,15 @@ const timeout = mostly(['100ms', '10s'], ['4m']);
 const secret = pick({ ssm: '/prod/key' }, { secretsManager: 'key' });
 const headers = pick({}, { 'x-team': 'a' }, { authorization: { ssm: 'key' } });
 const deadline = mostly(['1m', '1h'], ['7d']);
+const requireResults = pick(true, false, null);
 const http = { kind: 'http', url: 'https://parcels.example/batch' };
 const withSome = (fixed: object, more: Record<string, fc.Arbitrary<unknown>>) =>
   some(more).map((each) => ({ ...fixed, ...each }));
 
 const downstream = fc.oneof(
-  withSome(http, { headers, secret: orNull(secret), timeout, deadline }),
-  withSome({ kind: 'lambda', function: 'f' }, { timeout: mostly(['10s'], ['14m']), deadline }),
-  withSome({ kind: 'step-functions', stateMachine: 'm' }, { timeout, deadline }),
+  withSome(http, { headers, secret: orNull(secret), timeout, deadline, requireResults }),
+  withSome({ kind: 'lambda', function: 'f' }, { timeout: mostly(['10s'], ['14m']), deadline, requireResults }),
+  withSome({ kind: 'step-functions', stateMachine: 'm' }, { timeout, deadline, requireResults }),
   withSome({ kind: 'queue', name: 'q' }, { timeout }),
 );
 const destination = fc.oneof(

@@ -25,10 +25,18 @@ describe('an invalid downstream is refused', () => {
     [{ kind: ['http'] }, `kind must be ${DOWNSTREAMS}, not a list`],
     [
       { ...HTTP, function: 'f' },
-      'function is unknown; known are kind, url, headers, secret, legacySignature, timeout, deadline',
+      'function is unknown; known are kind, url, headers, secret, legacySignature, timeout, deadline, requireResults',
     ],
-    [{ kind: 'lambda', function: 'f', url: URL_HERE }, 'url is unknown; known are kind, function, timeout, deadline'],
+    [
+      { kind: 'lambda', function: 'f', url: URL_HERE },
+      'url is unknown; known are kind, function, timeout, deadline, requireResults',
+    ],
     [{ kind: 'queue', name: 'q', deadline: '5m' }, 'deadline is unknown; known are kind, name, timeout'],
+    [{ ...HTTP, requireResults: 'yes' }, 'requireResults must be true, false or null, not "yes"'],
+    [
+      { kind: 'queue', name: 'q', requireResults: true },
+      'requireResults has no meaning for a queue: its tasks succeed when their message is sent, and no consumer answers',
+    ],
     [{ kind: 'http', url: 5 }, `url ${AN_URL}, not a number`],
     [{ kind: 'http', url: { key: 's3cret' } }, `url ${AN_URL}, not an object`],
     ...['http//me:s3cret@host/', 'htp://me:s3cret@host/', 'http://me:s3cret@ho st/', 'ftp://host/'].map(

@@ -51,6 +51,7 @@ describe('a resolved configuration', () => {
               legacySignature: true,
               timeout: 10_000,
               deadline: 3_600_000,
+              requireResults: null,
             },
             retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true, isolate: true },
             callbacks: { failed: null, succeeded: null },
@@ -99,6 +100,7 @@ describe('a resolved configuration', () => {
       kind: 'lambda',
       function: 'f',
       ...times,
+      requireResults: null,
     });
     expect(resolved({ downstream: { kind: 'step-functions', stateMachine: 'm' } }).downstream).toMatchObject(times);
     expect(resolved({ downstream: { kind: 'queue', name: 'q', timeout: '5s' } }).downstream).toEqual({

@@ -36,7 +36,7 @@ const anEvent = (detail: Record<string, unknown> = {}, fields: Record<string, un
 describe('an execution that succeeded', () => {
   it.each(['null', '"done"', '[1]', '{"took": 3}', INPUT])('without results has done all its items: %s', (output) => {
     const report = parseExecutionEvent(anEvent({ output }));
-    expect(report).toEqual({ batchId: BATCH, results: expect.any(String) });
+    expect(report).toEqual({ batchId: BATCH, results: expect.any(String), withoutResults: true });
     // Only its own items: another execution may have the rest of the batch.
     expect(JSON.parse((report as { results: string }).results)).toEqual(
       ['a', 'b'].map((item) => ({ id: item, status: 'succeeded' })),
@@ -45,12 +45,28 @@ describe('an execution that succeeded', () => {
 
   it('without items in its input has done the whole pending job', () => {
     const input = JSON.stringify({ batchId: BATCH });
-    expect(parseExecutionEvent(anEvent({ input }))).toEqual({ batchId: BATCH, results: null });
+    expect(parseExecutionEvent(anEvent({ input }))).toEqual({
+      batchId: BATCH,
+      results: null,
+      withoutResults: true,
+    });
   });
 
   it('reports its results byte by byte', () => {
     const results = '[{"id":"a","status":"succeeded","result":1.0}, {"id":"b","status":"failed"}]';
     expect(parseExecutionEvent(anEvent({ output: `{"results": ${results}}` }))).toEqual({ batchId: BATCH, results });
+  });
+
+  it('with an output that reports a failure in another protocol is retried', () => {
+    const report = parseExecutionEvent(anEvent({ output: '{"batchItemFailures": [{"itemIdentifier": "a"}]}' }));
+    const error = expect.objectContaining({
+      message:
+        'its execution succeeded with `batchItemFailures`, which Groupage does not read: answer {"results":[…]}, see docs/reference/downstream-call.md',
+    });
+    expect(report).toEqual({ batchId: BATCH, results: expect.any(String) });
+    expect(JSON.parse((report as { results: string }).results)).toEqual(
+      ['a', 'b'].map((item) => ({ id: item, status: 'retry', error })),
+    );
   });
 
   it('without its input is identified by the batchId in its output', () => {

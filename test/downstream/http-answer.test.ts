@@ -6,7 +6,12 @@ import { verdictOf } from '../../src/domain/downstream/verdict.ts';
 import { aRetry, id, NOW } from '../factories/factories.ts';
 
 const items = ['a', 'b', 'c'].map((name) => ({ id: id(name), payload: '{}' }));
-const read = (status: number, body: unknown = '', fields: Partial<HttpAnswer> = {}) =>
+const read = (
+  status: number,
+  body: unknown = '',
+  fields: Partial<HttpAnswer> = {},
+  requireResults: boolean | null = null,
+) =>
   readAnswer(
     {
       status,
@@ -16,6 +21,7 @@ const read = (status: number, body: unknown = '', fields: Partial<HttpAnswer> = 
       ...fields,
     },
     items,
+    requireResults,
   );
 const outcomes = (body: unknown) => {
   const { results, open } = verdictOf(read(200, body), items);
@@ -27,9 +33,86 @@ const outcomes = (body: unknown) => {
 
 describe('an answer', () => {
   it('without results means that all items succeeded', () => {
-    expect(read(200)).toEqual({ kind: 'all-succeeded' });
-    expect(read(204)).toEqual({ kind: 'all-succeeded' });
-    expect(read(201, { ok: true })).toEqual({ kind: 'all-succeeded' });
+    const succeeded = { kind: 'all-succeeded', withoutResults: true };
+    expect(read(200)).toEqual(succeeded);
+    expect(read(204)).toEqual(succeeded);
+    expect(read(201, { ok: true })).toEqual(succeeded);
+    expect(read(201, { ok: true }, {}, false)).toEqual(succeeded);
+  });
+
+  it.each<[string, object]>([
+    ['batchItemFailures', { batchItemFailures: [{ itemIdentifier: 'a' }] }],
+    ['errors', { took: 30, errors: true, items: [{ index: { status: 429 } }] }],
+    ['Failed', { Successful: [], Failed: [{ Id: 'a', Code: 'InternalError' }] }],
+    ['FailedEntryCount', { FailedEntryCount: 1, Entries: [{ ErrorCode: 'InternalFailure' }] }],
+    ['FailedRecordCount', { FailedRecordCount: 2, Records: [] }],
+    ['FailedPutCount', { FailedPutCount: 1, RequestResponses: [{ ErrorCode: 'ServiceUnavailableException' }] }],
+    ['UnprocessedItems', { UnprocessedItems: { parcels: [{}] } }],
+    ['UnprocessedKeys', { Responses: {}, UnprocessedKeys: { parcels: {} } }],
+    ['Errors', { Deleted: [], Errors: [{ Key: 'a' }] }],
+    ['failures', { tasks: [], failures: [{ reason: 'RESOURCE:CPU' }] }],
+    ['errors', { data: null, errors: [{ message: 'no such parcel' }] }],
+    ['error', { jsonrpc: '2.0', error: { code: -32_000, message: 'busy' }, id: 1 }],
+    ['error', { error: 'no such parcel' }],
+    ['errorMessage', { errorType: 'Error', errorMessage: 'no such parcel' }],
+    ['statusCode', { statusCode: 502, body: '' }],
+    ['statusCode', { statusCode: 200, body: '{"results": [{"id": "a", "status": "failed"}]}' }],
+  ])('of another protocol that reports a failure is no success: %s %#', (member, body) => {
+    const reason = `answered 200 with \`${member}\`, which Groupage does not read: answer {"results":[…]}, see docs/reference/downstream-call.md`;
+    for (const requireResults of [null, true, false])
+      expect(read(200, body, {}, requireResults)).toEqual({
+        kind: 'unavailable',
+        reason,
+        quote: expect.any(String),
+        mayRetryAtOnce: false,
+      });
+    // What Groupage reads counts, whatever stands beside it.
+    const { results, open } = verdictOf(read(200, { ...body, results: [{ id: 'a', status: 'succeeded' }] }), items);
+    expect([results.length, open.length]).toEqual([1, 2]);
+  });
+
+  it.each<[object]>([
+    [{ batchItemFailures: [] }],
+    [{ batchItemFailures: null }],
+    [{ took: 30, errors: false, items: [{ index: { status: 201 } }] }],
+    [{ Successful: [{ Id: 'a' }], Failed: [] }],
+    [{ FailedEntryCount: 0, Entries: [{ EventId: '1' }] }],
+    [{ FailedPutCount: 0, RequestResponses: [{ RecordId: '1' }] }],
+    [{ UnprocessedItems: {} }],
+    [{ data: { parcels: 3 }, errors: [] }],
+    [{ jsonrpc: '2.0', result: 3, error: null }],
+    [{ statusCode: 200, body: '' }],
+  ])('of another protocol that reports no failure is success without results: %j', (body) => {
+    expect(read(200, body)).toEqual({ kind: 'all-succeeded', withoutResults: true });
+    expect(read(200, body, {}, true)).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('without results is no success if the operation requires them', () => {
+    const refused = {
+      kind: 'unavailable',
+      reason:
+        'answered 200 without results, which downstream.requireResults demands: answer {"results":[…]}, see docs/reference/downstream-call.md',
+      mayRetryAtOnce: false,
+    };
+    expect(read(200, '', {}, true)).toEqual(refused);
+    expect(read(200, ' ', {}, true)).toEqual(refused);
+    expect(read(200, { ok: true }, {}, true)).toEqual({ ...refused, quote: '{"ok":true}' });
+    expect(read(200, { results: [] }, {}, true)).toMatchObject({ kind: 'results' });
+    expect(read(200, { inputs: [] }, {}, true)).toEqual({ kind: 'all-succeeded', inputs: '[]' });
+    expect(read(202, { pending: true }, {}, true)).toEqual({ kind: 'pending' });
+  });
+
+  it('names unknown ids that may be ids of tasks, and the legal statuses', () => {
+    const strange = ['z', '../z', 'y y', 'z2', 'z3', 'z4'].map((each) => ({ id: each, status: 'succeeded' }));
+    const answer = read(200, { results: [...strange, { id: 7 }, { id: 'b', status: 'ok' }] });
+    expect(answer).toMatchObject({ foreign: 7, foreignIds: ['z', 'z2', 'z3'] });
+    expect(inFull(verdictOf(answer, items))).toBe(
+      'left out of the results, which contain 7 without an id of the call (an id is a text, as in the call): z, z2, z3',
+    );
+    expect(inFull(verdictOf(answer, items.slice(1, 2)))).toBe(
+      'gave an unknown status (legal are "succeeded", "failed" and "retry"): "ok"',
+    );
+    expect(read(200, { results: [{ id: 7 }] })).not.toHaveProperty('foreignIds');
   });
 
   it('with results gives each item its own; absent items stay open', () => {
@@ -140,8 +223,8 @@ describe('an answer', () => {
 
   it('that reports later is pending', () => {
     expect(read(202, { pending: true })).toEqual({ kind: 'pending' });
-    expect(read(200, { pending: true })).toEqual({ kind: 'all-succeeded' });
-    expect(read(202)).toEqual({ kind: 'all-succeeded' });
+    expect(read(200, { pending: true })).toEqual({ kind: 'all-succeeded', withoutResults: true });
+    expect(read(202)).toEqual({ kind: 'all-succeeded', withoutResults: true });
   });
 
   it('is retriable or final by its status', () => {
@@ -178,7 +261,7 @@ describe('an answer', () => {
       { status: 'retry', error: { code: echo } },
     ]) {
       const { reason, quote } = verdictOf(read(200, { results: [{ id: 'a', ...item }] }), items);
-      expect(reason).toMatch(/^(asked to retry|gave an unknown status)$/);
+      expect(reason).toMatch(/^(asked to retry|gave an unknown status \(legal are .*\))$/);
       expect(quote).toContain(echo);
     }
   });

@@ -30,7 +30,10 @@ const callWith = (fields: Partial<HttpTarget>, secrets: Secrets = SECRETS): Prom
 describe('an HTTP call', () => {
   it('is signed with the bytes, the path and the key that are sent', async () => {
     const url = `${server.options.endpoint}/Zoë /batch?team=a b&x=%20#part`;
-    expect(await callWith({ secret: { ssm: '/signing' }, url })).toEqual({ kind: 'all-succeeded' });
+    expect(await callWith({ secret: { ssm: '/signing' }, url })).toEqual({
+      kind: 'all-succeeded',
+      withoutResults: true,
+    });
     const { headers, body = '', path } = server.requests[0] ?? {};
     const v2 = { header: String(headers?.['groupage-signature-v2']), body, secrets: ['whsec_1'], now: NOW };
     const request = { method: 'POST', path: String(path), idempotencyKey: String(headers?.['idempotency-key']) };

@@ -10,7 +10,13 @@ import { type AwsReply, type AwsService, awsError, startAwsService } from '../fa
 import { aCall, id } from '../factories/factories.ts';
 
 /** A timeout that a busy machine does not reach. */
-const TARGET: LambdaTarget = { kind: 'lambda', function: 'parcels', timeout: 200_000, deadline: 60_000 };
+const TARGET: LambdaTarget = {
+  kind: 'lambda',
+  function: 'parcels',
+  timeout: 200_000,
+  deadline: 60_000,
+  requireResults: null,
+};
 const ITEMS = [
   { id: id('a'), payload: '{"n": 1.0}' },
   { id: id('b'), payload: '{}' },
@@ -58,7 +64,7 @@ describe('a Lambda downstream', () => {
       return { body: 'null' };
     });
     const { call: send } = lambdaDownstream(TARGET, lambdaClient(service.options));
-    for (const _ of [1, 2, 3]) expect(await send(call)).toEqual({ kind: 'all-succeeded' });
+    for (const _ of [1, 2, 3]) expect(await send(call)).toEqual({ kind: 'all-succeeded', withoutResults: true });
     expect(service.requests).toHaveLength(3);
   });
 
@@ -71,7 +77,7 @@ describe('a Lambda downstream', () => {
   });
 
   it.each(['null', '', ' null ', '{}', '{"took": 3}'])('that answers %j has done all items', async (body) =>
-    expect(await answerTo({ body })).toEqual({ kind: 'all-succeeded' }),
+    expect(await answerTo({ body })).toEqual({ kind: 'all-succeeded', withoutResults: true }),
   );
 
   it('may answer item by item, like an HTTP downstream', async () => {
@@ -82,7 +88,19 @@ describe('a Lambda downstream', () => {
       kind: 'results',
       items: new Map([['a', { status: 'succeeded', result: '1.0' }]]),
       foreign: 1,
+      foreignIds: ['x'],
     });
+  });
+
+  it('that answers for an API Gateway or a queue reports a failure', async () => {
+    for (const body of ['{"statusCode": 500, "body": "busy"}', '{"batchItemFailures": [{"itemIdentifier": "a"}]}'])
+      expect(await answerTo({ body })).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: false });
+  });
+
+  it('that returns nothing is refused if results are required', async () => {
+    const target = { ...TARGET, requireResults: true };
+    expect(await answerTo({ body: 'null' }, target)).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: false });
+    expect(await answerTo({ body: '{"pending": true}' }, target)).toEqual({ kind: 'pending' });
   });
 
   it('may report later', async () =>

@@ -12,6 +12,7 @@ const TARGET: StateMachineTarget = {
   stateMachine: 'parcels',
   timeout: 200_000,
   deadline: 60_000,
+  requireResults: null,
 };
 const ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:parcels';
 

@@ -94,6 +94,7 @@ export const aDownstream = (fields: Partial<HttpTarget> = {}): HttpTarget => ({
   legacySignature: true,
   timeout: 1_000,
   deadline: 3_600_000,
+  requireResults: null,
   ...fields,
 });
 

@@ -56,7 +56,7 @@ it('an answer gives each item a result or leaves it open with a reason', () =>
     ),
     ['results', 'all-succeeded', 'pending', 'refused', 'unavailable'],
     (given) => {
-      const answer = readAnswer(given, items);
+      const answer = readAnswer(given, items, null);
       const verdict = verdictOf(answer, items);
       const ended = verdict.results.map((each) => each.id);
       const open = verdict.open.map((each) => each.id);
@@ -139,6 +139,7 @@ it('an item gets exactly the result that the answer gives', () =>
       const answer = readAnswer(
         { status: 200, contentType: null, retryAfter: undefined, body: objectText(around, gap) },
         few,
+        null,
       );
       expect(answer).toMatchObject({ kind: 'results', foreign: told.filter(({ item }) => !FEW.includes(item)).length });
       const { results: got, open } = verdictOf(answer, few);

@@ -7,7 +7,7 @@ import { functionsOf, statementsOfQueuePolicy, statementsOfRole } from './rules/
 import { at, idOf, listOf, ofType, type Template } from './rules/template.ts';
 import { ours } from './templates.ts';
 
-const TIMES = { timeout: 1_000, deadline: 60_000 };
+const TIMES = { timeout: 1_000, deadline: 60_000, requireResults: null };
 
 /** An ARN as text, its pseudo parameters in braces. */
 const printed = (resource: unknown): string =>

@@ -12,7 +12,7 @@ import { errorLog } from '../factories/error-log.ts';
 import { aCall, aConfig, operationName } from '../factories/factories.ts';
 
 const HERE = 'us-east-1';
-const TIMES = { timeout: 20_000, deadline: 60_000 };
+const TIMES = { timeout: 20_000, deadline: 60_000, requireResults: null };
 const arn = (service: string, resource: string): string => `arn:aws:${service}:eu-west-1:999999999999:${resource}`;
 
 let service: AwsService;

@@ -204,6 +204,8 @@ describe('merged requests', () => {
     const plan = planOf([request('good', 'a'), { id: id('bad'), payload: '{"inputs":[{}]}' }]);
     expect(texts(plan)).toEqual([{ id: 'a' }]);
     expect(outcomes(plan, { kind: 'all-succeeded' })).toEqual({ good: 'succeeded', bad: 'failed' });
+    const silent = { kind: 'all-succeeded', withoutResults: true } as const;
+    expect(perRequest(plan, silent).answer).toMatchObject({ kind: 'results', withoutResults: true });
     expect(settledBy(plan).get(id('bad'))).toMatchObject({
       error: { code: 'inputs-unreadable', message: expect.stringContaining('payload.inputs[0].id') },
     });

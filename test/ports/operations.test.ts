@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  type AnswerForm,
   type CallLine,
   NEW_OPERATION,
   type Pause,
@@ -141,6 +142,27 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await read(name)).toEqual({ ...NEW_OPERATION, recoveries: 1 });
     await stores().operations.markThrottled(name, NOW + 20);
     expect((await read(name)).throttledSince).toBe(NOW + 20);
+  });
+
+  it('keep the form of the answers: once with results, for ever', async () => {
+    const { name } = fresh();
+    const note = (form: AnswerForm) => stores().operations.noteAnswers(name, form);
+    expect(await read(name)).not.toHaveProperty('answers');
+    expect([await note('without-results'), await note('without-results')]).toEqual([true, false]);
+    await stores().operations.addFailure(name);
+    await stores().operations.resetFailures(name);
+    expect((await read(name)).answers).toBe('without-results');
+    expect([await note('with-results'), await note('with-results'), await note('without-results')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect((await read(name)).answers).toBe('with-results');
+    const { name: other } = fresh();
+    expect([await stores().operations.noteAnswers(other, 'with-results'), (await read(other)).answers]).toEqual([
+      true,
+      'with-results',
+    ]);
   });
 
   it('reserve the next call for one of the callers that read the same line', async () => {

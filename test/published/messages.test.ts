@@ -48,7 +48,7 @@ describe('the published examples', () => {
   it('are parsed as intended if they are answers', () => {
     const items = examples.batchCall.items.map((item) => ({ id: id(item.id), payload: '{}' }));
     const read = (status: number, answer: object) =>
-      readAnswer({ status, contentType: null, retryAfter: undefined, body: JSON.stringify(answer) }, items);
+      readAnswer({ status, contentType: null, retryAfter: undefined, body: JSON.stringify(answer) }, items, null);
     expect(read(200, examples.resultsAnswer)).toMatchObject({ kind: 'results', foreign: 0 });
     expect(read(200, examples.inputsAnswer)).toMatchObject({ kind: 'all-succeeded', inputs: expect.any(String) });
     expect(read(202, examples.pendingAnswer)).toEqual({ kind: 'pending' });

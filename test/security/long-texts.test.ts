@@ -80,7 +80,7 @@ it('JSON parsers and answers take linear time on any text', () => {
       if (json.ok && isObject(json.value)) expect([...rawMembers(text).keys()]).toEqual(Object.keys(json.value));
       else if (json.ok && Array.isArray(json.value)) expect(rawElements(text)).toHaveLength(json.value.length);
       for (const status of [200, 500])
-        readAnswer({ status, body: text, contentType: part.slice(0, 16_384), retryAfter: undefined }, items);
+        readAnswer({ status, body: text, contentType: part.slice(0, 16_384), retryAfter: undefined }, items, null);
     }
   }
 });

@@ -84,6 +84,9 @@ describe('the log of every kind of failure', () => {
         return { status: 200, body: `<p>${text}</p>`, headers: { 'content-type': `text/${SECRET}` } };
       if (how === 'fails') return { status: 500, body: text };
       if (how === 'refused') return { status: 422, body: text };
+      if (how === 'foreign') return { status: 200, body: { batchItemFailures: [{ itemIdentifier: SECRET }] } };
+      // No task may have such an id.
+      if (how === 'strange') return { status: 200, body: { results: [{ id: `${SECRET} ${text}` }] } };
       const { items } = JSON.parse(text) as { items: { id: string }[] };
       const status = how === 'item' ? 'failed' : how === 'odd' ? SECRET : 'retry';
       const results = items.map(({ id }) => ({ id, status, error: { code: SECRET, message: SECRET } }));
@@ -118,7 +121,7 @@ describe('the log of every kind of failure', () => {
 
   it('has one JSON object a line, and no text of others', async () => {
     const payload = (depot: string) => ({ depot, password: SECRET });
-    const depots = ['fine', 'fails', 'refused', 'item', 'odd', 'again', 'page', FORGED];
+    const depots = ['fine', 'fails', 'refused', 'item', 'odd', 'again', 'page', 'foreign', 'strange', FORGED];
     const ids = await flow.send([
       ...depots.map(payload),
       { operation: 'gone', payload: payload('gone'), correlationId: SECRET },
@@ -155,6 +158,7 @@ describe('the log of every kind of failure', () => {
       'led',
       'sealed',
       'called',
+      'foreign-results',
       'postponed',
       'finished',
       'message failed; it comes back',

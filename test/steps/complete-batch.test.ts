@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseBatch, printBatch } from '../../src/domain/batches/messages.ts';
 import { type BatchId, batchIdOf } from '../../src/domain/ids.ts';
 import { memoryProcessed } from '../../src/memory/processed.ts';
 import { emptyTables } from '../../src/memory/tables.ts';
@@ -8,7 +9,7 @@ import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
 import { mergingDownstream } from '../../src/steps/merge/merging-downstream.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { openGate } from '../../src/virtual/gate.ts';
-import { aPostponed, aStart, batchId, id, NOW } from '../factories/factories.ts';
+import { aConfig, aDownstream, aPostponed, aStart, batchId, id, NOW } from '../factories/factories.ts';
 import { PLENTY } from './step-kit.ts';
 import { depot, kit, led, message, suite, where } from './step-suite.ts';
 
@@ -127,6 +128,34 @@ suite('a pending job', () => {
       await handleBatch(deps, { kind: 'due', batchId: batch }, PLENTY);
       expect(calls).toEqual([['{"id":"a","text":1}']]);
       expect(await statuses()).toEqual(['succeeded', 'succeeded']);
+    });
+  });
+
+  describe('that must report results', () => {
+    const strict = () => ({ ...kit, config: aConfig({ downstream: aDownstream({ requireResults: true }) }) });
+
+    it('leaves a report without them in the rejected queue, and its tasks open', async () => {
+      const batch = await pending(2);
+      await handleBatch(strict(), { kind: 'completion', batchId: batch, results: null }, PLENTY);
+      expect((await stored(batch))?.status).toBe('in-progress');
+      expect(kit.sent.rejected).toMatchObject([
+        { problems: [{ path: 'results', reason: expect.stringContaining('downstream.requireResults is set') }] },
+      ]);
+    });
+
+    it('is started again after an execution that succeeded without them', async () => {
+      const batch = await pending(2);
+      const results = JSON.stringify([0, 1].map((n) => ({ id: `${depot}-${n}`, status: 'succeeded' })));
+      const body = printBatch({ kind: 'completion', batchId: batch, results, withoutResults: true, early: 1 });
+      await handleBatch(strict(), parseBatch(body), PLENTY);
+      expect(await stored(batch)).toMatchObject({
+        status: 'in-progress',
+        countedAttempts: 1,
+        open: [`${depot}-0`, `${depot}-1`],
+        lastAttempt: { reason: expect.stringContaining('succeeded without results') },
+      });
+      await handleBatch(kit, parseBatch(body), PLENTY);
+      expect((await stored(batch))?.status).toBe('succeeded');
     });
   });
 

@@ -1,6 +1,7 @@
 /** The lines that `npm start` prints about batches and problems. */
 
 import { inFull } from '../../src/domain/downstream/downstream.ts';
+import { WITHOUT_RESULTS } from '../../src/domain/downstream/foreign-shape.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import { type FanOutId, isNumbered } from '../../src/domain/fan-out-ids.ts';
 import { listOf } from '../../src/domain/lists/ids.ts';
@@ -71,6 +72,8 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ no event was sent for ${named(event.fanOut)}, because the destination ${event.destination} is not configured`;
     case 'unknown-items':
       return `✗ ignored ${plural(event.items, 'item')} of unknown fan-outs, e.g. ${event.first}`;
+    case 'answers-without-results':
+      return `! ${event.operation}: ${WITHOUT_RESULTS}`;
     case 'delivered':
     case 'put-off':
     case 'not-put-off':

@@ -20,6 +20,7 @@ export const NOWHERE = {
   headers: {},
   secret: null,
   legacySignature: true,
+  requireResults: null,
 } as const;
 
 interface DownstreamWorld {

@@ -5,6 +5,7 @@
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { completionMessages, RESULTS_MAX_BYTES } from '../../domain/batches/completion-messages.ts';
 import type { CompletionMessage } from '../../domain/batches/messages.ts';
+import { RESULTS_RULE, requiresResults } from '../../domain/config/endpoints.ts';
 import { operationNamed } from '../../domain/config/resolved.ts';
 import type { BatchId } from '../../domain/ids.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
@@ -27,12 +28,18 @@ export const complete = async (
   text: string,
 ): Promise<void> => {
   const members = new Set<string>(membersOf(batch));
-  const isMerged = operationNamed(config, batch.operation)?.merge != null;
+  const operation = operationNamed(config, batch.operation);
+  const isMerged = operation?.merge != null;
+  const mustHaveResults = operation !== undefined && requiresResults(operation.downstream);
   const raw = (): ReadonlyMap<string, string> => rawMembers(text === '' ? '{}' : text);
   readBody(
     completionOf((id) => members.has(id)),
     text,
-    (body) => [...sizeProblems(body, raw().get('results')), ...inputProblems(body, raw().get('inputs'), isMerged)],
+    (body) => [
+      ...(mustHaveResults && body.results === undefined && body.inputs === undefined ? [NO_RESULTS] : []),
+      ...sizeProblems(body, raw().get('results')),
+      ...inputProblems(body, raw().get('inputs'), isMerged),
+    ],
   );
   if (batch.status !== 'in-progress')
     throw new HttpProblem(
@@ -48,6 +55,8 @@ const messagesOf = (batchId: BatchId, raw: ReadonlyMap<string, string>): readonl
   if (inputs !== undefined) return [{ kind: 'completion', batchId, results: null, inputs }];
   return completionMessages(batchId, results === undefined ? null : rawElements(results));
 };
+
+const NO_RESULTS: Problem = { path: 'results', reason: RESULTS_RULE };
 
 type Body = Readonly<Record<string, unknown>>;
 

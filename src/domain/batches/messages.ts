@@ -94,6 +94,8 @@ export interface CompletionMessage {
   readonly results: string | null;
   /** The results of the inputs of a merged job, as JSON as sent. If set, `results` is null. */
   readonly inputs?: string;
+  /** Whether an execution reported no results, so that `results` only assumes that its items succeeded. */
+  readonly withoutResults?: true;
   /** How often this message was sent again because an attempt was under way. @default 0 */
   readonly early?: number;
 }
@@ -140,9 +142,10 @@ export const printBatch = (message: BatchMessage): string => {
   return JSON.stringify({ b: batchId, ...rest });
 };
 
-const printCompletion = ({ batchId, results, inputs, early }: CompletionMessage): string => {
+const printCompletion = ({ batchId, results, inputs, early, withoutResults }: CompletionMessage): string => {
   const rest = [
     ...(early ? [`,"early":${early}`] : []),
+    ...(withoutResults ? [',"withoutResults":true'] : []),
     ...(results === null ? [] : [`,"results":${results}`]),
     ...(inputs === undefined ? [] : [`,"inputs":${inputs}`]),
   ];
@@ -193,9 +196,13 @@ export const parseBatch = (body: string): BatchMessage => {
   // Completion reports come from other systems, and have no version of Groupage's message form.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
-  const { at, line, uncounted, woken, held, early } = message;
+  const { at, line, uncounted, woken, held, early, withoutResults } = message;
   if (b === undefined || results !== undefined || inputs !== undefined)
-    return { ...completionIn(batchId, body), ...(isCount(early) ? { early } : {}) };
+    return {
+      ...completionIn(batchId, body),
+      ...(withoutResults === true ? { withoutResults } : {}),
+      ...(isCount(early) ? { early } : {}),
+    };
   return {
     kind: 'due',
     batchId,

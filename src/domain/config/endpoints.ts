@@ -27,8 +27,17 @@ interface Timed {
   readonly deadline: Millis;
 }
 
+/** A downstream that can name the result of each task. */
+interface Answering extends Timed {
+  /**
+   * Whether an answer without results is no success. Null if the operator has not decided: the tasks succeed, and the
+   * first such answer is reported.
+   */
+  readonly requireResults: boolean | null;
+}
+
 /** A batch API behind one URL. */
-export interface HttpTarget extends Timed {
+export interface HttpTarget extends Answering {
   readonly kind: 'http';
   readonly url: string;
   readonly headers: Headers;
@@ -39,14 +48,14 @@ export interface HttpTarget extends Timed {
 }
 
 /** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */
-export interface LambdaTarget extends Timed {
+export interface LambdaTarget extends Answering {
   readonly kind: 'lambda';
   /** The name of a function in this account and region, or an ARN. */
   readonly function: string;
 }
 
 /** A state machine. Each batch starts an execution, which reports later. */
-export interface StateMachineTarget extends Timed {
+export interface StateMachineTarget extends Answering {
   readonly kind: 'step-functions';
   readonly stateMachine: string;
 }
@@ -58,6 +67,14 @@ export interface QueueTarget extends Timed {
 }
 
 export type DownstreamTarget = HttpTarget | LambdaTarget | StateMachineTarget | QueueTarget;
+
+/** Whether an answer without results is no success. */
+export const requiresResults = (downstream: DownstreamTarget): boolean =>
+  downstream.kind !== 'queue' && downstream.requireResults === true;
+
+/** The problem of a job's report without results, if they are required. */
+export const RESULTS_RULE =
+  'must list a result for each task, because downstream.requireResults is set; the tasks stay open';
 
 /** An AWS service that receives batches. */
 export type ServiceTarget = Exclude<DownstreamTarget, HttpTarget>;

@@ -64,11 +64,18 @@ export type Answer =
       readonly kind: 'results';
       readonly items: ReadonlyMap<TaskId, ItemAnswer> /** Ids in the answer that the call did not contain. */;
       readonly foreign: number;
+      /** The first of these ids. Only ids that a task may have, so that they may be logged. */
+      readonly foreignIds?: readonly string[];
+      /** See `all-succeeded`. */
+      readonly withoutResults?: true;
       /** No call was made, because no item had work left to do. */
       readonly withoutCall?: true;
     }
-  /** The downstream did all of the work. `inputs`: for a merged call, its answer about each input, as JSON text. */
-  | { readonly kind: 'all-succeeded'; readonly inputs?: string }
+  /**
+   * The downstream did all of the work. `inputs`: for a merged call, its answer about each input, as JSON text.
+   * `withoutResults`: the answer named no results, although it could have.
+   */
+  | { readonly kind: 'all-succeeded'; readonly inputs?: string; readonly withoutResults?: true }
   /** The downstream has taken over the call, and reports the result of each item later. */
   | ({ readonly kind: 'pending' } & Apart)
   /** The downstream will never accept this call. `suspect`: the downstream may accept parts of the call. */

@@ -7,6 +7,7 @@
 
 import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import { type BatchId, isBatchId } from '../ids.ts';
+import { failureIn, HINT } from './foreign-shape.ts';
 
 /** The result of a batch: a list of results, as JSON text; null if all succeeded. */
 export interface ExecutionReport {
@@ -14,6 +15,8 @@ export interface ExecutionReport {
   readonly results: string | null;
   /** The results of a merged job's inputs, as JSON text. */
   readonly inputs?: string;
+  /** The execution succeeded, and its output has no results. So `results` says that its items succeeded. */
+  readonly withoutResults?: true;
 }
 
 /** An execution that cannot be matched with a batch. */
@@ -42,10 +45,13 @@ export const parseExecutionEvent = (body: string): ExecutionReport | UnknownExec
   if (detail.status !== 'SUCCEEDED') return { batchId: named, results: forEach(items, failedExecution(detail)) };
   if (isLeftOut(detail.outputDetails)) return { batchId: named, results: forEach(items, OUTPUT_LEFT_OUT) };
   const raw = output && rawMembers(String(detail.output));
-  const [results = allDone(items), inputs] = [raw?.get('results'), raw?.get('inputs')];
-  return inputs === undefined || raw?.has('results')
-    ? { batchId: named, results }
-    : { batchId: named, results: null, inputs };
+  const [results, inputs] = [raw?.get('results'), raw?.get('inputs')];
+  if (results !== undefined) return { batchId: named, results };
+  if (inputs !== undefined) return { batchId: named, results: null, inputs };
+  const failure = output && failureIn(output);
+  return failure === undefined
+    ? { batchId: named, results: allDone(items), withoutResults: true }
+    : { batchId: named, results: forEach(items, unread(failure)) };
 };
 
 const objectIn = (text: unknown): Record<string, unknown> | undefined => {
@@ -73,6 +79,16 @@ const problemOf = ({ executionArn, inputDetails }: Record<string, unknown>): str
  */
 const allDone = (items: unknown): string | null =>
   Array.isArray(items) && items.length > 0 ? forEach(items, { status: 'succeeded' }) : null;
+
+/** The output reports a failure in another protocol. The call may have had its effects, so its attempt counts. */
+const unread = (failure: string): ItemReport => ({
+  status: 'retry',
+  error: {
+    code: 'unread',
+    message: `its execution succeeded with ${failure}, which Groupage does not read: ${HINT}`,
+    retriable: true,
+  },
+});
 
 interface ItemReport {
   readonly status: 'succeeded' | 'retry' | 'failed';

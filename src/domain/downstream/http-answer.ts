@@ -4,9 +4,10 @@
  */
 
 import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
-import type { Millis, TaskId } from '../ids.ts';
+import { type Millis, TASK_ID_PATTERN, type TaskId } from '../ids.ts';
 import { RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
 import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
+import { failureIn, HINT } from './foreign-shape.ts';
 
 /**
  * The largest answer, as large as the largest call (`maxBytes`). The answers of five batches at once must fit into the
@@ -42,12 +43,16 @@ export const readBody = async (
   return { body: new TextDecoder().decode(Buffer.concat(read)), isCut: left < 0 };
 };
 
-/** What an HTTP answer means for the items of the call. */
-export const readAnswer = (answer: HttpAnswer, items: Call['items']): Answer => {
+/**
+ * What an HTTP answer means for the items of the call.
+ *
+ * @param requireResults whether an answer without results is no success: `downstream.requireResults`
+ */
+export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
   const { status, retryAfter } = answer;
   const reason = `answered ${status}`;
   const quote = quoted(answer.body);
-  if (status >= 200 && status < 300) return readResults(answer, items);
+  if (status >= 200 && status < 300) return readResults(answer, items, requireResults);
   if (isTransient(status))
     return {
       kind: 'unavailable',
@@ -85,34 +90,42 @@ const suspectOf = (status: number): Pick<Extract<Answer, { kind: 'refused' }>, '
 const isMisconfiguration = (status: number): boolean =>
   (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
 
-const readResults = (answer: HttpAnswer, items: Call['items']): Answer => {
+const readResults = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
   if (answer.isCut)
     return {
       kind: 'refused',
       suspect: 'its-answer',
       reason: `answered ${answer.status} with more than ${ANSWER_MAX_BYTES} bytes`,
     };
-  if (answer.body.trim() === '') return { kind: 'all-succeeded' };
-  const unreadable = (what: string, quote = answer.body): Answer => ({
+  const unreadable = (what: string, quote = answer.body, mayRetryAtOnce = true): Answer => ({
     kind: 'unavailable',
-    reason: `answered ${answer.status} with ${what}`,
+    reason: `answered ${answer.status} ${what}`,
     ...quoted(quote),
-    mayRetryAtOnce: true,
+    mayRetryAtOnce,
   });
+  // The call may have had its effects, so it is not repeated at once.
+  const unread = (what: string): Answer => unreadable(`${what}: ${HINT}`, answer.body, false);
+  const withoutResults = (): Answer =>
+    requireResults
+      ? unread('without results, which downstream.requireResults demands')
+      : { kind: 'all-succeeded', withoutResults: true };
+  if (answer.body.trim() === '') return withoutResults();
   const json = parseJson(answer.body);
   if (!json.ok)
     return unreadable(
-      'a body that is not JSON (expected {"results":[…]} or no body)',
+      'with a body that is not JSON (expected {"results":[…]} or no body)',
       `${mediaType(answer.contentType)} ${answer.body}`,
     );
   const body = json.value;
-  if (!isObject(body)) return unreadable('JSON that is not an object (expected {"results":[…]})');
+  if (!isObject(body)) return unreadable('with JSON that is not an object (expected {"results":[…]})');
   if (answer.status === 202 && body.pending === true) return { kind: 'pending' };
   if (!Object.hasOwn(body, 'results')) {
     const inputs = rawMembers(answer.body).get('inputs');
-    return inputs === undefined ? { kind: 'all-succeeded' } : { kind: 'all-succeeded', inputs };
+    if (inputs !== undefined) return { kind: 'all-succeeded', inputs };
+    const failure = failureIn(body);
+    return failure === undefined ? withoutResults() : unread(`with ${failure}, which Groupage does not read`);
   }
-  if (!Array.isArray(body.results)) return unreadable('results that are not a list');
+  if (!Array.isArray(body.results)) return unreadable('with results that are not a list');
   const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
   return { kind: 'results', ...collect(body.results, raw, items) };
 };
@@ -125,6 +138,9 @@ export const readResultList = (text: string, items: readonly Pick<CallItem, 'id'
   return json.ok && Array.isArray(json.value) ? collect(json.value, rawElements(text), items) : undefined;
 };
 
+/** The largest number of unknown ids that a reason or an event names. */
+export const IDS_SHOWN = 3;
+
 const collect = (
   results: readonly unknown[],
   raw: readonly string[],
@@ -133,15 +149,21 @@ const collect = (
   const asked = new Set<string>(items.map(({ id }) => id));
   const answers = new Map<TaskId, ItemAnswer>();
   let foreign = 0;
+  const foreignIds: string[] = [];
   for (const [index, result] of results.entries()) {
     const id = isObject(result) ? result.id : undefined;
-    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign += 1;
+    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) {
+      foreign += 1;
+      if (typeof id === 'string' && TASK_ID_PATTERN.test(id) && foreignIds.length < IDS_SHOWN) foreignIds.push(id);
+    }
     // If an item has two results, the first one stands, as for a task. An answer that asks for a retry is no result.
     else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
       answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
-  return { items: answers, foreign };
+  return { items: answers, foreign, ...(foreignIds.length > 0 ? { foreignIds } : {}) };
 };
+
+const UNKNOWN_STATUS = 'gave an unknown status (legal are "succeeded", "failed" and "retry")';
 
 /** Reads the answer about one item, or one input. @param raw the answer as it was written */
 export const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
@@ -159,7 +181,7 @@ export const readItem = (result: Record<string, unknown>, raw: string): ItemAnsw
     case 'retry':
       return { status: 'retry', reason: 'asked to retry', quote: readError(result.error, raw).message };
     default:
-      return { status: 'retry', reason: 'gave an unknown status', ...quoted(rawMembers(raw).get('status') ?? 'none') };
+      return { status: 'retry', reason: UNKNOWN_STATUS, ...quoted(rawMembers(raw).get('status') ?? 'none') };
   }
 };
 

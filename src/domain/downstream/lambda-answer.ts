@@ -7,12 +7,12 @@ import { readAnswer } from './http-answer.ts';
  * The answer in a function's payload. A function that returns nothing answers `null`. `pending` works in any answer,
  * because a function's answer has no HTTP status.
  */
-export const readPayload = (body: string, { items }: Call): Answer => {
+export const readPayload = (body: string, { items }: Call, requireResults: boolean | null): Answer => {
   const json = parseJson(body);
   const value = json.ok ? json.value : undefined;
   if (isObject(value) && value.pending === true) return { kind: 'pending' };
   const answer = { status: 200, contentType: 'application/json', retryAfter: undefined };
-  return readAnswer({ ...answer, body: value === null ? '' : body }, items);
+  return readAnswer({ ...answer, body: value === null ? '' : body }, items, requireResults);
 };
 
 /** The largest answer of a function: 6 MiB and a little, according to Lambda's error message. */

@@ -40,7 +40,7 @@ export const verdictOf = <Item extends CallItem & Identified>(
       };
     }
     case 'results':
-      return sortItems(answer.items, items);
+      return sortItems(answer, items);
   }
 };
 
@@ -60,24 +60,27 @@ const errorOf = (answer: Extract<Answer, { kind: 'refused' }>): TaskError =>
 const UNREAD =
   'The task may have been done. Make the downstream send a smaller answer, for example a reference to the result, then redrive the task';
 
-type ResultsAnswer = Extract<Answer, { kind: 'results' }>['items'];
+type ResultsAnswer = Extract<Answer, { kind: 'results' }>;
 
-const sortItems = <Item extends CallItem & Identified>(
-  answers: ResultsAnswer,
-  items: readonly Item[],
-): Verdict<Item> => {
+const sortItems = <Item extends CallItem & Identified>(given: ResultsAnswer, items: readonly Item[]): Verdict<Item> => {
   const results: TaskResult[] = [];
   const open: Item[] = [];
   const reasons: Reason[] = [];
   for (const item of items) {
-    const answer = answers.get(item.id);
+    const answer = given.items.get(item.id);
     if (answer && answer.status !== 'retry') results.push(resultOf(item, answer));
     else {
       open.push(item);
-      reasons.push(answer ? whyOf(answer) : { reason: 'left out of the results' });
+      reasons.push(answer ? whyOf(answer) : leftOut(given));
     }
   }
   return { results, open, ...(reasons[0] ?? { reason: '' }) };
+};
+
+const leftOut = ({ foreign, foreignIds }: ResultsAnswer): Reason => {
+  if (foreign === 0) return { reason: 'left out of the results' };
+  const reason = `left out of the results, which contain ${foreign} without an id of the call (an id is a text, as in the call)`;
+  return foreignIds ? { reason, quote: foreignIds.join(', ') } : { reason };
 };
 
 const resultOf = ({ id, payloadRow }: Identified, outcome: Outcome): TaskResult =>

@@ -11,7 +11,7 @@ import type { SealReason } from '../batches/policy.ts';
 import type { Reason } from '../downstream/downstream.ts';
 import type { FanOutId } from '../fan-out-ids.ts';
 import type { EndReason } from '../fan-outs/fan-out.ts';
-import type { BatchId, Millis, OperationName, Target } from '../ids.ts';
+import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
 import type { Pause } from '../operations/slots.ts';
 
 export type FlowEvent =
@@ -224,8 +224,22 @@ export type FlowEvent =
   | { readonly event: 'early-guard'; readonly target: Target; readonly fence: number }
   /** A group message has a fence that no leader can have had. Groupage did not send it, and ignores it. */
   | { readonly event: 'foreign-message'; readonly target: Target; readonly fence: number }
-  /** The downstream's answer contains items that were not in the call. */
-  | { readonly event: 'foreign-results'; readonly batchId: BatchId; readonly items: number }
+  /**
+   * The downstream's answer contains items that were not in the call. `ids` are the first of their ids, and `expected`
+   * the first ids of the call. An id that no task may have is not listed.
+   */
+  | {
+      readonly event: 'foreign-results';
+      readonly batchId: BatchId;
+      readonly items: number;
+      readonly ids?: readonly string[];
+      readonly expected: readonly TaskId[];
+    }
+  /**
+   * The first answer of a downstream that has never sent `results` has none, so each task counts as succeeded. Reported
+   * once for each operation, unless `downstream.requireResults` is set.
+   */
+  | { readonly event: 'answers-without-results'; readonly operation: OperationName }
   /** A dead letter, or a refused message, was sent again with a delay of `delay` seconds. */
   | {
       readonly event: 'revived';

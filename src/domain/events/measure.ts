@@ -128,6 +128,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   'sweep-cut': { adds: () => ({ SweepsCut: 1 }), warns: true },
   'unknown-batch': { warns: true },
   'foreign-results': { warns: true },
+  'answers-without-results': { warns: true },
   'foreign-message': { warns: true },
   'given-up': { warns: true },
   'not-given-up': { warns: true },

@@ -34,13 +34,17 @@ export const perRequest = (plan: Plan, answer: Answer): Answered => {
     const keys = new Set(succeeded.flatMap(([, needed]) => needed));
     return { answer: { ...answer, items }, done: plan.toDo.filter(({ key }) => keys.has(key)) };
   }
-  if (answer.kind === 'all-succeeded') return perKey(plan, answer.inputs, settled);
+  if (answer.kind === 'all-succeeded') return perKey(plan, answer, settled);
   // The answer applies to the whole call, and so to all requests that are not settled yet.
   return { answer: { ...answer, settled }, done: [] };
 };
 
-/** @param raw the list of results of the inputs, as JSON text; without it, all succeeded */
-const perKey = (plan: Plan, raw: string | undefined, settled: ReadonlyMap<TaskId, Outcome>): Answered => {
+/** @param said the answer. `inputs` is the list of results of the inputs, as JSON text; without it, all succeeded */
+const perKey = (
+  plan: Plan,
+  { inputs: raw, withoutResults }: Extract<Answer, { kind: 'all-succeeded' }>,
+  settled: ReadonlyMap<TaskId, Outcome>,
+): Answered => {
   const read = raw === undefined ? { answers: undefined, foreign: 0 } : readInputs(raw, plan);
   if (!read)
     return {
@@ -61,7 +65,7 @@ const perKey = (plan: Plan, raw: string | undefined, settled: ReadonlyMap<TaskId
   const items = new Map<TaskId, ItemAnswer>(settled);
   for (const [id, keys] of plan.merged.needs) if (!settled.has(id)) items.set(id, together(keys, all));
   return {
-    answer: { kind: 'results', items, foreign },
+    answer: { kind: 'results', items, foreign, ...(withoutResults ? { withoutResults } : {}) },
     done: plan.toDo.filter(({ key }) => all.get(key)?.status === 'succeeded'),
   };
 };

@@ -25,6 +25,9 @@ export interface Pause {
 export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
 
+/** Whether answers of a downstream name the `results` of tasks. Once an answer did, the downstream can. */
+export type AnswerForm = 'with-results' | 'without-results';
+
 /** An operation's row. */
 export interface OperationState {
   /** The slots of the operation's first page, in no order. */
@@ -43,6 +46,8 @@ export interface OperationState {
   readonly resumedAt?: Millis;
   /** Since when the downstream has throttled calls without accepting one. Absent if it accepts calls. */
   readonly throttledSince?: Millis;
+  /** The form of the answers so far. Absent before the first answer, and if `downstream.requireResults` is set. */
+  readonly answers?: AnswerForm;
   /** The queue of calls that are reserved under the operation's rate. Absent if the operation has had no rate. */
   readonly line?: CallLine;
   /**

@@ -27,6 +27,7 @@ import { MOST_AHEAD } from '../../domain/operations/call-rate.ts';
 import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
+import { newerForm, reportForeign } from './answers.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
 
@@ -199,7 +200,8 @@ const callOnce = async (
     traceparent: traceparentOf({ batchId, attempt }),
     ...quote,
   });
-  if (answer.kind === 'results' && answer.foreign > 0)
-    deps.report({ event: 'foreign-results', batchId, items: answer.foreign });
+  const ids = items.map(({ id }) => id);
+  if (answer.kind === 'results') reportForeign(deps.report, batchId, answer, ids);
+  asked.form = newerForm(asked.form, answer);
   return answer;
 };

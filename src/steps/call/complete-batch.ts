@@ -8,8 +8,10 @@
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
 import type { Members, OpenTask } from '../../domain/batches/members.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
+import { RESULTS_RULE, requiresResults } from '../../domain/config/endpoints.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
-import { type Answer, whyOf } from '../../domain/downstream/downstream.ts';
+import { type Answer, type ItemAnswer, whyOf } from '../../domain/downstream/downstream.ts';
+import { HINT } from '../../domain/downstream/foreign-shape.ts';
 import { readResultList } from '../../domain/downstream/http-answer.ts';
 import { retryDelay } from '../../domain/downstream/retry.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
@@ -21,6 +23,7 @@ import type { Problem } from '../../util/problems.ts';
 import { type Next, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
+import { reportForeign } from './answers.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
@@ -49,7 +52,7 @@ const takeTurn = async (deps: CallDeps, message: CompletionMessage, delivery: De
   const isRunning = batch.startedBy !== undefined && batch.runUntil >= machine.now();
   // The items of the job are only known after its call is answered.
   if (message.results === null && isRunning) return awaitAttempt(deps, message, batch);
-  const answer = answerOf(batch, message);
+  const answer = answerOf(batch, message, requiresResults(operationFor(deps.config, batch.operation).downstream));
   if (!('kind' in answer)) return reject(deps, message, delivery, answer);
   return record(deps, message, batch, answer, isRunning);
 };
@@ -72,7 +75,11 @@ const awaitAttempt = async (
 };
 
 /** The results in the message, or what is wrong with it. */
-const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | Problem => {
+const answerOf = (
+  batch: Batch,
+  { results, inputs, withoutResults }: CompletionMessage,
+  mustHaveResults: boolean,
+): Said | Problem => {
   const { pending } = batch;
   if (inputs !== undefined) {
     const list = parseJson(inputs);
@@ -84,9 +91,17 @@ const answerOf = (batch: Batch, { results, inputs }: CompletionMessage): Said | 
       results,
       membersOf(batch).map((id) => ({ id })),
     );
+    if (list && withoutResults && mustHaveResults)
+      return { kind: 'results', ...list, items: new Map([...list.items.keys()].map((id) => [id, NO_RESULTS])) };
     return list ? { kind: 'results', ...list } : { path: 'results', reason: 'must be a list of results' };
   }
+  if (mustHaveResults) return { path: 'results', reason: RESULTS_RULE };
   return pending ? { kind: 'all-succeeded' } : NOT_PENDING;
+};
+
+const NO_RESULTS: ItemAnswer = {
+  status: 'retry',
+  reason: `its execution succeeded without results, which downstream.requireResults demands: ${HINT}`,
 };
 
 /**
@@ -131,7 +146,7 @@ const record = async (
   const run = { batch, operation, countedAttempts, attempt };
   const members = await tasks.members(unfinishedOf(batch), batch.id);
   const answer = await meaningOf(deps, batch, members, said);
-  if (answer.foreign > 0) report({ event: 'foreign-results', batchId: batch.id, items: answer.foreign });
+  reportForeign(report, batch.id, answer, unfinishedOf(batch));
   const tally = new Tally(deps, batch, operation, members);
   // A lost payload existed when the call was made, and is not needed for a result.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];

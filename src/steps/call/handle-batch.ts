@@ -27,6 +27,7 @@ import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { ensureSlot, joinWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
+import { noteAnswers } from './answers.ts';
 import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';
@@ -184,10 +185,12 @@ const start = async (
     invocation,
     asked: { pause: 0 },
   };
-  return runAttempt(patient(deps, invocation), run).catch((cause) => {
+  const next = await runAttempt(patient(deps, invocation), run).catch((cause) => {
     if (cause instanceof OutOfTime) throw cause;
     return comeBackUncounted(deps, run, cause);
   });
+  await noteAnswers(deps, run);
+  return next;
 };
 
 /**

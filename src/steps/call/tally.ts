@@ -12,7 +12,7 @@ import { destinationOf } from '../../domain/callbacks/callback.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, type Reason, type Suspect, whyOf } from '../../domain/downstream/downstream.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
-import type { OperationState } from '../../domain/operations/slots.ts';
+import type { AnswerForm, OperationState } from '../../domain/operations/slots.ts';
 import type { TaskResult } from '../../domain/tasks/task.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
@@ -34,8 +34,8 @@ export interface Attempt {
   /** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
   readonly isTest: boolean;
   readonly invocation: Invocation;
-  /** The longest pause that the downstream has asked for so far. */
-  readonly asked: { pause: Millis };
+  /** The longest pause that the downstream has asked for so far, and whether its answers name results. */
+  readonly asked: { pause: Millis; form?: AnswerForm | undefined };
 }
 
 /** Items that are still open, and why. */

@@ -22,6 +22,8 @@ const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
 const legacySignature = z.boolean(must('true or false')).default(true);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
 
+const requireResults = z.boolean(must('true, false or null')).nullable().default(null);
+
 const downstreamKinds = {
   http: section({
     kind: z.literal('http'),
@@ -31,18 +33,21 @@ const downstreamKinds = {
     legacySignature,
     timeout: httpTimeout,
     deadline,
+    requireResults,
   }),
   lambda: section({
     kind: z.literal('lambda'),
     function: functionName,
     timeout: duration(100, 14 * MINUTE).default(10_000),
     deadline,
+    requireResults,
   }),
   'step-functions': section({
     kind: z.literal('step-functions'),
     stateMachine: machineName,
     timeout: httpTimeout,
     deadline,
+    requireResults,
   }),
   // A task succeeds when its message is in the queue, so there is no later report and no deadline.
   queue: section({ kind: z.literal('queue'), name: queueName, timeout: httpTimeout }),

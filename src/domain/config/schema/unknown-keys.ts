@@ -13,6 +13,8 @@ const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists',
 
 /** The message about an unknown `key` at `path`, with the nearest known key. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
+  if (key === 'requireResults' && path.length > 0 && kindAt(input, path) === 'queue')
+    return 'has no meaning for a queue: its tasks succeed when their message is sent, and no consumer answers';
   const known = knownAt(input, path);
   const meant = nearest(key, known);
   return meant ? `is unknown; did you mean "${meant}"?` : `is unknown; known are ${known.join(', ')}`;

@@ -1,0 +1,51 @@
+/**
+ * Answers without `results`. Those of other protocols that report a failure with the status 200 are recognised, but
+ * Groupage does not read which items failed. Pure.
+ */
+import { isObject } from '../../util/json-text.ts';
+
+/** What to change in a downstream whose answers Groupage does not read. */
+export const HINT = 'answer {"results":[…]}, see docs/reference/downstream-call.md';
+
+/** What answers without results mean, for users. */
+export const WITHOUT_RESULTS =
+  'its downstream answers without results, so each task counts as succeeded. Set downstream.requireResults to true if that is wrong, or to false if it is right';
+
+/** Members that are empty, zero or false if all went well. */
+const FAILURES = [
+  // Functions that Lambda calls for a queue or stream.
+  'batchItemFailures',
+  // Batch calls of AWS: SQS and SNS, EventBridge, Kinesis, Firehose, DynamoDB, S3, ECS.
+  'Failed',
+  'FailedEntryCount',
+  'FailedRecordCount',
+  'FailedPutCount',
+  'UnprocessedItems',
+  'UnprocessedKeys',
+  'Errors',
+  'failures',
+  // The bulk calls of Elasticsearch and OpenSearch (`errors: true`), JSON:API, GraphQL, JSON-RPC.
+  'errors',
+  'error',
+  // An error that a function returned instead of throwing it.
+  'errorMessage',
+] as const;
+
+/**
+ * The member by which an answer without `results` reports a failure. Undefined if the answer reports none. The name is
+ * one of ours, and no text of the downstream.
+ */
+export const failureIn = (body: Record<string, unknown>): string | undefined => {
+  const member = FAILURES.find((name) => Object.hasOwn(body, name) && !isNothing(body[name]));
+  if (member !== undefined) return `\`${member}\``;
+  return isFailedResponse(body) ? '`statusCode`' : undefined;
+};
+
+const isNothing = (value: unknown): boolean => {
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) ? Object.keys(value).length === 0 : !value;
+};
+
+/** A function's answer for an API Gateway. The results in its `body` are not read. */
+const isFailedResponse = ({ statusCode, body }: Record<string, unknown>): boolean =>
+  typeof statusCode === 'number' && (statusCode >= 300 || (typeof body === 'string' && body.includes('"results"')));
