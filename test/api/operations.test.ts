@@ -5,7 +5,7 @@ import type { Operation } from '../../src/domain/config/resolved.ts';
 import { NEW_OPERATION, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { register } from '../../src/steps/register/register.ts';
-import { aConfig, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
+import { aConfig, aDownstream, aPolicy, NOW, operationName, target, token } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { stepKit } from '../steps/step-kit.ts';
 
@@ -37,6 +37,18 @@ describe('an operation', () => {
   it('is late after its window, if it has one, and not after maxWait', async () => {
     const { ask } = await started({ batch: aPolicy({ maxWait: 5_000, window: 3_600_000 }) });
     expect(await ask('/operations/ship')).toMatchObject({ lateAfterSeconds: 3_900 });
+  });
+
+  it('shows that its answers have no results, until the operator has decided what they mean', async () => {
+    for (const requireResults of [null, true, false]) {
+      const { kit, ask } = await started({ downstream: aDownstream({ requireResults }) });
+      expect(await ask('/operations/ship')).not.toHaveProperty('answersWithoutResults');
+      await kit.operations.noteAnswers(SHIP, 'without-results');
+      const shown = await ask('/operations/ship');
+      expect(shown.answersWithoutResults).toBe(requireResults === null ? true : undefined);
+      await kit.operations.noteAnswers(SHIP, 'with-results');
+      expect(await ask('/operations/ship')).not.toHaveProperty('answersWithoutResults');
+    }
   });
 
   it('is shown with its circuit, slots and waiting Targets', async () => {

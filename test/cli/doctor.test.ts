@@ -138,6 +138,14 @@ describe('groupage doctor', () => {
       messages: counts[queue] ?? 0,
     })),
   });
+  const operation = (name: string, fields: object = {}) => ({
+    operation: name,
+    circuit: 'closed',
+    failures: 0,
+    waitingTargets: 0,
+    ...fields,
+  });
+  const NO_NOTICE = { operations: [operation('ship')] };
   const finding = (name: string, target: string, fields: object = {}) => ({
     finding: name,
     operation: 'ship',
@@ -149,6 +157,7 @@ describe('groupage doctor', () => {
   it('prints a line for each finding, with a remedy, and exits with status 1', async () => {
     api.answer({
       'GET /dead-letters': letters({ register: 3, rejected: 1 }),
+      'GET /operations': NO_NOTICE,
       'GET /doctor/targets': {
         targets: ['a', 'b', 'c'],
         findings: [
@@ -176,7 +185,7 @@ describe('groupage doctor', () => {
         '',
       ],
     ]);
-    expect(api.asked).toEqual(['GET /v1/dead-letters', 'HEAD /v1', 'GET /v1/doctor/targets?']);
+    expect(api.asked).toEqual(['GET /v1/dead-letters', 'GET /v1/operations', 'HEAD /v1', 'GET /v1/doctor/targets?']);
     const json = await run('--json');
     expect([json.code, JSON.parse(json.out)]).toMatchObject([
       1,
@@ -184,9 +193,31 @@ describe('groupage doctor', () => {
     ]);
   });
 
+  it('names operations whose downstream answers without results, which is no finding', async () => {
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'GET /operations': { operations: [operation('ship'), operation('embed', { answersWithoutResults: true })] },
+      'GET /doctor/targets': { targets: [], findings: [] },
+    });
+    const { code, out } = await run();
+    expect([code, out.split('\n')]).toEqual([
+      0,
+      [
+        '! embed: its downstream answers without results, so each task counts as succeeded. Set downstream.requireResults to true if that is wrong, or to false if it is right',
+        UNSEEN,
+        'checked 0 Targets: nothing is wrong',
+        '',
+      ],
+    ]);
+    expect(JSON.parse((await run('--json')).out)).toMatchObject({
+      ok: true,
+      notices: [expect.stringMatching(/^embed: /)],
+    });
+  });
+
   it('checks the first thousand Targets, and says that there are more', async () => {
     const page = { targets: Array.from({ length: 100 }, (_, n) => `t${n}`), findings: [], cursor: 'more' };
-    api.answer({ 'GET /dead-letters': letters({}), 'GET /doctor/targets': page });
+    api.answer({ 'GET /dead-letters': letters({}), 'GET /operations': NO_NOTICE, 'GET /doctor/targets': page });
     expect(await run()).toEqual({
       code: 0,
       out: `${UNSEEN}\nchecked the first 1,000 Targets (--deep checks all): nothing is wrong\n`,
@@ -204,6 +235,7 @@ describe('groupage doctor', () => {
         method === 'POST' ? { repaired: remedy !== undefined, ...(remedy ? { remedy } : {}) } : {};
       api.answer({
         'GET /dead-letters': letters({}),
+        'GET /operations': NO_NOTICE,
         [`${method} /doctor/targets`]: [
           {
             targets: ['a'],
@@ -232,6 +264,7 @@ describe('groupage doctor', () => {
       );
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
+        'GET /v1/operations',
         'HEAD /v1',
         `${method} /v1/doctor/targets?`,
         `${method} /v1/doctor/batches?target=a`,
@@ -246,6 +279,7 @@ describe('groupage doctor', () => {
     const refused = { repaired: false, reason: 'operation "gone" is not\u001b configured' };
     api.answer({
       'GET /dead-letters': letters({}),
+      'GET /operations': NO_NOTICE,
       'POST /doctor/targets': [
         {
           targets: ['a'],
@@ -279,6 +313,7 @@ describe('groupage doctor', () => {
     ]);
     api.answer({
       'GET /dead-letters': letters({}),
+      'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a'], findings: [], skipped: [{ id: 'a', reason: 'throttled' }] },
     });
     const json = await run('--json');
@@ -295,6 +330,7 @@ describe('groupage doctor', () => {
   it('stops if the API refuses a request with 403', async () => {
     api.answer({
       'GET /dead-letters': letters({}),
+      'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a', 'b'], findings: [] },
       'GET /doctor/batches': new ApiError(403, { detail: 'Forbidden' }),
     });

@@ -50,6 +50,11 @@ const state = {
     }),
   ),
   failures: whole('Number of failed attempts in a row.'),
+  answersWithoutResults: z.optional(
+    onlyTrue(
+      'The downstream has only answered without `results`, so each task counted as succeeded, and `downstream.requireResults` is not set.',
+    ),
+  ),
   lateAfterSeconds: number('A task that has waited longer than this is late, in seconds.'),
   slots: z.optional(
     z

@@ -29,6 +29,12 @@ export const circuitOf = (
   return failures >= circuit.failures ? 'half-open' : 'closed';
 };
 
+/** Whether the operator should check that answers without results mean success. */
+const hasNoResults = (
+  { downstream }: Pick<Operation, 'downstream'>,
+  { answers }: Pick<OperationState, 'answers'>,
+): boolean => answers === 'without-results' && downstream.kind !== 'queue' && downstream.requireResults === null;
+
 /** @param slots the slots that batches hold. @param waiting the Targets that wait for a free slot, at most `limit`. */
 export const operationView = (
   operation: Operation,
@@ -43,6 +49,7 @@ export const operationView = (
     ...(state.paused ? { paused: pauseView(state.paused) } : {}),
     circuit: circuitOf(operation, state),
     failures: state.failures,
+    ...(hasNoResults(operation, state) ? { answersWithoutResults: true } : {}),
     lateAfterSeconds: lateAfter(operation) / SECOND,
     // If the operation has no cap, its batches take no slots.
     ...(total === null ? {} : { slots: { taken: slots.length, total } }),

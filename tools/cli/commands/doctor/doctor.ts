@@ -5,12 +5,14 @@ import type * as z from 'zod/mini';
 import type { Finding } from '../../../../src/api/doctor/responses.ts';
 import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
 import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
+import { WITHOUT_RESULTS } from '../../../../src/domain/downstream/foreign-shape.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
 import { type CommonOptions, connect } from '../../shared/connect.ts';
 import { CONCURRENCY } from '../../shared/pages.ts';
+import { operationsOf } from '../operations.ts';
 import { lookAtSettings, type SettingsLook, settingsLines } from './settings.ts';
 
 interface DoctorOptions extends CommonOptions {
@@ -35,7 +37,10 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const { deep = false, repair = false, json } = options;
   if (repair && !deep) throw new WrongUsage('--repair needs --deep');
   const api = await connect(options);
-  const { queues, unseen } = await lettersOf(api);
+  const [letters, notes] = [await lettersOf(api), await noticesOf(api)];
+  const { queues } = letters;
+  const { notices } = notes;
+  const unseen = [...letters.unseen, ...notes.unseen];
   const lying = queues.filter(({ messages }) => messages > 0);
   const findings: Finding[] = [];
   const skipped: Skipped[] = [];
@@ -53,6 +58,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const settings = { ...looked, unseen: [...unseen, ...looked.unseen] };
   const lines = settingsLines(settings);
   if (!json) for (const line of lines) console.log(red(printable(`✗ ${line}`)));
+  if (!json) for (const notice of notices) console.log(printable(`! ${notice}`));
   const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
   if (!json)
     for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} could not be checked: ${reason}`));
@@ -60,7 +66,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   const wrong = unseen.length + lying.length + lines.length + skipped.length + findings.length - treated;
   console.log(
     json
-      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, findings, skipped, ...examined })
+      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, notices, findings, skipped, ...examined })
       : summary(examined, wrong, treated),
   );
   if (wrong > 0) process.exitCode = 1;
@@ -75,6 +81,20 @@ const lettersOf = async (
   } catch (cause) {
     if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
     return { queues: [], unseen: [{ what: 'dead letters', reason: cause.message }] };
+  }
+};
+
+/** What may be right or wrong, so that the operator must decide. A notice is no finding. */
+const noticesOf = async (
+  api: ApiClient,
+): Promise<{ readonly notices: readonly string[]; readonly unseen: SettingsLook['unseen'] }> => {
+  try {
+    const { operations } = (await operationsOf(api)).value;
+    const silent = operations.filter(({ answersWithoutResults }) => answersWithoutResults);
+    return { notices: silent.map(({ operation }) => `${operation}: ${WITHOUT_RESULTS}`), unseen: [] };
+  } catch (cause) {
+    if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
+    return { notices: [], unseen: [{ what: 'operations', reason: cause.message }] };
   }
 };
 

@@ -2,13 +2,14 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
+import { WITHOUT_RESULTS } from '../../../../../src/domain/downstream/foreign-shape.ts';
 import { PATHS } from '../base/api.ts';
 import { count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { charts } from '../components/chart-panel.ts';
 import { heading } from '../components/heading.ts';
-import { command, empty, figure, isUnknown, link, progress, refused, skeleton } from '../components/parts.ts';
+import { command, empty, figure, isUnknown, link, progress, refused, shape, skeleton } from '../components/parts.ts';
 import { pauseButton, pauseNote } from '../components/pauses.ts';
 import { sendButton } from '../components/send-dialog.ts';
 import { table } from '../components/table.ts';
@@ -58,6 +59,7 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
   const value = (of: number | undefined): unknown => (row ? count(of ?? 0) : skeleton('s'));
   return html`
     ${operation?.paused ? pauseNote('This operation', operation.paused) : nothing}
+    ${operation?.answersWithoutResults ? html`<div class="note warn">${shape('warn')}<p>This operation: ${WITHOUT_RESULTS}.</p></div>` : nothing}
     <div class="figures">
       ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failures in a row` : nothing)}
       ${figure('Registered', value(totals?.tasksRegistered), 'tasks')}
