@@ -20,7 +20,13 @@ const ANSWERS = [
   'src/api/shared/answer-schemas',
 ];
 /** What the console's page receives, and how to show it. */
-const TOLD_TO_PAGE = [...ANSWERS, 'tools/task-options', 'tools/console/server/shapes', 'src/domain/events/metrics'];
+const TOLD_TO_PAGE = [
+  ...ANSWERS,
+  'tools/task-options',
+  'tools/console/server/shapes',
+  'src/domain/events/metrics',
+  'src/domain/operations/notices',
+];
 const PAGE = 'tools/console/page/src';
 
 /**

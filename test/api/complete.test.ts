@@ -55,7 +55,7 @@ describe('POST /v1/batches/ID/complete', () => {
     expect(kit.sent.batch).toEqual([]);
   });
 
-  it('answers 400 to a report without results if the operation requires them', async () => {
+  it('answers 400 to a report without results that are required', async () => {
     const { kit, post } = await started(aConfig({ downstream: aDownstream({ requireResults: true }) }));
     const refused = { status: 400, errors: [{ path: 'results', reason: expect.stringContaining('requireResults') }] };
     for (const body of ['', '{}']) expect(await post(body)).toMatchObject(refused);

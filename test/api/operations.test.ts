@@ -39,7 +39,7 @@ describe('an operation', () => {
     expect(await ask('/operations/ship')).toMatchObject({ lateAfterSeconds: 3_900 });
   });
 
-  it('shows that its answers have no results, until the operator has decided what they mean', async () => {
+  it('shows that its answers have no results, until the operator decides', async () => {
     for (const requireResults of [null, true, false]) {
       const { kit, ask } = await started({ downstream: aDownstream({ requireResults }) });
       expect(await ask('/operations/ship')).not.toHaveProperty('answersWithoutResults');

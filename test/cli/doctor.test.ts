@@ -193,7 +193,7 @@ describe('groupage doctor', () => {
     ]);
   });
 
-  it('names operations whose downstream answers without results, which is no finding', async () => {
+  it('names downstreams that answer without results, which is no finding', async () => {
     api.answer({
       'GET /dead-letters': letters({}),
       'GET /operations': { operations: [operation('ship'), operation('embed', { answersWithoutResults: true })] },

@@ -57,7 +57,7 @@ describe('an execution that succeeded', () => {
     expect(parseExecutionEvent(anEvent({ output: `{"results": ${results}}` }))).toEqual({ batchId: BATCH, results });
   });
 
-  it('with an output that reports a failure in another protocol is retried', () => {
+  it('with a failure of another protocol in its output is retried', () => {
     const report = parseExecutionEvent(anEvent({ output: '{"batchItemFailures": [{"itemIdentifier": "a"}]}' }));
     const error = expect.objectContaining({
       message:

@@ -134,7 +134,7 @@ suite('a pending job', () => {
   describe('that must report results', () => {
     const strict = () => ({ ...kit, config: aConfig({ downstream: aDownstream({ requireResults: true }) }) });
 
-    it('leaves a report without them in the rejected queue, and its tasks open', async () => {
+    it('leaves a report without them in the rejected queue', async () => {
       const batch = await pending(2);
       await handleBatch(strict(), { kind: 'completion', batchId: batch, results: null }, PLENTY);
       expect((await stored(batch))?.status).toBe('in-progress');
@@ -143,7 +143,7 @@ suite('a pending job', () => {
       ]);
     });
 
-    it('is started again after an execution that succeeded without them', async () => {
+    it('is started again if its execution has none', async () => {
       const batch = await pending(2);
       const results = JSON.stringify([0, 1].map((n) => ({ id: `${depot}-${n}`, status: 'succeeded' })));
       const body = printBatch({ kind: 'completion', batchId: batch, results, withoutResults: true, early: 1 });

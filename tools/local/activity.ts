@@ -1,10 +1,10 @@
 /** The lines that `npm start` prints about batches and problems. */
 
 import { inFull } from '../../src/domain/downstream/downstream.ts';
-import { WITHOUT_RESULTS } from '../../src/domain/downstream/foreign-shape.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import { type FanOutId, isNumbered } from '../../src/domain/fan-out-ids.ts';
 import { listOf } from '../../src/domain/lists/ids.ts';
+import { WITHOUT_RESULTS } from '../../src/domain/operations/notices.ts';
 import { plural } from '../terminal.ts';
 
 /** The line for an event; undefined for events that only matter in a log. */

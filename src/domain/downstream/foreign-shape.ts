@@ -7,10 +7,6 @@ import { isObject } from '../../util/json-text.ts';
 /** What to change in a downstream whose answers Groupage does not read. */
 export const HINT = 'answer {"results":[…]}, see docs/reference/downstream-call.md';
 
-/** What answers without results mean, for users. */
-export const WITHOUT_RESULTS =
-  'its downstream answers without results, so each task counts as succeeded. Set downstream.requireResults to true if that is wrong, or to false if it is right';
-
 /** Members that are empty, zero or false if all went well. */
 const FAILURES = [
   // Functions that Lambda calls for a queue or stream.

@@ -5,7 +5,7 @@ import type * as z from 'zod/mini';
 import type { Finding } from '../../../../src/api/doctor/responses.ts';
 import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
 import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
-import { WITHOUT_RESULTS } from '../../../../src/domain/downstream/foreign-shape.ts';
+import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
@@ -84,7 +84,7 @@ const lettersOf = async (
   }
 };
 
-/** What may be right or wrong, so that the operator must decide. A notice is no finding. */
+/** Behaviour that may be intended, so the operator must decide. A notice is no finding. */
 const noticesOf = async (
   api: ApiClient,
 ): Promise<{ readonly notices: readonly string[]; readonly unseen: SettingsLook['unseen'] }> => {

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
-import { WITHOUT_RESULTS } from '../../../../../src/domain/downstream/foreign-shape.ts';
+import { WITHOUT_RESULTS } from '../../../../../src/domain/operations/notices.ts';
 import { PATHS } from '../base/api.ts';
 import { count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
