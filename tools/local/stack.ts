@@ -15,6 +15,7 @@ import { type EngineOptions, startEngines } from './engines.ts';
 import { poll } from './event-sources.ts';
 import { type LocalFunction, loadFunctions, schedule } from './functions.ts';
 import type { Addresses } from './local-folder.ts';
+import { forLocalUser } from './local-user.ts';
 import type { Polling } from './pollers.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
@@ -137,8 +138,9 @@ const serveApi = (
   functions: ReadonlyMap<string, LocalFunction>,
   { apiPort, console }: RunOptions,
 ): Promise<LocalServer> => {
-  const api = [...functions.values()].find(({ app }) => app !== undefined)?.app;
-  if (!api) throw new UnknownInTemplate('no function that serves the API');
+  const app = [...functions.values()].find(({ app }) => app !== undefined)?.app;
+  if (!app) throw new UnknownInTemplate('no function that serves the API');
+  const api = forLocalUser(app);
   return serveLocally(console?.(api) ?? api, apiPort);
 };
 
