@@ -5,7 +5,8 @@ import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
 import { lazyApi } from '../src/api/lazy.ts';
 import { readMeter } from '../src/aws/read-units.ts';
-import { type Environment, OPENAPI_ASSET } from '../src/domain/deployed/environment.ts';
+import { type Environment, OPENAPI_ASSET, optionalSetting } from '../src/domain/deployed/environment.ts';
+import { parseLimits } from '../src/domain/deployed/limits.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 import { fleetsOf, listsOf } from './stores.ts';
 
@@ -25,6 +26,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });
   const messages = { queues: parts.queues(), deadLetters: parts.deadLetters(), backlogs: parts.backlogs() };
   const measured = { readMeter: readMeter(host.clients.dynamodb) };
+  const limits = optionalSetting(environment, 'limits');
   // The OpenAPI document is read on demand, so that it does not lengthen cold starts.
   const openApi = () => JSON.parse(readFileSync(join(environment.LAMBDA_TASK_ROOT ?? '', OPENAPI_ASSET), 'utf8'));
   return lazyApi({
@@ -32,6 +34,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     ...stores,
     ...messages,
     ...measured,
+    ...(limits === undefined ? {} : { limits: parseLimits(limits) }),
     openApi,
     newId: monotonicFactory(),
     onError,

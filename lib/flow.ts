@@ -9,6 +9,7 @@ import { batchVisibility, type Config, callbackVisibility, registerVisibility } 
 import { CALLBACK_RECEIVES, LEADER_VISIBILITY } from '../src/domain/timings.ts';
 import { describeProblems } from '../src/util/problems.ts';
 import { type Api, apiOf } from './api.ts';
+import { ApiCallers } from './api-callers.ts';
 import { type CallbackTarget, CallbackTargets } from './callback-targets.ts';
 import { letLogsUse } from './encryption.ts';
 import {
@@ -59,6 +60,8 @@ export class Flow extends Construct {
   readonly givenUpQueue: GivenUpQueue | undefined;
   /** How callers reach the HTTP API. */
   readonly api: Api;
+  /** Who may call the HTTP API. */
+  readonly apiCallers: ApiCallers;
   /** Names this instance in metrics and events. */
   readonly service: string;
   /** The network of the functions. Undefined if they do not run in a customer's VPC. */
@@ -99,8 +102,10 @@ export class Flow extends Construct {
     batchHandler(parts);
     if (this.callbackQueue) callbackHandler(parts, this.callbackQueue);
     sweepHandler(parts);
-    const { function: handler } = apiHandler(parts);
-    this.api = apiOf(this, { option: props.api ?? 'function-url', function: handler, service: this.service });
+    const handler = apiHandler(parts);
+    const option = props.api ?? 'function-url';
+    this.api = apiOf(this, { option, function: handler.function, service: this.service });
+    this.apiCallers = new ApiCallers(this, { api: this.api, handler });
   }
 
   /** Checks the state machines against the stack's account. Does nothing if that is only known at deployment. */

@@ -168,12 +168,29 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     return grantSend(this.flow.batchQueue, job);
   }
 
-  /**
-   * Grants a service of this account to call the HTTP API, for example to open fan-outs or ack items. The grant covers
-   * the whole API; there is no read-only right.
-   */
+  /** Grants a service of this account to call all of the HTTP API, for example to open fan-outs or ack items. */
   grantApi(service: IGrantable): Grant {
-    return this.flow.api.grantInvoke(service);
+    return this.flow.apiCallers.grantAll(service);
+  }
+
+  /**
+   * Grants a role or user to read through the HTTP API: tasks with payloads and results, state, findings of the doctor.
+   * Of several grants for the API, the largest counts.
+   *
+   * @throws InvalidProps if the caller is neither a role nor a user
+   */
+  grantRead(caller: IGrantable): Grant {
+    return this.flow.apiCallers.grant(caller, 'read');
+  }
+
+  /**
+   * Grants a role or user to read, and to operate: pause, resume, redrive, cancel, flush, repair, delete. It includes no
+   * right to send tasks, or to do other work of services.
+   *
+   * @throws InvalidProps if the caller is neither a role nor a user
+   */
+  grantOperate(caller: IGrantable): Grant {
+    return this.flow.apiCallers.grant(caller, 'operate');
   }
 
   /**

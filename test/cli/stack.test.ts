@@ -32,6 +32,7 @@ describe('groupage with --stack', () => {
   let called: Called[] = [];
   let refusal: readonly [string, string] | undefined;
   let forbidden: string | undefined;
+  let limited: string | undefined;
   let redirect: string | undefined;
   let answers: unknown;
   let service: string;
@@ -42,6 +43,11 @@ describe('groupage with --stack', () => {
       called.push({ method: request.method, path: request.url, body });
       const problem = forbidden ?? signatureProblem(request, body, REGION, service);
       const [status, answer] = problem ? [403, { Message: problem }] : [redirect ? 307 : 200, answers];
+      if (limited !== undefined) {
+        const problem = { type: 'about:blank', title: 'Forbidden', status: 403, detail: limited };
+        response.writeHead(403, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+        return;
+      }
       const location = redirect ? { location: redirect } : {};
       response.writeHead(status, { 'content-type': 'application/json', ...location }).end(JSON.stringify(answer));
     });
@@ -73,6 +79,7 @@ describe('groupage with --stack', () => {
     called = [];
     refusal = undefined;
     forbidden = undefined;
+    limited = undefined;
     redirect = undefined;
     answers = ANSWERS;
     service = 'lambda';
@@ -229,6 +236,15 @@ describe('groupage with --stack', () => {
     expect(await run(stack, { AWS_SECRET_ACCESS_KEY: 'wrong' })).toMatchObject({
       code: 1,
       err: expect.stringContaining('the signature does not match'),
+    });
+  });
+
+  it('repeats the reason of the API if a right is too small', async () => {
+    limited = 'nothing was done: role ops has the right read, and this call needs the right operate';
+    expect(await run(['flush', 'ship/depot=MUC', '--stack', 'Groupage-dev-Flow'])).toEqual({
+      code: 1,
+      out: '',
+      err: `${limited}\n`,
     });
   });
 

@@ -13,12 +13,14 @@ import { askedFor, metricsBilled } from '../../tools/console/server/cloudwatch-q
 import { FREE, PRICES } from '../../tools/simulate/prices.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { aPolicy } from '../factories/factories.ts';
+import { rights } from './rights.ts';
 
 const PAGES = {
   'docs/how-to/choose-a-policy.md': { byRate, byPolicy, byCap },
   'docs/explanation/when-not-to-use-it.md': { bySize, byWay },
   'docs/how-to/deploy.md': { idle },
   'docs/how-to/simulate.md': { assumed },
+  'docs/reference/http-api.md': { rights },
 } as const;
 
 it.each(Object.entries(PAGES))('%s has its tables as computed', async (page, tables) => {

@@ -11,8 +11,8 @@ beforeAll(async () => {
   for (const ask of [tasksAndBatches, operationsAndTargets, queuesAndDoctor, fanOuts, lists, fleets]) await ask();
 });
 
-/** Answers that other tests cause: 400 and 413 of every route, 500 and 503 of failures. */
-const ELSEWHERE = / (?:400|413|500|503)$/;
+/** Answers that other tests cause: 400, 403 and 413 of every route, 500 and 503 of failures. */
+const ELSEWHERE = / (?:400|403|413|500|503)$/;
 
 it('the API returns the release of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

@@ -21,7 +21,7 @@ import { PATH_PARTS } from './path-parts.ts';
 import './register-message.ts';
 
 /** All calls of the API. */
-const CALLS: readonly Described[] = [
+export const CALLS: readonly Described[] = [
   ...TASKS_DESCRIBED,
   ...FAILURES_DESCRIBED,
   ...BATCHES_DESCRIBED,
@@ -41,6 +41,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = { sendTasks: registerMessage, c
 
 const PROBLEMS = {
   400: 'The request is invalid; nothing was done.',
+  403: 'The rights of the caller are limited and do not include this call (`x-groupage-right`); nothing was done.',
   413: 'The body is larger than 6,200,000 bytes, as Lambda counts them.',
   500: 'An internal error. The log of the API function has the details.',
   503: 'DynamoDB or SQS throttled the request or did not answer. Part of the request may have been done: repeat it after `retry-after`.',
@@ -89,6 +90,7 @@ const answersOf = (schemas: Components, { answers, problems = {} }: Described, b
     ]),
   ),
   400: problem(schemas, PROBLEMS[400]),
+  403: problem(schemas, PROBLEMS[403]),
   ...Object.fromEntries(
     Object.entries(problems).map(([status, description]) => [status, problem(schemas, description ?? '')]),
   ),
@@ -111,6 +113,7 @@ const operationOf = (schemas: Components, call: Described): Json => {
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [placeOf(call).path.split('/')[1]],
+    'x-groupage-right': call.right,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body && takesBody(call)
       ? { requestBody: { required: !isOptional(body), content: content(schemas, body, EXAMPLES[id] ?? example) } }

@@ -116,8 +116,8 @@ export const completionOf = (isItem?: (id: string) => boolean) => {
 };
 
 export const BATCH_CALLS = {
-  listBatches: { on: 'GET /batches', query: z.object({ target: target(), ...paging(20) }) },
+  listBatches: { on: 'GET /batches', right: 'read', query: z.object({ target: target(), ...paging(20) }) },
   // The pattern matches slashes too, because a batch id contains slashes, and some gateways decode `%2F`.
-  getBatch: { on: 'GET /batches/:id{.+}' },
-  completeBatch: { on: 'POST /batches/:id{.+}/complete', body: completionOf() },
+  getBatch: { on: 'GET /batches/:id{.+}', right: 'read' },
+  completeBatch: { on: 'POST /batches/:id{.+}/complete', right: 'operate', body: completionOf() },
 } satisfies Calls;

@@ -21,7 +21,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; URL-encode the id`);
   };
 
-  return serve(BATCH_CALLS, {
+  return serve(deps, BATCH_CALLS, {
     listBatches: async ({ context, query }) => {
       const { target, limit, cursor } = query();
       const page = await batches.ofTarget(target, limit, cursor);

@@ -11,8 +11,8 @@ const OF_TARGETS = z.object({ operation, ...paging(PAGE) });
 const OF_BATCHES = z.object({ target: target(), ...paging(PAGE) });
 
 export const DOCTOR_CALLS = {
-  examineTargets: { on: 'GET /doctor/targets', query: OF_TARGETS, body: NO_BODY },
-  repairTargets: { on: 'POST /doctor/targets', query: OF_TARGETS, body: NO_BODY },
-  examineBatches: { on: 'GET /doctor/batches', query: OF_BATCHES, body: NO_BODY },
-  repairBatches: { on: 'POST /doctor/batches', query: OF_BATCHES, body: NO_BODY },
+  examineTargets: { on: 'GET /doctor/targets', right: 'read', query: OF_TARGETS, body: NO_BODY },
+  repairTargets: { on: 'POST /doctor/targets', right: 'operate', query: OF_TARGETS, body: NO_BODY },
+  examineBatches: { on: 'GET /doctor/batches', right: 'read', query: OF_BATCHES, body: NO_BODY },
+  repairBatches: { on: 'POST /doctor/batches', right: 'operate', query: OF_BATCHES, body: NO_BODY },
 } satisfies Calls;

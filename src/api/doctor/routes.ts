@@ -21,7 +21,7 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
     const { batches, findings, skipped, ...next } = await lookAtBatches(deps, target, limit, cursor);
     return context.json({ batches, ...(await answered(deps, context, { findings, skipped })), ...next });
   };
-  return serve(DOCTOR_CALLS, {
+  return serve(deps, DOCTOR_CALLS, {
     examineTargets: targets,
     repairTargets: targets,
     examineBatches: batches,

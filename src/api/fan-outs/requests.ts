@@ -127,15 +127,16 @@ const ACKS = fields({
 const AT_GROUP = { pattern: /^(0|[1-9]\d{0,8})$/ };
 
 export const FAN_OUT_CALLS = {
-  openFanOut: { on: 'POST /fan-outs', body: OPENING },
-  listFanOuts: { on: 'GET /fan-outs', query: z.object(paging(20)) },
-  getFanOut: { on: 'GET /fan-outs/:id' },
+  openFanOut: { on: 'POST /fan-outs', right: 'work', body: OPENING },
+  listFanOuts: { on: 'GET /fan-outs', right: 'read', query: z.object(paging(20)) },
+  getFanOut: { on: 'GET /fan-outs/:id', right: 'read' },
   listFailedItems: {
     on: 'GET /fan-outs/:id/failed',
+    right: 'read',
     query: z.object({ cursor: cursor('The `cursor` of the previous page.', AT_GROUP) }),
   },
-  deleteFanOut: { on: 'DELETE /fan-outs/:id', body: NO_BODY },
-  addItems: { on: 'POST /fan-outs/:id/items', body: ITEMS },
-  sealFanOut: { on: 'POST /fan-outs/:id/seal', body: NO_BODY },
-  ackItems: { on: 'POST /fan-outs/acks', body: ACKS },
+  deleteFanOut: { on: 'DELETE /fan-outs/:id', right: 'operate', body: NO_BODY },
+  addItems: { on: 'POST /fan-outs/:id/items', right: 'work', body: ITEMS },
+  sealFanOut: { on: 'POST /fan-outs/:id/seal', right: 'operate', body: NO_BODY },
+  ackItems: { on: 'POST /fan-outs/acks', right: 'work', body: ACKS },
 } satisfies Calls;

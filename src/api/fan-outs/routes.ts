@@ -23,7 +23,7 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
   const { config, fanOuts, machine } = deps;
   const viewOf = async (fanOut: FanOut) => fanOutView(fanOut, await progressOf(fanOuts, fanOut));
 
-  return serve(FAN_OUT_CALLS, {
+  return serve(deps, FAN_OUT_CALLS, {
     openFanOut: async ({ context, body }) => {
       const { id = deps.newId() as FanOutId, ...rest } = await body(({ callback }) =>
         unconfigured(config, { callback }),

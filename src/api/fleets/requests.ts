@@ -18,10 +18,10 @@ const MOVE = fields({
 }).check(z.meta({ id: 'MoveRequest' }));
 
 export const FLEET_CALLS = {
-  listFleets: { on: 'GET /fleets' },
-  getFleet: { on: 'GET /fleets/:name' },
-  separateCheckpoints: { on: 'POST /fleets/:name/separate-checkpoints', body: NO_BODY },
-  getPartition: { on: 'GET /fleets/:name/partitions/:partition' },
-  drainNode: { on: 'POST /fleets/:name/nodes/:node/drain', body: DRAIN },
-  movePartition: { on: 'POST /fleets/:name/partitions/:partition/move', body: MOVE },
+  listFleets: { on: 'GET /fleets', right: 'read' },
+  getFleet: { on: 'GET /fleets/:name', right: 'read' },
+  separateCheckpoints: { on: 'POST /fleets/:name/separate-checkpoints', right: 'operate', body: NO_BODY },
+  getPartition: { on: 'GET /fleets/:name/partitions/:partition', right: 'read' },
+  drainNode: { on: 'POST /fleets/:name/nodes/:node/drain', right: 'operate', body: DRAIN },
+  movePartition: { on: 'POST /fleets/:name/partitions/:partition/move', right: 'operate', body: MOVE },
 } satisfies Calls;

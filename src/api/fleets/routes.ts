@@ -8,14 +8,14 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { FLEET_CALLS } from './requests.ts';
 
-type FleetDeps = Pick<ApiDeps, 'fleets'>;
+type FleetDeps = Pick<ApiDeps, 'fleets' | 'limits'>;
 
 /** Maximum number of nodes that an error message names. */
 const CANDIDATES_SHOWN = 20;
 
 export const fleetRoutes = (deps: FleetDeps): Hono => {
   const { fleets } = deps;
-  return serve(FLEET_CALLS, {
+  return serve(deps, FLEET_CALLS, {
     listFleets: async ({ context }) => context.json({ fleets: await fleets.names() }),
 
     getFleet: async ({ context, part }) => {

@@ -94,13 +94,14 @@ const completionOf = (range: Range) =>
   }).check(z.meta({ id: 'CompleteClaimRequest' }));
 
 export const CLAIM_CALLS = {
-  claimJobs: { on: 'POST /lists/:id/claims', body: CLAIM },
-  renewClaim: { on: 'PUT /lists/:id/claims/:claim', body: RENEWAL },
+  claimJobs: { on: 'POST /lists/:id/claims', right: 'work', body: CLAIM },
+  renewClaim: { on: 'PUT /lists/:id/claims/:claim', right: 'work', body: RENEWAL },
   completeClaim: {
     on: 'POST /lists/:id/claims/:claim/complete',
+    right: 'work',
     body: completionOf({ first: 0, count: CLAIMED_MAX }),
   },
-  releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', body: NO_BODY },
+  releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', right: 'work', body: NO_BODY },
 } satisfies Calls;
 
 /** Reads the outcomes in a body. If the body lists no jobs, all jobs of the claim succeeded. @throws HttpProblem */

@@ -13,7 +13,7 @@ import { listNamed, unknownList } from './known-list.ts';
 import { printJob } from './views.ts';
 
 export const listClaimRoutes = (deps: ApiDeps): Hono =>
-  serve(CLAIM_CALLS, {
+  serve(deps, CLAIM_CALLS, {
     claimJobs: async ({ context, part, body }) => {
       const { count, leaseSeconds, claimId: claim = deps.newId() as ClaimId } = await body();
       const id = listNamed(part('id'));

@@ -81,13 +81,13 @@ const TRIGGER = oneOf(
 );
 
 export const LIST_CALLS = {
-  openList: { on: 'POST /lists', body: OPENING },
-  listLists: { on: 'GET /lists', query: z.object(paging(20)) },
-  getList: { on: 'GET /lists/:id' },
-  deleteList: { on: 'DELETE /lists/:id', body: NO_BODY },
-  sealList: { on: 'POST /lists/:id/seal', body: NO_BODY },
-  cancelList: { on: 'POST /lists/:id/cancel', body: NO_BODY },
-  addJobs: { on: 'POST /lists/:id/jobs', body: JOBS },
-  listJobs: { on: 'GET /lists/:id/jobs', query: z.object({ from, limit: limit(100, 500) }) },
-  triggerJobs: { on: 'POST /lists/:id/triggers', body: TRIGGER },
+  openList: { on: 'POST /lists', right: 'work', body: OPENING },
+  listLists: { on: 'GET /lists', right: 'read', query: z.object(paging(20)) },
+  getList: { on: 'GET /lists/:id', right: 'read' },
+  deleteList: { on: 'DELETE /lists/:id', right: 'operate', body: NO_BODY },
+  sealList: { on: 'POST /lists/:id/seal', right: 'operate', body: NO_BODY },
+  cancelList: { on: 'POST /lists/:id/cancel', right: 'operate', body: NO_BODY },
+  addJobs: { on: 'POST /lists/:id/jobs', right: 'work', body: JOBS },
+  listJobs: { on: 'GET /lists/:id/jobs', right: 'read', query: z.object({ from, limit: limit(100, 500) }) },
+  triggerJobs: { on: 'POST /lists/:id/triggers', right: 'work', body: TRIGGER },
 } satisfies Calls;

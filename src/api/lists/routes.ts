@@ -28,7 +28,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
   const { config, fanOuts, lists, machine } = deps;
   const viewOf = async (list: List) => listView(list, await listProgress(fanOuts, list, machine.now()));
 
-  const routes = serve(LIST_CALLS, {
+  const routes = serve(deps, LIST_CALLS, {
     openList: async ({ context, body }) => {
       const { id = deps.newId() as ListId, name, ...rest } = await body((given) => unconfigured(config, given));
       const now = machine.now();

@@ -20,8 +20,8 @@ const PAUSING = fields({
 const RESUMING = fields({ target: ONE_TARGET }).check(z.meta({ id: 'ResumeRequest' }));
 
 export const OPERATION_CALLS = {
-  listOperations: { on: 'GET /operations' },
-  getOperation: { on: 'GET /operations/:name' },
-  pauseOperation: { on: 'POST /operations/:name/pause', body: PAUSING },
-  resumeOperation: { on: 'POST /operations/:name/resume', body: RESUMING },
+  listOperations: { on: 'GET /operations', right: 'read' },
+  getOperation: { on: 'GET /operations/:name', right: 'read' },
+  pauseOperation: { on: 'POST /operations/:name/pause', right: 'operate', body: PAUSING },
+  resumeOperation: { on: 'POST /operations/:name/resume', right: 'operate', body: RESUMING },
 } satisfies Calls;

@@ -17,7 +17,7 @@ const WAITING_SHOWN = 100;
 
 export const operationRoutes = (deps: ApiDeps): Hono => {
   const { config, locks } = deps;
-  return serve(OPERATION_CALLS, {
+  return serve(deps, OPERATION_CALLS, {
     listOperations: async ({ context }) => {
       const operations = await Promise.all(
         Object.values(config.operations).map(async (each) => (await look(deps, each)).view),

@@ -30,7 +30,7 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
     ...(hasDestinations(deps.config) ? (['given-up'] as const) : []),
     'rejected',
   ];
-  return serve(LETTER_CALLS, {
+  return serve(deps, LETTER_CALLS, {
     listDeadLetters: async ({ context }) => {
       const counts = await Promise.all(queues.map((queue) => deadLetters.count(queue)));
       return context.json({ queues: queues.map((queue, index) => ({ queue, messages: counts[index] })) });

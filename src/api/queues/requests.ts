@@ -14,9 +14,9 @@ const REDRIVE = fields({
   ),
 }).check(z.meta({ id: 'LetterRedriveRequest' }));
 
-export const QUEUE_CALLS = { listQueues: { on: 'GET /queues' } } satisfies Calls;
+export const QUEUE_CALLS = { listQueues: { on: 'GET /queues', right: 'read' } } satisfies Calls;
 
 export const LETTER_CALLS = {
-  listDeadLetters: { on: 'GET /dead-letters' },
-  redriveDeadLetters: { on: 'POST /dead-letters/:queue/redrive', body: REDRIVE },
+  listDeadLetters: { on: 'GET /dead-letters', right: 'read' },
+  redriveDeadLetters: { on: 'POST /dead-letters/:queue/redrive', right: 'operate', body: REDRIVE },
 } satisfies Calls;

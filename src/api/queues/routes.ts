@@ -7,9 +7,10 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { QUEUE_CALLS } from './requests.ts';
 import type { Queues } from './responses.ts';
 
-export const queueRoutes = ({ config, backlogs, deadLetters }: ApiDeps): Hono =>
-  serve(QUEUE_CALLS, {
+export const queueRoutes = (deps: ApiDeps): Hono =>
+  serve(deps, QUEUE_CALLS, {
     listQueues: async ({ context }) => {
+      const { config, backlogs, deadLetters } = deps;
       const [rejected, givenUp, ...queues] = await Promise.all([
         deadLetters.count('rejected'),
         hasDestinations(config) ? deadLetters.count('given-up') : undefined,

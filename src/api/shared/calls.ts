@@ -5,14 +5,19 @@
  */
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
+import type { Right } from '../../domain/deployed/limits.ts';
 import type { Problem } from '../../util/problems.ts';
+import type { ApiDeps } from './deps.ts';
 import { expectQuery, type Of, readBody, readQuery, readText } from './input.ts';
+import { expectRight } from './rights.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 export interface Call {
   /** Method and path below `/v1`, in Hono's notation. */
   readonly on: `${(typeof METHODS)[number]} /${string}`;
+  /** The right that a caller needs, if its rights are limited. */
+  readonly right: Right;
   /** The query parameters of the call. @default - none: any parameter is refused */
   readonly query?: z.ZodMiniObject;
   /** The body of the request. @default - the body is not read */
@@ -47,6 +52,7 @@ type Handler<C extends Call> = (asked: ApiRequest<C>) => Response | Promise<Resp
 
 /** Creates a route for each call, with the handler of the call. */
 export const serve = <All extends Calls>(
+  deps: Pick<ApiDeps, 'limits'>,
   calls: All,
   handlers: { readonly [Name in keyof All]: Handler<All[Name]> },
 ): Hono => {
@@ -56,6 +62,7 @@ export const serve = <All extends Calls>(
     const handle = handlers[name] as Handler<Call>;
     const known = Object.keys(call.query?.def.shape ?? {});
     routes.on(method, path, (context) => {
+      expectRight(deps, context, call);
       expectQuery(context, known);
       return handle(askedBy(context, call));
     });

@@ -1,5 +1,6 @@
 /** The dependencies of the HTTP API. */
 
+import type { Limits } from '../../domain/deployed/limits.ts';
 import type { Fleets } from '../../ports/fleets.ts';
 import type { Backlogs } from '../../ports/queues.ts';
 import type { ReadMeter } from '../../ports/rows.ts';
@@ -24,6 +25,8 @@ export type ApiDeps = Pick<
   readonly backlogs: Backlogs;
   /** @default - answers have no `groupage-read-units` header */
   readonly readMeter?: ReadMeter;
+  /** Callers whose rights are limited. @default - each caller has all rights */
+  readonly limits?: Limits;
   /** Reads the OpenAPI document on demand. @default - `GET /openapi.json` answers 404 */
   readonly openApi?: () => object;
   /** Creates an id for a task, fan-out or list if the request has no id. */

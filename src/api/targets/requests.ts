@@ -22,9 +22,10 @@ const prefix = z.optional(
 export const operation = configured('operation', 'Only this operation.');
 
 export const TARGET_CALLS = {
-  listTargets: { on: 'GET /targets', query: z.object({ operation, prefix, ...paging(50) }) },
+  listTargets: { on: 'GET /targets', right: 'read', query: z.object({ operation, prefix, ...paging(50) }) },
   flushTarget: {
     on: 'POST /targets/flush',
+    right: 'operate',
     body: fields({ target: target() }).check(z.meta({ id: 'FlushRequest' })),
   },
 } satisfies Calls;

@@ -11,7 +11,7 @@ import { targetView } from './views.ts';
 
 export const targetRoutes = (deps: ApiDeps): Hono => {
   const { locks, waiting, machine } = deps;
-  return serve(TARGET_CALLS, {
+  return serve(deps, TARGET_CALLS, {
     listTargets: async ({ context, query }) => {
       const { items, ...next } = await targetPage(deps, query());
       const targets = await Promise.all(

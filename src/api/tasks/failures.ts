@@ -12,12 +12,12 @@ import { FAILURE_CALLS } from './requests.ts';
 /** Maximum number of failed tasks that one request reads. One redrive request takes the same number of ids. */
 const LOOKED_AT = 1_000;
 
-export const failureRoutes = ({ config, tasks }: ApiDeps): Hono =>
-  serve(FAILURE_CALLS, {
+export const failureRoutes = (deps: ApiDeps): Hono =>
+  serve(deps, FAILURE_CALLS, {
     listFailures: async ({ context, query }) => {
       const { operation: asked, cursor } = query();
-      const operation = asked === undefined ? undefined : operationAsked(config, asked);
-      const { items, looked, ...next } = await tasks.failures(operation, LOOKED_AT, cursor);
+      const operation = asked === undefined ? undefined : operationAsked(deps.config, asked);
+      const { items, looked, ...next } = await deps.tasks.failures(operation, LOOKED_AT, cursor);
       return context.json({ groups: groupsOf(items), looked, ...next });
     },
   });

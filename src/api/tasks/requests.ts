@@ -60,19 +60,21 @@ const STATUS = z
   .check(z.describe('The status to list. Without a `target` only `failed` is allowed, for all Targets.'));
 
 export const TASK_CALLS = {
-  sendTasks: { on: 'POST /tasks', body: SEND },
+  sendTasks: { on: 'POST /tasks', right: 'work', body: SEND },
   listTasks: {
     on: 'GET /tasks',
+    right: 'read',
     query: z.object({ target: z.optional(target()), status: z._default(STATUS, 'created'), ...paging(20) }),
   },
-  getTask: { on: 'GET /tasks/:id' },
-  cancelTask: { on: 'DELETE /tasks/:id', body: NO_BODY },
-  redriveTasks: { on: 'POST /tasks/redrive', body: REDRIVE },
+  getTask: { on: 'GET /tasks/:id', right: 'read' },
+  cancelTask: { on: 'DELETE /tasks/:id', right: 'operate', body: NO_BODY },
+  redriveTasks: { on: 'POST /tasks/redrive', right: 'operate', body: REDRIVE },
 } satisfies Calls;
 
 export const FAILURE_CALLS = {
   listFailures: {
     on: 'GET /failures',
+    right: 'read',
     query: z.object({
       operation: configured('operation', 'Only this operation.'),
       cursor: cursor('The `cursor` of the previous page.'),

@@ -19,7 +19,7 @@ import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
 
 export const taskRoutes = (deps: ApiDeps): Hono =>
-  serve(TASK_CALLS, {
+  serve(deps, TASK_CALLS, {
     sendTasks: async ({ context, text }) => {
       const { texts, pathOf } = readTasks(await text());
       const checked = texts.map((body) => {

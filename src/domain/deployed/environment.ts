@@ -29,6 +29,8 @@ export const ENVIRONMENT = {
   executions: 'GROUPAGE_EXECUTIONS',
   /** JSON: the ARNs of destinations by name, for destinations that are part of the app that deploys this. */
   destinations: 'GROUPAGE_DESTINATIONS',
+  /** JSON: the callers of the API with limited rights. See `limits.ts`. */
+  limits: 'GROUPAGE_LIMITS',
   /** The `service` of metrics and events: the stack's name, unless the stack has several instances. */
   stack: 'GROUPAGE_STACK',
 } as const;

@@ -90,10 +90,15 @@ export const signedSend = ({ region, cloudFormation }: Account, stack: string, s
     const signed = await inWords('sign the request', region, () => sign(address, init));
     const response = await fetch(signed.address, signed.init);
     if (response.status >= 300 && response.status < 400) throw new CommandFailure(elsewhere(address, response));
-    if (response.status === 403) throw new CommandFailure(refusal(stack, region, service, await response.text()));
+    if (response.status === 403 && !isOfApi(response))
+      throw new CommandFailure(refusal(stack, region, service, await response.text()));
     return response;
   };
 };
+
+/** Whether the API itself refused, which says what is missing. AWS refuses in another format. */
+const isOfApi = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('application/problem+json') === true;
 
 const elsewhere = (from: string, { status, headers }: Response): string => {
   const location = headers.get('location') ?? '';
