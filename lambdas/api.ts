@@ -8,7 +8,7 @@ import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET, optionalSetting } from '../src/domain/deployed/environment.ts';
 import { parseLimits } from '../src/domain/deployed/limits.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
-import { fleetsOf, listsOf } from './stores.ts';
+import { auditOf, fleetsOf, listsOf } from './stores.ts';
 
 export const composeApp = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
@@ -21,6 +21,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     fanOuts: parts.fanOuts(),
     lists: listsOf(environment, host),
     fleets: fleetsOf(environment, host),
+    audit: auditOf(environment, host, parts.base.config),
   };
   const onError = (cause: unknown): void =>
     host.log.error('request failed', { cause: cause instanceof Error ? cause.stack : String(cause) });

@@ -238,6 +238,7 @@ export const apiHandler = (of: FlowParts): Handler => {
       'Query',
     ])
     .table('fleetTable', of.tables.fleet.table, ['Query', 'UpdateItem'])
+    .table('auditTable', of.tables.audit, ['PutItem', 'UpdateItem', 'Query'])
     .sends(allQueues(of))
     .takesFrom(deadLetters)
     .counts({ ...deadLetters, ...allQueues(of) });

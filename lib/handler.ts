@@ -27,7 +27,7 @@ import type { HandlerName } from './handler-code.ts';
 import { InvalidProps } from './invalid-props.ts';
 import { physicalName } from './names.ts';
 import { type Network, networkInterfaces } from './network.ts';
-import type { Surroundings } from './surroundings.ts';
+import { isKept, type Surroundings } from './surroundings.ts';
 
 /** Memory of a function, in megabytes. */
 const MEMORY = { default: 512, min: 128, max: 10_240 } as const;
@@ -77,12 +77,20 @@ export class Handler extends Construct {
   constructor(scope: Construct, id: string, props: HandlerProps) {
     super(scope, id);
     const { name, code, timeout, description, service, network, surroundings } = props;
-    const { encryptionKey, logRetention, architecture, prefix, tracing = Tracing.DISABLED } = surroundings;
+    const {
+      encryptionKey,
+      logRetention,
+      architecture,
+      prefix,
+      removalPolicy,
+      tracing = Tracing.DISABLED,
+    } = surroundings;
     const functionName = physicalName(this, prefix, name);
     this.#key = encryptionKey;
     this.logGroup = new LogGroup(this, 'Logs', {
       retention: logRetention ?? RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
+      // Who did what, and why something failed, may be asked after the stack is gone.
+      removalPolicy: isKept(this, removalPolicy) ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       ...(encryptionKey ? { encryptionKey } : {}),
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });

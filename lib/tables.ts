@@ -17,6 +17,7 @@ export class Tables extends Construct {
   readonly fanOut: Table;
   readonly list: Table;
   readonly fleet: FleetTable;
+  readonly audit: Table;
 
   constructor(scope: Construct, id: string, props: DataProps = {}) {
     super(scope, id);
@@ -67,6 +68,12 @@ export class Tables extends Construct {
     this.list = new Table(this, 'List', { ...shared('list'), partitionKey: string('Id'), sortKey: string('Entry') });
 
     this.fleet = new FleetTable(this, 'Fleet', { ...props, ...this.#named(props, 'fleet') });
+
+    this.audit = new Table(this, 'Audit', {
+      ...shared('audit'),
+      partitionKey: string('Month'),
+      sortKey: string('Entry'),
+    });
   }
 
   #named({ prefix }: DataProps, table: string): { readonly tableName?: string } {

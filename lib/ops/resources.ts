@@ -59,7 +59,7 @@ export const resourcesOf = (flow: Flow, tables: Tables, nameIn: (name: string) =
 };
 
 /** CloudWatch keeps the metrics of an index apart from those of its table. */
-const tablesAndIndexes = ({ task, batchLock, batch, fanOut, list, fleet }: Tables) =>
+const tablesAndIndexes = ({ task, batchLock, batch, fanOut, list, fleet, audit }: Tables) =>
   (
     [
       ['task', task, INDEXES.taskTable],
@@ -68,6 +68,7 @@ const tablesAndIndexes = ({ task, batchLock, batch, fanOut, list, fleet }: Table
       ['fanOut', fanOut, INDEXES.fanOutTable],
       ['list', list, undefined],
       ['fleet', fleet.table, undefined],
+      ['audit', audit, undefined],
     ] as const
   ).flatMap(([name, { tableName }, index]) => [
     { name, tableName, index: undefined },

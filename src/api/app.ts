@@ -1,6 +1,7 @@
 /** The whole HTTP API, with all sections loaded at once. */
 import type { Hono } from 'hono';
 import { aboutRoutes, openApiRoutes } from './about/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { batchRoutes } from './batches/routes.ts';
 import { doctorRoutes } from './doctor/routes.ts';
 import { fanOutRoutes } from './fan-outs/routes.ts';
@@ -29,5 +30,6 @@ export const api = (deps: ApiDeps): Hono =>
     'fan-outs': fanOutRoutes,
     lists: listRoutes,
     fleets: fleetRoutes,
+    audit: auditRoutes,
     'openapi.json': openApiRoutes,
   });

@@ -19,6 +19,7 @@ const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
   'fan-outs': async () => (await import('./fan-outs/routes.ts')).fanOutRoutes,
   lists: async () => (await import('./lists/routes.ts')).listRoutes,
   fleets: async () => (await import('./fleets/routes.ts')).fleetRoutes,
+  audit: async () => (await import('./audit/routes.ts')).auditRoutes,
   'openapi.json': async () => (await import('./about/routes.ts')).openApiRoutes,
 };
 

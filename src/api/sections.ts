@@ -27,6 +27,7 @@ type SectionName =
   | 'fan-outs'
   | 'lists'
   | 'fleets'
+  | 'audit'
   | 'openapi.json';
 
 /** One value for each section: the section's routes, or a function that loads them. */
@@ -60,7 +61,8 @@ const methodsOf = ({ router }: Hono, path: string): string => {
       .flatMap(([[, route]]) => (route.method === method ? [{ method, on: route.path }] : [])),
   );
   const [said] = taken.map(({ on }) => on).sort((a, b) => fixedPart(b) - fixedPart(a) || b.length - a.length);
-  return taken.flatMap(({ method, on }) => (on === said ? [method] : [])).join(', ');
+  // A route has several handlers.
+  return [...new Set(taken.flatMap(({ method, on }) => (on === said ? [method] : [])))].join(', ');
 };
 
 /** The length of the part of a path before its first parameter. */

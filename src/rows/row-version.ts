@@ -48,6 +48,7 @@ const VERSIONS = {
   'fleet lease': FIRST,
   'fleet checkpoint': FIRST,
   'fleet node': FIRST,
+  'audit entry': FIRST,
 } satisfies Record<string, Versions>;
 
 /** The kinds of rows. */
@@ -65,8 +66,8 @@ export const readsUpTo = (kind: RowKind): number => VERSIONS[kind].reads;
 const storedIn = ({ Version, v }: Item): number => (Version ?? v ?? 1) as number;
 
 /** The parts of a row's key, as a person would search for it. */
-const nameOf = ({ Id, BatchId, Target, Fleet, Entry }: Item): string =>
-  [Id ?? BatchId ?? Target ?? Fleet, Entry].filter((part) => part !== undefined).join(' / ');
+const nameOf = ({ Id, BatchId, Target, Fleet, Month, Entry }: Item): string =>
+  [Id ?? BatchId ?? Target ?? Fleet ?? Month, Entry].filter((part) => part !== undefined).join(' / ');
 
 /**
  * Returns the row if this release can read it.

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { ApiDeps } from '../api/shared/deps.ts';
 import { ApiUnavailable, type Ask, Busy, readApiAnswer } from '../client/ask.ts';
+import { memoryAudit } from '../memory/audit.ts';
 import { memoryFleets } from '../memory/fleets.ts';
 import { memoryBacklogs } from '../memory/queues.ts';
 import { openGate } from '../virtual/gate.ts';
@@ -9,13 +10,17 @@ import type { Flow } from './flow.ts';
 import type { Pace } from './pace.ts';
 
 /** @param newId generates ids that the caller omits */
-export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps => ({
-  ...flow.apiDeps(),
-  fleets: memoryFleets(),
-  backlogs: memoryBacklogs(flow.queues, openGate),
-  newId,
-  onError: (cause) => pace.fail(cause),
-});
+export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps => {
+  const deps = flow.apiDeps();
+  return {
+    ...deps,
+    fleets: memoryFleets(),
+    audit: memoryAudit(deps.config.keepAudit),
+    backlogs: memoryBacklogs(flow.queues, openGate),
+    newId,
+    onError: (cause) => pace.fail(cause),
+  };
+};
 
 /**
  * Creates the function that calls the API. It makes only one attempt, because no request or answer can be lost here.

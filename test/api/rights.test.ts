@@ -35,7 +35,7 @@ const asking = async () => {
 };
 
 describe('a caller', () => {
-  it('with a limit gets 403 for each call that its right does not include, and no other answer', async () => {
+  it('gets 403 for each call that its right does not include', async () => {
     const ask = await asking();
     for (const { on, right, id } of CALLS) {
       const [method = '', path = ''] = on.split(' ');
@@ -51,7 +51,7 @@ describe('a caller', () => {
     expect(CALLS.length).toBeGreaterThan(40);
   });
 
-  it('gets the reason of a refusal and a way out as problem+json, before the request is read', async () => {
+  it('gets the reason and a way out before its request is read', async () => {
     const ask = await asking();
     expect(await ask(session('Reader'), 'POST', '/operations/ship/pause?odd=1', { odd: 1 })).toEqual({
       status: 403,
@@ -107,7 +107,7 @@ describe('limits', () => {
     expect([...parseLimits(JSON.stringify({ operate: [arn], read: [arn] })).values()]).toEqual(['operate']);
   });
 
-  it('that name no role and no user are an error, so that no caller gets more than was meant', () => {
+  it('that name no role and no user are an error', () => {
     for (const arn of [`arn:aws:iam::${ACCOUNT}:root`, `arn:aws:iam::${ACCOUNT}:group/a`, 'ops'])
       expect(() => parseLimits(JSON.stringify({ read: [arn] }))).toThrow(/neither a role nor a user/);
   });

@@ -10,6 +10,7 @@ import type { Token } from '../../src/domain/ids.ts';
 import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { NewerRow } from '../../src/ports/rows.ts';
+import { entryKey } from '../../src/rows/audit-rows.ts';
 import { batchKey } from '../../src/rows/batch-rows.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/rows/fan-out-rows.ts';
 import { checkpointKey, leaseKey, nodeKeyOf } from '../../src/rows/fleet-rows.ts';
@@ -218,6 +219,11 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     table: 'fleet',
     rows: [nodeKeyOf('other' as FleetName, 'n@1' as NodeKey)],
     attempts: [() => stores.fleets.read('other' as FleetName)],
+  },
+  'audit entry': {
+    table: 'audit',
+    rows: [entryKey({ at: NOW, id: 'newer' })],
+    attempts: [() => stores.audit.page({ now: NOW, limit: 1 })],
   },
 });
 

@@ -26,7 +26,7 @@ import { strict } from './strict.ts';
 
 export interface Resources {
   readonly clients: AwsClients;
-  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet' | 'audit', string>>;
   readonly queues: Readonly<Record<WorkingQueue | 'rejected', string>>;
   readonly deadLetters: Readonly<Record<WorkingQueue, string>>;
   stop(): Promise<void>;
@@ -58,7 +58,9 @@ export const makeResources = async (engine?: 'as it is'): Promise<Resources> => 
   return {
     clients,
     tables: {
-      ...of(['task', 'batchLock', 'batch', 'fanOut', 'list'], (name) => ending(tables, `Tables-${capital(name)}`)),
+      ...of(['task', 'batchLock', 'batch', 'fanOut', 'list', 'audit'], (name) =>
+        ending(tables, `Tables-${capital(name)}`),
+      ),
       fleet: ending(tables, 'Tables-Fleet-Table'),
     },
     queues: of([...working, 'rejected'], (name) => ending(queues, `Flow-${capital(name)}-Queue`)),

@@ -10,7 +10,7 @@ import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/reference/configuration.md'), 'utf8');
 /** The sections that apply to all operations. */
-const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms'];
+const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms', 'keepAudit'];
 /** The rows of every table of keys. */
 const rows = text
   .split('\n')

@@ -27,6 +27,7 @@ describe('a resolved configuration', () => {
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
         lists: { keep: 604_800_000, callback: null },
         alarms: { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 },
+        keepAudit: 400 * 86_400_000,
         version: 1,
         operations: {
           ship: {

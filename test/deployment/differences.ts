@@ -39,4 +39,14 @@ export const CLOUD_DIFFERENCES: readonly CloudDifference[] = [
     ask: async ({ api }) => ((await (await api('/batches/a%252Fb')).text()).includes('a%2Fb') ? 'as sent' : 'decoded'),
     answers: { ministack: 'decoded', aws: 'as sent' },
   },
+  {
+    // test/deployment/rights.test.ts uses an HTTP API, for which the emulator passes the caller on.
+    what: 'the caller of a request through a function URL',
+    ask: async ({ api }) => {
+      await api('/tasks/unknown', { method: 'DELETE' });
+      const { entries } = (await (await api('/audit?limit=1')).json()) as { entries: { actor: { id: string } }[] };
+      return entries[0]?.actor.id === 'unknown' ? 'unknown' : 'as signed';
+    },
+    answers: { ministack: 'unknown', aws: 'as signed' },
+  },
 ];

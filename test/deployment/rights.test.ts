@@ -71,7 +71,7 @@ describe('roles with grants for the API', () => {
     }
   });
 
-  it('through a function URL, a role may not invoke the function directly with an event of its own', async () => {
+  it('through a function URL may not send an event of their own', async () => {
     await deploy();
     const functions = await resourcesIn(stage.stacks.flow, 'AWS::Lambda::Function');
     const FunctionName = functions.find(({ name }) => name.includes('ApiHandler'))?.name;

@@ -4,7 +4,7 @@ import type { ElectMessage } from '../../src/domain/batches/messages.ts';
 import type { Waiting } from '../../src/domain/batches/policy.ts';
 import type { HttpTarget } from '../../src/domain/config/endpoints.ts';
 import type { BatchPolicy, RetryPolicy } from '../../src/domain/config/policies.ts';
-import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Config, KEEP_AUDIT, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Call } from '../../src/domain/downstream/downstream.ts';
 import { type Secrets, SecretUnreadable } from '../../src/domain/downstream/secret.ts';
 import type { ItemId } from '../../src/domain/fan-out-ids.ts';
@@ -167,4 +167,5 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
   lists: { keep: 604_800_000, callback: null },
   destinations: {},
   alarms: NO_ALARMS,
+  keepAudit: KEEP_AUDIT,
 });

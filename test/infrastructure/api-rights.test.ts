@@ -79,7 +79,7 @@ describe('a grant of a part of the API', () => {
     expect(limitsIn(stack)).toEqual({ [named(logicalId(role))]: 'read' });
   });
 
-  it('tells the function the limits of roles, users, functions and imported roles', () => {
+  it('tells the function the limits of roles and users', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
     const role = new Role(stack, 'Caller', trusting);
@@ -144,7 +144,7 @@ describe('a grant of a part of the API', () => {
     );
   });
 
-  it('is refused above the size of the environment, whether names are known or not', () => {
+  it('is refused above the size of the environment', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack);
     const words = /name too many callers: their ARNs may take \d+ of 1000 bytes.*Grant to fewer roles/;

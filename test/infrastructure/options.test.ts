@@ -138,7 +138,7 @@ describe('the construct with all options', () => {
       for (const name of names) expect(name).toMatch(/^shop-[a-z-]{3,}$/);
     }
     expect(namesIn(template)['AWS::DynamoDB::Table']?.toSorted()).toEqual(
-      ['batch', 'batch-lock', 'fan-out', 'fleet', 'list', 'task'].map((name) => `shop-${name}`),
+      ['audit', 'batch', 'batch-lock', 'fan-out', 'fleet', 'list', 'task'].map((name) => `shop-${name}`),
     );
   });
 

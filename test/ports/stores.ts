@@ -1,5 +1,6 @@
 /** Every implementation of the store ports. The contract suite runs once for each. */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { dynamoDBAudit } from '../../src/aws/dynamodb-audit.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
@@ -11,6 +12,7 @@ import { dynamoDBShares } from '../../src/aws/dynamodb-shares.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
+import { memoryAudit } from '../../src/memory/audit.ts';
 import { memoryBatches } from '../../src/memory/batches.ts';
 import { memoryShares } from '../../src/memory/callbacks.ts';
 import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
@@ -22,6 +24,7 @@ import { memoryProcessed } from '../../src/memory/processed.ts';
 import { emptyTables, payloadKey } from '../../src/memory/tables.ts';
 import { memoryTasks } from '../../src/memory/tasks.ts';
 import { memoryWaiting } from '../../src/memory/waiting.ts';
+import type { Audit } from '../../src/ports/audit.ts';
 import type { Batches } from '../../src/ports/batches.ts';
 import type { Shares } from '../../src/ports/callbacks.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
@@ -46,6 +49,8 @@ export interface Stores {
   readonly fanOuts: FanOuts;
   readonly lists: Lists;
   readonly fleets: Fleets;
+  /** Its entries are stored for {@link KEEP_AUDIT}. */
+  readonly audit: Audit;
   readonly processed: ProcessedKeys;
   readonly shares: Shares;
   /** Whether the payload's own row has a time to live. */
@@ -62,6 +67,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   fanOuts: memoryFanOuts(tables, gate),
   lists: memoryLists(tables, gate),
   fleets: memoryFleets(new Map(), gate),
+  audit: memoryAudit(KEEP_AUDIT, gate),
   processed: memoryProcessed(tables, gate),
   shares: memoryShares(new Map(), gate),
   payloadExpires: async (task) => tables.payloads.get(payloadKey(task))?.expires !== undefined,
@@ -70,6 +76,8 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
 
 /** How long finished batches of every operation are kept, in milliseconds. */
 export const KEEP = 1_000;
+/** How long entries of the audit trail are kept, in milliseconds: 100 days. */
+export const KEEP_AUDIT = 100 * 86_400_000;
 
 /** Stores in tables as a stack deploys them. */
 export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resources): Stores => ({
@@ -81,6 +89,7 @@ export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resource
   fanOuts: dynamoDBFanOuts(dynamodb, tables.fanOut),
   lists: dynamoDBLists(dynamodb, tables.fanOut, tables.list),
   fleets: dynamoDBFleets(dynamodb, tables.fleet),
+  audit: dynamoDBAudit(dynamodb, tables.audit, KEEP_AUDIT),
   processed: dynamoDBProcessed(dynamodb, tables.batchLock),
   shares: dynamoDBShares(dynamodb, tables.batchLock),
   payloadExpires: async (task) => {

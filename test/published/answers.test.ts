@@ -9,6 +9,9 @@ import { described, describedRoutes, routesWith } from './documented-api.ts';
 
 beforeAll(async () => {
   for (const ask of [tasksAndBatches, operationsAndTargets, queuesAndDoctor, fanOuts, lists, fleets]) await ask();
+  const { ask } = started();
+  await ask('POST /operations/ship/resume');
+  expect((await ask('GET /audit?limit=1')).entries).toHaveLength(1);
 });
 
 /** Answers that other tests cause: 400, 403 and 413 of every route, 500 and 503 of failures. */

@@ -147,23 +147,22 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/local/services.test.ts', 'calls an emulator only if its address is on this machine'],
   ],
   'a caller with a small right uses a larger one, by another path, session, name or event': [
-    [
-      'test/api/rights.test.ts',
-      'with a limit gets 403 for each call that its right does not include, and no other answer',
-    ],
+    ['test/api/rights.test.ts', 'gets 403 for each call that its right does not include'],
     ['test/api/rights.test.ts', 'of %s are %s, whatever the path, session and case'],
     ['test/api/rights.test.ts', 'that could be a limited one may do nothing'],
     ['test/infrastructure/api-rights.test.ts', '%s lets a role invoke the function through its URL only'],
     ['test/deployment/rights.test.ts', '%s can call what its right includes, and nothing else'],
-    [
-      'test/deployment/rights.test.ts',
-      'through a function URL, a role may not invoke the function directly with an event of its own',
-    ],
+    ['test/deployment/rights.test.ts', 'through a function URL may not send an event of their own'],
   ],
   "callers without credentials, and web pages that use a user's": [
     ['test/infrastructure/promises/functions.ts', 'function URLs require IAM, and allow no CORS'],
     ['test/infrastructure/promises/functions.ts', 'API Gateway requires IAM, and allows no CORS'],
     ['test/deployment/api-gateway.test.ts', 'becomes a private API that refuses requests beside its endpoint'],
+  ],
+  'an action that nobody can trace': [
+    ['test/api/audit.test.ts', 'has an entry before it does anything'],
+    ['test/api/audit.test.ts', 'is not taken if its entry cannot be stored'],
+    ['test/infrastructure/promises/tables.ts', 'no function can delete entries of the audit trail'],
   ],
   'paths that leave the API, invalid methods and bodies': [
     ['test/fuzz/api-paths.test.ts', 'every path, with every method and query, is answered'],

@@ -7,6 +7,7 @@ import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
+import type { Audit } from '../../src/ports/audit.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import type { PatrolMark } from '../../src/ports/locks.ts';
 import type { Delivery } from '../../src/ports/machine.ts';
@@ -21,6 +22,7 @@ type Delayed<Message> = Message & { readonly delay: number };
 export interface StepKit extends Deps {
   /** A step does not need these; the API does. */
   readonly fleets: Fleets;
+  readonly audit: Audit;
   readonly backlogs: Backlogs;
   readonly backlog: Record<SourceQueue, Backlog>;
   now: number;
@@ -62,6 +64,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     fanOuts: stores.fanOuts,
     lists: stores.lists,
     fleets: stores.fleets,
+    audit: stores.audit,
     now: NOW,
     limit: Number.POSITIVE_INFINITY,
     chance: 0.5,

@@ -7,6 +7,7 @@ import { InvalidConfig } from '../../src/config/load.ts';
 import { RELEASE } from '../../src/domain/release.ts';
 import { CommandFailure, WrongUsage } from '../failure.ts';
 import { printable } from '../terminal.ts';
+import { auditCommand } from './commands/audit.ts';
 import { batchesCommand } from './commands/batches.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { checkCommand } from './commands/check.ts';
@@ -52,6 +53,7 @@ export const program = (): Command => {
     listsCommand(),
     fleetCommand(),
     doctorCommand(),
+    auditCommand(),
     consoleCommand(),
     checkCommand(),
     simulateCommand(),

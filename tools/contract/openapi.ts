@@ -2,6 +2,7 @@
 
 import type * as z from 'zod/mini';
 import { ABOUT_DESCRIBED } from '../../src/api/about/responses.ts';
+import { AUDIT_DESCRIBED } from '../../src/api/audit/responses.ts';
 import { BATCHES_DESCRIBED } from '../../src/api/batches/responses.ts';
 import { DOCTOR_DESCRIBED } from '../../src/api/doctor/responses.ts';
 import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/responses.ts';
@@ -10,6 +11,7 @@ import { LISTS_DESCRIBED } from '../../src/api/lists/responses.ts';
 import { OPERATIONS_DESCRIBED } from '../../src/api/operations/responses.ts';
 import { QUEUES_DESCRIBED } from '../../src/api/queues/responses.ts';
 import { type Described, PROBLEM } from '../../src/api/shared/answer-schemas.ts';
+import { queryOf } from '../../src/api/shared/audited.ts';
 import { isOptional } from '../../src/api/shared/input.ts';
 import { TARGETS_DESCRIBED } from '../../src/api/targets/responses.ts';
 import { FAILURES_DESCRIBED, TASKS_DESCRIBED } from '../../src/api/tasks/responses.ts';
@@ -32,6 +34,7 @@ export const CALLS: readonly Described[] = [
   ...FAN_OUTS_DESCRIBED,
   ...LISTS_DESCRIBED,
   ...FLEETS_DESCRIBED,
+  ...AUDIT_DESCRIBED,
   ...ABOUT_DESCRIBED,
 ];
 
@@ -65,7 +68,7 @@ const parametersOf = (schemas: Components, call: Described): readonly Json[] => 
     required: true,
     ...PATH_PARTS[before],
   })),
-  ...Object.entries(call.query?.def.shape ?? {}).map(([name, schema]) => queryParameter(schemas, name, schema)),
+  ...Object.entries(queryOf(call)?.def.shape ?? {}).map(([name, schema]) => queryParameter(schemas, name, schema)),
 ];
 
 const queryParameter = (schemas: Components, name: string, parameter: z.core.$ZodType): Json => {
@@ -143,6 +146,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'fan-outs': 'Sets of items, each with one event when all items are done.',
   lists: 'Deferred lists: jobs that wait until they are triggered or claimed.',
   fleets: 'Long-running workers that share partitions.',
+  audit: 'The audit trail: who did what, and why.',
   about: 'The release of the API.',
   'openapi.json': 'This document.',
 };

@@ -26,7 +26,7 @@ export interface Addresses {
       readonly 'given-up'?: string;
     }
   >;
-  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet', string>>;
+  readonly tables: Readonly<Record<'task' | 'batchLock' | 'batch' | 'fanOut' | 'list' | 'fleet' | 'audit', string>>;
   /** Settings of the functions in the template, by the queue that each reads. */
   readonly workers: Readonly<Partial<Record<WorkingQueueName, WorkerSettings>>>;
 }

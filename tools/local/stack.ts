@@ -164,7 +164,7 @@ const addressesOf = (
       ...(callback === undefined ? {} : { callback }),
       ...(givenUp === undefined ? {} : { 'given-up': givenUp }),
     },
-    tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet'], (name) => `${name}Table`),
+    tables: named(['task', 'batchLock', 'batch', 'fanOut', 'list', 'fleet', 'audit'], (name) => `${name}Table`),
   };
 };
 

@@ -1,6 +1,6 @@
 /** The successive configurations of a schedule, and the configurations that a running function may have. */
 
-import { type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { type Config, KEEP_AUDIT, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../src/domain/ids.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { START } from '../../src/virtual/trace.ts';
@@ -17,6 +17,7 @@ export const configOf = (
   fanOuts: { idleOpen: 120 * MINUTE, idleSealed: WEEK, keep: WEEK, callback: null },
   lists: { keep: WEEK, callback: null },
   alarms: NO_ALARMS,
+  keepAudit: KEEP_AUDIT,
   destinations,
 });
 

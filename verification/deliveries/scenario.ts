@@ -3,7 +3,7 @@
  * rate.
  */
 
-import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Config, KEEP_AUDIT, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { Shares } from '../../src/ports/callbacks.ts';
@@ -102,6 +102,7 @@ const configOf = (receivers: readonly Receiver[]): Config => ({
   fanOuts: { idleOpen: 0, idleSealed: 0, keep: 0, callback: null },
   lists: { keep: 0, callback: null },
   alarms: NO_ALARMS,
+  keepAudit: KEEP_AUDIT,
   destinations: Object.fromEntries(
     receivers.map(({ name, timeout }) => [
       name,

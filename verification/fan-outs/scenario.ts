@@ -3,7 +3,7 @@
  * rate.
  */
 
-import { AS_THEY_COME, type Config, NO_ALARMS } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Config, KEEP_AUDIT, NO_ALARMS } from '../../src/domain/config/resolved.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import type { FailFast, ItemOutcome } from '../../src/domain/fan-outs/fan-out.ts';
 import { FULL_SIZE, type NodeSize } from '../../src/domain/fan-outs/tree.ts';
@@ -82,6 +82,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
       lists: { keep, callback: null },
       alarms: NO_ALARMS,
+      keepAudit: KEEP_AUDIT,
       destinations: { ops: { kind: 'queue', name: 'ops' } },
     },
     nodeSize: isLarge

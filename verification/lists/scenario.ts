@@ -3,7 +3,7 @@
  * fault at some rate.
  */
 
-import { AS_THEY_COME, type Config, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
+import { AS_THEY_COME, type Config, KEEP_AUDIT, NO_ALARMS, type Operation } from '../../src/domain/config/resolved.ts';
 import { FULL_SIZE, type NodeSize } from '../../src/domain/fan-outs/tree.ts';
 import type { Millis, OperationName, Token } from '../../src/domain/ids.ts';
 import type { ListId } from '../../src/domain/lists/ids.ts';
@@ -88,6 +88,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
       lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },
       alarms: NO_ALARMS,
+      keepAudit: KEEP_AUDIT,
       destinations: { ops: { kind: 'queue', name: 'ops' } },
     },
     nodeSize: random.chance(0.05)

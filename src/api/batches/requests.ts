@@ -119,5 +119,5 @@ export const BATCH_CALLS = {
   listBatches: { on: 'GET /batches', right: 'read', query: z.object({ target: target(), ...paging(20) }) },
   // The pattern matches slashes too, because a batch id contains slashes, and some gateways decode `%2F`.
   getBatch: { on: 'GET /batches/:id{.+}', right: 'read' },
-  completeBatch: { on: 'POST /batches/:id{.+}/complete', right: 'operate', body: completionOf() },
+  completeBatch: { on: 'POST /batches/:id{.+}/complete', right: 'operate', audit: 'complete', body: completionOf() },
 } satisfies Calls;

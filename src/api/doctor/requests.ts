@@ -12,7 +12,7 @@ const OF_BATCHES = z.object({ target: target(), ...paging(PAGE) });
 
 export const DOCTOR_CALLS = {
   examineTargets: { on: 'GET /doctor/targets', right: 'read', query: OF_TARGETS, body: NO_BODY },
-  repairTargets: { on: 'POST /doctor/targets', right: 'operate', query: OF_TARGETS, body: NO_BODY },
+  repairTargets: { on: 'POST /doctor/targets', right: 'operate', audit: 'repair', query: OF_TARGETS, body: NO_BODY },
   examineBatches: { on: 'GET /doctor/batches', right: 'read', query: OF_BATCHES, body: NO_BODY },
-  repairBatches: { on: 'POST /doctor/batches', right: 'operate', query: OF_BATCHES, body: NO_BODY },
+  repairBatches: { on: 'POST /doctor/batches', right: 'operate', audit: 'repair', query: OF_BATCHES, body: NO_BODY },
 } satisfies Calls;

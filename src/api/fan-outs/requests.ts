@@ -135,7 +135,7 @@ export const FAN_OUT_CALLS = {
     right: 'read',
     query: z.object({ cursor: cursor('The `cursor` of the previous page.', AT_GROUP) }),
   },
-  deleteFanOut: { on: 'DELETE /fan-outs/:id', right: 'operate', body: NO_BODY },
+  deleteFanOut: { on: 'DELETE /fan-outs/:id', right: 'operate', audit: 'delete', body: NO_BODY },
   addItems: { on: 'POST /fan-outs/:id/items', right: 'work', body: ITEMS },
   sealFanOut: { on: 'POST /fan-outs/:id/seal', right: 'operate', body: NO_BODY },
   ackItems: { on: 'POST /fan-outs/acks', right: 'work', body: ACKS },

@@ -20,8 +20,13 @@ const MOVE = fields({
 export const FLEET_CALLS = {
   listFleets: { on: 'GET /fleets', right: 'read' },
   getFleet: { on: 'GET /fleets/:name', right: 'read' },
-  separateCheckpoints: { on: 'POST /fleets/:name/separate-checkpoints', right: 'operate', body: NO_BODY },
+  separateCheckpoints: {
+    on: 'POST /fleets/:name/separate-checkpoints',
+    right: 'operate',
+    audit: 'separate',
+    body: NO_BODY,
+  },
   getPartition: { on: 'GET /fleets/:name/partitions/:partition', right: 'read' },
-  drainNode: { on: 'POST /fleets/:name/nodes/:node/drain', right: 'operate', body: DRAIN },
-  movePartition: { on: 'POST /fleets/:name/partitions/:partition/move', right: 'operate', body: MOVE },
+  drainNode: { on: 'POST /fleets/:name/nodes/:node/drain', right: 'operate', audit: 'drain', body: DRAIN },
+  movePartition: { on: 'POST /fleets/:name/partitions/:partition/move', right: 'operate', audit: 'move', body: MOVE },
 } satisfies Calls;

@@ -3,12 +3,13 @@ import type { Hono } from 'hono';
 import { type Fleet, isMember, type Lease, type Node } from '../../domain/fleets/fleet.ts';
 import { type FleetName, fleetName, type NodeKey, type PartitionId } from '../../domain/fleets/ids.ts';
 import { fleetView, nodeMeant, type PartitionView } from '../../domain/fleets/view.ts';
+import type { CallDeps } from '../shared/audited.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { FLEET_CALLS } from './requests.ts';
 
-type FleetDeps = Pick<ApiDeps, 'fleets' | 'limits'>;
+type FleetDeps = Pick<ApiDeps, 'fleets'> & CallDeps;
 
 /** Maximum number of nodes that an error message names. */
 const CANDIDATES_SHOWN = 20;

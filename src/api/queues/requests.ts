@@ -18,5 +18,5 @@ export const QUEUE_CALLS = { listQueues: { on: 'GET /queues', right: 'read' } } 
 
 export const LETTER_CALLS = {
   listDeadLetters: { on: 'GET /dead-letters', right: 'read' },
-  redriveDeadLetters: { on: 'POST /dead-letters/:queue/redrive', right: 'operate', body: REDRIVE },
+  redriveDeadLetters: { on: 'POST /dead-letters/:queue/redrive', right: 'operate', audit: 'redrive', body: REDRIVE },
 } satisfies Calls;

@@ -3,11 +3,12 @@
  * the answers to other methods are derived from these declarations. So is the OpenAPI document, which also contains the
  * descriptions in `responses.ts`. To add a call, edit `requests.ts`, `responses.ts` and `routes.ts` of its resource.
  */
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type * as z from 'zod/mini';
+import type { Action } from '../../domain/audit/entry.ts';
 import type { Right } from '../../domain/deployed/limits.ts';
 import type { Problem } from '../../util/problems.ts';
-import type { ApiDeps } from './deps.ts';
+import { type CallDeps, queryOf, recording } from './audited.ts';
 import { expectQuery, type Of, readBody, readQuery, readText } from './input.ts';
 import { expectRight } from './rights.ts';
 
@@ -18,6 +19,8 @@ export interface Call {
   readonly on: `${(typeof METHODS)[number]} /${string}`;
   /** The right that a caller needs, if its rights are limited. */
   readonly right: Right;
+  /** The action that the audit trail records. @default - the call is not recorded */
+  readonly audit?: Action;
   /** The query parameters of the call. @default - none: any parameter is refused */
   readonly query?: z.ZodMiniObject;
   /** The body of the request. @default - the body is not read */
@@ -52,7 +55,7 @@ type Handler<C extends Call> = (asked: ApiRequest<C>) => Response | Promise<Resp
 
 /** Creates a route for each call, with the handler of the call. */
 export const serve = <All extends Calls>(
-  deps: Pick<ApiDeps, 'limits'>,
+  deps: CallDeps,
   calls: All,
   handlers: { readonly [Name in keyof All]: Handler<All[Name]> },
 ): Hono => {
@@ -60,12 +63,13 @@ export const serve = <All extends Calls>(
   for (const [name, call] of Object.entries(calls)) {
     const [method = '', path = ''] = call.on.split(' ');
     const handle = handlers[name] as Handler<Call>;
-    const known = Object.keys(call.query?.def.shape ?? {});
-    routes.on(method, path, (context) => {
+    const known = Object.keys(queryOf(call)?.def.shape ?? {});
+    const checked: MiddlewareHandler = (context, next) => {
       expectRight(deps, context, call);
       expectQuery(context, known);
-      return handle(askedBy(context, call));
-    });
+      return next();
+    };
+    routes.on(method, path, checked, recording(deps, call), (context) => handle(askedBy(context, call)));
   }
   return routes;
 };

@@ -1,6 +1,7 @@
 /** The dependencies of the HTTP API. */
 
 import type { Limits } from '../../domain/deployed/limits.ts';
+import type { Audit } from '../../ports/audit.ts';
 import type { Fleets } from '../../ports/fleets.ts';
 import type { Backlogs } from '../../ports/queues.ts';
 import type { ReadMeter } from '../../ports/rows.ts';
@@ -23,6 +24,7 @@ export type ApiDeps = Pick<
 > & {
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>;
   readonly backlogs: Backlogs;
+  readonly audit: Audit;
   /** @default - answers have no `groupage-read-units` header */
   readonly readMeter?: ReadMeter;
   /** Callers whose rights are limited. @default - each caller has all rights */

@@ -26,6 +26,7 @@ export const TARGET_CALLS = {
   flushTarget: {
     on: 'POST /targets/flush',
     right: 'operate',
+    audit: 'flush',
     body: fields({ target: target() }).check(z.meta({ id: 'FlushRequest' })),
   },
 } satisfies Calls;

@@ -67,8 +67,8 @@ export const TASK_CALLS = {
     query: z.object({ target: z.optional(target()), status: z._default(STATUS, 'created'), ...paging(20) }),
   },
   getTask: { on: 'GET /tasks/:id', right: 'read' },
-  cancelTask: { on: 'DELETE /tasks/:id', right: 'operate', body: NO_BODY },
-  redriveTasks: { on: 'POST /tasks/redrive', right: 'operate', body: REDRIVE },
+  cancelTask: { on: 'DELETE /tasks/:id', right: 'operate', audit: 'cancel', body: NO_BODY },
+  redriveTasks: { on: 'POST /tasks/redrive', right: 'operate', audit: 'redrive', body: REDRIVE },
 } satisfies Calls;
 
 export const FAILURE_CALLS = {

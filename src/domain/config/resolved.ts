@@ -10,6 +10,7 @@ import {
   GRACE,
   HANDLER_OVERHEAD,
   MESSAGES_AT_ONCE,
+  MINUTE,
   REGISTER_VISIBILITY,
 } from '../timings.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
@@ -82,6 +83,9 @@ export const AS_THEY_COME: RegisterPolicy = { maxMessages: MESSAGES_AT_ONCE.regi
 /** The default: no alarm is sent anywhere. */
 export const NO_ALARMS: AlarmPolicy = { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 };
 
+/** The default: entries of the audit trail are stored for 400 days, more than a year. */
+export const KEEP_AUDIT: Millis = 400 * 24 * 60 * MINUTE;
+
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
@@ -91,6 +95,8 @@ export interface Config {
   readonly destinations: Readonly<Record<string, Destination>>;
   /** If null, the dashboard is left out as well. */
   readonly alarms: AlarmPolicy | null;
+  /** How long entries of the audit trail are stored. */
+  readonly keepAudit: Millis;
 }
 
 /**

@@ -9,6 +9,7 @@ export const ENVIRONMENT = {
   fanOutTable: 'GROUPAGE_FAN_OUT_TABLE',
   listTable: 'GROUPAGE_LIST_TABLE',
   fleetTable: 'GROUPAGE_FLEET_TABLE',
+  auditTable: 'GROUPAGE_AUDIT_TABLE',
   registerQueue: 'GROUPAGE_REGISTER_QUEUE_URL',
   electQueue: 'GROUPAGE_ELECT_QUEUE_URL',
   groupQueue: 'GROUPAGE_GROUP_QUEUE_URL',

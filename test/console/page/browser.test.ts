@@ -139,6 +139,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByText('Nothing has been sent yet.').waitFor();
     expect(await console.ask('/tasks/vase-1')).toMatchObject({ status: 'failed', run: 1 });
     isRepaired = true;
+    await page.getByLabel('Reason').fill('the vase is wrapped');
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 task' }).click();
     await page.getByRole('dialog').getByText('was sent again').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -160,6 +161,23 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Resume…' }).click();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await badge('working').waitFor();
+  });
+
+  it('sends the reasons of dialogs, and shows who did what and why', async () => {
+    await page.goto(`${console.site}#/targets/${encodeURIComponent(SHIP_MUC)}`);
+    await page.getByRole('button', { name: 'Flush…' }).click();
+    await page.getByLabel('Reason').fill('the truck & its driver leave');
+    await page.getByRole('button', { name: 'Flush', exact: true }).click();
+    await page.getByText('are being sealed').waitFor();
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await heading('Audit').waitFor();
+    const row = page.locator('tbody tr', { hasText: 'the truck & its driver leave' });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(
+      /flush\s+target ship\/depot=MUC\s+\S+\s+the truck & its driver leave\s+.*done/s,
+    );
+    const redriven = page.locator('tbody tr', { hasText: 'redrive' });
+    expect(await redriven.first().innerText()).toMatch(/the vase is wrapped/);
   });
 
   it('finds Targets by their start, and keeps the typed text', async () => {
@@ -236,6 +254,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       addresses = [
         ['overview', '/', '.charts canvas'],
         ['operation', '/operations/ship', 'tbody td a'],
+        ['audit', '/audit', 'tbody td a'],
         ['targets', '/targets', 'tbody td a'],
         ['target', `/targets/${target}`, 'tbody td a'],
         ['batch', `/batches/${encodeURIComponent(batchId)}`, '.members a'],

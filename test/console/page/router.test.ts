@@ -15,6 +15,7 @@ const ROUTES: readonly Route[] = [
   { view: 'fan-out', id: 'catalog' },
   { view: 'lists', cursor: 'next' },
   { view: 'list', id: 'night', from: '50' },
+  { view: 'audit', cursor: 'next' },
   { view: 'fleets' },
   { view: 'fleet', id: 'flights' },
 ];

@@ -14,6 +14,7 @@ import {
   functionsKeepLogsOfTheirOwn,
   functionsReserveNothing,
   functionsRunWhereTested,
+  logsOutliveTheirStack,
   scheduledFunctionsEndBeforeTheNext,
 } from '../rules/functions.ts';
 import { GATEWAYS, OURS, SUBJECTS } from '../templates.ts';
@@ -60,6 +61,27 @@ promise('functions keep own JSON logs for a month', functionsKeepLogsOfTheirOwn,
   ['a shared log group', copy(FUNCTION, /ElectHandler/, 'NewFunction'), /NewFunction: shares .*ElectHandlerLogs/],
   ['logs without an expiry', set('AWS::Logs::LogGroup', 'RetentionInDays', undefined), /RetentionInDays is undefined/],
 ]);
+
+const LOGS = 'AWS::Logs::LogGroup';
+/** Sets the policy of every log group, which stands beside its properties. */
+const policy = (value: string) => (template: object) => {
+  for (const resource of Object.values(Reflect.get(template, 'Resources') as Record<string, { Type: string }>))
+    if (resource.Type === LOGS) Object.assign(resource, { DeletionPolicy: value });
+};
+
+promise(
+  'logs of a kept stack outlive it',
+  logsOutliveTheirStack(true),
+  [['logs deleted with the stack', policy('Delete'), /DeletionPolicy is "Delete"/]],
+  SUBJECTS.filter((each) => each.kept),
+);
+
+promise(
+  'logs of a stage that is not kept go with its stack',
+  logsOutliveTheirStack(false),
+  [['retained logs', policy('Retain'), /DeletionPolicy is "Retain"/]],
+  SUBJECTS.filter((each) => !each.kept),
+);
 
 promise('the sweep runs each minute without overlap or retry', scheduledFunctionsEndBeforeTheNext, [
   ['a disabled schedule', set('AWS::Events::Rule', 'State', 'DISABLED'), /State is "DISABLED"/],

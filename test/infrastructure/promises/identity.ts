@@ -45,6 +45,10 @@ const FLEET = {
   KeySchema: key('Fleet', 'Entry'),
   AttributeDefinitions: attributes({ Fleet: 'S', Entry: 'S' }),
 };
+const AUDIT = {
+  KeySchema: key('Month', 'Entry'),
+  AttributeDefinitions: attributes({ Month: 'S', Entry: 'S' }),
+};
 /** Without a name, so that two stages do not collide; not FIFO. */
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
@@ -57,6 +61,7 @@ const PINNED = {
   TablesFanOut3A7CD797: FAN_OUT,
   TablesList140E571F: LIST,
   TablesFleetTable85CCF76B: FLEET,
+  TablesAuditCEFF9E0F: AUDIT,
   FlowRegisterQueue144E2D8C: ANY,
   FlowRegisterDeadLetters8BF888A5: ANY,
   FlowElectQueue767CF7C8: ANY,
@@ -83,6 +88,7 @@ const THEIR_PINNED = {
   GroupageTablesFanOutC79487F9: FAN_OUT,
   GroupageTablesListCE842444: LIST,
   GroupageTablesFleetTableA7198F1B: FLEET,
+  GroupageTablesAudit317FED3A: AUDIT,
   GroupageFlowRegisterQueue9E02D6CB: ANY,
   GroupageFlowRegisterDeadLetters253D6EF7: ANY,
   GroupageFlowElectQueue023EC74F: ANY,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { add, promise, set } from '../promise.ts';
 import {
+  entriesStay,
   rowsExpireBy,
   tablesAreOfOneKind,
   tablesArePaidByRequest,
@@ -21,7 +22,7 @@ const policy = (name: 'DeletionPolicy' | 'UpdateReplacePolicy', value: string) =
 };
 
 describe('the tables', () => {
-  it.each(SUBJECTS)('are six in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(6));
+  it.each(SUBJECTS)('are seven in $name', ({ template }) => expect(ofType(template, TABLE)).toHaveLength(7));
 });
 
 promise('every table is of a kind that the rules cover', tablesAreOfOneKind, [
@@ -42,6 +43,22 @@ promise('every table is encrypted with the free key that AWS owns', tablesUseThe
   ['SSEEnabled: false', set(TABLE, 'SSESpecification', { SSEEnabled: false }), /SSESpecification/],
 ]);
 
+promise('no function can delete entries of the audit trail', entriesStay, [
+  [
+    'a function that can',
+    (template) => {
+      for (const [, properties] of ofType(template, 'AWS::IAM::Policy')) {
+        const text = JSON.stringify(properties).replace(
+          /"dynamodb:PutItem"(?=[^{]*"Resource":\{[^}]*TablesAudit)/,
+          '"dynamodb:DeleteItem"',
+        );
+        Object.assign(properties, JSON.parse(text));
+      }
+    },
+    /ApiHandler.*: may .*dynamodb:DeleteItem.* in the audit trail/,
+  ],
+]);
+
 promise('every table is billed per request', tablesArePaidByRequest, [
   ['provisioned capacity', set(TABLE, 'BillingMode', 'PROVISIONED'), /BillingMode is "PROVISIONED"/],
 ]);
@@ -54,6 +71,7 @@ describe('the stores', () => {
       locks: ['ExpiresAt'],
       batches: ['ExpiresAt'],
       nodes: ['ExpiresAt'],
+      auditEntries: ['ExpiresAt'],
     });
   });
 });

@@ -1,5 +1,6 @@
 /** The attributes into which the stores write a row's expiry. A noting client records the writes. */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { dynamoDBAudit } from '../../../src/aws/dynamodb-audit.ts';
 import { dynamoDBBatches } from '../../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFleets } from '../../../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLocks } from '../../../src/aws/dynamodb-locks.ts';
@@ -25,12 +26,16 @@ const notingClient = () => {
       Statements = [],
       UpdateExpression,
       ExpressionAttributeValues = {},
+      Item,
     } = input as {
       Statements?: { Statement: string; Parameters: unknown[] }[];
       UpdateExpression?: string;
       ExpressionAttributeValues?: Record<string, unknown>;
+      Item?: Record<string, unknown>;
     };
     if (UpdateExpression) writes.push({ text: UpdateExpression, values: Object.entries(ExpressionAttributeValues) });
+    const put = Object.entries(Item ?? {}).map(([name, value]) => [`:${name}`, value] as const);
+    if (Item) writes.push({ text: put.map(([name]) => `${name.slice(1)} = ${name}`).join(), values: put });
     for (const { Statement: text, Parameters } of Statements)
       writes.push({
         text: text.replace(/^.* SET /, ''),
@@ -57,7 +62,7 @@ const expiriesIn = (writes: readonly Write[]): string[] => [
 
 /** The expiry attributes by the kind of row. */
 export const expiryAttributes = async (): Promise<
-  Record<'tasks' | 'payloads' | 'locks' | 'batches' | 'nodes', string[]>
+  Record<'tasks' | 'payloads' | 'locks' | 'batches' | 'nodes' | 'auditEntries', string[]>
 > => {
   const batch = { id: batchId('b'), target: target('ship/depot=MUC'), attempts: 1, at: NOW, keep: KEEP };
   const payloadRow = { payloadHash: 'h', run: 1 };
@@ -78,11 +83,16 @@ export const expiryAttributes = async (): Promise<
     return dynamoDBBatches(client, 'B').finish(batch.id, 1, end);
   });
   const beaten = await writesOf((client) => dynamoDBFleets(client, 'F').beat(fleet('f'), aNode({ beat: 1 })));
+  const audited = await writesOf((client) => {
+    const entry = { at: NOW, id: 'e', action: 'pause', subject: {}, actor: { id: 'local' } } as const;
+    return dynamoDBAudit(client, 'A', KEEP).begin(entry);
+  });
   return {
     tasks: expiriesIn(finished.slice(0, 1)),
     payloads: expiriesIn(finished.slice(1)),
     locks: expiriesIn(locked),
     batches: expiriesIn(batched),
     nodes: expiriesIn(beaten),
+    auditEntries: expiriesIn(audited),
   };
 };

@@ -43,10 +43,9 @@ export const functionsKeepLogsOfTheirOwn: Rule = (template) => {
       ...(template.Resources[group]?.Type === 'AWS::Logs::LogGroup' ? [] : [`${id}: has no log group in the template`]),
       ...(groups.some((other) => other.id !== id && other.group === group) ? [`${id}: shares ${group}`] : []),
     ]),
-    ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) => [
-      ...differing(id, properties, { RetentionInDays: 30 }),
-      ...differing(id, template.Resources[id] ?? {}, { DeletionPolicy: 'Delete' }),
-    ]),
+    ...ofType(template, 'AWS::Logs::LogGroup').flatMap(([id, properties]) =>
+      differing(id, properties, { RetentionInDays: 30 }),
+    ),
   ];
 };
 
@@ -91,3 +90,12 @@ export const scheduledFunctionsEndBeforeTheNext: Rule = (template) =>
       ]),
     ];
   });
+
+/** In a kept stack, removing the stack deletes no logs. In other stacks nothing remains. */
+export const logsOutliveTheirStack =
+  (kept: boolean): Rule =>
+  (template) =>
+    ofType(template, 'AWS::Logs::LogGroup').flatMap(([id]) => {
+      const policy = kept ? 'RetainExceptOnCreate' : 'Delete';
+      return differing(id, template.Resources[id] ?? {}, { DeletionPolicy: policy });
+    });

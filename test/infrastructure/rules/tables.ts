@@ -1,5 +1,6 @@
 /** Rules that hold for every table. */
-import { differing, ofType, type Rule, type Template } from './template.ts';
+import { functionsOf, statementsOfRole } from './flow.ts';
+import { differing, idOf, listOf, ofType, type Rule, type Template } from './template.ts';
 
 const tablesOf = (template: Template) => ofType(template, 'AWS::DynamoDB::Table');
 
@@ -32,6 +33,18 @@ export const rowsExpireBy =
     tablesOf(template).flatMap(([id, properties]) =>
       differing(id, properties, { TimeToLiveSpecification: { AttributeName: attribute, Enabled: true } }),
     );
+
+/** Entries of the audit trail are added and completed by the API's function only, and deleted by nobody. */
+export const entriesStay: Rule = (template) =>
+  functionsOf(template).flatMap(([id, { Role }]) => {
+    const actions = statementsOfRole(template, idOf(Role))
+      .filter(({ Resource }) => listOf(Resource).some((each) => /TablesAudit/.test(JSON.stringify(each))))
+      .flatMap(({ Action }) => listOf(Action));
+    const expected = id.includes('ApiHandler') ? ['PutItem', 'Query', 'UpdateItem'] : [];
+    return actions.toSorted().join() === expected.map((action) => `dynamodb:${action}`).join()
+      ? []
+      : [`${id}: may ${actions} in the audit trail`];
+  });
 
 /** In a kept stack, neither removing the stack nor replacing a table deletes data. In other stacks nothing remains. */
 export const tablesOutliveTheirStack =

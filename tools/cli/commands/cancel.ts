@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { printable, printJson } from '../../terminal.ts';
 import { TASK } from '../shared/answers.ts';
 import { someId } from '../shared/arguments.ts';
-import { type CommonOptions, connect } from '../shared/connect.ts';
+import { connectBecause, reasonOption, type WithReason } from '../shared/connect.ts';
 
 export const cancelCommand = (): Command =>
   new Command('cancel')
@@ -11,8 +11,9 @@ export const cancelCommand = (): Command =>
       'cancel a waiting task, which then counts as failed (exit status 1 if a batch already contains the task)',
     )
     .argument('<id>', "the task's id", someId)
-    .action(async (id: string, options: CommonOptions) => {
-      const api = await connect(options);
+    .addOption(reasonOption())
+    .action(async (id: string, options: WithReason) => {
+      const api = await connectBecause(options);
       const { text, value } = await api.delete(`/tasks/${encodeURIComponent(id)}`, TASK);
       console.log(options.json ? printJson(text) : printable(`${value.id} is cancelled`));
     });

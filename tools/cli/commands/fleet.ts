@@ -14,9 +14,9 @@ import {
 } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
 import { somePart } from '../shared/arguments.ts';
-import { type CommonOptions, connect } from '../shared/connect.ts';
+import { type CommonOptions, connectBecause, reasonOption, type WithReason } from '../shared/connect.ts';
 
-interface FleetOptions extends CommonOptions {
+interface FleetOptions extends WithReason {
   readonly table?: string;
 }
 
@@ -55,7 +55,9 @@ Examples:
 
 /** @throws WrongUsage, CommandFailure */
 const reach = async ({ table, ...options }: FleetOptions): Promise<ApiClient> => {
-  if (table === undefined) return connect(options);
+  if (table === undefined) return connectBecause(options);
+  if (options.reason !== undefined)
+    throw new WrongUsage('--reason needs the API of a stack: a table of your own has no audit trail');
   if (options.stack !== undefined || options.api !== undefined)
     throw new WrongUsage('--table cannot be combined with --stack or --api');
   // Load the SDK only here: loading takes longer than a whole local command.
@@ -103,6 +105,7 @@ const drain = (): Command =>
     .argument('<fleet>', 'name of the fleet', someFleet)
     .argument('<node>', 'key or id of the node', someNode)
     .option('--undo', 'end the drain: the node may take partitions again')
+    .addOption(reasonOption())
     .action(async (fleet: string, node: string, { undo = false, ...options }: FleetOptions & { undo?: boolean }) => {
       const path = `${pathOf(fleet)}/nodes/${encodeURIComponent(node)}/drain`;
       const { text, value } = await (await reach(options)).post(path, JSON.stringify({ draining: !undo }), FLEET_NODE);
@@ -122,6 +125,7 @@ const move = (): Command =>
     .argument('<partition>', 'id of the partition', somePartition)
     .argument('[node]', 'key or id of the node', someNode)
     .option('--free', 'return the partition to automatic balancing')
+    .addOption(reasonOption())
     .action(
       async (
         fleet: string,
@@ -147,6 +151,7 @@ const separate = (): Command =>
       'store each checkpoint in a row of its own (only if no worker of release 0.2.0 will start again: after this, workers of that release refuse to join the fleet)',
     )
     .argument('<fleet>', 'name of the fleet', someFleet)
+    .addOption(reasonOption())
     .action(async (fleet: string, options: FleetOptions) => {
       const { text } = await (await reach(options)).post(`${pathOf(fleet)}/separate-checkpoints`, '', FLEET);
       const said = `each checkpoint of ${fleet} moves to a row of its own when its partition gets a new owner. To complete this soon, restart the workers`;

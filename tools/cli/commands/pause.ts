@@ -4,16 +4,15 @@ import { operationOf, type Target } from '../../../src/domain/ids.ts';
 import { WrongUsage } from '../../failure.ts';
 import { printable, printJson } from '../../terminal.ts';
 import { PAUSED, RESUMED } from '../shared/answers.ts';
-import { type CommonOptions, connect, toSameApi } from '../shared/connect.ts';
+import { connect, connectBecause, reasonOption, toSameApi, type WithReason } from '../shared/connect.ts';
 
-interface PauseOptions extends CommonOptions {
+interface PauseOptions extends WithReason {
   readonly target?: string;
-  readonly reason?: string;
 }
 
 export const pauseCommand = (): Command =>
   ofOperationOrTarget('pause', 'pause an operation or a Target: its tasks wait, and calls under way finish')
-    .option('--reason <text>', 'reason for the pause, shown wherever the pause is shown')
+    .option('--reason <text>', 'reason for the pause, shown wherever the pause is shown, and by `groupage audit`')
     .action(async (operation: string | undefined, options: PauseOptions) => {
       const { what, path, body } = meant(operation, options);
       const api = await connect(options);
@@ -27,16 +26,15 @@ export const pauseCommand = (): Command =>
     });
 
 export const resumeCommand = (): Command =>
-  ofOperationOrTarget(
-    'resume',
-    'end the pause of an operation or a Target, whether a user or the circuit paused it',
-  ).action(async (operation: string | undefined, options: PauseOptions) => {
-    const { what, path, body } = meant(operation, options);
-    const api = await connect(options);
-    const { text, value } = await api.post(`${path}/resume`, JSON.stringify(body), RESUMED);
-    const said = `${what} ${value.resuming ? 'resumes in a moment' : notPaused(options)}`;
-    console.log(options.json ? printJson(text) : printable(said));
-  });
+  ofOperationOrTarget('resume', 'end the pause of an operation or a Target, whether a user or the circuit paused it')
+    .addOption(reasonOption())
+    .action(async (operation: string | undefined, options: PauseOptions) => {
+      const { what, path, body } = meant(operation, options);
+      const api = await connectBecause(options);
+      const { text, value } = await api.post(`${path}/resume`, JSON.stringify(body), RESUMED);
+      const said = `${what} ${value.resuming ? 'resumes in a moment' : notPaused(options)}`;
+      console.log(options.json ? printJson(text) : printable(said));
+    });
 
 /** A Target without a pause of its own may still wait because its operation is paused. */
 const notPaused = ({ target }: PauseOptions): string =>

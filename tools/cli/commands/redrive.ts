@@ -5,11 +5,11 @@ import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { complain, plural, printable, printJson } from '../../terminal.ts';
 import { DEAD_LETTERS as LETTERS_LYING, LETTERS_REDRIVEN, TASKS_REDRIVEN } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
-import { type CommonOptions, connect } from '../shared/connect.ts';
+import { connectBecause, reasonOption, type WithReason } from '../shared/connect.ts';
 import { orInterrupted } from '../shared/progress.ts';
 import { failuresOf } from './failures.ts';
 
-interface RedriveOptions extends CommonOptions {
+interface RedriveOptions extends WithReason {
   readonly target?: string;
   readonly deadLetters?: string;
   readonly cause?: string;
@@ -35,6 +35,7 @@ export const redriveCommand = (): Command =>
       'redrive all tasks that failed for this cause; `groupage failures` shows the keys of the causes',
     )
     .option('--dry-run', 'only print what the command would do')
+    .addOption(reasonOption())
     .addHelpText(
       'after',
       `
@@ -52,7 +53,7 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
   const { target, deadLetters, cause, dryRun = false } = options;
   if ([ids.length > 0, ...[target, deadLetters, cause].map((each) => each !== undefined)].filter(Boolean).length !== 1)
     throw new WrongUsage('give one of: ids of tasks, --target, --cause, --dead-letters');
-  const api = await connect(options);
+  const api = await connectBecause(options);
   if (deadLetters !== undefined) {
     const done: DeadLettersDone[] = [];
     return telling(

@@ -1,5 +1,6 @@
 /** Schemas of the API's responses, as commands read them. They also accept the responses of another release. */
 import * as z from 'zod/mini';
+import { AUDIT_ENTRY as ENTRY } from '../../../src/api/audit/responses.ts';
 import { BATCH_OUTLINE } from '../../../src/api/batches/responses.ts';
 import * as doctor from '../../../src/api/doctor/responses.ts';
 import * as fanOuts from '../../../src/api/fan-outs/responses.ts';
@@ -71,6 +72,9 @@ export const RESUMED = told(operations.TARGET_RESUMING, 'resuming');
 
 export const DEAD_LETTERS = told(queues.DEAD_LETTERS, 'queues');
 export const LETTERS_REDRIVEN = told(queues.LETTERS_REDRIVEN, 'redriven', 'skipped', 'left');
+
+export const AUDIT_ENTRY = told(ENTRY, 'at', 'action', 'subject', 'actor', 'outcome');
+export type AuditShape = z.infer<typeof AUDIT_ENTRY>;
 
 /** One page of the doctor's check. */
 export const TARGETS_EXAMINED = told(doctor.TARGETS_EXAMINED, 'targets', 'findings');

@@ -1,5 +1,6 @@
 /** Finds the API that a command uses: of the local stack, at a URL, or of a deployed stack. */
 import { dirname } from 'node:path';
+import { Option } from 'commander';
 import { CommandFailure } from '../../failure.ts';
 import { type LocalFile, readLocalFile } from '../../local/local-folder.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
@@ -10,6 +11,27 @@ export interface CommonOptions {
   readonly stack?: string;
   readonly json?: boolean;
 }
+
+/** The option of commands that are recorded in the audit trail. */
+export interface WithReason extends CommonOptions {
+  readonly reason?: string;
+}
+
+/** The API checks the text. */
+export const reasonOption = (): Option => new Option('--reason <text>', 'reason, shown by `groupage audit`');
+
+/** The API for a command with a reason: each change is sent with the reason. @throws CommandFailure */
+export const connectBecause = async ({ reason, ...options }: WithReason): Promise<ApiClient> => {
+  const api = await connect(options);
+  if (reason === undefined) return api;
+  const because = (path: string): string =>
+    `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ reason })}`;
+  return {
+    ...api,
+    post: (path, body, shape) => api.post(because(path), body, shape),
+    delete: (path, shape) => api.delete(because(path), shape),
+  };
+};
 
 /** @throws CommandFailure */
 export const connect = async ({ api, stack }: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {

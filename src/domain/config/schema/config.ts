@@ -8,10 +8,10 @@
 import * as z from 'zod';
 import type { Parsed, Problem } from '../../../util/problems.ts';
 import { OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
-import type { Config, Operation } from '../resolved.ts';
+import { type Config, KEEP_AUDIT, type Operation } from '../resolved.ts';
 import { operationSchema } from './combinations.ts';
 import { destinationSchema } from './endpoints.ts';
-import { fault, mustUnseen, section } from './rules.ts';
+import { DAY, duration, fault, mustUnseen, section } from './rules.ts';
 import { alarmsSchema, fanOutsSchema, listsSchema, registerSchema } from './sections.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
 
@@ -35,6 +35,7 @@ export const configSchema = section(
     fanOuts: fanOutsSchema,
     lists: listsSchema,
     alarms: alarmsSchema,
+    keepAudit: duration(DAY, 3_650 * DAY).default(KEEP_AUDIT),
   },
   'an object with "operations"',
 ).superRefine(({ operations, destinations, fanOuts, lists }, context) => {

@@ -9,7 +9,7 @@ import { alarmKeys, fanOutKeys, listKeys, registerKeys } from './sections.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms'];
+const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms', 'keepAudit'];
 
 /** The message about an unknown `key` at `path`, with the nearest known key. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {

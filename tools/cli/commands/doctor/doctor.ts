@@ -10,12 +10,12 @@ import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
-import { type CommonOptions, connect } from '../../shared/connect.ts';
+import { connectBecause, reasonOption, type WithReason } from '../../shared/connect.ts';
 import { CONCURRENCY } from '../../shared/pages.ts';
 import { operationsOf } from '../operations.ts';
 import { lookAtSettings, type SettingsLook, settingsLines } from './settings.ts';
 
-interface DoctorOptions extends CommonOptions {
+interface DoctorOptions extends WithReason {
   readonly deep?: boolean;
   readonly repair?: boolean;
 }
@@ -31,12 +31,14 @@ export const doctorCommand = (): Command =>
       'check every Target and every stored batch (default: dead letters, settings and the first 1,000 Targets)',
     )
     .option('--repair', 'with --deep: repair stuck work')
+    .addOption(reasonOption())
     .action((options: DoctorOptions) => doctor(options));
 
 const doctor = async (options: DoctorOptions): Promise<void> => {
   const { deep = false, repair = false, json } = options;
   if (repair && !deep) throw new WrongUsage('--repair needs --deep');
-  const api = await connect(options);
+  if (options.reason !== undefined && !repair) throw new WrongUsage('--reason needs --repair');
+  const api = await connectBecause(options);
   const [letters, notes] = [await lettersOf(api), await noticesOf(api)];
   const { queues } = letters;
   const { notices } = notes;

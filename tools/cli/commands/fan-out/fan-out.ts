@@ -5,7 +5,7 @@ import type { FailFast } from '../../../../src/domain/fan-outs/fan-out.ts';
 import { printable, printJson } from '../../../terminal.ts';
 import { FAILED_ITEMS, FAN_OUT, FAN_OUT_OUTLINE, SEALED } from '../../shared/answers.ts';
 import { everyOption, somePart, tokenOfCalls } from '../../shared/arguments.ts';
-import { type CommonOptions, connect } from '../../shared/connect.ts';
+import { type CommonOptions, connect, connectBecause, reasonOption, type WithReason } from '../../shared/connect.ts';
 import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { ackItems, addItems } from './items.ts';
 import { describe, fanOutsTable, watchFanOut } from './show.ts';
@@ -144,8 +144,9 @@ const remove = (): Command =>
   new Command('delete')
     .description('delete a fan-out without sending an event; a later ack of its items reports them as unknown')
     .argument('<id>', 'id of the fan-out', someFanOut)
-    .action(async (id: string, options: CommonOptions) => {
-      const api = await connect(options);
+    .addOption(reasonOption())
+    .action(async (id: string, options: WithReason) => {
+      const api = await connectBecause(options);
       const { text, value } = await api.delete(pathOf(id), FAN_OUT);
       console.log(options.json ? printJson(text) : printable(`${value.id} is deleted`));
     });

@@ -17,7 +17,14 @@ import {
 } from '../../shared/answers.ts';
 import { isRefused } from '../../shared/api-client.ts';
 import { somePart, tokenOfCalls } from '../../shared/arguments.ts';
-import { type CommonOptions, connect, toSameApi } from '../../shared/connect.ts';
+import {
+  type CommonOptions,
+  connect,
+  connectBecause,
+  reasonOption,
+  toSameApi,
+  type WithReason,
+} from '../../shared/connect.ts';
 import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { addJobs } from './add.ts';
 import { describe, jobLines, listsTable, printJobs } from './show.ts';
@@ -39,8 +46,11 @@ const percentage = (text: string): number => {
 export const listsCommand = (): Command => {
   const group = new Command('lists').description('keep numbered jobs until they are triggered or claimed');
   const changes = [
-    changing('seal', 'close a list for new jobs; the list completes when its last job is done'),
-    changing('cancel', 'cancel a list: waiting jobs never start, started jobs finish'),
+    changing('seal', ofList('seal', 'close a list for new jobs; the list completes when its last job is done')),
+    changing(
+      'cancel',
+      ofList('cancel', 'cancel a list: waiting jobs never start, started jobs finish').addOption(reasonOption()),
+    ),
   ];
   for (const each of [
     create(),
@@ -105,9 +115,9 @@ const add = (): Command =>
     )
     .action(addJobs);
 
-const changing = (name: 'seal' | 'cancel', description: string): Command =>
-  ofList(name, description).action(async (id: string, options: CommonOptions) => {
-    const { text, value } = await (await connect(options)).post(
+const changing = (name: 'seal' | 'cancel', command: Command): Command =>
+  command.action(async (id: string, options: WithReason) => {
+    const { text, value } = await (await connectBecause(options)).post(
       `${listPath(id)}/${name}`,
       '',
       LIST as ZodMiniType<ListShape>,
@@ -254,10 +264,10 @@ const listAll = (): Command =>
   );
 
 const remove = (): Command =>
-  ofList('delete', 'delete a list with its jobs and their results, without sending an event').action(
-    async (id: string, options: CommonOptions) => {
-      const { text, value } = await (await connect(options)).delete(listPath(id), LIST_DELETED);
+  ofList('delete', 'delete a list with its jobs and their results, without sending an event')
+    .addOption(reasonOption())
+    .action(async (id: string, options: WithReason) => {
+      const { text, value } = await (await connectBecause(options)).delete(listPath(id), LIST_DELETED);
       const said = `deleted ${value.id} with ${plural(value.total, 'job')}`;
       console.log(options.json ? printJson(text) : printable(said));
-    },
-  );
+    });

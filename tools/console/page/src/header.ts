@@ -12,6 +12,7 @@ const PARTS: readonly { readonly name: string; readonly route: Route; readonly v
   { name: 'Fan-outs', route: { view: 'fan-outs' }, views: ['fan-outs', 'fan-out'] },
   { name: 'Lists', route: { view: 'lists' }, views: ['lists', 'list'] },
   { name: 'Fleets', route: { view: 'fleets' }, views: ['fleets', 'fleet'] },
+  { name: 'Audit', route: { view: 'audit' }, views: ['audit'] },
 ];
 
 export const header = (page: Page, route: Route, send: () => void): TemplateResult => html`

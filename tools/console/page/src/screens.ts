@@ -2,6 +2,7 @@
 import { html } from 'lit';
 import { href, type Route } from './base/router.ts';
 import type { Page, Screen } from './base/screen.ts';
+import { auditScreen } from './views/audit.ts';
 import { batchScreen } from './views/batch.ts';
 import { failuresScreen } from './views/failures.ts';
 import { fanOutScreen } from './views/fan-out.ts';
@@ -44,6 +45,8 @@ export const screenOf = (page: Page, route: Route): Screen => {
       return fleetsScreen(page);
     case 'fleet':
       return fleetScreen(page, route.id);
+    case 'audit':
+      return auditScreen(page, route.cursor);
     case 'unknown':
       return unknownScreen(route.path);
   }

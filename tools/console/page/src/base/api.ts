@@ -33,6 +33,9 @@ export const get = <Body>(path: string): Promise<Reply<Body>> => call('GET', pat
 export const post = <Body>(path: string, body?: unknown): Promise<Reply<Body>> => call('POST', path, body);
 export const remove = <Body>(path: string): Promise<Reply<Body>> => call('DELETE', path);
 
+/** A path of a change with the reason that a user gave for the audit trail. */
+export const because = (path: string, reason: string): string => `${path}${query({ reason })}`;
+
 /**
  * Converts an error answer to a reply. @param text problem+json from the API, or a text in another format, because a
  * proxy in between may have answered.
@@ -77,6 +80,7 @@ export const PATHS = {
   lists: (cursor?: string) => `/v1/lists${query({ limit: '50', cursor })}`,
   list: (listId: string) => `/v1/lists/${id(listId)}`,
   jobs: (listId: string, from: number) => `/v1/lists/${id(listId)}/jobs?from=${from}&limit=50`,
+  audit: (cursor?: string) => `/v1/audit${query({ limit: '50', cursor })}`,
   fleets: '/v1/fleets',
   fleet: (name: string) => `/v1/fleets/${id(name)}`,
   partition: (name: string, partitionId: string) => `/v1/fleets/${id(name)}/partitions/${id(partitionId)}`,

@@ -17,6 +17,7 @@ export type Route =
   | { readonly view: 'list'; readonly id: string; readonly from?: string }
   | { readonly view: 'fleets' }
   | { readonly view: 'fleet'; readonly id: string }
+  | { readonly view: 'audit'; readonly cursor?: string }
   | { readonly view: 'unknown'; readonly path: string };
 
 /** The address of a view, for a link. */
@@ -39,6 +40,7 @@ const pathOf = (route: Route): string => {
     case 'failures':
     case 'fan-outs':
     case 'lists':
+    case 'audit':
       return `/${route.view}${query({ cursor: route.cursor })}`;
     case 'fan-out':
       return `/fan-outs/${encodeURIComponent(route.id)}`;
@@ -80,6 +82,7 @@ const whole = (room: string, params: URLSearchParams): Route | undefined => {
     case 'failures':
     case 'fan-outs':
     case 'lists':
+    case 'audit':
       return { view: room, ...given(params, 'cursor') };
     case 'fleets':
       return { view: 'fleets' };

@@ -12,8 +12,8 @@ interface Action {
   readonly run: (reason: string) => Promise<Reply<unknown>>;
   /** The message that is shown after success. */
   readonly done: string | ((body: unknown) => string);
-  /** If true, the dialog also asks for a reason. */
-  readonly asksReason?: true;
+  /** Who sees the reason. @default - the audit trail shows it */
+  readonly reasonIsSeen?: string;
 }
 
 /** The longest reason that the API accepts, in characters. */
@@ -36,16 +36,11 @@ class AskDialog implements Dialog {
   }
 
   render(): TemplateResult {
-    const { text, button, asksReason } = this.#action;
+    const { text, button, reasonIsSeen } = this.#action;
     return html`
       <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
         <p>${text}</p>
-        ${
-          asksReason
-            ? html`<label>Reason <span class="muted">Other users see it with the pause.</span>
-                <input name="reason" maxlength=${REASON_MAX} autocomplete="off" autofocus /></label>`
-            : nothing
-        }
+        ${reasonField(reasonIsSeen)}
         ${this.#refused ?? nothing}
         ${buttons(this.#page, html`<button class="primary" ?disabled=${this.#isBusy}>${button}</button>`)}
       </form>`;
@@ -53,7 +48,7 @@ class AskDialog implements Dialog {
 
   async #submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
-    const reason = String(new FormData(event.target as HTMLFormElement).get('reason') ?? '').trim();
+    const reason = reasonIn(event.target as HTMLFormElement);
     const { done } = this.#action;
     this.#isBusy = true;
     this.#page.redraw();
@@ -67,6 +62,14 @@ class AskDialog implements Dialog {
     this.#page.redraw();
   }
 }
+
+/** The field for the reason of an action. */
+export const reasonField = (isSeen = 'The audit trail shows it.'): TemplateResult => html`
+  <label>Reason <span class="muted">Optional. ${isSeen}</span>
+    <input name="reason" maxlength=${REASON_MAX} autocomplete="off" autofocus /></label>`;
+
+/** The reason in a form. Empty if the user gave none. */
+export const reasonIn = (form: HTMLFormElement): string => String(new FormData(form).get('reason') ?? '').trim();
 
 export const buttons = (page: Page, main: unknown, cancel = 'Cancel'): TemplateResult => html`
   <div class="buttons"><button type="button" @click=${() => page.close()}>${cancel}</button>${main}</div>`;

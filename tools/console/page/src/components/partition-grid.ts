@@ -6,10 +6,10 @@ import type {
   PartitionInFull,
   PartitionMoved,
 } from '../../../../../src/api/fleets/responses.ts';
-import { get, PATHS, post, type Reply } from '../base/api.ts';
+import { because, get, PATHS, post, type Reply } from '../base/api.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { colourOf, inOrder, letterOf, shares, spokenPartition } from '../model/fleet.ts';
-import { buttons } from './dialogs.ts';
+import { buttons, reasonField, reasonIn } from './dialogs.ts';
 import { facts, idText, problem, skeleton } from './parts.ts';
 
 export const partitionGrid = (page: Page, fleet: Fleet): TemplateResult => html`
@@ -77,6 +77,7 @@ class MoveDialog implements Dialog {
           </select>
         </label>
         <p class="muted">The partition moves when its owner has finished its current work. It stays pinned to the node as long as that node runs.</p>
+        ${reasonField()}
         ${this.#refused ?? ''}
         ${buttons(this.#page, html`<button class="primary">Move</button>`)}
       </form>`;
@@ -84,8 +85,9 @@ class MoveDialog implements Dialog {
 
   async #submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
-    const to = String(new FormData(event.target as HTMLFormElement).get('to') ?? '') || null;
-    const path = `${PATHS.partition(this.#fleet.id, this.#partition.id)}/move`;
+    const form = event.target as HTMLFormElement;
+    const to = String(new FormData(form).get('to') ?? '') || null;
+    const path = because(`${PATHS.partition(this.#fleet.id, this.#partition.id)}/move`, reasonIn(form));
     const reply: Reply<PartitionMoved> = await post(path, { to });
     if (reply.ok) {
       this.#page.close();

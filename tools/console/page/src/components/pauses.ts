@@ -1,7 +1,7 @@
 /** The buttons to pause and resume an operation or one of its Targets. */
 import { html, type TemplateResult } from 'lit';
 import type { Pause } from '../../../../../src/api/operations/responses.ts';
-import { post } from '../base/api.ts';
+import { because, post } from '../base/api.ts';
 import type { Page } from '../base/screen.ts';
 import { ask } from './dialogs.ts';
 import { shape } from './parts.ts';
@@ -21,7 +21,7 @@ export const pauseButton = (
       title: `Pause ${what}`,
       text: 'Until a user resumes it, no batch of it is sealed. Its tasks wait; nothing is lost. Calls in progress continue.',
       button: 'Pause',
-      asksReason: true,
+      reasonIsSeen: 'Other users see it with the pause, and in the audit trail.',
       run: (reason) => post(`${path}pause`, { ...of, ...(reason === '' ? {} : { reason }) }),
       done: `${what} is paused`,
     });
@@ -33,7 +33,7 @@ export const pauseButton = (
           ? 'Its circuit is open. If you resume it, new batches call the downstream at once instead of after the pause.'
           : 'Waiting tasks are sealed into batches again, and the downstream is called again.',
       button: 'Resume',
-      run: () => post(`${path}resume`, of),
+      run: (reason) => post(because(`${path}resume`, reason), of),
       done: `${what} is being resumed`,
     });
   return paused ? html`<button @click=${resume}>Resume…</button>` : html`<button @click=${pause}>Pause…</button>`;

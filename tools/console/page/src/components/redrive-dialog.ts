@@ -4,10 +4,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Skipped } from '../../../../../src/api/shared/answer-schemas.ts';
 import type { Reply } from '../base/api.ts';
-import { post } from '../base/api.ts';
+import { because, post } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';
 import type { Dialog, Page } from '../base/screen.ts';
-import { buttons } from './dialogs.ts';
+import { buttons, reasonField, reasonIn } from './dialogs.ts';
 import { link, problem, shape } from './parts.ts';
 
 /** The redrive as a call of the API. The dialog adds `dryRun` and `cursor` to the body. */
@@ -54,6 +54,7 @@ class RedriveDialog implements Dialog {
   readonly #page: Page;
   readonly #redrive: Redrive;
   #phase: Phase = { is: 'looking' };
+  #reason = '';
 
   constructor(page: Page, redrive: Redrive) {
     this.#page = page;
@@ -67,6 +68,12 @@ class RedriveDialog implements Dialog {
       () => ({ is: 'looking' }),
       (would) => ({ is: 'looked', would }),
     );
+  }
+
+  #submit(event: SubmitEvent): void {
+    event.preventDefault();
+    this.#reason = reasonIn(event.target as HTMLFormElement);
+    void this.#run();
   }
 
   async #run(): Promise<void> {
@@ -93,7 +100,7 @@ class RedriveDialog implements Dialog {
     do {
       this.#become(meanwhile(all));
       const more = { ...(dryRun ? { dryRun } : {}), ...(cursor === undefined ? {} : { cursor }) };
-      const reply = await post<Redriven>(this.#redrive.path, { ...this.#redrive.body, ...more });
+      const reply = await post<Redriven>(because(this.#redrive.path, this.#reason), { ...this.#redrive.body, ...more });
       if (!reply.ok) return this.#become({ is: 'refused', reply, done: dryRun ? NOTHING : all });
       const { redriven, skipped } = reply.body;
       all = { redriven: all.redriven + redriven, skipped: [...all.skipped, ...skipped] };
@@ -113,10 +120,13 @@ class RedriveDialog implements Dialog {
     const phase = this.#phase;
     const { text } = this.#redrive;
     return html`
-      <p>${text}</p>
-      <div class="outcome" role="status">${this.#outcome()}</div>
-      ${phase.is === 'refused' ? problem(phase.reply.detail, phase.reply.errors) : nothing}
-      ${buttons(this.#page, this.#next(), closingOf(phase))}`;
+      <form @submit=${(event: SubmitEvent) => this.#submit(event)}>
+        <p>${text}</p>
+        <div class="outcome" role="status">${this.#outcome()}</div>
+        ${isReady(phase) ? reasonField() : nothing}
+        ${phase.is === 'refused' ? problem(phase.reply.detail, phase.reply.errors) : nothing}
+        ${buttons(this.#page, this.#next(), closingOf(phase))}
+      </form>`;
   }
 
   #outcome(): TemplateResult {
@@ -142,10 +152,14 @@ class RedriveDialog implements Dialog {
   #next(): unknown {
     const phase = this.#phase;
     if (phase.is === 'looking' || phase.is === 'doing') return html`<button class="primary" disabled>Redrive</button>`;
-    if (phase.is !== 'looked' || phase.would.redriven === 0) return nothing;
-    return html`<button class="primary" @click=${() => this.#run()}>Redrive ${plural(phase.would.redriven, this.#redrive.one)}</button>`;
+    if (!isReady(phase)) return nothing;
+    return html`<button class="primary">Redrive ${plural(phase.would.redriven, this.#redrive.one)}</button>`;
   }
 }
+
+/** Whether the dry run has found something to redrive. */
+const isReady = (phase: Phase): phase is Extract<Phase, { is: 'looked' }> =>
+  phase.is === 'looked' && phase.would.redriven > 0;
 
 /** The label of the button that closes the dialog. */
 const closingOf = ({ is }: Phase): string => {

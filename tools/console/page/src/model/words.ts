@@ -74,6 +74,13 @@ export const jobState = statesOf({
   failed: { tone: 'bad', word: 'failed' },
 });
 
+export const auditState = statesOf({
+  done: { tone: 'ok', word: 'done' },
+  refused: { tone: 'warn', word: 'refused' },
+  failed: { tone: 'bad', word: 'failed' },
+  unknown: { tone: 'idle', word: 'unknown' },
+});
+
 const BECAUSE: Readonly<Record<string, string>> = {
   'all-done': 'all of its items are done',
   'too-many-failed': 'too many of its items failed',

@@ -1,7 +1,7 @@
 /** A fleet: its nodes, and the owner of each partition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Fleet, FleetNode, NodeDrained } from '../../../../../src/api/fleets/responses.ts';
-import { PATHS, post } from '../base/api.ts';
+import { because, PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { ask } from '../components/dialogs.ts';
@@ -67,7 +67,8 @@ const drainButton = (page: Page, fleet: string, { node, status }: FleetNode): un
         ? 'The node gives its partitions to other nodes, each when its current work has finished. It takes no new ones.'
         : 'The node takes partitions again.',
       button: draining ? 'Drain' : 'Undo',
-      run: () => post(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, { draining }),
+      run: (reason) =>
+        post(because(`${PATHS.fleet(fleet)}/nodes/${encodeURIComponent(node)}/drain`, reason), { draining }),
       done: (body) =>
         (body as NodeDrained).warning ?? (draining ? `${node} is draining` : `${node} takes partitions again`),
     });

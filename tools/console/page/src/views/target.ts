@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
 import type { Target, TargetPage } from '../../../../../src/api/targets/responses.ts';
 import type { TaskPage } from '../../../../../src/api/tasks/responses.ts';
-import { PATHS, post } from '../base/api.ts';
+import { because, PATHS, post } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -85,7 +85,7 @@ const flush = (page: Page, { target, waiting }: Target): void =>
     title: 'Flush this Target',
     text: `The waiting tasks (${count(waiting)}) are sealed now, in batches that may not be full.`,
     button: 'Flush',
-    run: () => post('/v1/targets/flush', { target }),
+    run: (reason) => post(because('/v1/targets/flush', reason), { target }),
     done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are being sealed`,
   });
 

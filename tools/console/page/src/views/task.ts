@@ -4,7 +4,7 @@ import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { rawMembers } from '../../../../../src/util/json-text.ts';
 import { shownOptions } from '../../../../task-options.ts';
-import { get, PATHS, remove } from '../base/api.ts';
+import { because, get, PATHS, remove } from '../base/api.ts';
 import { bytes, clock, count } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -74,7 +74,7 @@ class TaskScreen implements Screen {
       title: 'Cancel this task',
       text: 'The task fails with the code "cancelled", unless a batch has claimed it by now. You can redrive it later.',
       button: 'Cancel the task',
-      run: () => remove(this.#path),
+      run: (reason) => remove(because(this.#path, reason)),
       done: 'The task is cancelled',
     });
   }
