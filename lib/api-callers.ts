@@ -50,7 +50,7 @@ export class ApiCallers {
   }
 
   /** Grants to call a part of the API. A larger right that was granted before stays. @throws InvalidProps */
-  grant(grantee: IGrantable, limit: Limit): Grant {
+  grant(grantee: IGrantable, limit: 'read' | 'operate'): Grant {
     this.#note(this.#limitable(grantee.grantPrincipal), limit);
     return this.#api.grantInvoke(grantee);
   }

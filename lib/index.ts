@@ -9,6 +9,7 @@ export { type ConfigInput, defineConfig } from '../src/domain/config/schema/conf
 export type { Setting } from '../src/domain/deployed/environment.ts';
 export type { MetricName } from '../src/domain/events/metrics.ts';
 export type { Api, ApiOption, PrivateApi } from './api.ts';
+export type { ApiCallers } from './api-callers.ts';
 export type { Right } from './endpoints.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';

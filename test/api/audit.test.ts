@@ -160,7 +160,7 @@ describe('nothing is recorded', () => {
   });
 });
 
-it('every call that changes something takes a reason and is recorded, unless services do it all the time', () => {
+it('every call of the right operate is recorded, except seals', () => {
   const unrecorded = CALLS.filter(({ right, audit }) => right === 'operate' && !audit).map(({ id }) => id);
   // A service seals each fan-out and list that it has filled.
   expect(unrecorded).toEqual(['sealFanOut', 'sealList']);

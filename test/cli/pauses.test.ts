@@ -107,7 +107,6 @@ describe('groupage on a local stack', () => {
       ['pause'],
       ['pause', ''],
       ['resume', 'ship', '--target', 't'],
-      ['resume', 'ship', '--reason', 'r'],
     ])
       expect([args, (await run(...args)).code]).toEqual([args, 2]);
   });

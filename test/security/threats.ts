@@ -146,7 +146,7 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   "a local start calls AWS with a user's credentials": [
     ['test/local/services.test.ts', 'calls an emulator only if its address is on this machine'],
   ],
-  'a caller with a small right uses a larger one, by another path, session, name or event': [
+  'a caller with a small right uses a larger one': [
     ['test/api/rights.test.ts', 'gets 403 for each call that its right does not include'],
     ['test/api/rights.test.ts', 'of %s are %s, whatever the path, session and case'],
     ['test/api/rights.test.ts', 'that could be a limited one may do nothing'],
