@@ -87,14 +87,14 @@ export const countOf = (found: readonly string[]): Record<string, number> =>
 /** The counts of a whole stage without destinations, and with one operation that has a circuit. */
 export const WHOLE_STAGE = {
   stack: 3,
-  table: 6,
+  table: 7,
   queue: 9,
   function: 6,
   'event source': 4,
   role: 6,
   'log group': 6,
   parameter: 1,
-  alarm: 41,
+  alarm: 43,
   dashboard: 1,
 };
 
@@ -103,13 +103,13 @@ export const WHOLE_STAGE = {
  */
 export const STAGE_WITH_CALLBACKS = {
   stack: 3,
-  table: 6,
+  table: 7,
   queue: 12,
   function: 7,
   'event source': 5,
   role: 7,
   'log group': 7,
   parameter: 1,
-  alarm: 131,
+  alarm: 133,
   dashboard: 1,
 };

@@ -9,8 +9,8 @@ const named = (right: Right): string =>
 
 const MEANINGS: Readonly<Record<Right, readonly [calls: string, why: string]>> = {
   read: ['all `GET`', 'no effect'],
-  operate: [named('operate'), 'what people on call do; each affects existing work'],
-  work: [named('work'), 'what services do for each task, item or job'],
+  operate: [named('operate'), 'what people on call do'],
+  work: [named('work'), 'what services do all the time'],
 };
 
 export const rights = (): string => {

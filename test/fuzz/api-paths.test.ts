@@ -5,7 +5,7 @@ import { kit, send, startWith } from './api.ts';
 import { fuzz } from './fuzz.ts';
 
 const PLACES =
-  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /v1/lists /v1/lists/known /v1/lists/known/claims /v1/fleets /v1/fleets/known /v1/fleets/known/nodes /v1/fleets/known/partitions /'.split(
+  '/v1 /v1/tasks /v1/batches /v1/targets /v1/targets/flush /v1/tasks/known /v1/operations /v1/operations/ship /v1/fan-outs /v1/fan-outs/known /v1/lists /v1/lists/known /v1/lists/known/claims /v1/audit /v1/fleets /v1/fleets/known /v1/fleets/known/nodes /v1/fleets/known/partitions /'.split(
     ' ',
   );
 const segment = fc.oneof(
