@@ -7,6 +7,7 @@ import { lazyApi } from '../src/api/lazy.ts';
 import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET, optionalSetting } from '../src/domain/deployed/environment.ts';
 import { parseLimits } from '../src/domain/deployed/limits.ts';
+import { storedMode } from '../src/steps/producers/mode.ts';
 import { atFirstInvocation, type Host, partsOf } from './compose.ts';
 import { auditOf, fleetsOf, listsOf } from './stores.ts';
 
@@ -36,6 +37,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     ...messages,
     ...measured,
     ...(limits === undefined ? {} : { limits: parseLimits(limits) }),
+    powers: { producers: parts.producers, mode: storedMode(parts.base.config, parts.stage()) },
     openApi,
     newId: monotonicFactory(),
     onError,

@@ -16,6 +16,7 @@ import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
 import { dynamoDBProcessed } from '../src/aws/dynamodb-processed.ts';
+import { dynamoDBStage } from '../src/aws/dynamodb-stage.ts';
 import { dynamoDBTasks } from '../src/aws/dynamodb-tasks.ts';
 import { dynamoDBPatrolMarks, dynamoDBWaiting } from '../src/aws/dynamodb-waiting.ts';
 import { REVIVALS, revivalsOf, sqsBacklogs, sqsDeadLetters, sqsQueues } from '../src/aws/sqs-queues.ts';
@@ -30,6 +31,7 @@ import {
 } from '../src/domain/deployed/environment.ts';
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Token } from '../src/domain/ids.ts';
+import { type Producers, withIds } from '../src/domain/producers/rules.ts';
 import type { Delivery, Invocation, Machine, Report } from '../src/ports/machine.ts';
 import { within } from '../src/ports/machine.ts';
 import { type Log, reportTo } from './log.ts';
@@ -116,6 +118,8 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
   const report: Report = onEvent ? (event) => [logged(event), onEvent(event)] : logged;
   return {
     base: { config, machine: { ...machine, sleep }, report },
+    producers: producersIn(environment, config),
+    stage: () => dynamoDBStage(dynamodb, table('batchLockTable')),
     processed: () => dynamoDBProcessed(dynamodb, table('batchLockTable')),
     tasks: () => dynamoDBTasks(dynamodb, table('taskTable')),
     waiting: () => dynamoDBWaiting(dynamodb, table('batchLockTable')),
@@ -127,15 +131,28 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
     queues: () => sqsQueues(sqs, urls),
     backlogs: () => sqsBacklogs(sqs, urls),
     deadLetters: () =>
-      sqsDeadLetters(sqs, urls, {
-        register: setting(environment, 'registerDeadLetters'),
-        elect: setting(environment, 'electDeadLetters'),
-        group: setting(environment, 'groupDeadLetters'),
-        batch: setting(environment, 'batchDeadLetters'),
-        ...(hasDestinations(config) ? { callback: setting(environment, 'callbackDeadLetters') } : {}),
-      }),
+      sqsDeadLetters(
+        sqs,
+        urls,
+        {
+          register: setting(environment, 'registerDeadLetters'),
+          elect: setting(environment, 'electDeadLetters'),
+          group: setting(environment, 'groupDeadLetters'),
+          batch: setting(environment, 'batchDeadLetters'),
+          ...(hasDestinations(config) ? { callback: setting(environment, 'callbackDeadLetters') } : {}),
+        },
+        ownRolesIn(environment),
+      ),
   };
 };
+
+/** The unique ids of the roles that send register messages for others. */
+export const ownRolesIn = (environment: Environment): readonly string[] =>
+  (optionalSetting(environment, 'ownRoles') ?? '').split(',').filter((id) => id !== '');
+
+/** The ids behind the names of producers: of the configuration, and of the constructs. */
+const producersIn = (environment: Environment, { producers = {} }: Config): Producers =>
+  withIds(producers, JSON.parse(optionalSetting(environment, 'producers') ?? '{}') as Producers);
 
 export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 

@@ -57,6 +57,8 @@ export const registerHandler = (of: FlowParts): void => {
       'Query',
       'UpdateItem',
     ])
+    // To find out once whether the stage is new: whether any Target has a lock row.
+    .scans(of.tables.batchLock, INDEXES.batchLockTable)
     .table('batchTable', of.tables.batch, ['GetItem'])
     .table('fanOutTable', of.tables.fanOut, ACKS)
     .table('listTable', of.tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'Query'])

@@ -25,6 +25,7 @@ import {
 import { Handler } from './handler.ts';
 import { bundledCode, type HandlerCode, type HandlerName } from './handler-code.ts';
 import { InvalidProps } from './invalid-props.ts';
+import { NamedProducers } from './named-producers.ts';
 import { type Network, networkOf } from './network.ts';
 import { GivenUpQueue, RejectedQueue, WorkingQueue, type WorkingQueueProps } from './queues.ts';
 import { executionTag } from './service.ts';
@@ -62,6 +63,8 @@ export class Flow extends Construct {
   readonly api: Api;
   /** Who may call the HTTP API. */
   readonly apiCallers: ApiCallers;
+  /** The roles behind the configured names of producers. */
+  readonly producers: NamedProducers;
   /** Names this instance in metrics and events. */
   readonly service: string;
   /** The network of the functions. Undefined if they do not run in a customer's VPC. */
@@ -106,6 +109,19 @@ export class Flow extends Construct {
     const option = props.api ?? 'function-url';
     this.api = apiOf(this, { option, function: handler.function, service: this.service });
     this.apiCallers = new ApiCallers(this, { api: this.api, handler });
+    this.#nameOwnRoles();
+    this.producers = new NamedProducers(this, config, [this.#handlerOf('register'), handler]);
+  }
+
+  /** Tells the functions that read or pass on senders which roles may pass senders on. */
+  #nameOwnRoles(): void {
+    const senders = (['register', 'sweep', 'api'] as const).map((name) => this.#handlerOf(name));
+    const ids = senders.map(({ roleId }) => roleId).join(',');
+    for (const handler of senders) handler.set('ownRoles', ids);
+  }
+
+  #handlerOf(name: HandlerName): Handler {
+    return this.#handlers.get(name) as Handler;
   }
 
   /** Checks the state machines against the stack's account. Does nothing if that is only known at deployment. */

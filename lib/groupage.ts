@@ -54,6 +54,15 @@ export interface GroupageProps extends Surroundings {
   readonly code?: HandlerCode;
 }
 
+/** Options of {@link Groupage.grantRegister}. */
+export interface RegisterGrant {
+  /**
+   * A name from `producers` of the configuration.
+   * @default - the producer has no name, and may do what any sender may do
+   */
+  readonly as?: string;
+}
+
 /**
  * Groups single tasks into full batches for a downstream batch API.
  *
@@ -138,8 +147,14 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     return new Connections({ securityGroups: network.securityGroups });
   }
 
-  /** Grants a producer to send register messages. */
-  grantRegister(producer: IGrantable): Grant {
+  /**
+   * Grants a producer to send register messages. With `as`, its role is one of the senders that the configuration's
+   * rules for producers know by this name. The role must be created in this stack, or in one that does not depend on it.
+   *
+   * @throws InvalidProps if `as` is not configured, or the producer has no role whose unique id CloudFormation knows
+   */
+  grantRegister(producer: IGrantable, { as: name }: RegisterGrant = {}): Grant {
+    if (name !== undefined) this.flow.producers.add(name, producer);
     return grantSend(this.flow.registerQueue, producer);
   }
 

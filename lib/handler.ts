@@ -232,6 +232,11 @@ export class Handler extends Construct {
     this.function.addToRolePolicy(new PolicyStatement({ resources, actions }));
   }
 
+  /** The unique id of the function's role, which SQS reports as the sender of its messages. */
+  get roleId(): string {
+    return this.role.roleId;
+  }
+
   /** Sets an environment variable of the function. */
   set(setting: Setting, value: string): this {
     this.function.addEnvironment(ENVIRONMENT[setting], value);

@@ -31,9 +31,10 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
         measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` }),
       ),
     ]),
-    graph('Refused messages', [
+    graph('Refused messages, and broken rules for producers', [
       ...byOperation(watched, ['TasksRejected']),
       measured('TasksRejected', { operation: NO_OPERATION }, { label: 'without a configured operation' }),
+      measured('RulesBroken', {}),
     ]),
     graph('Failed tasks, and expired ones among them', byOperation(watched, ['TasksFailed', 'TasksExpired'])),
     graph('Failed batches', byOperation(watched, ['BatchesFailed'])),

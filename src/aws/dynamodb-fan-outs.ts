@@ -19,6 +19,8 @@ import {
   endedFields,
   fanOutOf,
   headerKey,
+  ITEM_KEY_ATTRIBUTES,
+  itemKeyOf,
   newHeader,
   nodeKey,
   nodeOf,
@@ -93,6 +95,10 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       const stored = await read(fanOut.id);
       if (!stored) throw new Error(`fan-out ${fanOut.id} was deleted while it was opened again: repeat the request`);
       return { isNew: false, stored };
+    },
+    itemKeys: async (ids) => {
+      const rows = await getAll(client, table, ids.map(headerKey), { only: ITEM_KEY_ATTRIBUTES });
+      return new Map(rows.map(itemKeyOf).map((each) => [each.id, each]));
     },
     reservation: async (id, token) => {
       const row = await get(tokenKey(id, token));

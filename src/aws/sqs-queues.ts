@@ -10,6 +10,7 @@ import {
 import { isForOthers, printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
 import { printCallback } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
+import { printSender, senderOf } from '../domain/producers/sender.ts';
 import { printRejection } from '../domain/register/rejection.ts';
 import type { PutOff, Returns } from '../ports/callbacks.ts';
 import type { Backlogs, DeadLetterQueue, DeadLetters, Queues, SourceQueue } from '../ports/queues.ts';
@@ -38,10 +39,10 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
     await sendAll(client, urlOf(urls, queue), messages, { beginsChain });
   };
   return {
-    register: (bodies) =>
+    register: (bodies, sender) =>
       send(
         'register',
-        bodies.map((body) => ({ body })),
+        bodies.map((body) => ({ body, ...(sender ? { attributes: { [SENDER]: printSender(sender) } } : {}) })),
       ),
     elect: (messages) =>
       send(
@@ -78,6 +79,12 @@ export const REVIVALS = 'GroupageRevivals';
  * keeps this attribute when it is sent again.
  */
 export const FIRST_SENT_AT = 'GroupageSentAt';
+
+/**
+ * Name of the message attribute with the sender for whom a function of Groupage sends a register message. It counts only
+ * in messages of these functions (`senderOf`).
+ */
+export const SENDER = 'GroupageSender';
 
 /**
  * Time at which a message was first sent. A producer may have set the attribute to any value, so the result is never
@@ -120,7 +127,13 @@ export const sqsBacklogs = (client: SQSClient, urls: QueueUrls): Backlogs => ({
   },
 });
 
-export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrls: DeadLetterUrls): DeadLetters => {
+/** @param ownRoles the unique ids of the roles that may pass a sender on */
+export const sqsDeadLetters = (
+  client: SQSClient,
+  urls: QueueUrls,
+  deadLetterUrls: DeadLetterUrls,
+  ownRoles: readonly string[],
+): DeadLetters => {
   const where = (queue: DeadLetterQueue): string =>
     queue === 'rejected' || queue === 'given-up'
       ? urlOf(urls, queue)
@@ -131,8 +144,8 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
         new ReceiveMessageCommand({
           QueueUrl: where(queue),
           MaxNumberOfMessages: 10,
-          MessageAttributeNames: [REVIVALS, FIRST_SENT_AT],
-          MessageSystemAttributeNames: ['SentTimestamp'],
+          MessageAttributeNames: [REVIVALS, FIRST_SENT_AT, SENDER],
+          MessageSystemAttributeNames: ['SentTimestamp', 'SenderId'],
           // Use a long poll: a short poll asks only some of the SQS servers, and may miss a message that is alone in
           // the queue.
           WaitTimeSeconds: 1,
@@ -146,12 +159,19 @@ export const sqsDeadLetters = (client: SQSClient, urls: QueueUrls, deadLetterUrl
           sentAt,
           firstSentAt: firstSentAt(MessageAttributes?.[FIRST_SENT_AT]?.StringValue, sentAt),
           receipt: ReceiptHandle,
+          ...(queue === 'register'
+            ? { sender: senderOf(Attributes?.SenderId, MessageAttributes?.[SENDER]?.StringValue, ownRoles) }
+            : {}),
           revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
         };
       });
     },
-    redrive: async (queue, { body, revivals, firstSentAt: first }, delay) => {
-      const attributes = { [REVIVALS]: String(revivals + 1), [FIRST_SENT_AT]: String(first) };
+    redrive: async (queue, { body, revivals, firstSentAt: first, sender }, delay) => {
+      const attributes = {
+        [REVIVALS]: String(revivals + 1),
+        [FIRST_SENT_AT]: String(first),
+        ...(sender ? { [SENDER]: printSender(sender) } : {}),
+      };
       const [id = ''] = await sendAll(client, urlOf(urls, queue), [{ body, delay, attributes }]);
       return id;
     },

@@ -3,8 +3,9 @@
  * twice.
  */
 
-import { type FanOutId, type ItemId, itemIdOf, parseItemId } from '../domain/fan-out-ids.ts';
+import { type FanOutId, type ItemId, parseItemId } from '../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
+import { sentItemId } from '../domain/fan-outs/item-token.ts';
 import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
 import { someAtOnce } from '../util/at-once.ts';
 import { reasonOf } from '../util/problems.ts';
@@ -22,10 +23,12 @@ export const TOKEN_OF_CALLS_RULE = `well-formed text of 1 to ${TOKEN_MAX} charac
 export const isTokenOfCalls = (token: string): boolean =>
   token !== '' && token.length <= TOKEN_MAX && token.isWellFormed();
 
-/** A group of items that was added. Its items have the ids `fanOut:id:0` to `fanOut:id:(count-1)`. */
+/** A group of items that was added. Its items have the ids `fanOut:id:0` to `fanOut:id:(count-1)`, each with its token. */
 export interface AddedGroup {
   readonly id: number;
   readonly count: number;
+  /** The key of the items' tokens. Absent if the fan-out has none. */
+  readonly itemKey?: string | undefined;
 }
 
 /** Path of a fan-out in the API. */
@@ -44,16 +47,20 @@ export async function* addInCalls(
 ): AsyncGenerator<readonly AddedGroup[]> {
   for (let n = 0; n * ADDED_AT_ONCE < count; n += 1) {
     const part = { count: Math.min(ADDED_AT_ONCE, count - n * ADDED_AT_ONCE), token: `${token}.${n}` };
-    const { groups } = (await ask(`${pathOf(fanOut)}/items`, part)) as { groups: AddedGroup[] };
-    yield groups;
+    const { groups, itemKey } = (await ask(`${pathOf(fanOut)}/items`, part)) as {
+      groups: AddedGroup[];
+      itemKey?: string;
+    };
+    yield groups.map((group) => ({ ...group, itemKey }));
   }
 }
 
 /** Generates the ids of the items, group by group. */
 export async function* itemsOf(fanOut: string, added: AsyncIterable<readonly AddedGroup[]>): AsyncGenerator<string> {
   for await (const groups of added)
-    for (const { id: group, count } of groups)
-      for (let index = 0; index < count; index += 1) yield itemIdOf({ fanOut: fanOut as FanOutId, group, index });
+    for (const { id: group, count, itemKey } of groups)
+      for (let index = 0; index < count; index += 1)
+        yield sentItemId(itemKey, { fanOut: fanOut as FanOutId, group, index });
 }
 
 /** A finished item: its id if the item succeeded, otherwise its id and outcome. */
@@ -161,6 +168,9 @@ export const ackInCalls = async (
   }
 };
 
+/** The part of an item's id that names its group. */
+const groupOf = (item: string): string => item.split(':', 2).join(':');
+
 type Done = readonly [ItemId, ItemOutcome];
 
 const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? item : { item, outcome });
@@ -171,7 +181,7 @@ const written = ([item, outcome]: Done): DoneItem => (outcome === 'succeeded' ? 
  */
 const callsOf = (items: readonly Done[]): readonly (readonly Done[])[] => {
   const calls: Done[][] = [];
-  for (const group of Map.groupBy(items, ([item]) => item.slice(0, item.lastIndexOf(':'))).values())
+  for (const group of Map.groupBy(items, ([item]) => groupOf(item)).values())
     for (let from = 0; from < group.length; from += FULL_SIZE.acksAtOnce) {
       const part = group.slice(from, from + FULL_SIZE.acksAtOnce);
       const last = calls.at(-1);

@@ -7,7 +7,10 @@ declare const brand: unique symbol;
  * because every key contains it.
  */
 export type FanOutId = string & { readonly [brand]: 'FanOutId' };
-/** `fanOutId:groupId:index`: the id of one item, as users receive it. */
+/**
+ * `fanOutId:groupId:index`: the id of one item, as it is stored. Users receive it with a token at its end
+ * (`fan-outs/item-token.ts`), since the id alone can be guessed.
+ */
 export type ItemId = string & { readonly [brand]: 'ItemId' };
 
 /** One item of a fan-out. */
@@ -17,6 +20,11 @@ export interface Item {
   readonly group: number;
   /** The item's place in the group, from 0. */
   readonly index: number;
+}
+
+/** An item as a caller names it. */
+export interface NamedItem extends Item {
+  readonly token?: string;
 }
 
 /**
@@ -34,8 +42,10 @@ export const FAN_OUT_ID_RULE =
  * Numbers have no leading zeros, so that an item has only one id. No fan-out has so many groups that a group's number
  * needs more than 9 digits.
  */
-export const ITEM_PATTERN = /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})$/;
-export const ITEM_ID_RULE = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
+export const ITEM_PATTERN =
+  /^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(0|[1-9]\d{0,8}):(0|[1-9]\d{0,3})(?::([A-Za-z0-9_-]{22}))?$/;
+export const ITEM_ID_RULE =
+  'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index), with or without its token';
 
 /** Returns the id when it may name a fan-out, otherwise undefined. */
 export const fanOutId = (value: unknown): FanOutId | undefined =>
@@ -63,7 +73,9 @@ export const parseStoredItem = (id: ItemId): Item | undefined => {
 /**
  * The item that an id from outside names, whether the item exists or not; undefined if the value is not an item's id.
  */
-export const parseItemId = (value: unknown): Item | undefined => {
-  const [, fanOut, group, index] = (typeof value === 'string' && ITEM_PATTERN.exec(value)) || [];
-  return fanOut === undefined ? undefined : { fanOut: fanOut as FanOutId, group: Number(group), index: Number(index) };
+export const parseItemId = (value: unknown): NamedItem | undefined => {
+  const [, fanOut, group, index, token] = (typeof value === 'string' && ITEM_PATTERN.exec(value)) || [];
+  if (fanOut === undefined) return undefined;
+  const item = { fanOut: fanOut as FanOutId, group: Number(group), index: Number(index) };
+  return token === undefined ? item : { ...item, token };
 };

@@ -37,6 +37,12 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
         return { isNew: true, stored: opened };
       }),
     read: (id) => through(gate, 'fanOuts.read', () => tables.fanOuts.get(id)),
+    itemKeys: (ids) =>
+      through(
+        gate,
+        'fanOuts.itemKeys',
+        () => new Map(ids.flatMap((id) => (tables.fanOuts.has(id) ? [[id, tables.fanOuts.get(id) as FanOut]] : []))),
+      ),
     reservation: (id, token) =>
       through(gate, 'fanOuts.reservation', () => tables.reservations.get(tokenKey(id, token))),
     reserve: (id, token, { first, count, openedAt, groups, at }) =>

@@ -11,6 +11,7 @@
  * does not contain it, and a copy that was received too often disappears.
  */
 import type { Millis } from '../domain/ids.ts';
+import type { Sender } from '../domain/producers/sender.ts';
 import { RETENTION } from '../domain/timings.ts';
 import type { Backlog } from '../ports/queues.ts';
 import type { Chaos } from '../virtual/chaos.ts';
@@ -26,6 +27,8 @@ export interface QueuedMessage {
   readonly sentAt: Millis;
   /** When the message was first sent, before any redrive. */
   readonly firstSentAt: Millis;
+  /** Who sent it. Undefined for a message that the queue's user sent. */
+  readonly sender?: Sender | undefined;
   receives: number;
   deleted: boolean;
   /** The message of which this message is a copy. */
@@ -38,6 +41,7 @@ interface Sending {
   readonly revivals?: number;
   /** When the message was first sent, before any redrive. @default - now */
   readonly firstSentAt?: Millis;
+  readonly sender?: Sender | undefined;
   /** Additional time that this message takes to arrive, in ms. @default 0 */
   readonly late?: Millis;
 }
@@ -99,13 +103,22 @@ export class SimulatedQueue {
   }
 
   /** @returns the message's id. */
-  send(body: string, delaySeconds = 0, { revivals = 0, firstSentAt, late = 0 }: Sending = {}): string {
+  send(body: string, delaySeconds = 0, { revivals = 0, firstSentAt, sender, late = 0 }: Sending = {}): string {
     checkMessage(body, delaySeconds);
     this.#sent += 1;
     const id = `${this.#options.name}-${this.#sent}`;
     const sentAt = this.#chaos.scheduler.now;
     const first = firstSentAt ?? sentAt;
-    const message: QueuedMessage = { id, body, revivals, sentAt, firstSentAt: first, receives: 0, deleted: false };
+    const message: QueuedMessage = {
+      id,
+      body,
+      revivals,
+      sentAt,
+      firstSentAt: first,
+      sender,
+      receives: 0,
+      deleted: false,
+    };
     this.messages.add(message);
     this.onSend(message);
     if (delaySeconds > 0) this.#delayed.add(message);

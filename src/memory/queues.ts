@@ -3,6 +3,7 @@
 import { printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
+import type { Sender } from '../domain/producers/sender.ts';
 import { printRejection, type Rejection } from '../domain/register/rejection.ts';
 import type {
   Backlogs,
@@ -56,10 +57,10 @@ export const memoryQueues = (
   sentCallbacks: Pick<CallbackMessage[], 'push'> = [],
   givenUp = new GivenUp(),
 ): Queues => ({
-  register: async (bodies) => {
+  register: async (bodies, sender = FUNCTION) => {
     await gate(
       'queues.register',
-      bodies.map((body) => () => queues.register.send(body)),
+      bodies.map((body) => () => queues.register.send(body, 0, { sender })),
     );
   },
   elect: async (messages) => {
@@ -90,6 +91,9 @@ export const memoryQueues = (
     );
   },
 });
+
+/** The sender of a message that a function sends for itself. */
+const FUNCTION: Sender = { id: 'function', via: 'api' };
 
 const queueOf = (queues: SimulatedQueues, name: SourceQueue): SimulatedQueue => {
   const queue = queues[name];
@@ -123,9 +127,9 @@ export const memoryDeadLetters = (
   };
   return {
     receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
-    redrive: (queue, { body, revivals, firstSentAt }, delay) =>
+    redrive: (queue, { body, revivals, firstSentAt, sender }, delay) =>
       through(gate, 'deadLetters.redrive', () =>
-        queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt }),
+        queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt, sender }),
       ),
     remove: (queue, { receipt }) =>
       through(gate, 'deadLetters.remove', () => {
@@ -149,11 +153,13 @@ const letterOf = ({
   revivals,
   sentAt,
   firstSentAt,
+  sender,
 }: Omit<QueuedMessage, 'receives' | 'deleted'>): DeadLetter => ({
   messageId: id,
   body,
   revivals,
   sentAt,
   firstSentAt,
+  ...(sender ? { sender } : {}),
   receipt: id,
 });

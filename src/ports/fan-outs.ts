@@ -51,6 +51,11 @@ export interface FanOuts extends NodeSize {
   /** Stores a fan-out if absent. Returns the stored one. @param checkAt when the patrol first checks it */
   open(fanOut: NewFanOut, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: FanOut }>;
   read(id: FanOutId): Promise<FanOut | undefined>;
+  /**
+   * The keys of items' tokens. A fan-out that does not exist is missing in the map, and one of an earlier release has no
+   * key.
+   */
+  itemKeys(ids: readonly FanOutId[]): Promise<ReadonlyMap<FanOutId, { readonly itemKey?: string }>>;
   /** The groups that a token has reserved, if any (T2). */
   reservation(id: FanOutId, token: Token): Promise<Reservation | undefined>;
   /**

@@ -2,12 +2,16 @@
 import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../domain/batches/messages.ts';
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
+import type { Sender } from '../domain/producers/sender.ts';
 import type { Rejection } from '../domain/register/rejection.ts';
 
 /** Sends messages between the functions. `delay` is in whole seconds, 0 to 900. */
 export interface Queues {
-  /** Sends register messages, as a producer does. */
-  register(bodies: readonly string[]): Promise<void>;
+  /**
+   * Sends register messages.
+   * @param sender for whom this function sends them. @default - this function itself
+   */
+  register(bodies: readonly string[], sender?: Sender): Promise<void>;
   elect(messages: readonly ElectMessage[]): Promise<void>;
   /** Sends a message to the elect queue that ends a pause. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
@@ -67,6 +71,8 @@ export interface DeadLetter {
    * repeats none.
    */
   readonly firstSentAt: Millis;
+  /** Who sent a register message. It is kept when the message is sent again. */
+  readonly sender?: Sender;
   /** Needed to delete the message. It is valid until the visibility timeout ends. */
   readonly receipt: string;
 }

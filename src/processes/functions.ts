@@ -3,6 +3,7 @@
 import { parseBatch, parseElect, parseGroup } from '../domain/batches/messages.ts';
 import { type Config, handlerTimeout, type RegisterPolicy, registerVisibility } from '../domain/config/resolved.ts';
 import type { Millis } from '../domain/ids.ts';
+import { LOCAL_SENDER } from '../domain/producers/sender.ts';
 import { LEADER_TIMEOUT, LEADER_VISIBILITY, MAX_RECEIVES, MESSAGES_AT_ONCE } from '../domain/timings.ts';
 import { type QueuedMessage, SimulatedQueue } from '../memory/queue.ts';
 import type { Delivery, Invocation } from '../ports/machine.ts';
@@ -93,7 +94,12 @@ export const simulatedFunctions = (
     };
 
   const register: Handle = async (deps, messages) => {
-    const sent = messages.map(({ id, body, firstSentAt }) => ({ messageId: id, body, sentAt: firstSentAt }));
+    const sent = messages.map(({ id, body, firstSentAt, sender = LOCAL_SENDER }) => ({
+      messageId: id,
+      body,
+      sentAt: firstSentAt,
+      sender,
+    }));
     const comingBack = await steps.registerAll(deps, sent, ({ messageId }, cause) => failed(chaos, messageId, cause));
     return messages.filter(({ id }) => !comingBack.some(({ messageId }) => messageId === id));
   };

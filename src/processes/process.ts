@@ -12,6 +12,8 @@ import { type Config, keepTasksIn, operationFor } from '../domain/config/resolve
 import type { Downstream } from '../domain/downstream/downstream.ts';
 import { FULL_SIZE, type NodeSize } from '../domain/fan-outs/tree.ts';
 import type { Millis, Token } from '../domain/ids.ts';
+import { everyProducer } from '../domain/producers/rules.ts';
+import { LOCAL_SENDER } from '../domain/producers/sender.ts';
 import type { Rejection } from '../domain/register/rejection.ts';
 import { memoryBatches } from '../memory/batches.ts';
 import { memoryFanOuts } from '../memory/fan-outs.ts';
@@ -27,6 +29,7 @@ import { memoryWaiting } from '../memory/waiting.ts';
 import { type Invocation, TimeIsUp } from '../ports/machine.ts';
 import type { ProcessedKeys } from '../ports/processed.ts';
 import type { Deps } from '../steps/deps.ts';
+import { rememberedItemKeys } from '../steps/fan-outs/item-keys.ts';
 import { mergingDownstream } from '../steps/merge/merging-downstream.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import { faultyGate, type Process } from '../virtual/faulty-gate.ts';
@@ -201,10 +204,11 @@ const stores = (around: Surroundings, { name, gate, lag }: Life) => {
 const depsOf = (around: Surroundings, life: Life): Deps => {
   const { gate, lag, machine, report } = life;
   const { config, tables, queues, rejected, givenUp, sentCallbacks, nodeSize = FULL_SIZE } = around;
+  const fanOuts = memoryFanOuts(tables, gate, nodeSize, lag);
   return {
     config,
     ...stores(around, life),
-    fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+    fanOuts,
     lists: memoryLists(tables, gate, nodeSize),
     queues: memoryQueues(queues, rejected, gate, sentCallbacks, givenUp),
     deadLetters: memoryDeadLetters(queues, rejected, gate, givenUp),
@@ -220,6 +224,11 @@ const depsOf = (around: Surroundings, life: Life): Deps => {
       const inner = around.downstream(life);
       const processed = (around.processed ?? ((keys) => keys))(memoryProcessed(tables, gate));
       return merge ? mergingDownstream(inner, { ...merge, keepTasks, processed, machine, report }) : inner;
+    },
+    powers: {
+      producers: everyProducer(config.producers ?? {}, LOCAL_SENDER.id),
+      mode: async () => config.producerRules ?? 'enforce',
+      itemKeys: rememberedItemKeys(fanOuts),
     },
     machine,
     report,

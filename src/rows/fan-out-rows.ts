@@ -34,6 +34,7 @@ const OPENED: Attributes<NewFanOut> = {
   userKey: 'UserKey',
   callback: 'Callback',
   failFast: 'FailFast',
+  itemKey: 'ItemKey',
 };
 const HEADER: Attributes<Pick<FanOut, keyof NewFanOut | 'status' | 'total' | 'version' | 'checkAt'>> = {
   ...OPENED,
@@ -101,6 +102,14 @@ export const nodeRow = (id: FanOutId, position: Position, size: number, seenAt: 
   Seen: seenAt,
   v: versionOf('fan-out node'),
 });
+
+/** The attributes that {@link itemKeyOf} reads. */
+export const ITEM_KEY_ATTRIBUTES: readonly string[] = ['Id', 'ItemKey', 'Version'];
+/** @throws NewerRow */
+export const itemKeyOf = (stored: Item): { readonly id: FanOutId; readonly itemKey?: string } => {
+  const { Id, ItemKey } = readable('fan-out', stored);
+  return { id: Id as FanOutId, ...(ItemKey === undefined ? {} : { itemKey: ItemKey as string }) };
+};
 
 /** @throws NewerRow */
 export const countsOf = (stored: Item): NodeCounts => read(NODE_COUNTS, readable('fan-out node', stored));

@@ -8,6 +8,7 @@ import { type Waiting, type WaitingTask, waitingRow } from '../domain/batches/po
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from '../domain/ids.ts';
 import { PAGE_SIZE, PAGES_TOGETHER, type SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Pause, Slot } from '../domain/operations/slots.ts';
+import type { RulesMode } from '../domain/producers/rules.ts';
 import type { SentWhen } from '../domain/tasks/age.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { LockRow, PatrolMark } from '../ports/locks.ts';
@@ -72,10 +73,12 @@ export const waitingKey = (target: Target, entry: string): Item => ({
   Entry: `${WAITING_PREFIX}${entry}`,
 });
 
-const WAITING: Attributes<Pick<Waiting, 'at' | 'bytes' | 'key' | 'startBy'>> = {
+const WAITING: Attributes<Pick<Waiting, 'at' | 'bytes' | 'key' | 'sender' | 'ownKey' | 'startBy'>> = {
   at: 'At',
   bytes: 'Bytes',
   key: 'Key',
+  sender: 'Sender',
+  ownKey: 'OwnKey',
   startBy: 'StartBy',
 };
 const AGE: Attributes<SentWhen> = { sentAt: 'SentAt', version: 'TaskVersion' };
@@ -127,6 +130,14 @@ export const patrolMarkItem = (mark: PatrolMark): Item => ({
   ...written(MARK, mark),
   Version: versionOf('patrol mark'),
 });
+
+/** The key of the stage's row. Its partition cannot be a Target's, because no operation's name begins with `~`. */
+export const STAGE_KEY: Item = { Target: '~stage', Entry: 'producer-rules' };
+
+export const stageItem = (mode: RulesMode): Item => ({ ...STAGE_KEY, Mode: mode, Version: versionOf('stage') });
+
+/** @throws NewerRow */
+export const stageModeOf = (stored: Item): RulesMode => readable('stage', stored).Mode as RulesMode;
 
 const PREFIX = 'slots#';
 

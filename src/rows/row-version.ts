@@ -33,6 +33,7 @@ const VERSIONS = {
   'waiting Target': FIRST,
   'slot page': FIRST,
   'patrol mark': FIRST,
+  stage: FIRST,
   'share of destinations': FIRST,
   'processed key': FIRST,
   // The rows of lists have this kind too.

@@ -15,6 +15,7 @@ import type { Operations } from '../ports/operations.ts';
 import type { DeadLetters, Queues } from '../ports/queues.ts';
 import type { Tasks } from '../ports/tasks.ts';
 import type { WaitingTasks } from '../ports/waiting.ts';
+import type { Powers } from './producers/judge.ts';
 
 /** For finding a leader for a Target and changing an operation's slots. The elect function has only these ports. */
 export interface LeadDeps {
@@ -81,7 +82,7 @@ export interface DeadLetterDeps {
 }
 
 /** For registering tasks, including tasks made from the jobs of a list. */
-export type RegisterDeps = TaskDeps & ListDeps;
+export type RegisterDeps = TaskDeps & ListDeps & { readonly powers: Powers };
 
 /** For the sweep, which finds and repairs stuck work each minute. */
 export type SweepDeps = BatchDeps & ListDeps & DeadLetterDeps & { readonly patrolMarks: PatrolMarks };

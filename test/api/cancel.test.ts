@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
+import { Judge } from '../../src/steps/producers/judge.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { redrive } from '../../src/steps/tasks/redrive.ts';
 import {
@@ -81,8 +82,8 @@ it('a task whose operation is not configured is not cancelled: its retention is 
 it('a cancelled task that is redriven waits again, and can be cancelled again', async () => {
   const { kit, cancel } = await started();
   await cancel('task-1');
-  const message = { messageId: 'm', body: '' };
-  await redrive(kit, [{ message, asked: { id: id('task-1'), run: 1 } }]);
+  const message = { messageId: 'm', body: '', sender: { id: 'local', via: 'api' } } as const;
+  await redrive(kit, new Judge('enforce', {}), [{ message, asked: { id: id('task-1'), run: 1 } }]);
   // The register function also writes the waiting row.
   const again = await kit.tasks.get(id('task-1'));
   if (again) await kit.waiting.put([again]);

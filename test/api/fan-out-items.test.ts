@@ -7,16 +7,19 @@ describe('adding items to a fan-out', () => {
   it('returns the groups, and the same groups for the same token', async () => {
     const { ask } = started();
     await ask('', { id: 'f' });
+    const { itemKey } = await ask('/f/items', { count: 451, token: 'a' });
+    expect(itemKey).toMatch(/^[\w-]{43}$/);
     const first = {
       code: 200,
+      itemKey,
       groups: [
         { id: 0, count: 450 },
         { id: 1, count: 1 },
       ],
     };
     expect(await ask('/f/items', { count: 451, token: 'a' })).toEqual(first);
-    expect(await ask('/f/items', { count: 3 })).toEqual({ code: 200, groups: [{ id: 2, count: 3 }] });
-    expect(await ask('/f/items', { count: 3 })).toEqual({ code: 200, groups: [{ id: 3, count: 3 }] });
+    expect(await ask('/f/items', { count: 3 })).toEqual({ code: 200, itemKey, groups: [{ id: 2, count: 3 }] });
+    expect(await ask('/f/items', { count: 3 })).toEqual({ code: 200, itemKey, groups: [{ id: 3, count: 3 }] });
     expect(await ask('/f/items', { count: 451, token: 'a' })).toEqual(first);
     expect(await ask('/f')).toMatchObject({ total: 457, pending: 457 });
     expect(await ask('/f/items', { count: 450, token: 'a' })).toMatchObject({
@@ -59,7 +62,7 @@ describe('adding items to a fan-out', () => {
       code: 409,
       detail: expect.stringContaining('f is sealed'),
     });
-    expect(await ask('/f/items', { count: 1, token: 'a' })).toEqual({ code: 200, groups: [{ id: 0, count: 1 }] });
+    expect(await ask('/f/items', { count: 1, token: 'a' })).toMatchObject({ code: 200, groups: [{ id: 0, count: 1 }] });
     await ask('/acks', { items: ['f:0:0'] });
     expect(await ask('/f/items', { count: 1 })).toMatchObject({
       code: 409,
@@ -141,7 +144,7 @@ describe('acks', () => {
     const { ask } = started();
     await ask('', { id: 'f' });
     await ask('/f/items', { count: 3 });
-    const id = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
+    const id = 'must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index), with or without its token';
     const items = ['f:0:0', 'f:0', 'f:00:1', { item: 'f:0:1', outcome: 'lost', by: 'me' }, { outcome: 'failed' }, 7];
     expect(await ask('/acks', { items, more: 1 })).toMatchObject({
       code: 400,

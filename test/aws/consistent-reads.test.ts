@@ -95,6 +95,7 @@ const PROMISED: {
     ofTarget: 'eventual',
   },
   fanOuts: {
+    itemKeys: 'strong',
     open: 'strong',
     read: 'strong',
     reservation: 'strong',

@@ -2,6 +2,7 @@
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SHARE_KEY } from '../../src/aws/dynamodb-shares.ts';
+import { dynamoDBStage } from '../../src/aws/dynamodb-stage.ts';
 import { dynamoDBPatrolMarks } from '../../src/aws/dynamodb-waiting.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../../src/domain/fan-outs/tree.ts';
@@ -16,7 +17,7 @@ import { headerKey, nodeRow, tokenKey } from '../../src/rows/fan-out-rows.ts';
 import { checkpointKey, leaseKey, nodeKeyOf } from '../../src/rows/fleet-rows.ts';
 import type { Item } from '../../src/rows/item.ts';
 import { appendKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/rows/list-rows.ts';
-import { lockKey, PATROL_KEY, slotPageKey, waitingKey } from '../../src/rows/lock-rows.ts';
+import { lockKey, PATROL_KEY, STAGE_KEY, slotPageKey, waitingKey } from '../../src/rows/lock-rows.ts';
 import { operationKey, partitionOf, waitingTargetKey } from '../../src/rows/operation-rows.ts';
 import { ROW_KINDS, type RowKind } from '../../src/rows/row-version.ts';
 import { newTaskRow, payloadRow } from '../../src/rows/task-rows.ts';
@@ -139,6 +140,11 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     table: 'batchLock',
     rows: [PATROL_KEY],
     attempts: [() => dynamoDBPatrolMarks(resources.clients.dynamodb, resources.tables.batchLock).read()],
+  },
+  stage: {
+    table: 'batchLock',
+    rows: [STAGE_KEY],
+    attempts: [() => dynamoDBStage(resources.clients.dynamodb, resources.tables.batchLock).readMode()],
   },
   'share of destinations': {
     table: 'batchLock',

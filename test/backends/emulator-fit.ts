@@ -6,6 +6,8 @@
  * role that may do an action by AWS's name gets the emulator's name for the same resources. For PartiQL it gets all
  * resources, since the emulator checks no table there. test/permissions checks the AWS names and the tables.
  *
+ * ministack reports the account as the sender of every message. So the account counts as a role of the functions.
+ *
  * The concurrency is limited too: each concurrent invocation is a Node.js process on this machine, and a hundred of
  * them would only start.
  */
@@ -16,7 +18,14 @@ import {
   paginateListRolePolicies,
   paginateListRoles,
 } from '@aws-sdk/client-iam';
-import { LambdaClient, paginateListEventSourceMappings, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
+import {
+  LambdaClient,
+  paginateListEventSourceMappings,
+  paginateListFunctions,
+  UpdateEventSourceMappingCommand,
+  UpdateFunctionConfigurationCommand,
+} from '@aws-sdk/client-lambda';
+import { ENVIRONMENT } from '../../src/domain/deployed/environment.ts';
 import { type Cloud, enter } from './cloud.ts';
 
 interface Statement {
@@ -48,6 +57,19 @@ export const fitToEmulator = async (cloud: Cloud): Promise<void> => {
   enter(cloud);
   await namePermissions(new IAMClient());
   await holdBack(new LambdaClient());
+  await trustAccount(new LambdaClient());
+};
+
+/** The account of ministack. */
+const ACCOUNT = '000000000000';
+
+const trustAccount = async (client: LambdaClient): Promise<void> => {
+  for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
+    for (const { FunctionName, Environment: { Variables } = {} } of Functions) {
+      if (Variables?.[ENVIRONMENT.ownRoles] === undefined || Variables[ENVIRONMENT.ownRoles] === ACCOUNT) continue;
+      const Environment = { Variables: { ...Variables, [ENVIRONMENT.ownRoles]: ACCOUNT } };
+      await client.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment }));
+    }
 };
 
 const holdBack = async (client: LambdaClient): Promise<void> => {

@@ -10,7 +10,9 @@ import { HTTP, problemsOf } from './problems.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/reference/configuration.md'), 'utf8');
 /** The sections that apply to all operations. */
-const OF_ALL = ['register', 'fanOuts', 'lists', 'alarms', 'keepAudit'];
+const OF_ALL = ['producers', 'producerRules', 'register', 'fanOuts', 'lists', 'alarms', 'keepAudit'];
+/** `producers` is also a section of an operation. */
+const isOfAll = (name: string): boolean => OF_ALL.includes(name.split('.')[0] ?? '') && !name.startsWith('producers.');
 /** The rows of every table of keys. */
 const rows = text
   .split('\n')
@@ -21,7 +23,7 @@ const keyOf = ([name = '']: readonly string[]): string => name.replaceAll('`', '
 
 describe('the configuration page', () => {
   it('has every key of the schema once, and no other', () => {
-    const sections = ['batch', 'merge', 'bypass', 'concurrency', 'retry', 'callbacks', 'circuit'];
+    const sections = ['batch', 'merge', 'bypass', 'concurrency', 'retry', 'callbacks', 'circuit', 'producers'];
     const withRow = ['merge', 'bypass', 'circuit', 'target', 'downstream', 'rateLimit', 'shards', 'keepTasks'];
     const every = (kinds: Readonly<Record<string, readonly string[]>>) => [...new Set(Object.values(kinds).flat())];
     const keys = [
@@ -55,7 +57,7 @@ describe('the configuration page', () => {
         section === 'downstream'
           ? { downstream: { ...HTTP, [key ?? '']: value } }
           : { [section]: key === undefined ? value : { [key]: value } };
-      const [whole, operation] = OF_ALL.includes(section) ? [set, {}] : [{}, set];
+      const [whole, operation] = isOfAll(keyOf(row)) ? [set, {}] : [{}, set];
       const again = parseConfig({ operations: { ship: { target: [], downstream: HTTP, ...operation } }, ...whole });
       expect([keyOf(row), again]).toEqual([keyOf(row), parsed]);
     }
@@ -72,7 +74,7 @@ describe('the configuration page', () => {
       const [section = '', key] = name.split('.');
       if (['operations', 'destinations', 'secret'].includes(section) || name === 'downstream.kind') continue;
       const value = JSON.parse((row[4] ?? '').replaceAll('`', '')) as unknown;
-      if (OF_ALL.includes(section)) {
+      if (isOfAll(name)) {
         const ofAll = key === undefined ? value : { ...needs[name], [key]: value };
         const destinations = { ops: { kind: 'queue', name: 'ops' } };
         const config = { operations: { ship: { target: [], downstream: HTTP } }, destinations, [section]: ofAll };
@@ -87,8 +89,8 @@ describe('the configuration page', () => {
       const base: Record<string, unknown> = { downstream: HTTP, ...needs[section], ...needs[name] };
       const around = section === 'downstream' ? (kinds[key ?? ''] ?? HTTP) : (base[section] as object | undefined);
       const operation = { ...base, [section]: key === undefined ? value : { ...around, [key]: value } };
-      // The page does not have to configure the destinations that it names.
-      const problems = problemsOf(operation).filter((each) => !each.includes('names an unknown destination'));
+      // The page does not have to configure the destinations and producers that it names.
+      const problems = problemsOf(operation).filter((each) => !/names an unknown (destination|producer)/.test(each));
       expect([name, problems]).toEqual([name, []]);
     }
   });

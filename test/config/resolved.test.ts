@@ -60,9 +60,11 @@ describe('a resolved configuration', () => {
             circuit: { failures: 5, coolDown: 30_000 },
             shards: 1,
             keepTasks: 30 * 86_400_000,
+            producers: { send: 'any', coalesce: 'own', acknowledge: 'token', redrive: 'api' },
           },
         },
         destinations: {},
+        producers: {},
       },
     });
   });

@@ -27,7 +27,8 @@ const PRIORITY = 'priority must be a whole number from 0 to 9 (9 is the most urg
 const WEIGHT = 'weight must be a number from 1e-130 to 1,000,000,000';
 const KEY = 'coalesceKey must be well-formed text of 1 to 128 characters; leave it out for none';
 const EXPIRES = 'expiresIn must be a duration from "1s" to "30d", such as "10m"';
-const ITEM = 'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index)';
+const ITEM =
+  'fanOutItem must be the id of an item, such as "01J9ZQ4:0:17" (fanOutId:groupId:index), with or without its token';
 const CALLBACK = 'callback must be the name of a configured destination';
 
 describe('a task option', () => {

@@ -32,6 +32,8 @@ const EVENTS: Events = {
   'not-put-off': [{ event: 'not-put-off', messages: 1, cause: 'throttled' }],
   'not-given-up': [{ event: 'not-given-up', messageId: 'm-1', cause: 'throttled' }],
   'given-up': [{ event: 'given-up', destination: 'ops', messageId: 'm-1' }],
+  'rule-broken': [{ event: 'rule-broken', rule: 'redrive', operation, messages: 2, senders: ['AROA1'] }],
+  'rules-decided': [{ event: 'rules-decided', mode: 'warn' }],
   rejected: [{ event: 'rejected', operation, messages: 1, reasons: [] }],
   led: [{ event: 'led', target: where, fence: 1, takenOver: true }],
   sealed: [{ ...batch, event: 'sealed', target: where, because: 'full', size: 7, fill: 0.7, waited: 300 }],

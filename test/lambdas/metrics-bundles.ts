@@ -30,6 +30,7 @@ export const configured = () => {
   const fragile = { operation: operationName('fragile'), circuit: { failures: 1, coolDown: 1_000 } };
   return {
     ...aConfig(reached, { ...merging, ...reached }, { ...fragile, ...reached }),
+    producerRules: 'warn' as const,
     destinations: {
       ops: { kind: 'queue', name: 'ops' },
       gone: { kind: 'queue', name: 'gone' },

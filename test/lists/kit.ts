@@ -32,6 +32,7 @@ import {
   renew,
 } from '../../src/steps/lists/claim.ts';
 import { goOn, trigger, triggeredJobs, type Wanted } from '../../src/steps/lists/trigger.ts';
+import { Judge } from '../../src/steps/producers/judge.ts';
 import { type Gate, openGate, through } from '../../src/virtual/gate.ts';
 import { aConfig, NOW, operationName } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
@@ -170,7 +171,7 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
         if (body === undefined) return items;
         const parsed = parseRegisterBody(process.config, { messageId: 'm', body });
         if (!parsed.ok || parsed.value.kind !== 'trigger') return items;
-        const { valid, reached } = await triggeredJobs(process, [
+        const { valid, reached } = await triggeredJobs(process, new Judge('enforce', {}), [
           { message: { messageId: 'm', body }, asked: parsed.value.trigger },
         ]);
         items.push(...valid.map(({ job }) => job as string));

@@ -117,7 +117,7 @@ const onBackend = async (): Promise<StartedQueues> => {
   };
   return {
     queues: sqsQueues(sqs, urls),
-    deadLetters: sqsDeadLetters(sqs, urls, letters),
+    deadLetters: sqsDeadLetters(sqs, urls, letters, []),
     backlogs: sqsBacklogs(sqs, urls),
     received: (queue, count) => collect(queue, PATIENCE, count),
     now: Date.now,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchId, TaskId } from '../../src/domain/ids.ts';
+import type { Sender } from '../../src/domain/producers/sender.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { parseRegisterBody } from '../../src/domain/register/register-message.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
@@ -8,6 +9,8 @@ import { askRedrive, askRedriveOf } from '../../src/steps/tasks/redrive.ts';
 import { aConfig, batchId, registeredCandidate as candidate, id, NOW } from '../factories/factories.ts';
 import type { StepKit } from './step-kit.ts';
 import { depot, kit, message, registered, suite, where } from './step-suite.ts';
+
+const OPERATOR: Sender = { id: 'AROAOPERATOR', via: 'api' };
 
 const finishing = (batch: BatchId, at = NOW) => ({ id: batch, target: where, attempts: 1, at, keep: 3_600_000 });
 
@@ -29,6 +32,7 @@ const failedTask = async (run = 1): Promise<TaskId> => {
 const asking = (task: string, run = 1) => ({
   messageId: `${depot}-redrive`,
   body: printRedrive({ id: id(task), run }),
+  sender: OPERATOR,
 });
 
 const candidates = async () => (await kit.waiting.first(where, 9)).map((row) => row.candidate);
@@ -258,7 +262,7 @@ suite('a redrive request', () => {
   it('that is repeated gives a task one more run', async () => {
     const task = await failedTask();
     for (let times = 0; times < 2; times += 1) await askRedrive(kit, [task], 'for real');
-    const bodies = kit.sent.registered.map((body, n) => ({ messageId: `${depot}-again-${n}`, body }));
+    const bodies = kit.sent.registered.map((body, n) => ({ messageId: `${depot}-again-${n}`, body, sender: OPERATOR }));
     expect(bodies).toHaveLength(2);
     for (const each of bodies) await register(kit, [each]);
     expect((await kit.tasks.get(task))?.run).toBe(NOW + 1);

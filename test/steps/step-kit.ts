@@ -6,6 +6,8 @@ import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { Token } from '../../src/domain/ids.ts';
+import type { RulesMode } from '../../src/domain/producers/rules.ts';
+import type { Sender } from '../../src/domain/producers/sender.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { Audit } from '../../src/ports/audit.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
@@ -13,6 +15,7 @@ import type { PatrolMark } from '../../src/ports/locks.ts';
 import type { Delivery } from '../../src/ports/machine.ts';
 import type { Backlog, Backlogs, DeadLetter, DeadLetterQueue, SourceQueue } from '../../src/ports/queues.ts';
 import type { Deps } from '../../src/steps/deps.ts';
+import { rememberedItemKeys } from '../../src/steps/fan-outs/item-keys.ts';
 import { aConfig, NOW } from '../factories/factories.ts';
 import type { Stores } from '../ports/stores.ts';
 
@@ -30,6 +33,8 @@ export interface StepKit extends Deps {
   limit: number;
   readonly sent: {
     readonly registered: string[];
+    /** The senders of these messages. */
+    readonly senders: (Sender | undefined)[];
     readonly elect: ElectMessage[];
     readonly resume: Delayed<ResumeMessage>[];
     readonly group: Delayed<GroupMessage>[];
@@ -44,6 +49,8 @@ export interface StepKit extends Deps {
   readonly events: FlowEvent[];
   /** The downstream's answers, call by call. The last one answers all further calls. */
   answers: Answer[];
+  /** Whether the stage enforces the rules of producers. */
+  mode: RulesMode;
   /** The value that the machine's `random` returns. */
   chance: number;
 }
@@ -70,6 +77,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     chance: 0.5,
     sent: {
       registered: [],
+      senders: [],
       elect: [],
       resume: [],
       group: [],
@@ -84,7 +92,10 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     events: [],
     answers: [{ kind: 'all-succeeded' }],
     queues: {
-      register: async (bodies) => void kit.sent.registered.push(...bodies),
+      register: async (bodies, sender) => {
+        kit.sent.registered.push(...bodies);
+        kit.sent.senders.push(...bodies.map(() => sender));
+      },
       elect: async (messages) => void kit.sent.elect.push(...messages),
       resume: async (message, delay) => void kit.sent.resume.push({ ...message, delay }),
       group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
@@ -108,6 +119,12 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
         return `token-${tokens}` as Token;
       },
     },
+    powers: {
+      producers: config.producers ?? {},
+      mode: async () => kit.mode,
+      itemKeys: rememberedItemKeys(stores.fanOuts),
+    },
+    mode: 'enforce',
     report: (event) => void kit.events.push(event),
     downstreamOf: () => ({
       call: async (call) => {

@@ -20,6 +20,7 @@ const SECTIONS: Readonly<Record<string, Row>> = {
   concurrency: { description: 'How many batches may be in progress at once' },
   retry: { description: 'How failed calls are repeated' },
   callbacks: { description: "The destinations of events about the operation's ended tasks" },
+  producers: { description: 'What the senders of register messages may do' },
 };
 
 /**
@@ -68,11 +69,14 @@ const documented = (schema: unknown, rows: ReadonlyMap<string, Row>, section: st
   );
 };
 
+const isSection = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && 'properties' in schema;
+
 const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: string): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const key = section === '' ? name : `${section}.${name}`;
-      const row = rows.get(key) ?? SECTIONS[key];
+      // At the top level `producers` has names that the user chooses, and in an operation it is a section.
+      const row = isSection(schema) ? (SECTIONS[key] ?? rows.get(key)) : (rows.get(key) ?? SECTIONS[key]);
       if (row === undefined) throw new Error(`docs/reference/configuration.md has no row for ${key}`);
       return [name, withRow(documented(schema, rows, SECTION_OF[name] ?? name) as Json, row)];
     }),

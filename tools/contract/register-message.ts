@@ -55,7 +55,7 @@ described(registerFields, {
   coalesceKey: {
     ...published(REGISTER_LIMITS.coalesceKey),
     description:
-      'Among waiting tasks of a Target with the same key, the newer one replaces the older. The newer task is the one with the higher `version`, otherwise the one that was sent later.',
+      'Among waiting tasks of a Target with the same key, and of the same sender unless the rules for producers say otherwise, the newer one replaces the older. The newer task is the one with the higher `version`, otherwise the one that was sent later.',
   },
   version: {
     ...published(REGISTER_LIMITS.version),
@@ -75,7 +75,9 @@ described(registerFields, {
   },
   fanOutItem: {
     ...published(REGISTER_LIMITS.fanOutItem),
-    description: "The id of a fan-out's item, `fanOutId:groupId:index`. The item is acked when the task ends.",
+    description:
+      "The id of a fan-out's item with its token, `fanOutId:groupId:index:TOKEN`. The item is acked when the task ends. Without the token, the rules for producers must allow it.",
+    examples: ['01J9ZQ4:0:17:kGb1c0Zc5yD3mNq2vXw8Qg'],
   },
 });
 
@@ -96,7 +98,7 @@ z.globalRegistry.add(REDRIVE_MESSAGE, {
   id: 'RedriveMessage',
   title: 'Redrive message',
   description:
-    'Runs a failed task again; a message on the register queue. A message that is repeated or late, or names a task that waits or has succeeded, changes nothing.',
+    'Runs a failed task again; a message on the register queue. The sender needs the right `producers.redrive`. A message that is repeated or late, or names a task that waits or has succeeded, changes nothing.',
 });
 
 export const REJECTED_MESSAGE = z
@@ -108,6 +110,9 @@ export const REJECTED_MESSAGE = z
       }),
     ),
     sentAt: z.optional(moment('When the rejected register message was first sent.')),
+    sender: z.optional(
+      text('Who sent the rejected register message: `queue:` or `api:`, and the unique id of the role or user.'),
+    ),
     rejectedAt: moment('When it was rejected.'),
     errors: list(PROBLEM_PLACE, `All errors in the message, at most ${PROBLEMS_SHOWN}.`, 0, PROBLEMS_SHOWN),
     errorsInAll: z.optional(whole('The number of all errors, if there are more than are listed.', PROBLEMS_SHOWN + 1)),

@@ -32,6 +32,8 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
       return `✗ messages refused: ${event.messages} (now in the rejected queue): ${event.reasons.join('; ')}`;
+    case 'rule-broken':
+      return `! ${plural(event.messages, 'message')} of ${event.operation} broke the rule producers.${event.rule} (from ${event.senders.join(', ')}); with producerRules "enforce" they would be refused or treated otherwise`;
     case 'revived':
       return event.queue === 'rejected'
         ? '↻ refused message sent again'
@@ -74,6 +76,7 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ ignored ${plural(event.items, 'item')} of unknown fan-outs, e.g. ${event.first}`;
     case 'answers-without-results':
       return `! ${event.operation}: ${WITHOUT_RESULTS}`;
+    case 'rules-decided':
     case 'delivered':
     case 'put-off':
     case 'not-put-off':

@@ -5,10 +5,12 @@ import type { Context } from 'aws-lambda';
 import type { Hono } from 'hono';
 import { type Host, invocationOf } from '../../lambdas/compose.ts';
 import { inInvocation } from '../../src/aws/call-time.ts';
-import type { Environment } from '../../src/domain/deployed/environment.ts';
+import { ENVIRONMENT, type Environment } from '../../src/domain/deployed/environment.ts';
+import { everyProducer, type Producers } from '../../src/domain/producers/rules.ts';
+import { LOCAL_SENDER } from '../../src/domain/producers/sender.ts';
 import { LOCAL_REGION } from './clients.ts';
 import { type Polling, Sleepers } from './pollers.ts';
-import { type CloudAssembly, type Found, nameInArn, UnknownInTemplate } from './template.ts';
+import { type CloudAssembly, type Found, LOCAL_ACCOUNT, nameInArn, UnknownInTemplate } from './template.ts';
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
@@ -28,14 +30,21 @@ export interface LocalFunction {
   readonly app?: Hono;
 }
 
-/** Loads all functions of the assembly. @param hostOf host by function name. @param onInvoke called at the start of each invocation. */
+/**
+ * Loads all functions of the assembly.
+ *
+ * @param hostOf host by function name.
+ * @param onInvoke called at the start of each invocation.
+ * @param producers the configured names of producers.
+ */
 export const loadFunctions = async (
   assembly: CloudAssembly,
   hostOf: (name: string) => Host,
   onInvoke: (name: string, invocation: Promise<unknown>) => void,
+  producers: Producers = {},
 ): Promise<Map<string, LocalFunction>> => {
   const functions = await Promise.all(
-    assembly.all('AWS::Lambda::Function').map((fn) => loadFunction(assembly, fn, hostOf(fn.name), onInvoke)),
+    assembly.all('AWS::Lambda::Function').map((fn) => loadFunction(assembly, fn, hostOf(fn.name), onInvoke, producers)),
   );
   return new Map(functions.map((fn) => [fn.name, fn]));
 };
@@ -45,10 +54,16 @@ const loadFunction = async (
   fn: Found,
   host: Host,
   onInvoke: (name: string, invocation: Promise<unknown>) => void,
+  producers: Producers,
 ): Promise<LocalFunction> => {
   const folder = assembly.codeOf(fn);
   const { Variables = {} } = (fn.properties.Environment ?? {}) as { Variables?: Record<string, string> };
-  const environment = { ...Variables, LAMBDA_TASK_ROOT: folder, AWS_REGION: LOCAL_REGION };
+  const environment = {
+    ...Variables,
+    ...localSenders(producers),
+    LAMBDA_TASK_ROOT: folder,
+    AWS_REGION: LOCAL_REGION,
+  };
   const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as HandlerModule;
   const timeout = Number(fn.properties.Timeout ?? 3) * 1_000;
   return {
@@ -56,6 +71,15 @@ const loadFunction = async (
     ...(module.composeApp ? { app: module.composeApp(environment, host) } : {}),
   };
 };
+
+/**
+ * A local SQS tells no senders apart, so each local sender counts as a function of Groupage, and as every configured
+ * producer.
+ */
+const localSenders = (producers: Producers): Environment => ({
+  [ENVIRONMENT.ownRoles]: LOCAL_ACCOUNT,
+  [ENVIRONMENT.producers]: JSON.stringify(everyProducer(producers, LOCAL_SENDER.id, LOCAL_ACCOUNT)),
+});
 
 /** Creates a local function from its code. */
 export const functionOf = (

@@ -104,6 +104,7 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
     assembly,
     (name) => ({ services, ...options.host, clients: clientsOf(name) }),
     options.onInvoke ?? (() => {}),
+    config.producers,
   );
   const settings = settingsOf(functions);
   const recovered = await recover(clients, settings, config);

@@ -37,7 +37,8 @@ export class UnknownInTemplate extends Error {
   }
 }
 
-const LOCAL_ACCOUNT = '000000000000';
+/** The account of local ARNs. fauxqs reports it as the `SenderId` of every message. */
+export const LOCAL_ACCOUNT = '000000000000';
 
 /** Location of a template's resources, from which their names, URLs and ARNs are made. */
 export interface Place {

@@ -20,6 +20,7 @@ import { memoryWaiting } from '../../src/memory/waiting.ts';
 import type { Lists } from '../../src/ports/lists.ts';
 import type { Life } from '../../src/processes/process.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
+import { rememberedItemKeys } from '../../src/steps/fan-outs/item-keys.ts';
 import { nextLook } from '../../src/steps/fan-outs/patrol.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
@@ -79,13 +80,15 @@ class ListWorld {
     const { gate, lag, machine } = life;
     const { callbacks, report } = this.#clients.portsOf(life);
     const nothing = async (): Promise<void> => {};
+    const fanOuts = memoryFanOuts(tables, gate, nodeSize, lag);
     const deps: RegisterDeps = {
       config,
       tasks: memoryTasks(tables, gate, lag),
       waiting: memoryWaiting(tables, gate, lag),
       locks: memoryLocks(tables, gate, lag),
       batches: memoryBatches(tables, gate, lag),
-      fanOuts: memoryFanOuts(tables, gate, nodeSize, lag),
+      fanOuts,
+      powers: { producers: {}, mode: async () => 'enforce', itemKeys: rememberedItemKeys(fanOuts) },
       lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes)),
       queues: {
         register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),

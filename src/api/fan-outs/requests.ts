@@ -97,7 +97,9 @@ const ITEMS = fields({ count: whole('Number of items to add.', 1, ADDED_MAX), to
   z.meta({ id: 'AddItemsRequest' }),
 );
 
-const ITEM = text('The id of an item, `fanOutId:groupId:index`.', ITEM_ID_RULE, { pattern: ITEM_PATTERN });
+const ITEM = text('The id of an item, `fanOutId:groupId:index`, with or without its token.', ITEM_ID_RULE, {
+  pattern: ITEM_PATTERN,
+});
 
 /** An ack: the id of an item that succeeded, or an object with the id and the outcome of an item. */
 const ACK = z.union(

@@ -59,6 +59,11 @@ export const ITEMS_ADDED = z
       z.object({ id: whole("The group's number."), count: whole('The number of its items.', 1) }),
       'The new groups of items, in order.',
     ),
+    itemKey: z.optional(
+      text(
+        "The key of the items' tokens. Missing if an earlier release opened the fan-out. Give it only to programs that may acknowledge any item of the fan-out.",
+      ),
+    ),
   })
   .check(z.meta({ id: 'ItemsAdded' }));
 export const SEALED = z.object({ complete: flag('Whether the fan-out is complete.') }).check(z.meta({ id: 'Sealed' }));
@@ -116,13 +121,14 @@ export const FAN_OUTS_DESCRIBED = describeCalls(FAN_OUT_CALLS, {
   },
   addItems: {
     summary: 'Adds items to a fan-out',
-    description: 'The items of a group `{"id": g, "count": m}` are `ID:g:0` to `ID:g:(m-1)`.',
+    description:
+      'The items of a group `{"id": g, "count": m}` are `ID:g:0` to `ID:g:(m-1)`. In a register message, an item needs its token, `ID:g:0:TOKEN`: HMAC-SHA256 of `ID:g:0` with the text `itemKey` as the key, as base64url, cut to 22 characters.',
     example: { count: 450, token: 'page-1' },
     answers: {
       200: {
         description: 'The groups of the new items.',
         schema: ITEMS_ADDED,
-        example: { groups: [{ id: 0, count: 450 }] },
+        example: { groups: [{ id: 0, count: 450 }], itemKey: 'q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k' },
       },
     },
     problems: {

@@ -1,6 +1,7 @@
 /** `/v1/fan-outs`: open, look up, add, seal, ack, delete. */
+import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
-import { type FanOutId, fanOutId, type Item, parseItemId } from '../../domain/fan-out-ids.ts';
+import { type FanOutId, fanOutId, type Item, itemIdOf, parseItemId } from '../../domain/fan-out-ids.ts';
 import type { FanOut, ItemOutcome, NewFanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Token } from '../../domain/ids.ts';
 import { ackItems, type ItemAck } from '../../steps/fan-outs/ack-items.ts';
@@ -29,7 +30,7 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
         unconfigured(config, { callback }),
       );
       const now = machine.now();
-      const opening = { ...rest, id, createdAt: now } as NewFanOut;
+      const opening = { ...rest, id, createdAt: now, itemKey: newItemKey() } as NewFanOut;
       const { isNew, stored } = await fanOuts.open(opening, nextLook(now, now));
       const [other] = isNew ? [] : differences(stored, opening);
       if (other)
@@ -64,8 +65,11 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
     addItems: async ({ context, part, body }) => {
       const { count, token = deps.newId() as Token } = await body();
       const id = nameOf(part('id'));
-      const added = await addItems(deps, id, count, token);
-      return context.json({ groups: groupsOf(id, added).map(({ n, size }) => ({ id: n, count: size })) });
+      const { groups, itemKey } = addedOf(id, await addItems(deps, id, count, token));
+      return context.json({
+        groups: groups.map(({ n, size }) => ({ id: n, count: size })),
+        ...(itemKey === undefined ? {} : { itemKey }),
+      });
     },
 
     sealFanOut: async ({ context, part, body }) => {
@@ -79,12 +83,23 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
 
     ackItems: async ({ context, body }) => {
       const { items } = await body();
-      return context.json(await ackItems(deps, items.map(ackOf)));
+      const acks = items.map(ackOf);
+      const { unknown, ...answer } = await ackItems(deps, acks);
+      const asSent = new Map<string, string>(acks.map(({ item }, index) => [itemIdOf(item), nameIn(items[index])]));
+      return context.json({ ...answer, unknown: unknown.map((each) => asSent.get(each) ?? each) });
     },
   });
 };
 
-const ackOf = (ack: string | { readonly item: string; readonly outcome?: ItemOutcome | undefined }): ItemAck => {
+/** A key for the tokens of a fan-out's items: 256 random bits. */
+const newItemKey = (): string => randomBytes(32).toString('base64url');
+
+type SentAck = string | { readonly item: string; readonly outcome?: ItemOutcome | undefined };
+
+const nameIn = (ack: SentAck = ''): string => (typeof ack === 'string' ? ack : ack.item);
+
+/** A caller of the API may ack any item, so tokens are not checked. */
+const ackOf = (ack: SentAck): ItemAck => {
   const { item, outcome = 'succeeded' } = typeof ack === 'string' ? { item: ack } : ack;
   return { item: parseItemId(item) as Item, outcome };
 };
@@ -123,10 +138,10 @@ const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut)
 ];
 
 /** @throws HttpProblem */
-const groupsOf = (id: FanOutId, added: Added) => {
+const addedOf = (id: FanOutId, added: Added) => {
   switch (added.kind) {
     case 'added':
-      return added.groups;
+      return added;
     case 'unknown':
       throw noSuchFanOut(id);
     case 'closed':

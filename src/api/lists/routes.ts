@@ -14,6 +14,7 @@ import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { JSON_TYPE } from '../shared/input.ts';
 import { HttpProblem } from '../shared/problem.ts';
+import { senderIn } from '../shared/sender.ts';
 import { unconfigured } from '../shared/unconfigured.ts';
 import { listClaimRoutes } from './claims.ts';
 import { listNamed, lookUp, unknownList } from './known-list.ts';
@@ -94,7 +95,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
       const { token = deps.newId() as Token, ...wanted } = await body();
       const id = listNamed(part('id'));
       expectOperation(deps, id, (await lookUp(deps, id)).operation);
-      const count = await triggeredOf(deps, id, await trigger(deps, id, wanted, token));
+      const count = await triggeredOf(deps, id, await trigger(deps, id, wanted, token, senderIn(context)));
       return context.json({
         triggered: count,
         left: await availableIn(fanOuts, await lookUp(deps, id), machine.now()),

@@ -1,11 +1,13 @@
 /** The dependencies of the HTTP API. */
 
 import type { Limits } from '../../domain/deployed/limits.ts';
+import type { RulesMode } from '../../domain/producers/rules.ts';
 import type { Audit } from '../../ports/audit.ts';
 import type { Fleets } from '../../ports/fleets.ts';
 import type { Backlogs } from '../../ports/queues.ts';
 import type { ReadMeter } from '../../ports/rows.ts';
 import type { Deps } from '../../steps/deps.ts';
+import type { Powers } from '../../steps/producers/judge.ts';
 
 export type ApiDeps = Pick<
   Deps,
@@ -25,6 +27,8 @@ export type ApiDeps = Pick<
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>;
   readonly backlogs: Backlogs;
   readonly audit: Audit;
+  /** The mode is undefined until the stage has registered its first message. */
+  readonly powers: Pick<Powers, 'producers'> & { mode(): Promise<RulesMode | undefined> };
   /** @default - answers have no `groupage-read-units` header */
   readonly readMeter?: ReadMeter;
   /** Callers whose rights are limited. @default - each caller has all rights */

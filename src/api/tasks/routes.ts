@@ -1,19 +1,23 @@
 /** `/v1/tasks`: send, look up, list, cancel, redrive. */
 import type { Hono } from 'hono';
+import { operationFor } from '../../domain/config/resolved.ts';
 import { parseCandidate, type Target, type TaskId, taskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
+import type { Sender } from '../../domain/producers/sender.ts';
 import { kindOf, withId } from '../../domain/register/register-body.ts';
 import { parseRegisterMessage, type SentTask } from '../../domain/register/register-message.ts';
 import { isSameTask, type Task } from '../../domain/tasks/task.ts';
+import { Judge, taskProblems } from '../../steps/producers/judge.ts';
 import { askRedrive, askRedriveOf, type How } from '../../steps/tasks/redrive.ts';
 import { cancel } from '../../steps/tasks/settle.ts';
 import { parseJson } from '../../util/json-text.ts';
-import type { Problem } from '../../util/problems.ts';
+import type { Parsed, Problem } from '../../util/problems.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { badRequest, JSON_TYPE } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
+import { senderIn } from '../shared/sender.ts';
 import { readTasks, TASK_CALLS, TASKS_MAX } from './requests.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
@@ -34,7 +38,18 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
         })),
       );
       if (errors.length > 0) throw badRequest(errors);
-      await deps.queues.register(checked.map(({ body }) => body));
+      const sender = senderIn(context);
+      const forbidden = await brokenRules(deps, sender, checked);
+      if (forbidden.length > 0)
+        throw new HttpProblem(
+          403,
+          'the rules for producers forbid some of the tasks; none was sent',
+          forbidden.map(({ index, path, reason }) => ({ path: pathOf(index, path), reason })),
+        );
+      await deps.queues.register(
+        checked.map(({ body }) => body),
+        sender,
+      );
       return context.json({ ids: checked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value.id] : [])) }, 202);
     },
 
@@ -71,17 +86,39 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
 
     redriveTasks: async ({ context, body }) => {
       const wanted = await body(cursorProblems);
+      const sender = senderIn(context);
       const how: How = wanted.dryRun ? 'dry' : 'for real';
       const { asked, skipped, ...next } =
         'ids' in wanted
-          ? await askRedrive(deps, [...new Set(wanted.ids)], how)
-          : await askRedriveOf(deps, wanted.target, how, { limit: TASKS_MAX, cursor: wanted.cursor });
+          ? await askRedrive(deps, [...new Set(wanted.ids)], how, sender)
+          : await askRedriveOf(deps, wanted.target, how, { limit: TASKS_MAX, cursor: wanted.cursor, sender });
       const isEmpty = asked.length + skipped.length === 0;
       if ('target' in wanted && wanted.cursor === undefined && isEmpty) await expectTarget(deps, wanted.target);
       const answer = { redriven: asked.length, skipped: skipped.map(({ id, reason }) => ({ id, reason })), ...next };
       return how === 'dry' ? context.json({ dryRun: true, ...answer }) : context.json(answer, 202);
     },
   });
+
+/**
+ * What the rules of their operations have against tasks of this sender. Empty unless the stage enforces the rules: then
+ * the register function would refuse these tasks after the answer.
+ */
+const brokenRules = async (
+  { config, powers }: ApiDeps,
+  sender: Sender,
+  checked: readonly { readonly parsed: Parsed<SentTask> }[],
+): Promise<readonly (Problem & { readonly index: number })[]> => {
+  if ((await powers.mode()) !== 'enforce') return [];
+  const judge = new Judge('enforce', powers.producers);
+  return checked.flatMap(({ parsed }, index) =>
+    parsed.ok
+      ? taskProblems(judge, operationFor(config, parsed.value.operation), { sender }, parsed.value).map((problem) => ({
+          ...problem,
+          index,
+        }))
+      : [],
+  );
+};
 
 const TARGET_REQUIRED =
   'is required, because waiting tasks are listed for one Target: add it, or list the failed tasks (status=failed)';

@@ -26,6 +26,10 @@ export interface Waiting {
   readonly isAlone?: boolean;
   /** The task's `coalesceKey`. Of the rows with one key, the newest replaces the others. */
   readonly key?: string;
+  /** The sender of a task whose key a rule limits to the sender's own tasks. */
+  readonly sender?: string;
+  /** Whether that rule is enforced: then only rows of one sender have the same key. */
+  readonly ownKey?: true;
   /** Decides which row of a key is the newest. Absent in rows of release 0.2. */
   readonly age?: Age;
   /** The task fails as expired if no batch has claimed it by this time. */
@@ -47,6 +51,8 @@ export type WaitingTask = Pick<
   | 'sentAt'
   | 'startBy'
   | 'suspect'
+  | 'sender'
+  | 'ownKey'
 >;
 
 /** Since when a task waits in its current run. */
@@ -69,10 +75,18 @@ export const waitingRow = (waiting: WaitingTask): Waiting => {
     bytes,
     weight,
     ...(task.suspect ? { isAlone: true } : {}),
-    ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey, age: ageOf(waiting) }),
+    ...(task.coalesceKey === undefined ? {} : { key: task.coalesceKey, age: ageOf(waiting), ...keyOwnerOf(task) }),
     ...(task.startBy === undefined ? {} : { startBy: task.startBy }),
   };
 };
+
+const keyOwnerOf = ({
+  sender,
+  ownKey,
+}: Pick<WaitingTask, 'sender' | 'ownKey'>): Pick<Waiting, 'sender' | 'ownKey'> => ({
+  ...(sender === undefined ? {} : { sender }),
+  ...(ownKey === undefined ? {} : { ownKey }),
+});
 
 /** Why a batch was sealed. */
 export type SealReason = 'full' | 'bytes' | 'weight' | 'waited' | 'quiet' | 'bypass' | 'flush';

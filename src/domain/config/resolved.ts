@@ -3,6 +3,7 @@
  */
 
 import type { Millis, OperationName } from '../ids.ts';
+import type { ProducerRules, Producers, RulesMode } from '../producers/rules.ts';
 import type { Grouping } from '../target.ts';
 import {
   AWS_CALL,
@@ -38,6 +39,8 @@ export interface Operation extends Grouping {
   readonly circuit: CircuitPolicy | null;
   /** How long finished tasks and batches are stored. */
   readonly keepTasks: Millis;
+  /** What producers may do. @default - {@link DEFAULT_RULES} */
+  readonly producers?: ProducerRules;
 }
 
 /** How the register function receives its messages. */
@@ -93,6 +96,10 @@ export interface Config {
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;
   readonly destinations: Readonly<Record<string, Destination>>;
+  /** The unique ids of senders, by the names that rules use. @default - none */
+  readonly producers?: Producers;
+  /** @default - decided once for each stage: `enforce` if it had registered nothing before, otherwise `warn` */
+  readonly producerRules?: RulesMode | undefined;
   /** If null, the dashboard is left out as well. */
   readonly alarms: AlarmPolicy | null;
   /** How long entries of the audit trail are stored. */

@@ -32,6 +32,10 @@ export const ENVIRONMENT = {
   destinations: 'GROUPAGE_DESTINATIONS',
   /** JSON: the callers of the API with limited rights. See `limits.ts`. */
   limits: 'GROUPAGE_LIMITS',
+  /** The unique ids of the roles that send register messages for others, separated by commas. */
+  ownRoles: 'GROUPAGE_OWN_ROLES',
+  /** JSON: the unique ids of roles that constructs add to configured names of producers. */
+  producers: 'GROUPAGE_PRODUCERS',
   /** The `service` of metrics and events: the stack's name, unless the stack has several instances. */
   stack: 'GROUPAGE_STACK',
 } as const;

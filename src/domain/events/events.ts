@@ -13,6 +13,7 @@ import type { FanOutId } from '../fan-out-ids.ts';
 import type { EndReason } from '../fan-outs/fan-out.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
 import type { Pause } from '../operations/slots.ts';
+import type { Power, RulesMode } from '../producers/rules.ts';
 
 export type FlowEvent =
   /** Messages were registered as waiting tasks. `duplicates` of them were stored already. */
@@ -45,6 +46,19 @@ export type FlowEvent =
       readonly messages: number;
       readonly reasons: readonly string[];
     }
+  /**
+   * In a stage that only warns: `producerRules: "enforce"` would refuse these messages, or would not let these tasks
+   * replace others. `senders` has at most ten ids.
+   */
+  | {
+      readonly event: 'rule-broken';
+      readonly rule: Power;
+      readonly operation: OperationName;
+      readonly messages: number;
+      readonly senders: readonly string[];
+    }
+  /** The stage decided whether it enforces the rules of producers. Reported once for each stage. */
+  | { readonly event: 'rules-decided'; readonly mode: RulesMode }
   /** A Target got a leader. `takenOver`: the lease of the leader before it had ended. */
   | { readonly event: 'led'; readonly target: Target; readonly fence: number; readonly takenOver: boolean }
   /** A batch was sealed. `waited` is the time since the batch's oldest task was registered. */

@@ -64,6 +64,8 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
     of: ({ operation = NO_OPERATION }) => ({ operation }),
     warns: true,
   },
+  'rule-broken': { adds: ({ messages }) => ({ RulesBroken: messages }), warns: true },
+  'rules-decided': {},
   redriven: { adds: ({ tasks }) => ({ TasksRedriven: tasks }) },
   settled: {
     // A superseded task ends as succeeded, as its row shows.

@@ -110,6 +110,7 @@ export const METRICS = {
   FanOutsExpired: counts('Fan-outs and lists that expired, or were deleted or cancelled'),
   FanOutsRepaired: counts('Fan-outs repaired whose last acks had stopped half-way'),
   SweepsCut: counts('Parts of the sweep that ran out of time before they had finished'),
+  RulesBroken: counts('Messages that broke a rule for producers in a stage that only warns'),
   ItemsUnknown: counts('Acks of fan-out items that do not exist, or no longer exist'),
 } as const satisfies Record<string, Metric>;
 

@@ -48,6 +48,8 @@ export interface NewFanOut {
   /** The destination for the event that reports the fan-out's end, instead of the configured one. */
   readonly callback?: string;
   readonly failFast?: FailFast;
+  /** The key of its items' tokens. Absent in fan-outs that a release before this one opened. */
+  readonly itemKey?: string;
 }
 
 /** Why a fan-out ended. */

@@ -3,9 +3,10 @@ import { isObject, rawMembers } from '../../util/json-text.ts';
 import { mapParsed, type Parsed, type Problem, problemsIn } from '../../util/problems.ts';
 import type { BatchPolicy } from '../config/policies.ts';
 import { type Config, type Operation, operationNamed } from '../config/resolved.ts';
-import type { ItemId } from '../fan-out-ids.ts';
+import { type ItemId, itemIdOf, parseItemId } from '../fan-out-ids.ts';
 import { type Millis, OPERATION_NAME_PATTERN, type TaskId } from '../ids.ts';
 import { keysIn } from '../merging/inputs.ts';
+import type { Sender } from '../producers/sender.ts';
 import { targetOf } from '../target.ts';
 import {
   firstRun,
@@ -36,6 +37,8 @@ export interface RegisterMessage {
    * time of registration
    */
   readonly sentAt?: Millis;
+  /** @default - {@link UNKNOWN_SENDER} */
+  readonly sender?: Sender;
 }
 
 /** A message as a queue delivers it. */
@@ -57,6 +60,8 @@ export interface Valid {
   readonly task: NewTask;
   /** See {@link Refused.job}. */
   readonly job?: ItemId;
+  /** The token of the task's fan-out item, if the message contains one. It is not stored. */
+  readonly itemToken?: string;
 }
 
 /** A task that may be registered. `createdAt`, and the fields computed from it, are set at registration. */
@@ -64,11 +69,13 @@ export type SentTask = Omit<NewTask, 'createdAt' | 'sentAt' | 'startBy' | 'run'>
   readonly expiresIn?: Millis;
   /** Whether Groupage must know which of several tasks is newer. */
   readonly hasAge: boolean;
+  /** See {@link Valid.itemToken}. */
+  readonly itemToken?: string;
 };
 
 /** A sent task with the fields that are set when it is registered. */
 export const registeredAt = (
-  { expiresIn, hasAge, ...task }: SentTask,
+  { expiresIn, hasAge, itemToken: _, ...task }: SentTask,
   { sentAt }: Pick<RegisterMessage, 'sentAt'>,
   createdAt: Millis,
 ): NewTask => ({
@@ -173,8 +180,12 @@ const meaningOf = (config: Config, fields: Partial<Fields>, { messageId }: Regis
 const optionsAsStored = ({ maxWait }: BatchPolicy, fields: Fields): Partial<SentTask> => {
   const { priority, weight, ...asSent } = optionsOf(fields as TaskOptions);
   const { expiresIn } = fields;
+  const item = parseItemId(fields.fanOutItem);
   return {
     ...(asSent as Partial<SentTask>),
+    // The token is not stored: who may read the task could use it, and earlier releases cannot read it.
+    ...(item ? { fanOutItem: itemIdOf(item) } : {}),
+    ...(item?.token === undefined ? {} : { itemToken: item.token }),
     // With a short `maxWait` tasks may still wait for a free slot, so each priority step counts at least a second.
     ...(priority ? { priority, ahead: priority * Math.max(maxWait, SECOND) } : {}),
     ...(weight === undefined || weight === 1 ? {} : { weight }),

@@ -7,6 +7,7 @@ import { isObject, parseJson } from '../../util/json-text.ts';
 import { PROBLEMS_SHOWN, type Problem } from '../../util/problems.ts';
 import type { Millis } from '../ids.ts';
 import { SQS_MAX_BYTES } from '../messages.ts';
+import { parseSender, printSender, type Sender } from '../producers/sender.ts';
 
 /** A refused message, as it is sent to the rejected queue. */
 export interface Rejection {
@@ -16,6 +17,8 @@ export interface Rejection {
   readonly at: Millis;
   /** When a refused register message was first sent. If the message is sent again, it keeps this time. */
   readonly sentAt?: Millis;
+  /** Who sent a refused register message. If the message is sent again, it keeps this sender. */
+  readonly sender?: Sender;
   /**
    * Set for an event of the callback queue. Only such a message may return to that queue: a producer can send a
    * register message that looks like an event, and it must not be delivered as one.
@@ -27,12 +30,13 @@ export interface Rejection {
  * Prints the reasons and the unchanged body. If both do not fit into one message, the body is cut, and the message says
  * so.
  */
-export const printRejection = ({ messageId, body, problems, at, sentAt, queue }: Rejection): string => {
+export const printRejection = ({ messageId, body, problems, at, sentAt, sender, queue }: Rejection): string => {
   const more = problems.length > PROBLEMS_SHOWN ? { errorsInAll: problems.length } : {};
   const envelope = {
     messageId,
     ...(queue === undefined ? {} : { queue }),
     ...(sentAt === undefined ? {} : { sentAt: new Date(sentAt).toISOString() }),
+    ...(sender === undefined ? {} : { sender: printSender(sender) }),
     rejectedAt: new Date(at).toISOString(),
     errors: problems.slice(0, PROBLEMS_SHOWN),
     ...more,
@@ -51,6 +55,7 @@ export interface KeptMessage {
   readonly problems: readonly Problem[];
   readonly isCut: boolean;
   readonly sentAt?: Millis;
+  readonly sender?: Sender;
   /** Whether the message is an event from the callback queue. */
   readonly isEvent: boolean;
 }
@@ -60,6 +65,7 @@ export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
   const { messageId, body, errors, bodyIsCut, queue } = json.value;
+  const sender = typeof json.value.sender === 'string' ? parseSender(json.value.sender) : undefined;
   const sentAt = Date.parse(String(json.value.sentAt));
   if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
   const problems = Array.isArray(errors) ? errors.filter(isProblem) : [];
@@ -70,6 +76,7 @@ export const parseRejection = (text: string): KeptMessage | undefined => {
     isCut: bodyIsCut === true,
     isEvent: queue === 'callback',
     ...(Number.isNaN(sentAt) ? {} : { sentAt }),
+    ...(sender === undefined ? {} : { sender }),
   };
 };
 

@@ -73,6 +73,13 @@ export interface NewTask extends TaskOptions {
   /** The task fails as expired if no batch has claimed it by this time. */
   readonly startBy?: Millis;
   readonly fanOutItem?: ItemId;
+  /**
+   * The sender, as `coalescesAmong` names it. Stored only with a `coalesceKey` whose comparison a rule limits to the
+   * sender's own tasks.
+   */
+  readonly sender?: string;
+  /** Whether the rule is enforced. In a stage that only warns, keys are compared whoever sent the tasks. */
+  readonly ownKey?: true;
   /** When the task was registered. Its wait begins at this time. */
   readonly createdAt: Millis;
   /** The number of the task's first run, see {@link firstRun}. */
@@ -187,6 +194,8 @@ export const COLUMNS = {
   sentAt: 'SentAt',
   mergeKeys: 'MergeKeys',
   startBy: 'StartBy',
+  sender: 'Sender',
+  ownKey: 'OwnKey',
   createdAt: 'CreatedAt',
   run: 'Run',
   redrivenAt: 'RedrivenAt',

@@ -19,7 +19,8 @@ interface Group {
 }
 
 export type Added =
-  | { readonly kind: 'added'; readonly groups: readonly Group[] }
+  /** `itemKey`: the key of the items' tokens, unless an earlier release opened the fan-out. */
+  | { readonly kind: 'added'; readonly groups: readonly Group[]; readonly itemKey?: string }
   /** The fan-out is sealed or has ended. Nothing was added. */
   | { readonly kind: 'closed'; readonly status: Exclude<FanOut['status'], 'open'> }
   | { readonly kind: 'unknown' }
@@ -73,12 +74,13 @@ const putGroups = async (
   if (fanOut.status === 'expired') return { kind: 'closed', status: fanOut.status };
   if (taken !== count) return { kind: 'other-count', count: taken };
   const groups = groupSizes(count, fanOuts.width).map((size, index): Group => ({ n: first + index, size }));
+  const added: Added = { kind: 'added', groups, ...(fanOut.itemKey === undefined ? {} : { itemKey: fanOut.itemKey }) };
   // Put no rows for a fan-out that completed long ago: its rows are being deleted or have been deleted.
-  if (fanOut.ended && !fanOut.event && (fanOut.checkAt ?? 0) <= machine.now()) return { kind: 'added', groups };
+  if (fanOut.ended && !fanOut.event && (fanOut.checkAt ?? 0) <= machine.now()) return added;
   await fanOuts.putGroups(fanOut.id, groups, machine.now());
   // If the fan-out has ended meanwhile, its rows may have been deleted before this function put these rows.
   const after = await fanOuts.read(fanOut.id);
-  if (after && after.status !== 'expired') return { kind: 'added', groups };
+  if (after && after.status !== 'expired') return added;
   await fanOuts.removeNodes(
     fanOut.id,
     groups.map(({ n }) => ({ level: 0, n })),

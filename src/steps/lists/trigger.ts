@@ -9,6 +9,7 @@
  */
 
 import pLimit from 'p-limit';
+import { operationNamed } from '../../domain/config/resolved.ts';
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { Millis, Token } from '../../domain/ids.ts';
 import { itemOf, type ListId, type Range, taskOf } from '../../domain/lists/ids.ts';
@@ -22,6 +23,8 @@ import {
   planTrigger,
   without,
 } from '../../domain/lists/list.ts';
+import { sendProblem } from '../../domain/producers/rules.ts';
+import { printSender, type Sender } from '../../domain/producers/sender.ts';
 import {
   parseRegisterMessage,
   type Refused,
@@ -31,8 +34,10 @@ import {
 } from '../../domain/register/register-message.ts';
 import { printTrigger, type TriggerMessage } from '../../domain/register/trigger-message.ts';
 import type { Taken } from '../../ports/lists.ts';
+import type { Problem } from '../../util/problems.ts';
 import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
+import type { Judge } from '../producers/judge.ts';
 import { doneIn } from './jobs.ts';
 
 /** A number of jobs, or a share of all jobs of the list. */
@@ -57,7 +62,13 @@ const countWanted = (wanted: Wanted, { total }: List): number =>
  *
  * @throws ListBusy
  */
-export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token: Token): Promise<Triggered> => {
+export const trigger = async (
+  deps: ListDeps,
+  id: ListId,
+  wanted: Wanted,
+  token: Token,
+  sender?: Sender,
+): Promise<Triggered> => {
   const { lists, queues } = deps;
   const known = await lists.trigger(id, token);
   const list = await lists.read(id);
@@ -66,7 +77,7 @@ export const trigger = async (deps: ListDeps, id: ListId, wanted: Wanted, token:
   if (known) return { kind: 'triggered', count: countOf(known.ranges) };
   if (list.operation === undefined) return { kind: 'no-operation' };
   const count = countWanted(wanted, list);
-  if (handsOut(list)) await queues.register([printTrigger({ list: id, token, count, from: 0 })]);
+  if (handsOut(list)) await queues.register([printTrigger({ list: id, token, count, from: 0 })], sender);
   const taken = await takeJobs(deps, id, token, count);
   return 'ranges' in taken ? { kind: 'triggered', count: countOf(taken.ranges) } : taken;
 };
@@ -122,6 +133,8 @@ export interface Started {
   readonly reached?: TriggerMessage;
   /** Whether the trigger has jobs left after these. */
   readonly goesOn: boolean;
+  /** Why the sender may not start the jobs. */
+  readonly problem?: Problem;
 }
 
 const NOTHING: Started = { jobs: [], goesOn: false };
@@ -143,12 +156,20 @@ const BYTES_AT_ONCE = 8_000_000;
  * Reads the next jobs of a trigger.
  *
  * @param messages the number of triggers in this invocation. They share its capacity.
+ * @param problemWith why the sender may not send tasks of an operation
  */
-export const startJobs = async (deps: ListDeps, message: TriggerMessage, messages = 1): Promise<Started> => {
+export const startJobs = async (
+  deps: ListDeps,
+  message: TriggerMessage,
+  messages = 1,
+  problemWith: (operation: string) => Problem | undefined = () => undefined,
+): Promise<Started> => {
   const { lists } = deps;
   const { list: id, from } = message;
   const list = await lists.read(id);
   if (!list || list.operation === undefined || list.status === 'expired') return NOTHING;
+  const problem = problemWith(list.operation);
+  if (problem) return { ...NOTHING, problem };
   const taken = await takenBy(deps, message);
   // A message with an earlier position is a second delivery, and the first delivery has sent the next message. If both
   // deliveries sent one, the messages would multiply.
@@ -204,23 +225,39 @@ export interface TriggeredJobs {
   readonly valid: readonly Valid[];
   readonly refused: readonly Refused[];
   /** Position of each trigger after these tasks are registered, and whether the trigger has jobs left. */
-  readonly reached: readonly { readonly at: TriggerMessage; readonly goesOn: boolean }[];
+  readonly reached: readonly Reached[];
+}
+
+interface Reached {
+  readonly at: TriggerMessage;
+  readonly goesOn: boolean;
+  /** Who sent the trigger. The message that continues it has the same sender. */
+  readonly sender: Sender | undefined;
 }
 
 /** Number of triggers that are handled at once. If the list of one trigger is busy, the others do not wait for it. */
 const TRIGGERS_AT_ONCE = 5;
 
 /** Reads and parses the next jobs of each trigger. */
-export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrigger[]): Promise<TriggeredJobs> => {
+export const triggeredJobs = async (
+  deps: ListDeps,
+  judge: Judge,
+  messages: readonly AskedTrigger[],
+): Promise<TriggeredJobs> => {
   const { config, machine } = deps;
   const valid: Valid[] = [];
   const refused: Refused[] = [];
-  const reached: { at: TriggerMessage; goesOn: boolean }[] = [];
+  const reached: Reached[] = [];
+  const problemWith = (message: RegisterMessage) => (name: string) => {
+    const operation = operationNamed(config, name);
+    return operation && judge.problem('send', sendProblem, operation, message);
+  };
   const all = await pLimit(TRIGGERS_AT_ONCE).map(messages, async ({ message, asked }) => ({
     message,
-    started: await startJobs(deps, asked, messages.length),
+    started: await startJobs(deps, asked, messages.length, problemWith(message)),
   }));
   for (const { message, started } of all) {
+    if (started.problem) refused.push({ message, problems: [{ ...started.problem, path: 'list' }] });
     for (const { body, item } of started.jobs) {
       const job = { ...message, body };
       const parsed = parseRegisterMessage(config, job);
@@ -233,7 +270,7 @@ export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrig
           job: item,
         });
     }
-    if (started.reached) reached.push({ at: started.reached, goesOn: started.goesOn });
+    if (started.reached) reached.push({ at: started.reached, goesOn: started.goesOn, sender: message.sender });
   }
   return { valid, refused, reached };
 };
@@ -243,7 +280,11 @@ export const triggeredJobs = async (deps: ListDeps, messages: readonly AskedTrig
  * that a crash in between loses no job.
  */
 export const goOn = async ({ lists, queues }: ListDeps, { reached }: Pick<TriggeredJobs, 'reached'>): Promise<void> => {
-  const next = reached.filter(({ goesOn }) => goesOn).map(({ at }) => printTrigger(at));
-  if (next.length > 0) await queues.register(next);
+  const next = reached.filter(({ goesOn }) => goesOn);
+  for (const same of Map.groupBy(next, ({ sender }) => sender && printSender(sender)).values())
+    await queues.register(
+      same.map(({ at }) => printTrigger(at)),
+      same[0]?.sender,
+    );
   for (const { at } of reached) await lists.goOn(at.list, at.token, at.from);
 };

@@ -15,8 +15,10 @@
 import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts';
-import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
+import { type Config, operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
+import { coalescesAmong } from '../../domain/producers/rules.ts';
+import { UNKNOWN_SENDER } from '../../domain/producers/sender.ts';
 import {
   parseRegisterBody,
   type ReceivedMessage,
@@ -35,29 +37,34 @@ import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
 import type { RegisterDeps } from '../deps.ts';
 import { type AskedTrigger, goOn, triggeredJobs } from '../lists/trigger.ts';
+import { Judge, taskProblems } from '../producers/judge.ts';
 import { ackEnded } from '../tasks/notify.ts';
 import { type RedriveMessage, redrive } from '../tasks/redrive.ts';
 import { settleAgain } from '../tasks/settle.ts';
+import { checkItemTokens } from './item-tokens.ts';
 
 /** Registers messages. If this rejects, some of the messages may be registered already. A repeat is harmless. */
 export const register = async (deps: RegisterDeps, messages: readonly RegisterMessage[]): Promise<void> => {
-  const { valid, redrives, triggers, refused } = sort(deps, messages);
-  const jobs = await triggeredJobs(deps, triggers);
-  const { registered, refused: unstored } = await insert(deps, [...valid, ...jobs.valid]);
-  const redriven = await redrive(deps, redrives);
+  const judge = new Judge(await deps.powers.mode(), deps.powers.producers);
+  const { valid, redrives, triggers, refused } = sort(deps, judge, messages);
+  const checked = await checkItemTokens(deps, valid);
+  const jobs = await triggeredJobs(deps, judge, triggers);
+  const { registered, refused: unstored } = await insert(deps, [...checked.valid, ...jobs.valid]);
+  const redriven = await redrive(deps, judge, redrives);
   // If a task is in both lists, use the one that was read later.
   const known = new Map([...registered, ...redriven.tasks].map((task) => [task.id, task]));
   const waiting = [...known.values()].filter(({ state }) => state.status === 'created');
   await settleAgain(deps, registered);
   await deps.waiting.put(waiting);
   await notice(deps, arrivals(waiting));
-  await reject(deps, [...refused, ...jobs.refused, ...unstored, ...redriven.refused]);
+  judge.report(deps.report);
+  await reject(deps, [...refused, ...checked.refused, ...jobs.refused, ...unstored, ...redriven.refused]);
   // Do this last: if the function dies before, the trigger message is delivered again and these jobs are registered
   // again.
   await goOn(deps, jobs);
 };
 
-const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMessage[]) => {
+const sort = ({ config, machine }: RegisterDeps, judge: Judge, messages: readonly RegisterMessage[]) => {
   const valid: Valid[] = [];
   const redrives: RedriveMessage[] = [];
   const triggers: AskedTrigger[] = [];
@@ -68,9 +75,29 @@ const sort = ({ config, machine }: RegisterDeps, messages: readonly RegisterMess
     if (!parsed.ok) refused.push({ message, problems: parsed.problems });
     else if (parsed.value.kind === 'redrive') redrives.push({ message, asked: parsed.value.run });
     else if (parsed.value.kind === 'trigger') triggers.push({ message, asked: parsed.value.trigger });
-    else valid.push({ message, task: registeredAt(parsed.value.task, message, createdAt) });
+    else {
+      const { task } = parsed.value;
+      const problems = taskProblems(judge, operationFor(config, task.operation), message, task);
+      if (problems.length > 0) refused.push({ message, problems });
+      else valid.push(validOf(config, judge, message, task, createdAt));
+    }
   }
   return { valid, redrives, triggers, refused };
+};
+
+const validOf = (config: Config, judge: Judge, message: RegisterMessage, task: SentTask, createdAt: Millis): Valid => {
+  const { coalesceKey, itemToken } = task;
+  const of = judge.rulesOf(operationFor(config, task.operation));
+  const among = coalesceKey === undefined ? undefined : coalescesAmong(of, message.sender ?? UNKNOWN_SENDER);
+  return {
+    message,
+    task: {
+      ...registeredAt(task, message, createdAt),
+      ...(among === undefined ? {} : { sender: among }),
+      ...(among !== undefined && judge.mode === 'enforce' ? { ownKey: true } : {}),
+    },
+    ...(itemToken === undefined ? {} : { itemToken }),
+  };
 };
 
 /**
@@ -243,12 +270,13 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
   const at = machine.now();
   await queues.reject(
     refused.map(
-      ({ message: { messageId, body, sentAt }, problems }): Rejection => ({
+      ({ message: { messageId, body, sentAt, sender }, problems }): Rejection => ({
         messageId,
         body,
         problems,
         at,
         ...(sentAt === undefined ? {} : { sentAt }),
+        ...(sender === undefined ? {} : { sender }),
       }),
     ),
   );

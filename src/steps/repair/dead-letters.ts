@@ -165,8 +165,9 @@ const reject = async (
   deadLetter: DeadLetter,
   reason: string,
 ): Promise<string> => {
-  const { messageId, body } = deadLetter;
-  await deps.queues.reject([{ messageId, body, problems: [{ path: '', reason }], at: deps.machine.now() }]);
+  const { messageId, body, sender } = deadLetter;
+  const at = deps.machine.now();
+  await deps.queues.reject([{ messageId, body, problems: [{ path: '', reason }], at, ...(sender ? { sender } : {}) }]);
   deps.report({ event: 'unreadable', queue, messageId });
   await remove(deps, queue, deadLetter);
   return `${reason}; the message is in the rejected queue now`;

@@ -6,6 +6,7 @@
 import { parseCallback, unknownDestination } from '../../domain/callbacks/callback.ts';
 import type { Config } from '../../domain/config/resolved.ts';
 import { NewerMessage, UnreadableMessage } from '../../domain/messages.ts';
+import { UNKNOWN_SENDER } from '../../domain/producers/sender.ts';
 import { withId } from '../../domain/register/register-body.ts';
 import { parseRegisterBody } from '../../domain/register/register-message.ts';
 import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
@@ -50,7 +51,7 @@ const isReport = (body: string): boolean => {
 const redriveOne = async (
   deps: DeadLetterDeps,
   deadLetter: DeadLetter,
-  { messageId, body: refused, isEvent, sentAt }: KeptMessage,
+  { messageId, body: refused, isEvent, sentAt, sender = UNKNOWN_SENDER }: KeptMessage,
   sent: Set<string>,
 ): Promise<string | undefined> => {
   if (isEvent) return redriveEvent(deps, 'rejected', deadLetter, refused);
@@ -62,7 +63,7 @@ const redriveOne = async (
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
   const parsed = parseRegisterBody(deps.config, message);
   if (!parsed.ok) return `it would be refused again: ${describeInBrief(parsed.problems)}`;
-  const sentAgain = { ...deadLetter, firstSentAt: message.sentAt };
+  const sentAgain = { ...deadLetter, firstSentAt: message.sentAt, sender };
   sent.add(await redrive(deps, { from: 'rejected', to: 'register', deadLetter: sentAgain, body, delay: 0 }));
   return undefined;
 };

@@ -9,12 +9,15 @@ import { isFinished } from '../../domain/batches/batch.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
 import type { Target, TaskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
+import { redriveProblem } from '../../domain/producers/rules.ts';
+import type { Sender } from '../../domain/producers/sender.ts';
 import { printRedrive } from '../../domain/register/redrive-message.ts';
 import type { Refused, RegisterMessage } from '../../domain/register/register-message.ts';
 import { batchIdIn, runNumber, storedRun, type Task, type TaskRun } from '../../domain/tasks/task.ts';
 import type { TaskOutline } from '../../ports/tasks.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { TaskDeps } from '../deps.ts';
+import type { Judge } from '../producers/judge.ts';
 import { needsNotification, notify } from './notify.ts';
 
 /** A message that requests a redrive. */
@@ -33,7 +36,7 @@ interface Redriven {
 }
 
 /** Starts the requested runs. A repeat is harmless: a task that is no longer in the named run is not changed. */
-export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[]): Promise<Redriven> => {
+export const redrive = async (deps: TaskDeps, by: Judge, messages: readonly RedriveMessage[]): Promise<Redriven> => {
   const { config, tasks, machine, report } = deps;
   if (messages.length === 0) return { tasks: [], refused: [] };
   const ids = [...new Set(messages.map(({ asked }) => asked.id))];
@@ -42,7 +45,7 @@ export const redrive = async (deps: TaskDeps, messages: readonly RedriveMessage[
   const judged = messages.map(({ message, asked }) => ({
     message,
     asked,
-    ...judge(config, stored.get(asked.id), asked),
+    ...judge(config, by, stored.get(asked.id), { message, asked }),
   }));
   const due = new Set(judged.flatMap(({ asked, does }) => (does === 'start' ? [asked.id] : [])));
   if (due.size > 0) {
@@ -90,14 +93,22 @@ interface Judgement {
  * What a redrive does to a task. If the named run has been redriven already, or the task has not ended, this is no
  * error: the message was delivered twice or late.
  */
-const judge = (config: Config, task: Task | undefined, { id, run }: TaskRun): Judgement => {
+const judge = (
+  config: Config,
+  by: Judge,
+  task: Task | undefined,
+  { message, asked: { id, run } }: RedriveMessage,
+): Judgement => {
   const refuse = (path: string, reason: string): Judgement => ({ does: 'nothing', problem: { path, reason } });
   if (!task) return refuse('id', unknown(id));
   const meant = storedRun(task, run);
   if (meant > task.run) return refuse('run', `is ${run}, but task ${id} is in run ${runNumber(task)}`);
   if (runNumber({ ...task, run: meant }) < 1)
     return refuse('run', `is ${run}, which belongs to an earlier task with the id ${id} that has expired`);
-  if (!operationNamed(config, task.operation)) return refuse('id', withoutOperation(task));
+  const operation = operationNamed(config, task.operation);
+  if (!operation) return refuse('id', withoutOperation(task));
+  const problem = by.problem('redrive', redriveProblem, operation, message);
+  if (problem) return { does: 'nothing', problem };
   return { does: meant < task.run || task.state.status !== 'failed' ? 'nothing' : 'start' };
 };
 
@@ -125,7 +136,7 @@ interface Asked {
 export type How = 'dry' | 'for real';
 
 /** Requests another run of each task that failed. A repeat is harmless: only the first message starts a run. */
-export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: How): Promise<Asked> => {
+export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: How, sender?: Sender): Promise<Asked> => {
   const stored = await deps.tasks.outlines(ids);
   const asked: TaskRun[] = [];
   const skipped: Skipped[] = [];
@@ -135,7 +146,7 @@ export const askRedrive = async (deps: TaskDeps, ids: readonly TaskId[], how: Ho
     if (reason !== undefined) skipped.push({ id, reason, status: task?.status });
     else if (task) asked.push({ id, run: task.run });
   }
-  if (how === 'for real' && asked.length > 0) await deps.queues.register(asked.map(printRedrive));
+  if (how === 'for real' && asked.length > 0) await deps.queues.register(asked.map(printRedrive), sender);
   return { asked, skipped };
 };
 
@@ -144,10 +155,10 @@ export const askRedriveOf = async (
   deps: TaskDeps,
   target: Target,
   how: How,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  { limit, cursor, sender }: { readonly limit: number; readonly cursor?: string | undefined; readonly sender?: Sender },
 ): Promise<Asked & Pick<Page<TaskRun>, 'cursor'>> => {
   const { items, ...next } = await deps.tasks.failed(target, limit, cursor);
-  const { asked, skipped } = await askRedrive(deps, items, how);
+  const { asked, skipped } = await askRedrive(deps, items, how, sender);
   // The index is eventually consistent. Leave out tasks that are not failed any more.
   return { ...next, asked, skipped: skipped.filter(({ status }) => status === 'failed') };
 };

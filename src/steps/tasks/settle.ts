@@ -10,26 +10,35 @@ import { type Millis, operationOf, parseCandidate, type Target, type TaskId } fr
 import { type Age, isNewer } from '../../domain/tasks/age.ts';
 import { hasEnded, type Settlement, type Task } from '../../domain/tasks/task.ts';
 import type { TaskDeps } from '../deps.ts';
+import { reportBroken } from '../producers/judge.ts';
 import { notify } from './notify.ts';
 
 /** A waiting row, and how its task ends. */
 interface Settled {
   readonly row: Waiting;
   readonly as: Settlement;
+  /** The row of the newer task that replaces it. */
+  readonly by?: Waiting;
 }
 
-/** G2. The rows to settle: tasks that expired, and tasks with a newer task of the same `coalesceKey`. */
+/**
+ * G2. The rows to settle: tasks that expired, and tasks with a newer task of the same `coalesceKey`, and of the same
+ * sender if a rule demands it.
+ */
 export const settlementsOf = (rows: readonly Waiting[], now: Millis): readonly Settled[] => {
   const isExpired = ({ startBy }: Waiting): boolean => startBy !== undefined && startBy <= now;
   const expired = rows.filter(isExpired).map((row): Settled => ({ row, as: EXPIRED }));
   const keyed = rows.filter((row) => row.key !== undefined && !isExpired(row));
-  const superseded = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((same) => {
+  const superseded = [...Map.groupBy(keyed, comparedKey).values()].flatMap((same) => {
     const newest = same.reduce((latest, row) => (isNewerRow(row, latest) ? row : latest));
     const as: Settlement = { status: 'succeeded', supersededBy: parseCandidate(newest.candidate).id };
-    return same.filter((row) => row !== newest).map((row): Settled => ({ row, as }));
+    return same.filter((row) => row !== newest).map((row): Settled => ({ row, as, by: newest }));
   });
   return [...expired, ...superseded];
 };
+
+/** The texts of keys with and without a sender differ: a name of a sender contains no line break. */
+const comparedKey = ({ key, sender, ownKey }: Waiting): string => `${ownKey ? sender : ''}\n${key}`;
 
 /** If one task has two rows, they belong to two runs. The earlier run is over, and its row was left after a crash. */
 const isNewerRow = (a: Waiting, b: Waiting): boolean => {
@@ -72,6 +81,14 @@ export const settle = async (
     as.status === 'failed' ? as.error.code : 'superseded',
   ))
     report({ event: 'settled', operation, target, how, tasks: length });
+  reportBroken(
+    report,
+    mine.flatMap(({ row, by }) =>
+      by?.sender === undefined || row.sender === by.sender
+        ? []
+        : [{ rule: 'coalesce' as const, operation, sender: { id: by.sender, via: 'queue' as const } }],
+    ),
+  );
   return stored;
 };
 

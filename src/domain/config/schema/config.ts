@@ -11,6 +11,7 @@ import { OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
 import { type Config, KEEP_AUDIT, type Operation } from '../resolved.ts';
 import { operationSchema } from './combinations.ts';
 import { destinationSchema } from './endpoints.ts';
+import { checkRules, modeSchema, producersSchema } from './producers.ts';
 import { DAY, duration, fault, mustUnseen, section } from './rules.ts';
 import { alarmsSchema, fanOutsSchema, listsSchema, registerSchema } from './sections.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
@@ -31,6 +32,8 @@ export const configSchema = section(
     destinations: z
       .record(name('a destination'), destinationSchema, mustUnseen('an object with destination names as keys'))
       .default({}),
+    producers: producersSchema,
+    producerRules: modeSchema,
     register: registerSchema,
     fanOuts: fanOutsSchema,
     lists: listsSchema,
@@ -38,7 +41,7 @@ export const configSchema = section(
     keepAudit: duration(DAY, 3_650 * DAY).default(KEEP_AUDIT),
   },
   'an object with "operations"',
-).superRefine(({ operations, destinations, fanOuts, lists }, context) => {
+).superRefine(({ operations, destinations, producers, fanOuts, lists }, context) => {
   const known = Object.keys(destinations);
   const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'none is configured under "destinations"';
   const mustBeKnown = (path: readonly string[], destination: string | null): void => {
@@ -50,6 +53,7 @@ export const configSchema = section(
       mustBeKnown(['operations', operation, 'callbacks', outcome], destination);
   mustBeKnown(['fanOuts', 'callback'], fanOuts.callback);
   mustBeKnown(['lists', 'callback'], lists.callback);
+  checkRules(operations, producers, context);
 });
 
 /** The type of the default export of `groupage.config.ts`. Of an operation only `target` and `downstream` are required. */

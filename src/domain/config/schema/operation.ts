@@ -5,6 +5,7 @@ import { MOST_SLOTS } from '../../operations/slot-pages.ts';
 import { PAYLOAD_MAX_BYTES } from '../../tasks/task.ts';
 import { MINUTE } from '../../timings.ts';
 import { downstreamSchema } from './endpoints.ts';
+import { ruleKeys, rulesSchema } from './producers.ts';
 import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
 
 const batchSchema = section({
@@ -94,6 +95,7 @@ export const operationShape = section(
     circuit: circuitSchema.nullable().prefault({}),
     shards: whole(1, 1_000).default(1),
     keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),
+    producers: rulesSchema,
   },
   'an object with "target" and "downstream"',
 );
@@ -111,4 +113,5 @@ export const operationKeys: Readonly<Record<string, readonly string[]>> = {
   retry: Object.keys(retrySchema.shape),
   callbacks: Object.keys(callbacksSchema.shape),
   circuit: Object.keys(circuitSchema.shape),
+  producers: ruleKeys,
 };

@@ -9,7 +9,17 @@ import { alarmKeys, fanOutKeys, listKeys, registerKeys } from './sections.ts';
 
 type Path = readonly PropertyKey[];
 
-const ROOT_KEYS = ['operations', 'destinations', 'register', 'fanOuts', 'lists', 'alarms', 'keepAudit'];
+const ROOT_KEYS = [
+  'operations',
+  'destinations',
+  'producers',
+  'producerRules',
+  'register',
+  'fanOuts',
+  'lists',
+  'alarms',
+  'keepAudit',
+];
 
 /** The message about an unknown `key` at `path`, with the nearest known key. */
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
