@@ -8,6 +8,7 @@ import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import { type FanOutId, fanOutId, itemIdOf } from '../../src/domain/fan-out-ids.ts';
 import type { NewFanOut } from '../../src/domain/fan-outs/fan-out.ts';
+import { sentItemId } from '../../src/domain/fan-outs/item-token.ts';
 import type { TaskId } from '../../src/domain/ids.ts';
 import { within } from '../../src/ports/machine.ts';
 import type { FanOutDeps } from '../../src/steps/deps.ts';
@@ -49,17 +50,21 @@ afterAll(async () => {
   await flow.stop();
 });
 
+/** The key of the items' tokens. */
+const KEY = 'the key of the items';
 /** Part of each fan-out's id, so that every run uses new fan-outs. */
 const run = Date.now().toString(36);
 const opened = async (name: string, count: number, fields: Partial<NewFanOut> = {}): Promise<FanOutId> => {
   const id = fanOutId(`${name}-${run}`) as FanOutId;
   const now = Date.now();
-  await deps.fanOuts.open({ id, createdAt: now, ...fields }, now + 120_000);
+  await deps.fanOuts.open({ id, createdAt: now, itemKey: KEY, ...fields }, now + 120_000);
   await addItems(deps, id, count, token('all'));
   return id;
 };
 const storedTasks = () => dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));
-const itemOf = (fanOut: FanOutId, n: number) => itemIdOf({ fanOut, group: Math.floor(n / GROUP), index: n % GROUP });
+const placeOf = (fanOut: FanOutId, n: number) => ({ fanOut, group: Math.floor(n / GROUP), index: n % GROUP });
+/** The id that a message has. */
+const itemOf = (fanOut: FanOutId, n: number) => sentItemId(KEY, placeOf(fanOut, n));
 
 it('a fan-out of 250 tasks counts each task, and is reported once when all have ended', async () => {
   const fanOut = await opened('catalog', 250, { callback: 'fan-outs', userKey: 'catalog-7' });
@@ -73,7 +78,7 @@ it('a fan-out of 250 tasks counts each task, and is reported once when all have 
   await flow.settled(ids);
   // Read from the table: a request to the API for each task would start too many functions.
   const tasks = await storedTasks().all(ids as TaskId[]);
-  expect(tasks.map(({ fanOutItem }) => fanOutItem)).toEqual(ids.map((_, n) => itemOf(fanOut, n)));
+  expect(tasks.map(({ fanOutItem }) => fanOutItem)).toEqual(ids.map((_, n) => itemIdOf(placeOf(fanOut, n))));
   expect((await deps.fanOuts.read(fanOut))?.status).toBe('open');
   expect(await seal(deps, fanOut)).toMatchObject({ kind: 'sealed' });
   const ended = await eventually(async () => (await deps.fanOuts.read(fanOut))?.ended);

@@ -254,3 +254,66 @@ describe('a destination made in the app', () => {
     );
   });
 });
+
+describe('a producer with a name', () => {
+  const CONFIG = { operations: OPERATIONS, producers: { shop: ['AROA0000000000000SHOP'], crm: [] } };
+  const roleIn = (stack: Stack, name = 'Producer') =>
+    new Role(stack, name, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  const variables = (template: Template, setting: keyof typeof ENVIRONMENT) =>
+    Object.fromEntries(
+      functionsOf(template).flatMap(([name, properties]) => {
+        const value = at(properties, `Environment.Variables.${ENVIRONMENT[setting]}`);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+
+  it('adds the unique id of its role to the functions that apply the rules', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    const [first, second] = [roleIn(stack, 'A'), roleIn(stack, 'B')];
+    expect(groupage.grantRegister(first, { as: 'shop' }).success).toBe(true);
+    groupage.grantRegister(second, { as: 'shop' });
+    const idOfRole = (role: Role) => ({ 'Fn::GetAtt': [logicalId(role), 'RoleId'] });
+    const text = { 'Fn::Join': ['', ['{"shop":["', idOfRole(first), '","', idOfRole(second), '"]}']] };
+    const found = variables(templateOf(stack), 'producers');
+    expect(Object.values(found)).toEqual([text, text]);
+    expect(
+      Object.keys(found)
+        .map((name) => (/Register|Api/.exec(name) ?? [])[0])
+        .toSorted(),
+    ).toEqual(['Api', 'Register']);
+  });
+
+  it('is known beside the roles that pass senders on, and only those', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack);
+    const own = (['register', 'sweep', 'api'] as const).map((name) => groupage.flow.handlers.get(name)?.role as Role);
+    const ids = own.flatMap((role, n) => [...(n === 0 ? [] : [',']), { 'Fn::GetAtt': [logicalId(role), 'RoleId'] }]);
+    const found = Object.values(variables(templateOf(stack), 'ownRoles'));
+    expect(found).toEqual(Array.from({ length: 3 }, () => ({ 'Fn::Join': ['', ids] })));
+  });
+
+  it('is refused with a name that is not configured, and without a unique id', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    expect(() => groupage.grantRegister(roleIn(stack), { as: 'shpo' })).toThrow(
+      /no producer "shpo" is configured: configured are shop, crm. Add "shpo": \[\] to "producers"/,
+    );
+    const imported = Role.fromRoleArn(stack, 'Imported', 'arn:aws:iam::111122223333:role/theirs');
+    expect(() => groupage.grantRegister(imported, { as: 'shop' })).toThrow(
+      /does not know the unique id of this producer.*look up the id \(aws iam get-role\), and write it under "producers.shop"/,
+    );
+    expect(groupage.grantRegister(imported).success).toBe(true);
+  });
+
+  it('is refused if the environment of the functions has no more space', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    const grant = () => {
+      for (let n = 0; n < 100; n += 1) groupage.grantRegister(roleIn(stack, `Role${n}`), { as: 'crm' });
+    };
+    expect(grant).toThrow(
+      /need \d+ bytes of the functions' environment, which has space for 2000: grant further roles/,
+    );
+  });
+});

@@ -27,6 +27,11 @@ export const tasksAndBatches = async () => {
     fanOutItem: 'f:0:1',
   };
   await send({ id: 'a', ...wishes }, { id: 'b' }, { id: 'c' }, { id: 'd', payload: { depot: 'BER' } });
+  kit.mode = 'enforce';
+  expect(await ask('POST /tasks', { operation: 'ship', payload: { depot: 'MUC' }, fanOutItem: 'f:0:1' })).toMatchObject(
+    { status: 403 },
+  );
+  kit.mode = 'warn';
   await ask('GET /tasks/a');
   await ask(`GET /tasks?target=${MUC}&limit=1`);
   await ask('DELETE /tasks/d');

@@ -7,6 +7,7 @@ import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { type FanOutId, type Item, itemIdOf, parseItemId } from '../../src/domain/fan-out-ids.ts';
 import type { NodeSize } from '../../src/domain/fan-outs/tree.ts';
+import { DEFAULT_RULES } from '../../src/domain/producers/rules.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { type Outcome, runNumber, type Task } from '../../src/domain/tasks/task.ts';
 import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
@@ -18,6 +19,7 @@ import { isObject, parseJson } from '../../src/util/json-text.ts';
 import { openGate } from '../../src/virtual/gate.ts';
 import { seeded, seedOf } from '../../src/virtual/random.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import { withOperations } from './configurations.ts';
 import type { Evidence } from './evidence.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -48,7 +50,9 @@ export const fanningOut = (scenario: Scenario): Scenario => {
     if (id !== undefined) named.set(id, fanOutItem);
     return { at, body: JSON.stringify({ ...json.value, fanOutItem }) };
   });
-  const config: Config = { ...scenario.config, fanOuts: { ...scenario.config.fanOuts, callback: 'ops' } };
+  // Items have no tokens here: their checks make no writes.
+  const open = withOperations(scenario.config, () => ({ producers: { ...DEFAULT_RULES, acknowledge: 'any' } }));
+  const config: Config = { ...open, fanOuts: { ...open.fanOuts, callback: 'ops' } };
   return items === 0 ? scenario : { ...scenario, config, sends, items };
 };
 

@@ -1,6 +1,7 @@
 /** The actions of people in a schedule: they flush, cancel, pause, resume and redrive, and run the doctor. */
 
 import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
+import { LOCAL_SENDER } from '../../src/domain/producers/sender.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { TaskRun } from '../../src/domain/tasks/task.ts';
@@ -86,7 +87,7 @@ export class People {
     const failed = [...tables.tasks.values()].filter(({ state }) => state.status === 'failed');
     for (const { id, run } of Array.from({ length: times }, () => failed).flat()) {
       this.redriven.push({ id, run });
-      queues.register.send(printRedrive({ id, run }));
+      queues.register.send(printRedrive({ id, run }), 0, { sender: { ...LOCAL_SENDER, via: 'api' } });
     }
   }
 

@@ -89,7 +89,7 @@ export interface Said {
     Record<number, { readonly description: string; readonly schema: z.core.$ZodType; readonly example?: unknown }>
   >;
   /** When the call answers with these error statuses. Every call may also answer 400, 500 and 503. */
-  readonly problems?: Readonly<Partial<Record<404 | 409 | 503, string>>>;
+  readonly problems?: Readonly<Partial<Record<403 | 404 | 409 | 503, string>>>;
 }
 
 /** A call with its documentation. */

@@ -162,6 +162,7 @@ export const TASKS_DESCRIBED = describeCalls(TASK_CALLS, {
     answers: {
       202: { description: 'The tasks are in the register queue.', schema: REGISTERED, example: { ids: ['order-7'] } },
     },
+    problems: { 403: 'The rules for producers forbid some of the tasks. None was registered.' },
   },
   listTasks: {
     summary: 'Lists waiting or failed tasks',

@@ -13,7 +13,7 @@ const LENGTH = 22;
  *
  * @param itemKey the fan-out's key, used as UTF-8 text
  */
-export const itemToken = (itemKey: string, item: Item): string =>
+const itemToken = (itemKey: string, item: Item): string =>
   createHmac('sha256', itemKey).update(itemIdOf(item)).digest('base64url').slice(0, LENGTH);
 
 export const isTokenOf = (itemKey: string, item: Item, token: string): boolean =>

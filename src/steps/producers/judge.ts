@@ -24,7 +24,7 @@ export interface Powers {
   readonly itemKeys: ItemKeys;
 }
 
-export const rulesOf = ({ operation, producers: rules }: Operation, producers: Producers): RulesOf => ({
+const rulesOf = ({ operation, producers: rules }: Operation, producers: Producers): RulesOf => ({
   operation,
   rules: rules ?? DEFAULT_RULES,
   producers,
