@@ -84,7 +84,7 @@ it('a stage decides once, by whether it has Targets; all later decisions are tha
   expect(await stage().decideMode('warn')).toBe('enforce');
 });
 
-it('a forged attribute or session name gives a stranger no power; roles of our own pass senders on', async () => {
+it('strangers forge no sender; roles of our own pass senders on', async () => {
   const run = printRedrive({ id: id('unknown-task'), run: 1 });
   const item = JSON.stringify({ operation: 'ship', payload: { depot: 'MUC' }, fanOutItem: 'f:0:0' });
   await deliver(

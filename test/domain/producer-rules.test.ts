@@ -29,7 +29,7 @@ describe('by default', () => {
     expect(redriveProblem(rules(), { id: 'AROACALLER', via: 'api' })).toBeUndefined();
   });
 
-  it('tasks coalesce with tasks of their own sender; the ids of a named producer are one sender', () => {
+  it('tasks coalesce with those of their sender; a named producer is one sender', () => {
     expect(coalescesAmong(rules(), OTHER)).toBe('AROAOTHER');
     expect(coalescesAmong(rules(), SHOP)).toBe('shop');
     expect(coalescesAmong(rules(), { id: 'AROASHOP2', via: 'api' })).toBe('shop');
@@ -48,7 +48,7 @@ describe('a rule with names', () => {
     expect(coalescesAmong(named, SHOP)).toBeUndefined();
   });
 
-  it('refuses others with the way out, also callers of the API, who may only redrive', () => {
+  it('refuses others with the way out; callers of the API may only redrive', () => {
     for (const sender of [OTHER, { ...OTHER, via: 'api' } as const]) {
       expect(sendProblem(named, sender)).toEqual({
         path: 'operation',

@@ -21,7 +21,7 @@ describe('the sender of a message', () => {
     expect(senderOf(`${SWEEP}:Flow-Sweep`, 'queue:AROAPRODUCER', OWN)).toEqual({ id: 'AROAPRODUCER', via: 'queue' });
   });
 
-  it('is not one that a stranger claims, even in a session with the name of our role', () => {
+  it("is not one that a stranger claims, even in the session's name", () => {
     expect(senderOf(`AROASTRANGER00000EXMP:${API}`, `api:${API}`, OWN)).toEqual({
       id: 'AROASTRANGER00000EXMP',
       via: 'queue',
@@ -29,7 +29,7 @@ describe('the sender of a message', () => {
     expect(senderOf('111122223333', 'api:AROACALLER', OWN)).toEqual({ id: '111122223333', via: 'queue' });
   });
 
-  it('is our role itself if it passes no sender on, as functions of an earlier release do', () => {
+  it('is our role itself if it passes no sender on', () => {
     for (const passedOn of [undefined, '', 'root', 'queue:', 'api:\n'])
       expect(senderOf(`${API}:Flow-Api`, passedOn, OWN)).toEqual({ id: API, via: 'api' });
   });
@@ -39,7 +39,7 @@ describe('the sender of a message', () => {
     expect(senderOf('', undefined, [''])).toEqual(UNKNOWN_SENDER);
   });
 
-  it('is printed as it is parsed; an id that no attribute can hold becomes unknown', () => {
+  it('is printed as it is parsed, or as unknown', () => {
     const sender = { id: '111122223333:assumed-role/Ops', via: 'api' } as const;
     expect(parseSender(printSender(sender))).toEqual(sender);
     expect(parseSender(printSender({ id: 'a\nb', via: 'queue' }))).toEqual(UNKNOWN_SENDER);

@@ -267,7 +267,7 @@ describe('a producer with a name', () => {
       }),
     );
 
-  it('adds the unique id of its role to the functions that apply the rules', () => {
+  it('adds the id of its role to the functions that apply rules', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     const [first, second] = [roleIn(stack, 'A'), roleIn(stack, 'B')];
@@ -293,7 +293,7 @@ describe('a producer with a name', () => {
     expect(found).toEqual(Array.from({ length: 3 }, () => ({ 'Fn::Join': ['', ids] })));
   });
 
-  it('is refused with a name that is not configured, and without a unique id', () => {
+  it('is refused with an unknown name, and without a unique id', () => {
     const stack = theirStack();
     const groupage = groupageIn(stack, { config: CONFIG });
     expect(() => groupage.grantRegister(roleIn(stack), { as: 'shpo' })).toThrow(

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tableUnder } from '../factories/documented.ts';
-import { THREATS } from './threats.ts';
+import { type NamedTest, POWERS, THREATS } from './threats.ts';
 
 const DOCUMENT = 'docs/explanation/security.md';
 const ROOT = join(import.meta.dirname, '../..');
@@ -36,6 +36,13 @@ describe('the list of threats', () => {
       expect([threat, protection !== '', tests.length > 0]).toEqual([threat, true, true]);
       expect([threat, tests.filter((each) => !has(each))]).toEqual([threat, []]);
     }
+  });
+
+  it('names tests of each power of producers with the right and without it', () => {
+    const powers = tableUnder('| power | needs by default | widen or narrow it |', DOCUMENT);
+    expect(powers.map(([power]) => power)).toEqual(Object.keys(POWERS));
+    const isMissing = ([file, test]: NamedTest) => !has({ file: join(ROOT, file), test });
+    expect(Object.values(POWERS).flatMap((each) => [each.with, each.without].filter(isMissing))).toEqual([]);
   });
 
   it('would find a missing test', () => {

@@ -81,6 +81,15 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
   "another producer's id with another payload": [
     ['test/end-to-end/bad-input.test.ts', 'with an id taken by another task are refused; the first task is unchanged'],
   ],
+  'a producer claims to be another, by an attribute or the name of its session': [
+    ['test/domain/sender.test.ts', "is not one that a stranger claims, even in the session's name"],
+    ['test/aws/senders.test.ts', 'strangers forge no sender; roles of our own pass senders on'],
+  ],
+  'a producer ends, acknowledges or redrives the work of others': [
+    ['test/steps/powers.test.ts', "does not reach other senders' tasks by default"],
+    ['test/steps/powers.test.ts', "is refused without a token and with another item's"],
+    ['test/steps/powers.test.ts', 'is refused to producers, even for their own tasks'],
+  ],
   'made-up fan-out items, and items of an ended fan-out': [
     ['test/api/fan-out-items.test.ts', 'with malformed items are refused by path, and none counts'],
     ['test/end-to-end/fan-outs.test.ts', 'invalid requests to fan-outs are refused and change nothing'],
@@ -291,4 +300,35 @@ export const THREATS: Readonly<Record<string, readonly NamedTest[]>> = {
     ['test/security/dependencies.test.ts', 'have exact versions and hashes'],
     ['test/security/dependencies.test.ts', 'run no install script except the allowed ones'],
   ],
+};
+
+/** For each power of producers in the same document: tests that try it with the right, and without it. */
+export const POWERS: Readonly<Record<string, { readonly with: NamedTest; readonly without: NamedTest }>> = {
+  'send tasks': {
+    with: ['test/steps/powers.test.ts', 'is given to a named sender, and to any sender by default'],
+    without: ['test/steps/powers.test.ts', 'is refused to others, and their messages are kept with the reason'],
+  },
+  'trigger jobs of a list': {
+    with: ['test/steps/triggered.test.ts', 'become tasks with their payloads, as items of the list, only once'],
+    without: ['test/steps/powers.test.ts', 'is not lent by a list: who may not send may not trigger its jobs'],
+  },
+  'replace waiting tasks (`coalesceKey`)': {
+    with: ['test/steps/powers.test.ts', 'reaches the tasks of all senders with "any"'],
+    without: ['test/steps/powers.test.ts', "does not reach other senders' tasks by default"],
+  },
+  "acknowledge a fan-out's item": {
+    with: ['test/steps/powers.test.ts', 'needs the token of the item; the token is not stored'],
+    without: ['test/steps/powers.test.ts', "is refused without a token and with another item's"],
+  },
+  'redrive (`run`)': {
+    with: ['test/steps/powers.test.ts', 'is given to callers of the API and to named producers'],
+    without: ['test/steps/powers.test.ts', 'is refused to producers, even for their own tasks'],
+  },
+  'choose ids': {
+    with: ['test/security/cost.test.ts', 'makes one task, even if it arrives a thousand times'],
+    without: [
+      'test/end-to-end/bad-input.test.ts',
+      'with an id taken by another task are refused; the first task is unchanged',
+    ],
+  },
 };

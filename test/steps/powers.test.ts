@@ -48,7 +48,7 @@ const problems = () => kit.sent.rejected.map((each) => each.problems.map(({ path
 const broken = () => kit.events.filter(({ event }) => event === 'rule-broken');
 
 suite('the power to send', () => {
-  it('is refused to a sender that is not named, and its message is kept with the reason', async () => {
+  it('is refused to others, and their messages are kept with the reason', async () => {
     await register(ruled({ send: ['shop'] }), [from(OTHER, 0), from(SHOP, 1), from(CALLER, 2)]);
     expect(problems()).toEqual([['operation'], ['operation']]);
     expect(kit.sent.rejected[0]).toMatchObject({ sender: OTHER, body: message(0).body });
@@ -94,7 +94,7 @@ suite('the power to coalesce', () => {
     expect(broken()).toEqual([]);
   });
 
-  it('reaches the tasks of all with "any", and of all named senders with their names', async () => {
+  it('reaches the tasks of all senders with "any"', async () => {
     expect(await superseded(ruled({ coalesce: 'any' }), SHOP, OTHER)).toEqual([true, false]);
     expect(kit.sent.rejected).toEqual([]);
   });
@@ -107,7 +107,7 @@ suite('the power to coalesce', () => {
     expect(await superseded(deps, SHOP, CALLER, OTHER)).toEqual([true, false, false]);
   });
 
-  it('stays as before in a stage that warns; each task that others replace is reported', async () => {
+  it('stays as before in a stage that warns, and is reported', async () => {
     kit.mode = 'warn';
     expect(await superseded(ruled(), SHOP, OTHER)).toEqual([true, false]);
     expect(broken()).toEqual([
@@ -179,7 +179,7 @@ suite('the power to acknowledge', () => {
     expect(await slot(fanOut)).toBe(false);
   });
 
-  it('is refused for an id that can be guessed, a token of another item, and a made-up token', async () => {
+  it("is refused without a token and with another item's", async () => {
     const fanOut = await opened();
     const [, , , other] = item(fanOut, 1).fanOutItem.split(':');
     await register(ruled(), [
@@ -197,7 +197,7 @@ suite('the power to acknowledge', () => {
     expect([(await task(0))?.fanOutItem, await task(1)]).toEqual([`${fanOut}:0:0`, undefined]);
   });
 
-  it('stays as before in a stage that warns, but a wrong token is always refused', async () => {
+  it('stays as before in a stage that warns, except a wrong token', async () => {
     const fanOut = await opened();
     kit.mode = 'warn';
     await register(ruled(), [from(OTHER, 0, bare(fanOut)), from(OTHER, 1, item(fanOut, 1, 'another key'))]);
@@ -207,7 +207,7 @@ suite('the power to acknowledge', () => {
     ]);
   });
 
-  it('cannot be prepared: an item of a fan-out that is not open yet is left out of its task', async () => {
+  it('cannot be prepared before the fan-out is opened', async () => {
     await register(ruled(), [from(OTHER, 0, item(fanOutId(`later-${depot}`) as FanOutId))]);
     expect(await task(0)).not.toHaveProperty('fanOutItem');
     expect(kit.events).toContainEqual({ event: 'unknown-items', items: 1, first: `later-${depot}:0:0` });
@@ -219,7 +219,7 @@ suite('the power to acknowledge', () => {
     expect([(await task(0))?.fanOutItem, problems()]).toEqual([`${fanOut}:0:0`, [['fanOutItem']]]);
   });
 
-  it('costs one read for all tasks of a fan-out, and one more for a wrong token', async () => {
+  it('costs one read a fan-out, and one more for a wrong token', async () => {
     const fanOut = await opened();
     const asked: string[][] = [];
     const itemKeys = rememberedItemKeys({
@@ -237,14 +237,14 @@ suite('the power to acknowledge', () => {
   });
 });
 
-suite('the sender of a message that Groupage sends again', () => {
+suite('the sender of a message sent again', () => {
   it('stays that of the dead letter', async () => {
     kit.letters.register = [{ ...deadLetter(message(0).body), sender: OTHER }];
     await redriveDeadLetterQueue(kit, 'register', { began: NOW, mayGoOn: () => true }, () => 0);
     expect(kit.sent.revived.map((each) => each.deadLetter.sender)).toEqual([OTHER]);
   });
 
-  it('stays that of the refused message; it is unknown if an earlier release refused it', async () => {
+  it('stays that of the refused message; before this release, unknown', async () => {
     const rejection = { messageId: 'm', body: message(0).body, problems: [], at: NOW };
     const letters = [rejection, { ...rejection, messageId: 'n', sender: SHOP }].map(printRejection);
     expect(parseRejection(letters[1] as string)?.sender).toEqual(SHOP);
