@@ -165,6 +165,7 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
   }
   await fanOuts.read(id);
   await fanOuts.reservation(id, token('a'));
+  await fanOuts.itemKeys([id]);
   await fanOuts.node(id, group);
   await fanOuts.counts(id, [group]);
   await fanOuts.due(NOW, 9);

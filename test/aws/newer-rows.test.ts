@@ -164,6 +164,7 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     ],
     attempts: [
       () => stores.fanOuts.read(fanOut),
+      () => stores.fanOuts.itemKeys([fanOut]),
       () => stores.fanOuts.seal(fanOut, NOW),
       () => stores.fanOuts.noteFails(fanOut, ['a'], 5),
       () => stores.fanOuts.forgetEvent(fanOut, NOW),

@@ -33,7 +33,7 @@ describe('groupage fan-out on a local stack', () => {
       ),
     );
     const items = (await run('add', 'cli', '2', '--items')).out;
-    expect(items).toBe('cli:2:0\ncli:2:1\n');
+    expect(items).toMatch(/^cli:2:0:[\w-]{22}\ncli:2:1:[\w-]{22}\n$/);
     expect(await run('seal', 'cli')).toEqual(said('cli is sealed\n'));
     expect(await run('ack', 'cli:1:0', '--failed')).toEqual(said('1 item acked\ncli is not complete yet\n'));
     expect((await run('show', 'cli')).out).toMatch(
@@ -63,7 +63,7 @@ describe('groupage fan-out on a local stack', () => {
   it('answers in JSON', async () => {
     const id = JSON.parse((await run('open', '--json', '--fail-fast', '3')).out).id as string;
     const added = JSON.parse((await run('add', id, '2', '--token', 't', '--json')).out);
-    expect(added).toEqual({ groups: [{ id: 0, count: 2 }], token: 't' });
+    expect(added).toEqual({ groups: [{ id: 0, count: 2 }], itemKey: expect.stringMatching(/^[\w-]{43}$/), token: 't' });
     expect(JSON.parse((await run('add', id, '2', '--token', 't', '--json')).out)).toEqual(added);
     expect(JSON.parse((await run('seal', id, '--json')).out)).toEqual({ complete: false });
     const acked = await run('ack', '--json', '--failed', `${id}:0:0`, `${id}:9:0`);
@@ -79,7 +79,11 @@ describe('groupage fan-out on a local stack', () => {
     await run('open', '--id', 'many');
     const { out } = await run('add', 'many', '46000', '--items');
     const lines = out.trimEnd().split('\n');
-    expect([new Set(lines).size, lines[0], lines.at(-1)]).toEqual([46_000, 'many:0:0', 'many:102:99']);
+    expect([new Set(lines).size, lines[0], lines.at(-1)]).toEqual([
+      46_000,
+      expect.stringMatching(/^many:0:0:[\w-]{22}$/),
+      expect.stringMatching(/^many:102:99:[\w-]{22}$/),
+    ]);
     await run('seal', 'many');
     expect(await piped(out, 'ack')).toEqual(said('46,000 items acked\nmany is complete\n'));
   });

@@ -50,7 +50,8 @@ export const addItems = async (id: string, count: number, options: AddOptions): 
       for await (const some of added) groups.push(...some);
     });
     const said = `${plural(count, 'item')} added to the fan-out ${printable(id)}`;
-    console.log(json ? printJson(JSON.stringify({ groups, token })) : `${said}\n\n${groupsTable(id, groups)}`);
+    const answer = { groups: groups.map(({ itemKey: _, ...group }) => group), itemKey: groups[0]?.itemKey, token };
+    console.log(json ? printJson(JSON.stringify(answer)) : `${said}\n\n${groupsTable(id, groups)}`);
   } catch (cause) {
     if (!(cause instanceof CommandFailure) || isRefused(cause)) throw cause;
     throw new CommandFailure(`${cause.message}\nSome of the items may have been added. ${again}`);
