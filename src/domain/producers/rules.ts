@@ -12,13 +12,13 @@ import type { Sender } from './sender.ts';
 type Named = readonly string[];
 
 export interface ProducerRules {
-  /** Who may send tasks. */
+  /** The senders that may send tasks. */
   readonly send: 'any' | Named;
-  /** Whose tasks may replace waiting tasks of other senders. `own`: nobody's. */
+  /** The senders whose tasks may replace waiting tasks of other senders. `own`: none. */
   readonly coalesce: 'any' | 'own' | Named;
-  /** Who may name a fan-out's item without its token. `token`: nobody. */
+  /** The senders that may name a fan-out's item without its token. `token`: none. */
   readonly acknowledge: 'any' | 'token' | Named;
-  /** Who may redrive tasks by a message. Callers of the API always may. `api`: nobody else. */
+  /** The senders that may redrive tasks by a message, besides callers of the API. `api`: none. */
   readonly redrive: 'any' | 'api' | Named;
 }
 

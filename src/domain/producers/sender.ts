@@ -1,6 +1,6 @@
 /**
  * Who sent a register message. SQS sets `SenderId` to the unique id of the caller, so no sender can forge it. The session
- * name after the `:` is chosen by whoever assumes the role, so it proves nothing.
+ * name after the `:` is chosen by the program that assumes the role, so it proves nothing.
  *
  * Functions of Groupage send messages for others: the API for its callers, the sweep for dead letters. They pass the
  * original sender on in a message attribute. Any sender can set this attribute, so it counts only if `SenderId` is a role

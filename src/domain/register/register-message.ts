@@ -183,7 +183,7 @@ const optionsAsStored = ({ maxWait }: BatchPolicy, fields: Fields): Partial<Sent
   const item = parseItemId(fields.fanOutItem);
   return {
     ...(asSent as Partial<SentTask>),
-    // The token is not stored: who may read the task could use it, and earlier releases cannot read it.
+    // The token is not stored: a reader of the task could use it, and earlier releases cannot read it.
     ...(item ? { fanOutItem: itemIdOf(item) } : {}),
     ...(item?.token === undefined ? {} : { itemToken: item.token }),
     // With a short `maxWait` tasks may still wait for a free slot, so each priority step counts at least a second.

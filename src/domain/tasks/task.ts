@@ -78,7 +78,7 @@ export interface NewTask extends TaskOptions {
    * sender's own tasks.
    */
   readonly sender?: string;
-  /** Whether the rule is enforced. In a stage that only warns, keys are compared whoever sent the tasks. */
+  /** Whether the rule is enforced. In a stage that only warns, keys of all senders are compared. */
   readonly ownKey?: true;
   /** When the task was registered. Its wait begins at this time. */
   readonly createdAt: Millis;
