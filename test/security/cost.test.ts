@@ -40,6 +40,7 @@ const message = (fields: object, payload: object = {}) => ({
 });
 const NOTHING = {
   registered: 0,
+  senders: 0,
   elect: 0,
   resume: 0,
   group: 0,

@@ -162,7 +162,9 @@ export const TASKS_DESCRIBED = describeCalls(TASK_CALLS, {
     answers: {
       202: { description: 'The tasks are in the register queue.', schema: REGISTERED, example: { ids: ['order-7'] } },
     },
-    problems: { 403: 'The rules for producers forbid some of the tasks. None was registered.' },
+    problems: {
+      403: 'The rules for producers forbid some of the tasks, or the limited rights of the caller (`x-groupage-right`) do not include this call. None was registered.',
+    },
   },
   listTasks: {
     summary: 'Lists waiting or failed tasks',
