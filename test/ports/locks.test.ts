@@ -28,6 +28,28 @@ describeEach('a lock', storeKinds, (stores) => {
     expect(await locks.readAll([])).toEqual([]);
   });
 
+  it('keeps how the last call for its Target ended, and whether one ever succeeded', async () => {
+    const { target } = fresh();
+    const { locks } = stores();
+    const noted = async () => {
+      const { failedAt, workedAt } = await locks.read(target);
+      return { failedAt, workedAt };
+    };
+    await locks.noteCall(target, 'failed', NOW);
+    expect(await locks.read(target), 'no row is created').toEqual(NO_LOCK);
+    await locks.acquire(target, take);
+    await locks.noteCall(target, 'failed', NOW);
+    expect(await noted()).toEqual({ failedAt: NOW });
+    await locks.noteCall(target, 'worked', NOW + 1);
+    expect(await noted()).toEqual({ workedAt: NOW + 1 });
+    await locks.noteCall(target, 'failed', NOW + 2, true);
+    expect(await noted()).toEqual({ failedAt: NOW + 2, workedAt: NOW + 1 });
+    const other = fresh().target;
+    await locks.acquire(other, take);
+    await locks.noteCall(other, 'failed', NOW, true);
+    expect(await locks.read(other)).toMatchObject({ failedAt: NOW, workedAt: 0 });
+  });
+
   it('is taken by one of several rivals', async () => {
     const { target } = fresh();
     const { locks } = stores();

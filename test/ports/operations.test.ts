@@ -71,7 +71,8 @@ describeEach('operation rows', storeKinds, (stores) => {
     await stores().operations.pause(name, aPause());
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
     expect(await stores().operations.resume(name, 'another', NOW)).toBe(false);
-    expect(await stores().operations.resume(name, 'pause-1', NOW)).toBe(true);
+    expect(await stores().operations.resume(name, 'pause-1', NOW + 5)).toBe(true);
+    expect((await read(name)).resumedAt).toBe(NOW + 5);
     expect(await stores().operations.resume(name, 'pause-1', NOW)).toBe(false);
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
   });
@@ -91,11 +92,17 @@ describeEach('operation rows', storeKinds, (stores) => {
   it('keep waiting Targets in order until they are dequeued', async () => {
     const { name } = fresh();
     const waiting = [3, 1, 2].map(
-      (n): WaitingTarget => ({ target: target(`${name}/depot=${n}`), at: NOW + n, fence: n }),
+      (n): WaitingTarget => ({
+        target: target(`${name}/depot=${n}`),
+        at: NOW + n,
+        fence: n,
+        ...(n === 2 ? { failedAt: NOW, workedAt: 0, batches: 7 } : {}),
+      }),
     );
     for (const _ of ['once', 'again']) for (const each of waiting) await stores().operations.enqueue(name, each);
     const first = await stores().operations.waiting(name, 2);
     expect(first).toEqual([waiting[1], waiting[2]]);
+    expect(await stores().operations.waiting(name, 2, 'last')).toEqual([waiting[0], waiting[2]]);
     const [oldest] = first as [WaitingTarget];
     expect(await stores().operations.dequeue(name, oldest)).toBe(true);
     expect(await stores().operations.dequeue(name, oldest)).toBe(false);

@@ -4,7 +4,7 @@ import { parseElect, printElect, type ResumeMessage } from '../../src/domain/bat
 import type { Target } from '../../src/domain/ids.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
-import { PACE, wakeForFreeSlot } from '../../src/steps/slots/wake.ts';
+import { FIRST_STEP, PACE, wakeForFreeSlot, wakeInSteps } from '../../src/steps/slots/wake.ts';
 import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
 import { memoryStores } from '../ports/stores.ts';
 import { type StepKit, stepKit } from './step-kit.ts';
@@ -135,6 +135,33 @@ describe('the wake step', () => {
     };
     await resume({}, { ...kit, operations: { ...kit.operations, markWaking } });
     expect([woken().slice(-2), await waiting()]).toEqual([[elsewhere(9_000), elsewhere(9_001)], []]);
+  });
+
+  it('wakes the most promising Targets first, in steps, once a test has succeeded', async () => {
+    await enqueue(60);
+    const worked = { target: target('ship/depot=worked'), at: NOW, fence: 1, workedAt: NOW };
+    await kit.operations.enqueue(SHIP, worked);
+    await kit.operations.enqueue(SHIP, { ...waits(99), failedAt: NOW });
+    await wakeInSteps(kit, SHIP, FIRST_STEP);
+    // Of Targets of which nothing is known, the newest goes first.
+    expect(woken()).toEqual([worked.target, ...[59, 58, 57, 56].map(elsewhere)]);
+    for (const step of [10, 20, 40]) {
+      expect(sentOn().at(-1)).toMatchObject({ kind: 'resume', step });
+      const before = woken().length;
+      await resume(sentOn().at(-1) ?? {});
+      expect(woken().length - before).toBe(Math.min(step, 62 - before));
+    }
+    expect([woken().at(-1), await waiting()]).toEqual([elsewhere(99), []]);
+  });
+
+  it('wakes no more Targets in steps if the circuit is open again or no slot is free', async () => {
+    await enqueue(9);
+    await kit.operations.pause(SHIP, { id: 'again', by: 'circuit', since: NOW, until: NOW + 9 });
+    await wakeInSteps(kit, SHIP, FIRST_STEP);
+    expect([woken(), kit.sent.resume]).toEqual([[], []]);
+    await kit.operations.resume(SHIP, 'again', NOW);
+    await wakeInSteps(capped(2), SHIP, FIRST_STEP);
+    expect(woken()).toEqual([elsewhere(8), elsewhere(7)]);
   });
 
   it('wakes one Target while a circuit is half-open, though many wait', async () => {
