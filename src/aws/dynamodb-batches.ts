@@ -120,13 +120,26 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     postpone: async (
       id,
       attempt,
-      { retryAt, countedAttempts, counts, lastAttempt, open, pending, split, parts, suspicion, uncounted },
+      {
+        retryAt,
+        countedAttempts,
+        counts,
+        lastAttempt,
+        open,
+        pending,
+        split,
+        parts,
+        partFailures,
+        suspicion,
+        uncounted,
+      },
     ) => {
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),
         '#split': split,
         Parts: parts && [...parts],
+        PartFailures: partFailures && [...partFailures],
         Suspicion: suspicion && suspicionItem(suspicion),
         Uncounted: uncounted,
       });
@@ -162,7 +175,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: (id, attempt, { status, counts, at, keep }) =>
       update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Parts, Suspicion, Uncounted',
+        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Parts, PartFailures, Suspicion, Uncounted',
         RUNNING,
         {
           ':status': status,

@@ -107,8 +107,9 @@ const withoutRest = ({
   pending: __,
   split: ___,
   parts: ____,
-  suspicion: _____,
-  uncounted: ______,
+  partFailures: _____,
+  suspicion: ______,
+  uncounted: _______,
   ...batch
 }: Batch) => batch;
 

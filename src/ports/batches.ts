@@ -23,7 +23,7 @@ export interface FormingBatch {
 /** The fields of a batch between two attempts. */
 export interface Postponed
   extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt'>>,
-    Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'suspicion' | 'uncounted'> {
+    Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'partFailures' | 'suspicion' | 'uncounted'> {
   readonly retryAt: Millis;
 }
 

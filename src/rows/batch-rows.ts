@@ -38,6 +38,7 @@ const BATCH: Attributes<
   open: 'Open',
   split: 'Split',
   parts: 'Parts',
+  partFailures: 'PartFailures',
   sealedAt: 'SealedAt',
   startedAt: 'StartedAt',
   finishedAt: 'FinishedAt',
@@ -60,6 +61,7 @@ const SUSPICION: Attributes<Suspicion> = {
   recoveries: 'Recoveries',
   proofs: 'Proofs',
   isExtended: 'Extended',
+  inVain: 'InVain',
 };
 export const suspicionItem = (suspicion: Suspicion): Item => written(SUSPICION, suspicion);
 

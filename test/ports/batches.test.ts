@@ -147,7 +147,8 @@ describeEach('a batch', storeKinds, (stores) => {
       pending: { ids: [id('b')], until: NOW + 900 },
       split: 1,
       parts: [1],
-      suspicion: { recoveries: 3, proofs: 1, isExtended: true },
+      partFailures: [2],
+      suspicion: { recoveries: 3, proofs: 1, isExtended: true, inVain: 2 },
       uncounted: 2,
     };
     await batches.postpone(batch, 1, { retryAt: NOW + 50, ...rest });
@@ -156,7 +157,7 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await batches.get(batch)).toMatchObject({ ...rest, countedAttempts: 1, attempt: 2 });
     await batches.postpone(batch, 2, aPostponed(NOW + 60));
     const after = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split', 'parts', 'suspicion', 'uncounted', 'startedBy'])
+    for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted', 'startedBy'])
       expect(after).not.toHaveProperty(gone);
     expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503' });
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
@@ -167,7 +168,7 @@ describeEach('a batch', storeKinds, (stores) => {
       counts,
     });
     const end = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split', 'parts', 'suspicion', 'uncounted'])
+    for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted'])
       expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
   });

@@ -154,7 +154,7 @@ describe('the wake step', () => {
     expect([woken().at(-1), await waiting()]).toEqual([elsewhere(99), []]);
   });
 
-  it('wakes no more Targets in steps if the circuit is open again or no slot is free', async () => {
+  it('wakes no more Targets in steps while the circuit is open or no slot is free', async () => {
     await enqueue(9);
     await kit.operations.pause(SHIP, { id: 'again', by: 'circuit', since: NOW, until: NOW + 9 });
     await wakeInSteps(kit, SHIP, FIRST_STEP);

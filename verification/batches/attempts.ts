@@ -121,7 +121,8 @@ const checkCalledOften = (
   const { maxAttempts, immediate } = retry;
   const mayIsolate = retry.isolate && batch.candidates.length > 1;
   // H8. A batch whose attempts are used up may get further ones, in parts.
-  const most = mayIsolate ? 2 * maxAttempts - 1 : maxAttempts;
+  const levels = Math.ceil(Math.log2(batch.candidates.length));
+  const most = mayIsolate ? 2 * maxAttempts + levels : maxAttempts;
   let wasHalved = false;
   let counted = 0;
   for (const calls of attempts.values()) {
@@ -133,21 +134,17 @@ const checkCalledOften = (
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     // H8. A success while tasks at fault are isolated leaves the others all attempts but one.
     if (mayIsolate && !hadNoResult) counted = Math.min(counted, 1);
-    const levels = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
+    const deep = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
       calls.flatMap(({ call }) => call.items),
       ({ id }) => id,
     );
     for (const [id, times] of asked)
-      demand(
-        times.length <= levels * (1 + immediate),
-        'an attempt repeats a call no more often than its policy allows',
-        {
-          id,
-          batch,
-          times: times.length,
-        },
-      );
+      demand(times.length <= deep * (1 + immediate), 'an attempt repeats a call no more often than its policy allows', {
+        id,
+        batch,
+        times: times.length,
+      });
   }
   demand(counted <= most, 'a batch has at most maxAttempts attempts', batch);
 };

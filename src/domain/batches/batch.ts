@@ -123,6 +123,8 @@ export interface Batch {
    * at fault are being isolated.
    */
   readonly parts?: readonly number[];
+  /** For each part: how many calls with its only member have failed. 0 for parts of several members. */
+  readonly partFailures?: readonly number[];
   /** Set if the last attempt failed: whether the batch or the downstream is at fault. */
   readonly suspicion?: Suspicion;
   /** The last attempt that another attempt follows. */

@@ -10,9 +10,12 @@
  * attempts then call only a part, in place of the whole batch, so an outage costs no further call. If a part succeeds,
  * the downstream works, and the tasks at fault are in another part.
  */
+import type { RetryPolicy } from '../config/policies.ts';
 import type { Operation } from '../config/resolved.ts';
+import type { TaskId } from '../ids.ts';
 import { isHalfOpen, type OperationState } from '../operations/slots.ts';
 import type { Batch } from './batch.ts';
+import { groupsOf } from './bisect.ts';
 
 export interface Suspicion {
   /** The recoveries of the operation when the batch's last attempt failed. */
@@ -21,6 +24,8 @@ export interface Suspicion {
   readonly proofs: number;
   /** Whether the batch has had further attempts, in parts, after its attempts were used up. */
   readonly isExtended?: boolean;
+  /** Attempts in parts, in a row, without a success. @default 0 */
+  readonly inVain?: number;
 }
 
 /** Proofs after which a batch is at fault. */
@@ -35,6 +40,26 @@ export const isProven = ({ suspicion }: Suspected, { recoveries }: Pick<Operatio
 /** The proofs against a batch, including the one that the operation's row shows now. */
 export const proofsAgainst = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): number =>
   (batch.suspicion?.proofs ?? 0) + (isProven(batch, state) ? 1 : 0);
+
+/** How many calls with a member alone have failed, by the member's id. */
+export const failuresAlone = ({
+  open = [],
+  parts = [],
+  partFailures = [],
+}: Pick<Batch, 'open' | 'parts' | 'partFailures'>): Map<TaskId, number> =>
+  new Map(
+    groupsOf(open, parts).flatMap(([id, other], index) =>
+      id !== undefined && other === undefined ? [[id, partFailures[index] ?? 0] as const] : [],
+    ),
+  );
+
+/**
+ * How many attempts in parts may fail in a row: those of a task, and those that halve the parts down to one task.
+ *
+ * @param open the number of open members
+ */
+export const mostInVain = ({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>, open: number): number =>
+  maxAttempts + Math.ceil(Math.log2(Math.max(1, open)));
 
 /** Whether the batch is at fault, so that its failures show nothing about the downstream. */
 export const isAtFault = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): boolean =>

@@ -57,7 +57,8 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
     const hasFailed = end.answer.kind === 'unavailable';
     rest.add(end, top.items.length, run.isIsolating && hasFailed);
     parts = toCall(after(withItems(parts, end.items), end));
-    if (run.isIsolating && hasFailed) return rest.inParts(partsAfterFailure(parts, end), end);
+    if (run.isIsolating && hasFailed)
+      return rest.inParts(partsAfterFailure(parts, end), end, isFault(end.answer) ? end.items : []);
     if (parts.length > 0 && end.answer.kind === 'unavailable' && !end.answer.mayRetryAtOnce)
       return rest.cut(parts, false);
   }
@@ -73,9 +74,11 @@ const OUT_OF_TIME: Reason = { reason: 'no time was left for its call' };
  */
 const partsAfterFailure = (parts: Parts<OpenTask>, { answer, items }: PartEnd): Parts<OpenTask> => {
   if (items.length === 0) return parts;
-  const isFault = answer.kind === 'unavailable' && !answer.throttled && !answer.misconfigured;
-  return isFault ? [...parts, ...halvesOf(items)] : [...partsOf([items]), ...parts];
+  return isFault(answer) ? [...parts, ...halvesOf(items)] : [...partsOf([items]), ...parts];
 };
+
+const isFault = (answer: Answer): boolean =>
+  answer.kind === 'unavailable' && !answer.throttled && !answer.misconfigured;
 
 /**
  * The parts of a merging operation are jobs. If a job processes its inputs within the call, they are stored as done
@@ -143,7 +146,8 @@ const callForPart = async (
     await tally.record(verdict.results, run.countedAttempts);
     open = verdict.open;
     // A failed part is not called again at once, because other parts are called first (H8). A test is one call (O4).
-    const mayRepeat = answer.kind === 'unavailable' && answer.mayRetryAtOnce && !run.isIsolating && !run.isTest;
+    const isOneCall = run.isTest || (run.isIsolating && items.length > 1);
+    const mayRepeat = answer.kind === 'unavailable' && answer.mayRetryAtOnce && !isOneCall;
     const isAtOnce = answer.kind === 'results' || mayRepeat;
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';

@@ -5,10 +5,10 @@
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
-import { isAtFault, proofsAgainst, type Suspicion } from '../../domain/batches/suspicion.ts';
+import { failuresAlone, isAtFault, isProven, proofsAgainst, type Suspicion } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
-import type { Millis } from '../../domain/ids.ts';
+import type { Millis, TaskId } from '../../domain/ids.ts';
 import { type Pause, parseSlot, slotOfBatch } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
@@ -16,13 +16,14 @@ import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendAfterFailure, releaseSlots } from '../slots/batch-slot.ts';
 import { countFailure, countSuccess } from './circuit.ts';
-import { isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
+import { FIRST, hasEvidence, isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
 type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>;
 
-export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, rest: Rest): Promise<Next> => {
-  const judgement = await judgeDownstream(deps, run, rest);
+export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all: Rest): Promise<Next> => {
+  const judgement = await judgeDownstream(deps, run, all);
+  const rest = await withoutSpent(run, tally, withFault(run, all, judgement));
   const when = nextAttempt(deps.machine, run, rest, judgement.pause, tally);
   if (when) return postpone(deps, run, tally, rest, when, judgement);
   await giveUp(run, tally, rest.left, isSuspected(run, rest, tally));
@@ -35,6 +36,36 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, res
     { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...splitAfter(run, rest) },
   );
 };
+
+/**
+ * H8. A call of a task alone that failed while the circuit is open or half-open does not count, unless other calls
+ * succeeded since the batch's last failure.
+ */
+const withFault = ({ batch, state, isTest }: Attempt, rest: Rest, { pause }: Judgement): Rest => {
+  if ((!pause && !isTest) || isProven(batch, state)) return rest;
+  const { failedAlone: _, ...same } = rest;
+  return same;
+};
+
+/**
+ * H8. Fails the task that was called alone, if its calls have failed `maxAttempts` times, and the downstream works. The
+ * failure of the whole batch counts as the first.
+ */
+const withoutSpent = async (run: Attempt, tally: Tally, rest: Rest): Promise<Rest> => {
+  const { failedAlone, left } = rest;
+  const { maxAttempts } = run.operation.retry;
+  const failures = FIRST + (failuresAlone(run.batch).get(failedAlone as TaskId) ?? 0) + 1;
+  if (failedAlone === undefined || failures < maxAttempts || !hasEvidence(run, tally, 2)) return rest;
+  const [spent, others] = [
+    left.filter((each) => isAlone(each, failedAlone)),
+    left.filter((each) => !isAlone(each, failedAlone)),
+  ];
+  await giveUp({ ...run, countedAttempts: failures }, tally, spent, true);
+  const { failedAlone: _, ...same } = rest;
+  return { ...same, left: others, parts: others.map(({ items }) => items.length) };
+};
+
+const isAlone = ({ items: [first, other] }: Left, id: TaskId): boolean => first?.id === id && other === undefined;
 
 /** The time until which jobs may report. The newest job's deadline applies to all jobs of the batch. */
 const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
@@ -85,7 +116,7 @@ const postpone = async (
   run: Attempt,
   tally: Tally,
   rest: Rest,
-  { isExtended = run.batch.suspicion?.isExtended, ...when }: When,
+  { isExtended = run.batch.suspicion?.isExtended, inVain = 0, ...when }: When,
   { pause, suspicion }: Judgement = {},
 ): Promise<Next> => {
   await tally.notifyEnded();
@@ -97,8 +128,16 @@ const postpone = async (
   const until = pendingUntil(deps, run, rest);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
   const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
-  const fault = suspicion ? { suspicion: { ...suspicion, ...(isExtended ? { isExtended } : {}) } } : {};
-  const ended = { ...fault, counts: tally.counts, lastAttempt: lastAttempt(why, deps.machine.now()) };
+  const fault = suspicion
+    ? { suspicion: { ...suspicion, ...(isExtended ? { isExtended } : {}), ...(inVain ? { inVain } : {}) } }
+    : {};
+  const failures = when.parts && partFailuresOf(run, rest);
+  const ended = {
+    ...fault,
+    ...(failures?.some((each) => each > 0) ? { partFailures: failures } : {}),
+    counts: tally.counts,
+    lastAttempt: lastAttempt(why, deps.machine.now()),
+  };
   if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
   await comeBack(deps, batch, when.retryAt);
   if (pause?.by === 'circuit' && rest.failure?.is === 'failed') await lendAfterFailure(deps, batch);
@@ -114,6 +153,14 @@ const postpone = async (
     ...whyOf(why),
   });
   return 'end';
+};
+
+/** How many calls with each task alone have failed, in the order of the parts. */
+const partFailuresOf = ({ batch }: Attempt, { left, failedAlone }: Rest): readonly number[] => {
+  const before = failuresAlone(batch);
+  return left.map(({ items: [first, other] }) =>
+    first && other === undefined ? (before.get(first.id) ?? 0) + (first.id === failedAlone ? 1 : 0) : 0,
+  );
 };
 
 /** Sends a batch's message for its next attempt. */

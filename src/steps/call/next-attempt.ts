@@ -1,7 +1,7 @@
 /** Decides when a batch's next attempt is due, whether the last one counts, and in which parts the tasks are called (H5, H8). */
 
 import { halvesOf } from '../../domain/batches/bisect.ts';
-import { isProven, proofsAgainst } from '../../domain/batches/suspicion.ts';
+import { isProven, mostInVain, proofsAgainst } from '../../domain/batches/suspicion.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
 import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
 import type { Millis } from '../../domain/ids.ts';
@@ -14,6 +14,7 @@ import type { Attempt, Rest, Tally } from './tally.ts';
 /** When the next attempt is due, how many attempts count so far, and its parts. */
 export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'parts'> & {
   readonly isExtended?: boolean;
+  readonly inVain?: number;
 };
 
 /**
@@ -36,8 +37,7 @@ export const nextAttempt = (
   if (rest.cut && hasProgressed(run, rest, tally))
     return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...next };
   if (rest.left.length === 0) return undefined;
-  if (rest.parts && hasEnded(run, rest, tally))
-    return { retryAt: now + afterFault(run, machine), countedAttempts: FIRST, ...next };
+  const inVain = rest.parts && !hasEnded(run, rest, tally) ? (batch.suspicion?.inVain ?? 0) + 1 : 0;
   // A failure while the circuit is open or half-open does not count, unless other calls have succeeded since the batch's
   // earlier failure.
   const uncounted = isProven(batch, state) ? countedAttempts : countedAttempts - 1;
@@ -55,37 +55,39 @@ export const nextAttempt = (
     return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...next };
   // Another batch has closed the circuit since this attempt began. The attempt called too early.
   if (run.isTest && rest.failure && mayBeFree) return { retryAt: now + delay(), countedAttempts: uncounted, ...next };
+  if (rest.parts && hasEvidence(run, tally, 2)) {
+    if (inVain >= mostInVain(retry, openIn(rest))) return undefined;
+    return { retryAt: now + afterFault(run, machine, inVain), countedAttempts: FIRST, ...next, inVain };
+  }
   if (countedAttempts < retry.maxAttempts)
-    return { retryAt: now + (rest.parts ? afterFault(run, machine) : delay()), countedAttempts, ...next };
+    return { retryAt: now + (rest.parts ? afterFault(run, machine, inVain) : delay()), countedAttempts, ...next };
   if (!mayExtend(run, rest)) return undefined;
-  const open = rest.left.flatMap(({ items }) => items);
-  const parts = rest.parts ?? halvesOf(open).map(({ items }) => items.length);
-  return { retryAt: now + afterFault(run, machine), countedAttempts: FIRST, ...next, parts, isExtended: true };
+  const parts = rest.parts ?? halvesOf(rest.left.flatMap(({ items }) => items)).map(({ items }) => items.length);
+  return { retryAt: now + afterFault(run, machine, 0), countedAttempts: FIRST, ...next, parts, isExtended: true };
 };
 
-/**
- * H8. The counted attempts after each success while tasks at fault are isolated. The tasks that are left may fail
- * `maxAttempts` times in a row. The first of these failures was that of the whole batch.
- */
-const FIRST = 1;
+/** H8. The counted attempts while tasks at fault are isolated: that of the whole batch, which each of them has failed. */
+export const FIRST = 1;
 
 /**
  * H8. The delay after a failed part. Unlike other delays it is never close to 0, because the call may have crashed the
- * downstream. An attempt that ran out of time between its calls continues at once.
+ * downstream.
  */
-const afterFault = (run: Attempt, { random }: Pick<Machine, 'random'>): Millis =>
-  retryDelay(run.operation.retry, run.countedAttempts, (1 + random()) / 2, pauseAsked(run));
+const afterFault = (run: Attempt, { random }: Pick<Machine, 'random'>, inVain: number): Millis =>
+  retryDelay(run.operation.retry, FIRST + inVain, (1 + random()) / 2, pauseAsked(run));
+
+const openIn = ({ left }: Rest): number => left.reduce((sum, { items }) => sum + items.length, 0);
 
 /**
  * H8. Whether a batch without attempts left gets further ones in parts, because other calls succeeded after an earlier
  * failure. This happens once.
  */
-const mayExtend = ({ batch, operation: { retry }, state }: Attempt, { failure, left }: Rest): boolean =>
+const mayExtend = ({ batch, operation: { retry }, state }: Attempt, rest: Rest): boolean =>
   retry.isolate &&
-  failure?.is === 'failed' &&
+  rest.failure?.is === 'failed' &&
   !batch.suspicion?.isExtended &&
   isProven(batch, state) &&
-  left.reduce((sum, { items }) => sum + items.length, 0) > 1;
+  openIn(rest) > 1;
 
 /** H8. Whether the tasks of a batch that gives up may be at fault. */
 export const isSuspected = (run: Attempt, { failure, parts }: Rest, tally: Tally): boolean =>
@@ -95,7 +97,7 @@ export const isSuspected = (run: Attempt, { failure, parts }: Rest, tally: Tally
  * Whether the downstream worked although the batch failed: some members have results, or other calls succeeded after at
  * least `proofs` failures of the batch.
  */
-const hasEvidence = ({ batch, state }: Attempt, { counts }: Tally, proofs: number): boolean =>
+export const hasEvidence = ({ batch, state }: Attempt, { counts }: Tally, proofs: number): boolean =>
   counts.succeeded + counts.failed > 0 || proofsAgainst(batch, state) >= proofs;
 
 /**

@@ -88,7 +88,7 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
   const { batch, attempt, countedAttempts } = run;
-  const { id: batchId, operation, open, pending, split, parts, suspicion, counts = NONE } = batch;
+  const { id: batchId, operation, open, pending, split, parts, partFailures, suspicion, counts = NONE } = batch;
   const uncounted = (batch.uncounted ?? 0) + 1;
   const now = machine.now();
   const backoff = Math.min(MAX_DELAY, 2 ** uncounted * SECOND);
@@ -103,6 +103,7 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
     ...(pending ? { pending } : {}),
     ...(split === undefined ? {} : { split }),
     ...(parts ? { parts } : {}),
+    ...(partFailures ? { partFailures } : {}),
     ...(suspicion ? { suspicion } : {}),
   };
   const shown = { uncounted, counts, lastAttempt: lastAttempt({ reason }, now), ...rest };

@@ -66,6 +66,8 @@ export interface Rest {
   readonly split?: number;
   /** The sizes of the parts of the next attempt, in the order of `left`, if tasks at fault are being isolated. */
   readonly parts?: readonly number[];
+  /** The item whose call failed, if it was alone in its part. */
+  readonly failedAlone?: TaskId;
   /** Set if every call failed. */
   readonly failure?: Failure;
   /** Whether at least one call did not fail. */
@@ -198,10 +200,17 @@ export class Collected {
    * Ends an attempt that isolates tasks at fault.
    *
    * @param parts the parts that were not called, or that failed.
+   * @param failed the items of the part that failed.
    */
-  inParts(parts: Parts<OpenTask>, reason: Reason): Rest {
+  inParts(parts: Parts<OpenTask>, reason: Reason, failed: readonly OpenTask[] = []): Rest {
     const left = [...this.#left, ...parts.map(({ items }) => ({ ...whyOf(reason), items }))];
-    return { ...this.whole(), left, parts: left.map(({ items }) => items.length) };
+    const [alone, other] = failed;
+    return {
+      ...this.whole(),
+      left,
+      parts: left.map(({ items }) => items.length),
+      ...(alone && !other ? { failedAlone: alone.id } : {}),
+    };
   }
 
   whole(): Rest {
