@@ -65,6 +65,7 @@ describe('an answer', () => {
         reason,
         quote: expect.any(String),
         mayRetryAtOnce: false,
+        misread: true,
       });
     // What Groupage reads counts, whatever stands beside it.
     const { results, open } = verdictOf(read(200, { ...body, results: [{ id: 'a', status: 'succeeded' }] }), items);
@@ -93,6 +94,7 @@ describe('an answer', () => {
       reason:
         'answered 200 without results, which downstream.requireResults demands: answer {"results":[…]}, see docs/reference/downstream-call.md',
       mayRetryAtOnce: false,
+      misread: true,
     };
     expect(read(200, '', {}, true)).toEqual(refused);
     expect(read(200, ' ', {}, true)).toEqual(refused);

@@ -12,7 +12,7 @@
  */
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Operation } from '../config/resolved.ts';
-import type { TaskId } from '../ids.ts';
+import type { Millis, TaskId } from '../ids.ts';
 import { isHalfOpen, type OperationState } from '../operations/slots.ts';
 import type { Batch } from './batch.ts';
 import { groupsOf } from './bisect.ts';
@@ -54,12 +54,25 @@ export const failuresAlone = ({
   );
 
 /**
- * How many attempts in parts may fail in a row: those of a task, and those that halve the parts down to one task.
+ * How many attempts in parts may fail in a row: those of a task, and those that halve the parts, of which several may
+ * contain tasks at fault.
  *
  * @param open the number of open members
  */
 export const mostInVain = ({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>, open: number): number =>
-  maxAttempts + Math.ceil(Math.log2(Math.max(1, open)));
+  maxAttempts + 2 * Math.ceil(Math.log2(Math.max(1, open)));
+
+/**
+ * Whether the circuit is half-open, or was open a short time ago. Then the downstream may be overloaded, and smaller calls
+ * would be a larger load.
+ */
+const isTroubled = (
+  state: Pick<OperationState, 'failures' | 'resumedAt'>,
+  circuit: Operation['circuit'],
+  now: Millis,
+): boolean =>
+  circuit !== null &&
+  (isHalfOpen(state, circuit) || (state.resumedAt !== undefined && now < state.resumedAt + 2 * circuit.coolDown));
 
 /** Whether the batch is at fault, so that its failures show nothing about the downstream. */
 export const isAtFault = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): boolean =>
@@ -71,14 +84,16 @@ export const isAtFault = (batch: Suspected, state: Pick<OperationState, 'recover
  * @param open the number of open members
  */
 export const callsParts = (
-  batch: Pick<Batch, 'suspicion' | 'parts'>,
+  batch: Pick<Batch, 'suspicion' | 'parts' | 'counts'>,
   open: number,
-  { retry: { isolate }, circuit }: Pick<Operation, 'retry' | 'circuit'>,
-  state: Pick<OperationState, 'recoveries' | 'failures'>,
+  operation: Pick<Operation, 'retry' | 'circuit'>,
+  state: Pick<OperationState, 'recoveries' | 'failures' | 'resumedAt'>,
+  now: Millis,
 ): boolean => {
-  if (!isolate || batch.suspicion === undefined) return false;
-  if (batch.parts !== undefined) return true;
-  // In a half-open circuit, an outage explains the failure.
-  if (open < 2 || isHalfOpen(state, circuit)) return false;
-  return isProven(batch, state) ? proofsAgainst(batch, state) >= ENOUGH : true;
+  if (!operation.retry.isolate || batch.suspicion === undefined) return false;
+  const { succeeded = 0, failed = 0 } = batch.counts ?? {};
+  if (batch.parts !== undefined && (succeeded + failed > 0 || batch.suspicion.isExtended)) return true;
+  // If no other call has succeeded since the failure, only a part of this batch can show whether the downstream works.
+  if (!isProven(batch, state)) return batch.parts !== undefined || open > 1;
+  return open > 1 && isAtFault(batch, state) && !isTroubled(state, operation.circuit, now);
 };

@@ -89,6 +89,8 @@ export type Answer =
       readonly throttled?: true;
       /** The configuration is wrong: the downstream accepts no call before the configuration is fixed. */
       readonly misconfigured?: true;
+      /** The downstream answered with success, in a form that cannot be read. No task is at fault. */
+      readonly misread?: true;
     } & Apart &
       Reason);
 

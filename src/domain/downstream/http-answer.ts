@@ -102,6 +102,7 @@ const readResults = (answer: HttpAnswer, items: Call['items'], requireResults: b
     reason: `answered ${answer.status} ${what}`,
     ...quoted(quote),
     mayRetryAtOnce,
+    misread: true,
   });
   // The call may have had its effects, so it is not repeated at once.
   const unread = (what: string): Answer => unreadable(`${what}: ${HINT}`, answer.body, false);

@@ -28,6 +28,7 @@ import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
 import { newerForm, reportForeign } from './answers.ts';
+import { hasEvidence } from './next-attempt.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
 
@@ -58,7 +59,11 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
     rest.add(end, top.items.length, run.isIsolating && hasFailed);
     parts = toCall(after(withItems(parts, end.items), end));
     if (run.isIsolating && hasFailed)
-      return rest.inParts(partsAfterFailure(parts, end), end, isFault(end.answer) ? end.items : []);
+      return rest.inParts(
+        partsAfterFailure(parts, end, hasEvidence(run, tally, 2)),
+        end,
+        isFault(end.answer) ? end.items : [],
+      );
     if (parts.length > 0 && end.answer.kind === 'unavailable' && !end.answer.mayRetryAtOnce)
       return rest.cut(parts, false);
   }
@@ -68,17 +73,24 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
 const OUT_OF_TIME: Reason = { reason: 'no time was left for its call' };
 
 /**
+ * H8. The most parts before the first evidence that the downstream works. In an outage, more parts would only make more
+ * calls when it ends.
+ */
+const MOST_UNPROVEN = 4;
+
+/**
  * H8. The parts of the next attempt after a call of a part failed. The attempt ends with this call, because the
  * downstream may be restarting. The failed part goes to the end, in halves: the next attempt calls other tasks first,
  * whose success shows that the downstream works. Throttling is not the fault of a task.
  */
-const partsAfterFailure = (parts: Parts<OpenTask>, { answer, items }: PartEnd): Parts<OpenTask> => {
+const partsAfterFailure = (parts: Parts<OpenTask>, { answer, items }: PartEnd, isProven: boolean): Parts<OpenTask> => {
   if (items.length === 0) return parts;
-  return isFault(answer) ? [...parts, ...halvesOf(items)] : [...partsOf([items]), ...parts];
+  if (!isFault(answer)) return [...partsOf([items]), ...parts];
+  return [...parts, ...(isProven || parts.length + 1 < MOST_UNPROVEN ? halvesOf(items) : partsOf([items]))];
 };
 
 const isFault = (answer: Answer): boolean =>
-  answer.kind === 'unavailable' && !answer.throttled && !answer.misconfigured;
+  answer.kind === 'unavailable' && !answer.throttled && !answer.misconfigured && !answer.misread;
 
 /**
  * The parts of a merging operation are jobs. If a job processes its inputs within the call, they are stored as done

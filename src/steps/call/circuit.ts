@@ -37,9 +37,10 @@ export const countFailure = async (
   before: OperationState,
 ): Promise<Counted> => {
   const { recoveries } = before;
-  if (policy === null) return failure.is === 'failed' ? deps.operations.addFailure(operation) : { recoveries };
+  const isOne = failure.is === 'failed' || failure.is === 'misread';
+  if (policy === null) return isOne ? deps.operations.addFailure(operation) : { recoveries };
   if (failure.is === 'throttled' && !(await takesNone(deps, operation, policy.coolDown, before))) return { recoveries };
-  const counted = await deps.operations.addFailure(operation, failure.is === 'failed' ? 1 : policy.failures);
+  const counted = await deps.operations.addFailure(operation, isOne ? 1 : policy.failures);
   const pause = await openCircuit(deps, operation, policy, failure, counted.failures);
   return { recoveries: counted.recoveries, ...(pause ? { pause } : {}) };
 };

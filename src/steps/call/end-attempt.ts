@@ -88,9 +88,10 @@ interface Judgement {
  */
 const judgeDownstream = async (
   deps: CallDeps,
-  { batch, operation: { circuit }, state, lock }: Attempt,
+  { batch, operation, state, lock }: Attempt,
   { failure, wasAnswered, parts }: Rest,
 ): Promise<Judgement> => {
+  const { circuit } = operation;
   const isRecovery = wasAnswered && (state.failures > 0 || lock.failedAt !== undefined);
   if (circuit && failure?.is === 'failed')
     await deps.locks.noteCall(batch.target, 'failed', deps.machine.now(), hasWorkedBefore(batch, lock));
@@ -140,7 +141,9 @@ const postpone = async (
   };
   if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
   await comeBack(deps, batch, when.retryAt);
-  if (pause?.by === 'circuit' && rest.failure?.is === 'failed') await lendAfterFailure(deps, batch);
+  // A job that is under way needs the slot.
+  if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && pending.length === 0)
+    await lendAfterFailure(deps, batch);
   const count = open.length + pending.length;
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({

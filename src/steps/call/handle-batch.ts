@@ -14,7 +14,7 @@
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
 import type { Members } from '../../domain/batches/members.ts';
 import type { BatchMessage, DueMessage } from '../../domain/batches/messages.ts';
-import { isPromising, yieldsUntil } from '../../domain/batches/probe.ts';
+import { yieldsUntil } from '../../domain/batches/probe.ts';
 import { callsParts } from '../../domain/batches/suspicion.ts';
 import { handlerTimeout, type Operation, operationFor } from '../../domain/config/resolved.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -79,17 +79,18 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   const pause = pauseNow(state, now) ?? pauseNow(lock, now);
   if (pause) {
     const lends = lock.paused ?? (pause.by === 'circuit' && batch.suspicion ? pause : undefined);
-    if (pause.by === 'circuit' && isPromising(batch, lock) && (batch.attempt > 0 || isFirstLook(message, now)))
-      await joinWaiting(deps, batch, lock);
+    if (pause.by === 'circuit' && isFirstLook(message, now)) await joinWaiting(deps, batch, lock);
     if (lends) await lendSlot(deps, batch, state, lends, isFirstLook(message, now));
     if (!message.woken) return hold(deps, message, batch, operation, pause);
     await wakeUnlessPaused(deps, batch.operation);
     return 'end';
   }
-  const yields = yieldsUntil(batch, lock, message.woken === true, state, operation.circuit);
+  const yields = yieldsUntil(batch, message.woken === true, state, operation.circuit);
   if (now < yields) return yieldTest(deps, message, batch, yields, operation);
   const slot = await ensureSlot(deps, batch, state);
-  if (slot === 'held' && message.woken) await wakeUnlessPaused(deps, batch.operation);
+  // The batch needs no slot, so wake another Target for it. In a half-open circuit, the batch was woken for the test.
+  if (slot === 'held' && message.woken && operation.concurrency.total !== null && !isHalfOpen(state, operation.circuit))
+    await wakeUnlessPaused(deps, batch.operation);
   if (slot === 'none') return awaitSlot(deps, message, batch);
   // The batch may already have had a slot, on a page that its row does not name. Then the slot for which it was woken
   // is still free, so wake another Target.
@@ -127,7 +128,7 @@ const yieldTest = async (
 ): Promise<Next> => {
   const { machine } = deps;
   const now = machine.now();
-  const look = Math.min(until + (machine.random() * (circuit?.coolDown ?? 0)) / 2, now + MINUTE);
+  const look = Math.min(until + machine.random() * Math.min((circuit?.coolDown ?? 0) / 2, MINUTE / 2), now + MINUTE);
   if (message.woken) await wakeUnlessPaused(deps, batch.operation);
   else await lookLater(deps, message, batch, delayPast(look, now));
   return 'end';
@@ -179,7 +180,7 @@ const start = async (
     state,
     attempt,
     countedAttempts,
-    isIsolating: callsParts(batch, members.open.length, operation, state),
+    isIsolating: callsParts(batch, members.open.length, operation, state, at),
     isTest: isHalfOpen(state, operation.circuit),
     lock,
     invocation,

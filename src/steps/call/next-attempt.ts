@@ -40,14 +40,15 @@ export const nextAttempt = (
   const inVain = rest.parts && !hasEnded(run, rest, tally) ? (batch.suspicion?.inVain ?? 0) + 1 : 0;
   // A failure while the circuit is open or half-open does not count, unless other calls have succeeded since the batch's
   // earlier failure.
-  const uncounted = isProven(batch, state) ? countedAttempts : countedAttempts - 1;
+  // An answer that cannot be read counts too, because the call may have had its effects.
+  const isCounted = isProven(batch, state) || rest.failure?.is === 'misread';
+  const uncounted = isCounted ? countedAttempts : countedAttempts - 1;
   const mayBeFree = uncounted < retry.maxAttempts;
   if (pause?.until !== undefined && mayBeFree)
     return {
       retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
       countedAttempts: uncounted,
-      // In an outage, the batch is not at fault.
-      ...(hasEvidence(run, tally, 2) ? next : splitAfter(run, rest)),
+      ...next,
     };
   // A throttled attempt does not count, because the tasks are not at fault (O5). The delay grows with each attempt, so
   // that fewer calls are made.
@@ -114,13 +115,14 @@ export const splitAfter = ({ batch }: Attempt, { cut, split }: Rest): Pick<Postp
  * cut short endlessly.
  */
 const hasProgressed = (run: Attempt, rest: Rest, tally: Tally): boolean =>
-  hasEnded(run, rest, tally) || (rest.cut?.split ?? 0) < (run.batch.split ?? run.members.open.length);
+  hasEnded(run, rest, tally) || rest.hasTaken || (rest.cut?.split ?? 0) < (run.batch.split ?? run.members.open.length);
 
-/** Whether members ended, or were taken over by a job, in this attempt. */
-const hasEnded = ({ batch, members }: Attempt, { hasTaken }: Rest, { counts }: Tally): boolean => {
+/** Whether members ended in this attempt, or were taken over by a job for the first time. */
+const hasEnded = ({ batch, members }: Attempt, { pending }: Rest, { counts }: Tally): boolean => {
   const before = members.counts.succeeded + members.counts.failed;
   const known = batch.open || batch.pending ? (batch.counts?.succeeded ?? 0) + (batch.counts?.failed ?? 0) : 0;
-  return counts.succeeded + counts.failed - before - known > 0 || hasTaken;
+  const taken = new Set(batch.pending?.ids);
+  return counts.succeeded + counts.failed - before - known > 0 || pending.some((id) => !taken.has(id));
 };
 
 /**

@@ -44,11 +44,12 @@ export interface Left extends Reason {
 }
 
 /**
- * Why every call of an attempt failed: the downstream failed (`failed`), the configuration must be fixed first
- * (`misconfigured`), or the downstream works but there were too many calls (`throttled`).
+ * Why every call of an attempt failed: the downstream failed (`failed`), its answers cannot be read (`misread`), the
+ * configuration must be fixed first (`misconfigured`), or the downstream works but there were too many calls
+ * (`throttled`).
  */
 export interface Failure extends Reason {
-  readonly is: 'failed' | 'misconfigured' | 'throttled';
+  readonly is: 'failed' | 'misread' | 'misconfigured' | 'throttled';
 }
 
 /** What an attempt leaves open. */
@@ -156,7 +157,8 @@ const plus = (a: Counts | undefined, b: Counts): Counts => ({
 
 const kindOf = (answers: readonly Extract<Answer, { kind: 'unavailable' }>[]): Failure['is'] => {
   if (answers.some(({ misconfigured }) => misconfigured)) return 'misconfigured';
-  return answers.every(({ throttled }) => throttled) ? 'throttled' : 'failed';
+  if (answers.every(({ throttled }) => throttled)) return 'throttled';
+  return answers.some(({ misread }) => misread) ? 'misread' : 'failed';
 };
 
 /** Collects what the parts leave open. */

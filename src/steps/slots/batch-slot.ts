@@ -74,8 +74,8 @@ const waitingBatch = ({ machine }: BatchDeps, batch: Batch): WaitingTarget => ({
 });
 
 /**
- * O4. Puts a batch that the circuit stopped into the slot queue, if it may test the downstream. So it is also woken when
- * the test of another one succeeds.
+ * O4. Puts a batch that the circuit stopped into the slot queue. So it may test the downstream, and is woken when the
+ * test of another one succeeds.
  */
 export const joinWaiting = (deps: BatchDeps, batch: Batch, lock: Lock): Promise<void> =>
   deps.operations.enqueue(batch.operation, {

@@ -15,7 +15,7 @@
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';
-import { mostPromising } from '../../domain/batches/probe.ts';
+import { mostPromising, probeAmong } from '../../domain/batches/probe.ts';
 import type { CircuitPolicy } from '../../domain/config/policies.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
@@ -71,20 +71,20 @@ const isTroubled = (
 
 /** O4. Wakes the Target or batch that tests the downstream. */
 const wakeProbe = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
-  const [probe] = await promising(deps, operation);
+  const probe = probeAmong(await waitingAtEnds(deps, operation), deps.machine.random());
   if (probe) await wakeThese(deps, operation, [probe]);
 };
 
 /** The number of rows at each end of the slot queue from which the most promising ones are chosen. */
 const EACH_END = 50;
 
-const promising = async ({ operations }: LeadDeps, operation: OperationName): Promise<readonly WaitingTarget[]> => {
+const waitingAtEnds = async ({ operations }: LeadDeps, operation: OperationName): Promise<readonly WaitingTarget[]> => {
   const [first, last] = await Promise.all([
     operations.waiting(operation, EACH_END),
     operations.waiting(operation, EACH_END, 'last'),
   ]);
   const all = new Map([...first, ...last].map((each) => [turnOf(each), each]));
-  return mostPromising([...all.values()]);
+  return [...all.values()];
 };
 
 /** O4. How many Targets are woken first after the test of a downstream has succeeded. */
@@ -100,7 +100,7 @@ const STEP = 1;
 export const wakeInSteps = async (deps: LeadDeps, operation: OperationName, step: number): Promise<void> => {
   const { free } = await look(deps, operation);
   if (free === 0) return;
-  const waiting = await promising(deps, operation);
+  const waiting = mostPromising(await waitingAtEnds(deps, operation));
   await wakeThese(deps, operation, waiting.slice(0, Math.min(step, free)));
   if (waiting.length <= step) return;
   // No stored pause has this random id, so the message ends no pause and only causes Targets to be woken.
