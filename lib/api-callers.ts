@@ -1,5 +1,5 @@
 /**
- * Who may call the HTTP API, and with which right. IAM lets callers in. The API itself enforces limits, because a
+ * The callers of the HTTP API and their rights. IAM lets callers in. The API itself enforces limits, because a
  * function URL cannot limit methods and paths: it gets the ARNs of limited callers in its environment.
  */
 import { Aws, Reference, Stack, Token, Tokenization } from 'aws-cdk-lib';

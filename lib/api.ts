@@ -27,7 +27,7 @@ export type ApiOption = 'function-url' | 'http-api' | PrivateApi;
 export interface Api {
   /** Its address without the version. It ends with a slash. */
   readonly url: string;
-  /** Grants a caller of this account to call all of the API. */
+  /** Lets a caller of this account call all of the API. */
   readonly grantInvoke: (caller: IGrantable) => Grant;
   /** Defined for `function-url`. */
   readonly functionUrl?: FunctionUrl;

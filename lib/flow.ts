@@ -61,7 +61,7 @@ export class Flow extends Construct {
   readonly givenUpQueue: GivenUpQueue | undefined;
   /** How callers reach the HTTP API. */
   readonly api: Api;
-  /** Who may call the HTTP API. */
+  /** The callers of the HTTP API and their rights. */
   readonly apiCallers: ApiCallers;
   /** The roles behind the configured names of producers. */
   readonly producers: NamedProducers;

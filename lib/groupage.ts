@@ -148,7 +148,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Grants a producer to send register messages. With `as`, its role is one of the senders that the configuration's
+   * Lets a producer send register messages. With `as`, its role is one of the senders that the configuration's
    * rules for producers know by this name. The role must be created in this stack, or in one that does not depend on it.
    *
    * @throws InvalidProps if `as` is not configured, or the producer has no role whose unique id CloudFormation knows
@@ -178,18 +178,18 @@ export class Groupage extends InstanceMetrics implements IConnectable {
     grantSendFromOrganizations(this, this.flow.registerQueue, organizations);
   }
 
-  /** Grants a job to report the results of its batch's items. */
+  /** Lets a job report the results of its batch's items. */
   grantComplete(job: IGrantable): Grant {
     return grantSend(this.flow.batchQueue, job);
   }
 
-  /** Grants a service of this account to call all of the HTTP API, for example to open fan-outs or ack items. */
+  /** Lets a service of this account call all of the HTTP API, for example to open fan-outs or ack items. */
   grantApi(service: IGrantable): Grant {
     return this.flow.apiCallers.grantAll(service);
   }
 
   /**
-   * Grants a role or user to read through the HTTP API: tasks with payloads and results, state, findings of the doctor.
+   * Lets a role or user read through the HTTP API: tasks with payloads and results, state, findings of the doctor.
    * Of several grants for the API, the largest counts.
    *
    * @throws InvalidProps if the caller is neither a role nor a user
@@ -199,7 +199,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
   }
 
   /**
-   * Grants a role or user to read, and to operate: pause, resume, redrive, cancel, flush, repair, delete. It includes no
+   * Lets a role or user read and operate: pause, resume, redrive, cancel, flush, repair, delete. It includes no
    * right to send tasks, or to do other work of services.
    *
    * @throws InvalidProps if the caller is neither a role nor a user

@@ -89,7 +89,7 @@ export class Handler extends Construct {
     this.#key = encryptionKey;
     this.logGroup = new LogGroup(this, 'Logs', {
       retention: logRetention ?? RetentionDays.ONE_MONTH,
-      // Who did what, and why something failed, may be asked after the stack is gone.
+      // Users may need the logs after the stack is gone, to find out what failed and why.
       removalPolicy: isKept(this, removalPolicy) ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       ...(encryptionKey ? { encryptionKey } : {}),
     });

@@ -98,7 +98,7 @@ z.globalRegistry.add(REDRIVE_MESSAGE, {
   id: 'RedriveMessage',
   title: 'Redrive message',
   description:
-    'Runs a failed task again; a message on the register queue. The sender needs the right `producers.redrive`. A message that is repeated or late, or names a task that waits or has succeeded, changes nothing.',
+    'Runs a failed task again; a message on the register queue. The rule `producers.redrive` of the operation must allow the sender. A message that is repeated or late, or names a task that waits or has succeeded, changes nothing.',
 });
 
 export const REJECTED_MESSAGE = z

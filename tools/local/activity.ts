@@ -33,7 +33,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'rejected':
       return `✗ messages refused: ${event.messages} (now in the rejected queue): ${event.reasons.join('; ')}`;
     case 'rule-broken':
-      return `! ${plural(event.messages, 'message')} of ${event.operation} broke the rule producers.${event.rule} (from ${event.senders.join(', ')}); with producerRules "enforce" they would be refused or treated otherwise`;
+      return `! ${plural(event.messages, 'message')} of ${event.operation} broke the rule producers.${event.rule} (from ${event.senders.join(', ')}); with producerRules "enforce" Groupage would refuse them, or would not let them replace tasks of others`;
     case 'revived':
       return event.queue === 'rejected'
         ? '↻ refused message sent again'

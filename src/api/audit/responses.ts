@@ -20,7 +20,7 @@ const SUBJECT = z
     node: some('The key or id of the node.'),
     partition: some('The id of the partition.'),
     to: some('The node to which the partition was moved, or `any node`.'),
-    draining: some('`true` if the node began to give its partitions away, `false` if it ended.'),
+    draining: some('`true` if the node began to give its partitions away, `false` if it stopped.'),
   })
   .check(
     z.meta({

@@ -11,7 +11,7 @@ export const ACTIONS = {
   complete: 'the results of a batch were reported',
   repair: 'stuck Targets or batches were repaired',
   delete: 'a fan-out or list was deleted',
-  drain: 'a node of a fleet began or ended to give its partitions away',
+  drain: 'a node of a fleet began to give its partitions away, or stopped',
   move: 'a partition of a fleet was moved',
   separate: 'the checkpoints of a fleet were moved to rows of their own',
 } as const;

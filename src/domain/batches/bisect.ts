@@ -40,7 +40,7 @@ export const inParts = <Item>(items: readonly Item[], size: number = items.lengt
 /** Turns each group into a part. No group is empty. */
 export const partsOf = <Item>(groups: readonly (readonly Item[])[]): Parts<Item> => groups.map((items) => part(items));
 
-/** Divides a list by the sizes of its parts, as far as the list reaches. */
+/** Divides a list into parts of these sizes. If the list is too short, the last parts are shorter or empty. */
 export const groupsOf = <Item>(items: readonly Item[], sizes: readonly number[]): readonly (readonly Item[])[] => {
   let from = 0;
   return sizes.map((size) => {

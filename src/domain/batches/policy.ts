@@ -22,7 +22,7 @@ export interface Waiting {
   /** Bytes that its item adds to the downstream call. */
   readonly bytes: number;
   readonly weight: number;
-  /** Whether the task goes in a batch of its own, because its earlier run may have failed by its own fault (H8). */
+  /** Whether the task goes in a batch of its own, because the task may have made its earlier batch fail (H8). */
   readonly isAlone?: boolean;
   /** The task's `coalesceKey`. Of the rows with one key, the newest replaces the others. */
   readonly key?: string;

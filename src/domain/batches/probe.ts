@@ -62,7 +62,7 @@ const orderOf = ({ workedAt, failedAt, at }: WaitingTarget): number => failedAt 
 const LONGEST: Millis = MINUTE / 2;
 
 /**
- * Until when a batch leaves the test of a half-open circuit to others: to the batch that was woken for it, and to those
+ * The time until which a batch leaves the test of a half-open circuit to the batch that was woken for it, and to those
  * that were sealed after the pause. Otherwise many batches that failed before would fail first and open the circuit
  * again, so that no other batch would ever be called.
  */

@@ -3,7 +3,7 @@
  *
  * The operation's row counts recoveries: calls that succeeded although attempts had failed before them. A batch stores
  * this count when an attempt of it fails. A higher count at the next attempt proves that other calls succeeded after
- * that failure. One such proof is no evidence, because an outage may have ended in between. Two proofs are: the batch
+ * that failure. One such proof is not enough, because an outage may have ended in between. Two are: the batch
  * failed twice, and the downstream worked after each failure.
  *
  * If no other call was made since the failure, only the batch itself can show whether the downstream works. Its next

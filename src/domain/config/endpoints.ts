@@ -30,7 +30,7 @@ interface Timed {
 /** A downstream that can name the result of each task. */
 interface Answering extends Timed {
   /**
-   * Whether an answer without results is no success. Null if the operator has not decided: the tasks succeed, and the
+   * Whether an answer without results is an error. Null if the operator has not decided: the tasks succeed, and the
    * first such answer is reported.
    */
   readonly requireResults: boolean | null;
@@ -68,7 +68,7 @@ export interface QueueTarget extends Timed {
 
 export type DownstreamTarget = HttpTarget | LambdaTarget | StateMachineTarget | QueueTarget;
 
-/** Whether an answer without results is no success. */
+/** Whether an answer without results is an error. */
 export const requiresResults = (downstream: DownstreamTarget): boolean =>
   downstream.kind !== 'queue' && downstream.requireResults === true;
 

@@ -46,7 +46,7 @@ export const readBody = async (
 /**
  * What an HTTP answer means for the items of the call.
  *
- * @param requireResults whether an answer without results is no success: `downstream.requireResults`
+ * @param requireResults whether an answer without results is an error: `downstream.requireResults`
  */
 export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
   const { status, retryAfter } = answer;

@@ -17,7 +17,7 @@ export interface Sender {
   readonly via: 'queue' | 'api';
 }
 
-/** The sender of a message whose sender was not recorded: a release before this one refused it. */
+/** The sender of a message that names none, such as one that an earlier release moved to the rejected queue. */
 export const UNKNOWN_SENDER: Sender = { id: 'unknown', via: 'queue' };
 
 /** The id of every caller where no IAM tells callers apart: in `npm start` and in tests. */

@@ -12,7 +12,7 @@ interface PauseOptions extends WithReason {
 
 export const pauseCommand = (): Command =>
   ofOperationOrTarget('pause', 'pause an operation or a Target: its tasks wait, and calls under way finish')
-    .option('--reason <text>', 'reason for the pause, shown wherever the pause is shown, and by `groupage audit`')
+    .option('--reason <text>', 'reason for the pause, shown with the pause and in `groupage audit`')
     .action(async (operation: string | undefined, options: PauseOptions) => {
       const { what, path, body } = meant(operation, options);
       const api = await connect(options);

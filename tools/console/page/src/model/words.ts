@@ -26,7 +26,7 @@ const SEALED_BY: Readonly<Record<string, string>> = {
   weight: 'another task would have exceeded the maximum weight',
   waited: 'its oldest task had waited for the maximum time',
   quiet: 'no other task arrived within the quiet period',
-  bypass: 'its task goes alone: it is large, or may have made an earlier batch fail',
+  bypass: 'its task is sent alone: the task is large, or may have made an earlier batch fail',
   flush: 'a user flushed its Target',
 };
 
