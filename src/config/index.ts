@@ -28,5 +28,6 @@ export type {
 } from '../domain/config/resolved.ts';
 export { type ConfigInput, defineConfig } from '../domain/config/schema/config.ts';
 export type { OperationName } from '../domain/ids.ts';
+export type { ProducerRules, RulesMode } from '../domain/producers/rules.ts';
 export type { Problem } from '../util/problems.ts';
 export { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from './load.ts';

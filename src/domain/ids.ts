@@ -8,7 +8,7 @@ type Brand<Name extends string> = string & { readonly [brand]: Name };
 /** Milliseconds. A point in time is counted from the epoch. */
 export type Millis = number;
 
-/** The id of a task, given by its producer or derived from its SQS message. Matches {@link TASK_ID_PATTERN}. */
+/** The id of a task, given by its producer or derived from its SQS message. Matches `TASK_ID_PATTERN`. */
 export type TaskId = Brand<'TaskId'>;
 /** A configured kind of work, for example `distribute-parcels`. Contains no `/`. */
 export type OperationName = Brand<'OperationName'>;

@@ -39,7 +39,7 @@ export interface Operation extends Grouping {
   readonly circuit: CircuitPolicy | null;
   /** How long finished tasks and batches are stored. */
   readonly keepTasks: Millis;
-  /** What producers may do. @default - {@link DEFAULT_RULES} */
+  /** What producers may do. @default - tasks of all senders, each coalescing only with its own; see ProducerRules */
   readonly producers?: ProducerRules;
 }
 

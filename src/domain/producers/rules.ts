@@ -8,18 +8,16 @@ import type { Problem } from '../../util/problems.ts';
 import type { OperationName } from '../ids.ts';
 import type { Sender } from './sender.ts';
 
-/** Names of producers. */
-type Named = readonly string[];
-
+/** Lists hold names of producers. */
 export interface ProducerRules {
   /** The senders that may send tasks. */
-  readonly send: 'any' | Named;
+  readonly send: 'any' | readonly string[];
   /** The senders whose tasks may replace waiting tasks of other senders. `own`: none. */
-  readonly coalesce: 'any' | 'own' | Named;
+  readonly coalesce: 'any' | 'own' | readonly string[];
   /** The senders that may name a fan-out's item without its token. `token`: none. */
-  readonly acknowledge: 'any' | 'token' | Named;
+  readonly acknowledge: 'any' | 'token' | readonly string[];
   /** The senders that may redrive tasks by a message, besides callers of the API. `api`: none. */
-  readonly redrive: 'any' | 'api' | Named;
+  readonly redrive: 'any' | 'api' | readonly string[];
 }
 
 /** A power that a rule limits. */
@@ -57,7 +55,7 @@ export const everyProducer = (producers: Producers, ...ids: readonly string[]): 
 const namesOf = (producers: Producers, { id }: Sender): readonly string[] =>
   Object.keys(producers).filter((name) => producers[name]?.includes(id));
 
-const isNamed = ({ producers }: RulesOf, rule: string | Named, sender: Sender): boolean =>
+const isNamed = ({ producers }: RulesOf, rule: string | readonly string[], sender: Sender): boolean =>
   typeof rule !== 'string' && namesOf(producers, sender).some((name) => rule.includes(name));
 
 /** Why a sender may not send tasks of the operation. Undefined if it may. */
