@@ -3,25 +3,30 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
-    'src/steps/call/end-attempt.ts',
+    'src/steps/call/next-attempt.ts',
     ['test/steps/handle-batch-parts.test.ts'],
     [
-      '(cut?.split ?? 0) < (batch.split ?? members.open.length)',
-      '(cut?.split ?? 0) <= (batch.split ?? members.open.length)',
+      '(rest.cut?.split ?? 0) < (run.batch.split ?? run.members.open.length)',
+      '(rest.cut?.split ?? 0) <= (run.batch.split ?? run.members.open.length)',
     ],
-    ['(!hasTaken && batch.pending?.until) || machine', 'batch.pending?.until || machine'],
-    ['(!hasTaken && batch.pending?.until) || machine', 'machine'],
     ['[cut?.split, split, batch.split]', '[cut?.split, batch.split]'],
     ['[cut?.split, split, batch.split]', '[cut?.split, split]'],
-    ['countedAttempts: run.countedAttempts, ...partsAfter(run, rest)', 'countedAttempts: run.countedAttempts'],
+  ),
+  ...mutantsOf(
+    'src/steps/call/end-attempt.ts',
+    ['test/steps/handle-batch-parts.test.ts'],
+    ['(!hasTaken && batch.pending?.until) || machine', 'batch.pending?.until || machine'],
+    ['(!hasTaken && batch.pending?.until) || machine', 'machine'],
+    ['countedAttempts: run.countedAttempts, ...splitAfter(run, rest)', 'countedAttempts: run.countedAttempts'],
+  ),
+  ...mutantsOf(
+    'src/steps/call/next-attempt.ts',
+    ['test/steps/handle-batch.test.ts'],
+    ['if (countedAttempts < retry.maxAttempts)', 'if (countedAttempts <= retry.maxAttempts)'],
   ),
   ...mutantsOf(
     'src/steps/call/end-attempt.ts',
     ['test/steps/handle-batch.test.ts'],
-    [
-      'if (countedAttempts >= operation.retry.maxAttempts) return undefined;',
-      'if (countedAttempts > operation.retry.maxAttempts) return undefined;',
-    ],
     ["if (!finished) return 'again';", ''],
     ['const most = Math.min(countedAttempts, operation.retry.maxAttempts);', 'const most = countedAttempts;'],
     ['await comeBack(deps, batch, when.retryAt);', ''],
@@ -97,8 +102,8 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/steps/call/circuit.ts',
     ['test/steps/circuit.test.ts'],
-    ["is === 'failed' ? 1 : most", '1'],
-    ['if (state.paused) await operations.resume(operation, state.paused.id);', ''],
+    ["failure.is === 'failed' ? 1 : policy.failures", '1'],
+    ['if (state.paused) await operations.resume(operation, state.paused.id, now);', ''],
     ['if (failures < most || pauseNow(state, now))', 'if (failures <= most || pauseNow(state, now))'],
   ),
   ...mutantsOf(
@@ -112,7 +117,7 @@ export const STEPS: readonly Mutant[] = [
     ['test/steps/released-slots.test.ts'],
     ['if (queued.every((each) => each.target === target)) return false;', ''],
     ['queued.every((each) => each.target === target)', 'queued.length === 0'],
-    ['await operations.enqueue(operation, { target, at, fence, by: machine.token() });', ''],
+    ['await operations.enqueue(operation, { ...historyOf(lock), target, at, fence, by: machine.token() });', ''],
     ['fence, by: machine.token() }', 'fence }'],
     ['if (holder !== undefined) return false;', ''],
   ),
