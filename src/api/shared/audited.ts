@@ -16,8 +16,9 @@ import { HttpProblem } from './problem.ts';
 /** The parts of the API that a call needs beside its own. Without `audit` nothing is recorded. */
 export type CallDeps = Pick<ApiDeps, 'limits'> & Partial<Pick<ApiDeps, 'audit' | 'machine' | 'onError'>>;
 
-/** Printable characters, beside those that JSON Schema's patterns cannot exclude. */
-const PRINTABLE = /^[^\p{Cc}]+$/u;
+/** No control characters, and so no line breaks. Not `\p{Cc}`, which many tools for JSON Schema do not know. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it excludes them.
+const PRINTABLE = /^[^\x00-\x1f\x7f-\x9f]+$/;
 
 const REASON = z.optional(
   text('Why, for the audit trail.', `must be well-formed text of 1 to ${REASON_MAX} characters, without line breaks`, {
