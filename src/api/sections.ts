@@ -5,9 +5,9 @@ import { UnknownOperation } from '../domain/config/resolved.ts';
 import { InvalidCursor, NewerRow } from '../ports/rows.ts';
 import { FanOutBusy, ListBusy } from '../steps/contention.ts';
 import { isOutOfCapacity } from './shared/busy.ts';
-import { METHODS } from './shared/calls.ts';
 import type { ApiDeps } from './shared/deps.ts';
 import { BODY_MAX_BYTES, tooLarge } from './shared/input.ts';
+import { METHODS } from './shared/methods.ts';
 import { HttpProblem } from './shared/problem.ts';
 import { reportingReadUnits } from './shared/read-units.ts';
 

@@ -10,9 +10,8 @@ import type { Right } from '../../domain/deployed/limits.ts';
 import type { Problem } from '../../util/problems.ts';
 import { type CallDeps, queryOf, recording } from './audited.ts';
 import { expectQuery, type Of, readBody, readQuery, readText } from './input.ts';
+import type { METHODS } from './methods.ts';
 import { expectRight } from './rights.ts';
-
-export const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 export interface Call {
   /** Method and path below `/v1`, in Hono's notation. */
