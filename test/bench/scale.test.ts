@@ -59,7 +59,8 @@ describe('a downstream after a long outage', () => {
     const tried = await tryOutage('both', OUTAGE);
     const { succeeded, failed, tasks } = only(tried);
     expect([succeeded, failed, tried.twice]).toEqual([tasks, 0, 0]);
-    expect(tried.backlog.tasks / tried.backlog.calls).toBeGreaterThan(70);
+    // Each of the 20 Targets has tested the downstream with a small batch during the outage (O4).
+    expect(tried.backlog.tasks / tried.backlog.calls).toBeGreaterThan(45);
     // A call a second, and the calls for tasks that arrived meanwhile.
     expect(tried.drained).toBeLessThan(2 * tried.backlog.calls * 1_000);
   });
