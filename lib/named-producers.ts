@@ -6,8 +6,8 @@ import type { Config } from '../src/domain/config/resolved.ts';
 import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 
-/** Lambda limits all variables of a function to 4 KB. The others, with long names of queues and tables, need about half. */
-const MAX_BYTES = 2_000;
+/** Lambda limits all variables of a function to 4 KB. */
+const MAX_BYTES = 1_500;
 /** Length of IAM's unique id of a role, with the JSON around it. */
 const ID_BYTES = 24;
 

@@ -313,7 +313,7 @@ describe('a producer with a name', () => {
       for (let n = 0; n < 100; n += 1) groupage.grantRegister(roleIn(stack, `Role${n}`), { as: 'crm' });
     };
     expect(grant).toThrow(
-      /need \d+ bytes of the functions' environment, which has space for 2000: grant further roles/,
+      /need \d+ bytes of the functions' environment, which has space for 1500: grant further roles/,
     );
   });
 });
