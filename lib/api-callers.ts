@@ -21,9 +21,9 @@ import { InvalidProps } from './invalid-props.ts';
 
 /**
  * Most bytes of the limits in the environment of the API's function. Lambda allows 4,096 bytes for all variables; the
- * others take up to about 3,000.
+ * others, with the names of producers, take up to about 3,500.
  */
-export const LIMITS_MAX_BYTES = 1_000;
+export const LIMITS_MAX_BYTES = 580;
 /** Most characters of the ARN of a role with a generated name: 64 for the name, and no path. */
 const UNKNOWN_ARN = 'arn:aws-us-gov:iam::111122223333:role/'.length + 64;
 

@@ -7,7 +7,7 @@ import type { Handler } from './handler.ts';
 import { InvalidProps } from './invalid-props.ts';
 
 /** Lambda limits all variables of a function to 4 KB. */
-const MAX_BYTES = 1_500;
+const MAX_BYTES = 300;
 /** Length of IAM's unique id of a role, with the JSON around it. */
 const ID_BYTES = 24;
 

@@ -102,7 +102,7 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/steps/call/circuit.ts',
     ['test/steps/circuit.test.ts'],
-    ["isOne ? 1 : policy.failures", '1'],
+    ['isOne ? 1 : policy.failures', '1'],
     ['if (state.paused) await operations.resume(operation, state.paused.id, now);', ''],
     ['if (failures < most || pauseNow(state, now))', 'if (failures <= most || pauseNow(state, now))'],
   ),

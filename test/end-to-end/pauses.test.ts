@@ -78,6 +78,15 @@ describe('a pause', () => {
     expect(sizes(pair.calls('target'))).toEqual([2, 2]);
   });
 
+  it('is in the audit trail with its Target, its reason and its outcome', async () => {
+    const where = of('pair').target('target');
+    const why = `audited ${flow.target('target')}`;
+    await ask('POST', '/operations/pair/pause', { target: where, reason: why });
+    await change('pair', 'resume', 'target');
+    const { entries } = (await flow.get('/audit?limit=100')) as { entries: readonly Record<string, unknown>[] };
+    expect(entries.find(({ reason }) => reason === why)).toMatchObject({ action: 'pause', outcome: 'done' });
+  });
+
   it('removed without a wake is noticed by the sweep, which wakes the waiting Targets', async () => {
     const sent = await lifted('woken');
     await flow.backend.invoke('SweepHandler', {});
