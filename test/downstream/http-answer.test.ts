@@ -48,7 +48,7 @@ describe('an answer', () => {
     ['FailedRecordCount', { FailedRecordCount: 2, Records: [] }],
     ['FailedPutCount', { FailedPutCount: 1, RequestResponses: [{ ErrorCode: 'ServiceUnavailableException' }] }],
     ['UnprocessedItems', { UnprocessedItems: { parcels: [{}] } }],
-    ['UnprocessedKeys', { Responses: {}, UnprocessedKeys: { parcels: {} } }],
+    ['UnprocessedKeys', { Responses: {}, UnprocessedKeys: { parcels: { Keys: [{}] } } }],
     ['Errors', { Deleted: [], Errors: [{ Key: 'a' }] }],
     ['failures', { tasks: [], failures: [{ reason: 'RESOURCE:CPU' }] }],
     ['errors', { data: null, errors: [{ message: 'no such parcel' }] }],
@@ -56,6 +56,9 @@ describe('an answer', () => {
     ['error', { error: 'no such parcel' }],
     ['errorMessage', { errorType: 'Error', errorMessage: 'no such parcel' }],
     ['statusCode', { statusCode: 502, body: '' }],
+    ['statusCode', { statusCode: '500' }],
+    ['success', { success: false }],
+    ['ok', { ok: false, reason: 'busy' }],
     ['statusCode', { statusCode: 200, body: '{"results": [{"id": "a", "status": "failed"}]}' }],
   ])('of another protocol that reports a failure is no success: %s %#', (member, body) => {
     const reason = `answered 200 with \`${member}\`, which Groupage does not read: answer {"results":[…]}, see docs/reference/downstream-call.md`;
@@ -80,6 +83,8 @@ describe('an answer', () => {
     [{ FailedEntryCount: 0, Entries: [{ EventId: '1' }] }],
     [{ FailedPutCount: 0, RequestResponses: [{ RecordId: '1' }] }],
     [{ UnprocessedItems: {} }],
+    [{ errors: { count: 0 }, failures: { total: 0, list: [] }, Errors: { Quantity: 0 } }],
+    [{ success: true, ok: true }],
     [{ data: { parcels: 3 }, errors: [] }],
     [{ jsonrpc: '2.0', result: 3, error: null }],
     [{ statusCode: 200, body: '' }],

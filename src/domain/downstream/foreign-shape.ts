@@ -27,6 +27,9 @@ const FAILURES = [
   'errorMessage',
 ] as const;
 
+/** Members that are false if something failed. */
+const DENIED = ['success', 'ok'] as const;
+
 /**
  * The member by which an answer without `results` reports a failure. Undefined if the answer reports none. The name is
  * one of ours, and no text of the downstream.
@@ -34,14 +37,20 @@ const FAILURES = [
 export const failureIn = (body: Record<string, unknown>): string | undefined => {
   const member = FAILURES.find((name) => Object.hasOwn(body, name) && !isNothing(body[name]));
   if (member !== undefined) return `\`${member}\``;
+  const denied = DENIED.find((name) => body[name] === false);
+  if (denied !== undefined) return `\`${denied}\``;
   return isFailedResponse(body) ? '`statusCode`' : undefined;
 };
 
-const isNothing = (value: unknown): boolean => {
+/** Counts are of no failure if all of them are zero: `{"count": 0}`. */
+const isNothing = (value: unknown): boolean => (isObject(value) ? Object.values(value).every(isEmpty) : isEmpty(value));
+
+const isEmpty = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) ? Object.keys(value).length === 0 : !value;
+  return isObject(value) ? Object.keys(value).length === 0 : !value || value === '0';
 };
 
 /** A function's answer for an API Gateway. The results in its `body` are not read. */
 const isFailedResponse = ({ statusCode, body }: Record<string, unknown>): boolean =>
-  typeof statusCode === 'number' && (statusCode >= 300 || (typeof body === 'string' && body.includes('"results"')));
+  Number.isInteger(Number(statusCode ?? Number.NaN)) &&
+  (Number(statusCode) >= 300 || (typeof body === 'string' && body.includes('"results"')));

@@ -25,7 +25,7 @@ import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { ensureSlot, joinWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
+import { ensureSlot, joinWaiting, leaveWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
 import { noteAnswers } from './answers.ts';
 import { callInParts, openFor, spareTime } from './attempt.ts';
@@ -87,6 +87,8 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   }
   const yields = yieldsUntil(batch, message.woken === true, state, operation.circuit);
   if (now < yields) return yieldTest(deps, message, batch, yields, operation);
+  // A row that is left over could be chosen for a later test.
+  if (message.held && operation.circuit) await leaveWaiting(deps, batch);
   const slot = await ensureSlot(deps, batch, state);
   // The batch needs no slot, so wake another Target for it. In a half-open circuit, the batch was woken for the test.
   if (slot === 'held' && message.woken && operation.concurrency.total !== null && !isHalfOpen(state, operation.circuit))

@@ -83,6 +83,11 @@ export const joinWaiting = (deps: BatchDeps, batch: Batch, lock: Lock): Promise<
     ...waitingBatch(deps, batch),
   });
 
+/** Removes the row that {@link joinWaiting} stored, before the batch calls without having been woken. */
+export const leaveWaiting = async (deps: BatchDeps, batch: Batch): Promise<void> => {
+  await deps.operations.dequeue(batch.operation, waitingBatch(deps, batch), 'any');
+};
+
 /**
  * K4. Frees the slot of a batch whose Target is paused, and wakes a waiting Target. This does nothing while a job of
  * the batch is under way, or just after the pause began ({@link lendsFrom}).
