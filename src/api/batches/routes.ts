@@ -1,5 +1,5 @@
 /** `/v1/batches`: look up, list and complete. */
-import { type Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { operationNamed } from '../../domain/config/resolved.ts';
 import { isBatchId } from '../../domain/ids.ts';
@@ -21,12 +21,7 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; URL-encode the id`);
   };
 
-  const routes = new Hono();
-  // No batch has such an id, so this path has no other method.
-  routes.use('/batches/:id{.+}/complete', (context, next) =>
-    context.req.method === 'POST' ? next() : notFound(context),
-  );
-  const calls = serve(deps, BATCH_CALLS, {
+  return serve(deps, BATCH_CALLS, {
     listBatches: async ({ context, query }) => {
       const { target, limit, cursor } = query();
       const page = await batches.ofTarget(target, limit, cursor);
@@ -47,8 +42,4 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
       return context.json({ id: batch.id }, 202);
     },
   });
-  return routes.route('/', calls);
 };
-
-/** The answer of the API to a path or method that it does not have. */
-const notFound = async (context: Context): Promise<Response> => context.notFound();
