@@ -1,5 +1,11 @@
 /** The audit trail in DynamoDB. */
-import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { Millis } from '../domain/ids.ts';
 import type { Audit } from '../ports/audit.ts';
 import { InvalidCursor } from '../ports/rows.ts';
@@ -10,27 +16,33 @@ import { conditionally } from './dynamodb.ts';
 
 /** @param keep how long entries are stored, in milliseconds */
 export const dynamoDBAudit = (client: DynamoDBDocumentClient, table: string, keep: Millis): Audit => {
-  /** A page of one month. Its rows are far smaller than the 1 MB that DynamoDB reads at once. */
+  /** The newest entries of one month. DynamoDB reads 1 MB at once, so an answer may end before the month does. */
   const query = async (
     month: string,
     [from, to]: readonly [string, string],
     limit: number,
     start: Key | undefined,
   ): Promise<Item[]> => {
-    const { Items = [] } = await client.send(
-      new QueryCommand({
-        TableName: table,
-        // `Month` is a reserved word.
-        KeyConditionExpression: '#month = :month AND Entry BETWEEN :from AND :to',
-        ExpressionAttributeNames: { '#month': 'Month' },
-        ExpressionAttributeValues: { ':month': month, ':from': from, ':to': to },
-        ScanIndexForward: false,
-        ConsistentRead: true,
-        Limit: limit,
-        ...(start ? { ExclusiveStartKey: start } : {}),
-      }),
-    );
-    return Items;
+    const items: Item[] = [];
+    let next = start;
+    do {
+      const page: QueryCommandOutput = await client.send(
+        new QueryCommand({
+          TableName: table,
+          // `Month` is a reserved word.
+          KeyConditionExpression: '#month = :month AND Entry BETWEEN :from AND :to',
+          ExpressionAttributeNames: { '#month': 'Month' },
+          ExpressionAttributeValues: { ':month': month, ':from': from, ':to': to },
+          ScanIndexForward: false,
+          ConsistentRead: true,
+          Limit: limit - items.length,
+          ExclusiveStartKey: next,
+        }),
+      );
+      items.push(...(page.Items ?? []));
+      next = page.LastEvaluatedKey;
+    } while (next && items.length < limit);
+    return items;
   };
   return {
     begin: async (entry) => {

@@ -1,4 +1,4 @@
-/** Decodes bytes that must be UTF-8. */
+/** Text as bytes of UTF-8. */
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -14,3 +14,7 @@ export const utf8 = (bytes: Uint8Array): string | undefined => {
     throw cause;
   }
 };
+
+/** The longest beginning of a text that takes at most this many bytes. Lone surrogates are replaced. */
+export const cutToBytes = (text: string, most: number): string =>
+  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(most)).read).toWellFormed();

@@ -189,6 +189,19 @@ describe('the list', () => {
       expect([query, (await ask('GET', `/audit?${query}`)).status]).toEqual([query, 400]);
   });
 
+  it('shows subjects of 600 bytes at most, and no long text hides a short one', async () => {
+    const wide = '€'.repeat(600);
+    const path = `/fleets/${encodeURIComponent(wide)}/partitions/${encodeURIComponent(wide)}/move`;
+    await ask('POST', path, { to: 'node-7', target: 7, operation: [wide], ids: [wide, { wide }] });
+    const [entry] = (await entries()) as { subject: Record<string, string> }[];
+    expect(entry?.subject).toEqual({
+      to: 'node-7',
+      fleet: '€'.repeat(66),
+      partition: '€'.repeat(66),
+      tasks: '€'.repeat(66),
+    });
+  });
+
   it('shows long subjects cut', async () => {
     await ask('DELETE', `/tasks/${'x'.repeat(2_000)}`);
     const [entry] = (await entries()) as { subject: { task: string } }[];

@@ -83,8 +83,8 @@ it.each<[string, Record<string, unknown>]>([
 });
 
 it('a user agent is cut, and made well-formed', () => {
-  const { userAgent } = callerIn({ http: { userAgent: `${'x'.repeat(199)}😀` } });
-  expect(userAgent).toBe(`${'x'.repeat(199)}\ufffd`);
+  const { userAgent } = callerIn({ http: { userAgent: `\ud83d${'x'.repeat(196)}😀` } });
+  expect(userAgent).toBe(`\ufffd${'x'.repeat(196)}`);
 });
 
 const showing = () => new Hono().all('*', (context) => context.json(callerOf(context)));

@@ -64,6 +64,15 @@ describeEach('the audit trail', storeKinds, (stores) => {
     expect(await idsOf(now, 7)).toEqual([all]);
   });
 
+  it('lists all entries of a month that has more than the 1 MB that DynamoDB reads at once', async () => {
+    const now = somewhen();
+    const ids = Array.from({ length: 30 }, (_, n) => `${n} ago`);
+    const subject = { target: 'x'.repeat(100_000) };
+    await add(...ids.map((id, n) => entry(now - n, id, { subject })));
+    expect(await idsOf(now, 100)).toEqual([ids]);
+    expect(await idsOf(now, 25)).toEqual([ids.slice(0, 25), ids.slice(25)]);
+  });
+
   it('lists the entries of a day in UTC', async () => {
     const noon = somewhen();
     const midnight = noon - DAY / 2;

@@ -25,7 +25,8 @@ const SUBJECT = z
   .check(
     z.meta({
       id: 'AuditSubject',
-      description: 'What the action was about, as in the request. Empty if it was about all Targets.',
+      description:
+        'What the action was about, as in the request; at most 600 bytes, of longer texts the beginnings. Empty if it was about all Targets.',
     }),
   );
 
@@ -37,7 +38,7 @@ const ACTOR = z
     name: some("The name of the role or user; of a local stack, that of the operating system's user."),
     arn: some('The ARN. For a role, it contains the name of the session.'),
     from: some('The IP address.'),
-    userAgent: some('The program, as it named itself; at most 200 characters.'),
+    userAgent: some('The program, as it named itself; at most 200 bytes.'),
   })
   .check(z.meta({ id: 'AuditActor', description: 'Who sent the request.' }));
 

@@ -5,6 +5,7 @@
 import type { Context } from 'hono';
 import { type Principal, principalOf } from '../../domain/deployed/principal.ts';
 import { isObject } from '../../util/json-text.ts';
+import { cutToBytes } from '../../util/utf8.ts';
 
 export interface Caller {
   /**
@@ -34,7 +35,10 @@ export interface LocalEnv {
   readonly localUser: string;
 }
 
-/** The longest values that are kept. IAM's ARNs of sessions have at most 2,048 characters, and its names 64. */
+/**
+ * The longest values that are kept, in characters, and of the user agent in bytes. IAM's ARNs of sessions have at most
+ * 2,048 characters, and its names 64.
+ */
 const MAX = { arn: 2_048, id: 256, name: 128, from: 64, userAgent: 200 } as const;
 
 /** The caller of a request. The environment is that of `hono/aws-lambda`, or of a local server ({@link LocalEnv}). */
@@ -82,7 +86,7 @@ const text = (value: unknown, most: number): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= most && value.isWellFormed() ? value : undefined;
 
 const cut = (value: unknown, most: number): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, most).toWellFormed() : undefined;
+  typeof value === 'string' && value !== '' ? cutToBytes(value, most) : undefined;
 
 /** The object at a path, or an empty one. */
 const objectIn = (value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> => {

@@ -1,4 +1,5 @@
 /** The audit trail: who did what through the API, from where, when and why. Pure. */
+import { cutToBytes } from '../../util/utf8.ts';
 import type { Millis } from '../ids.ts';
 
 /** The actions that are recorded, with their meanings. Services that only do their work are not recorded. */
@@ -65,18 +66,24 @@ export interface Entry extends EntryKey {
 
 /** The longest reason, in characters. A pause stores it in a row that is written often. */
 export const REASON_MAX = 200;
-/** The longest text about a subject, in characters. */
-const SUBJECT_MAX = 600;
+/** Most bytes of all texts about a subject: those of the longest Target, and the names beside it. */
+const SUBJECT_MAX_BYTES = 600;
 /** The most ids that an entry names. */
 const IDS_SHOWN = 10;
 
-/** The texts that are present, bounded. Half a surrogate pair at the end of a cut text is replaced. */
-export const bounded = (subject: Readonly<Record<string, string | undefined>>): Subject =>
-  Object.fromEntries(
-    Object.entries(subject).flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, text.slice(0, SUBJECT_MAX).toWellFormed()]],
-    ),
+/** The texts that are present. If they are too long together, the longest are cut, so that none hides another. */
+export const bounded = (subject: Readonly<Record<string, string | undefined>>): Subject => {
+  const texts = Object.entries(subject).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
+  texts.sort(([, one], [, other]) => Buffer.byteLength(one) - Buffer.byteLength(other));
+  let left = SUBJECT_MAX_BYTES;
+  return Object.fromEntries(
+    texts.map(([name, text], n) => {
+      const cut = cutToBytes(text, Math.floor(left / (texts.length - n)));
+      left -= Buffer.byteLength(cut);
+      return [name, cut];
+    }),
   );
+};
 
 /** The first ids, and the number of the others. */
 export const idsInWords = (ids: readonly string[]): string => {
