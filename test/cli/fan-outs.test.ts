@@ -27,11 +27,13 @@ describe('groupage fan-out on a local stack', () => {
 
   it('opens, fills, seals, acks and shows a fan-out', async () => {
     expect(await run('open', '--id', 'cli', '--user-key', 'spring', '--fail-fast', '10%')).toEqual(said('cli\n'));
-    expect(await run('add', 'cli', '451')).toEqual(
-      said(
-        '451 items added to the fan-out cli\n\nGROUP  ITEMS EACH  FIRST    LAST\n0             450  cli:0:0  cli:0:449\n1               1  cli:1:0  cli:1:0\n',
-      ),
+    const add = async (...more: string[]) => (await run('add', 'cli', '451', '--token', 't', ...more)).out;
+    const table = await add();
+    expect(table).toMatch(
+      /^451 items added to the fan-out cli\n\nGROUP +ITEMS EACH +FIRST +LAST\n0 +450 .*\n1 +1 .*\n$/,
     );
+    const ids = (await add('--items')).trim().split('\n');
+    expect(table.match(/cli:\S+/g)).toEqual([ids[0], ids[449], ids[450], ids[450]]);
     const items = (await run('add', 'cli', '2', '--items')).out;
     expect(items).toMatch(/^cli:2:0:[\w-]{22}\ncli:2:1:[\w-]{22}\n$/);
     expect(await run('seal', 'cli')).toEqual(said('cli is sealed\n'));

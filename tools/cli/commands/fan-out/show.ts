@@ -1,6 +1,8 @@
 /** Output of `groupage fan-out show`, `list` and `watch`. */
 import { setTimeout } from 'node:timers/promises';
 import { type AddedGroup, pathOf } from '../../../../src/client/fan-out-calls.ts';
+import type { FanOutId } from '../../../../src/domain/fan-out-ids.ts';
+import { sentItemId } from '../../../../src/domain/fan-outs/item-token.ts';
 import { CommandFailure } from '../../../failure.ts';
 import { ago, cut, fields, green, moment, plural, printable, printJson, red, table } from '../../../terminal.ts';
 import { FAN_OUT, type FanOutOutlineShape, type FanOutShape } from '../../shared/answers.ts';
@@ -122,7 +124,7 @@ export const progressLine = (fanOut: FanOutShape): string => {
   return `${printable(id)}  ${bar}  ${number(done)} of ${number(total)} done${failures} · ${coloured(fanOut)}`;
 };
 
-/** The added groups. Consecutive groups with the same number of items share a line. */
+/** The added groups, and the ids with tokens of their first and last items. Groups of the same size share a line. */
 export const groupsTable = (fanOut: string, groups: readonly AddedGroup[]): string => {
   const runs: { first: number; last: number; count: number }[] = [];
   for (const { id, count } of groups) {
@@ -130,11 +132,13 @@ export const groupsTable = (fanOut: string, groups: readonly AddedGroup[]): stri
     if (run && run.last + 1 === id && run.count === count) run.last = id;
     else runs.push({ first: id, last: id, count });
   }
+  const idOf = (group: number, index: number): string =>
+    sentItemId(groups[0]?.itemKey, { fanOut: fanOut as FanOutId, group, index });
   const rows = runs.map(({ first, last, count }) => [
     first === last ? String(first) : `${first} to ${last}`,
     count,
-    `${fanOut}:${first}:0`,
-    `${fanOut}:${last}:${count - 1}`,
+    idOf(first, 0),
+    idOf(last, count - 1),
   ]);
   return table(['GROUP', 'ITEMS EACH', 'FIRST', 'LAST'], rows);
 };
