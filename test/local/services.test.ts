@@ -101,6 +101,13 @@ describe('a local start', () => {
     expect(missingHere(configOf(url), {})).toEqual([expect.stringContaining('you set GROUPAGE_SECRET_A_B,')]);
   });
 
+  it('says that rules for producers cannot be tried here', () => {
+    const config = configOf({ kind: 'queue', name: 'parcels' });
+    const said = [expect.stringMatching(/^every message counts as sent by Groupage itself.*producers\.send/)];
+    expect(missingHere({ ...config, producers: { shop: [] } }, {})).toEqual(said);
+    expect(missingHere({ ...config, producerRules: 'enforce' }, {})).toEqual(said);
+  });
+
   it('reads secrets from variables that are named after them', () => {
     expect(secretVariable({ ssm: '/groupage/signing' })).toBe('GROUPAGE_SECRET_GROUPAGE_SIGNING');
     expect(secretVariable({ ssm: 'parcels.v1-key' })).toBe('GROUPAGE_SECRET_PARCELS_V1_KEY');

@@ -87,7 +87,12 @@ export const missingHere = (config: Config, environment: Environment): string[] 
         return [];
     }
   };
-  return [...new Set(endpointsOf(config).flatMap(missingFor))];
+  const hasRules = Object.keys(config.producers ?? {}).length > 0 || config.producerRules !== undefined;
+  const rules = 'every message counts as sent by Groupage itself and by each of the configured producers';
+  return [
+    ...new Set(endpointsOf(config).flatMap(missingFor)),
+    ...(hasRules ? [`${rules}. So producers.send and producers.redrive cannot be tried on this machine`] : []),
+  ];
 };
 
 /** Creates the queues that a configuration names. */
