@@ -60,8 +60,13 @@ export const nextAttempt = (
     if (inVain >= mostInVain(retry, openIn(rest))) return undefined;
     return { retryAt: now + afterFault(run, machine, inVain), countedAttempts: FIRST, ...next, inVain };
   }
+  const mayCrash = retry.isolate && rest.failure?.is === 'failed' && openIn(rest) > 1;
   if (countedAttempts < retry.maxAttempts)
-    return { retryAt: now + (rest.parts ? afterFault(run, machine, inVain) : delay()), countedAttempts, ...next };
+    return {
+      retryAt: now + (mayCrash ? afterFault(run, machine, countedAttempts - FIRST) : delay()),
+      countedAttempts,
+      ...next,
+    };
   if (!mayExtend(run, rest)) return undefined;
   const parts = rest.parts ?? halvesOf(rest.left.flatMap(({ items }) => items)).map(({ items }) => items.length);
   return { retryAt: now + afterFault(run, machine, 0), countedAttempts: FIRST, ...next, parts, isExtended: true };
@@ -87,7 +92,7 @@ const mayExtend = ({ batch, operation: { retry }, state }: Attempt, rest: Rest):
   retry.isolate &&
   rest.failure?.is === 'failed' &&
   !batch.suspicion?.isExtended &&
-  isProven(batch, state) &&
+  proofsAgainst(batch, state) > 0 &&
   openIn(rest) > 1;
 
 /** H8. Whether the tasks of a batch that gives up may be at fault. */
