@@ -80,7 +80,7 @@ export class ApiCallers {
     const arn = arnIn(principal);
     if (arn === undefined) throw new InvalidProps(this.#scope, `${CANNOT}: ${WAY_OUT}`);
     if (!isRoleOrUser(Stack.of(this.#scope).resolve(arn)))
-      throw new InvalidProps(this.#scope, `${CANNOT}, and ${arn} is neither: ${WAY_OUT}`);
+      throw new InvalidProps(this.#scope, `${CANNOT}, and ${readable(arn)} is neither: ${WAY_OUT}`);
     const own = this.#withoutCycle(principal, arn);
     if (own !== undefined) return own;
     throw new InvalidProps(
@@ -118,6 +118,9 @@ const arnIn = (principal: IPrincipal): string | undefined => {
   const isOne = kind === 'AWS' && kinds.length + arns.length + Object.keys(conditions).length === 0;
   return isOne && arn !== '*' ? arn : undefined;
 };
+
+/** A text with the names of its tokens, such as `arn:<AWS.Partition>:iam::111122223333:root`. */
+const readable = (text: string): string => text.replaceAll(/\$\{Token\[(.*?)(?:\.\d+)?\]\}/g, '<$1>');
 
 /** @param arn resolved. An object contains references. The ARN of an account is that of its root user. */
 const isRoleOrUser = (arn: unknown): boolean => {

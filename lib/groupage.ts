@@ -149,7 +149,7 @@ export class Groupage extends InstanceMetrics implements IConnectable {
 
   /**
    * Lets a producer send register messages. With `as`, its role is one of the senders that the configuration's
-   * rules for producers know by this name. The role must be created in this stack, or in one that does not depend on it.
+   * rules for producers know by this name. The role must be created in this stack.
    *
    * @throws InvalidProps if `as` is not configured, or the producer has no role whose unique id CloudFormation knows
    */

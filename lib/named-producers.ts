@@ -1,6 +1,6 @@
 /** The roles behind the configured names of producers. The functions know them by an environment variable. */
-import { Lazy, Stack } from 'aws-cdk-lib';
-import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Lazy, Reference, Stack, Tokenization } from 'aws-cdk-lib';
+import type { IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IConstruct } from 'constructs';
 import type { Config } from '../src/domain/config/resolved.ts';
 import type { Handler } from './handler.ts';
@@ -53,10 +53,41 @@ export class NamedProducers {
   #idOf(name: string, { grantPrincipal }: IGrantable): string {
     // Not `instanceof Role`: the app may load another copy of the CDK.
     const { roleId } = grantPrincipal as { readonly roleId?: unknown };
-    if (typeof roleId === 'string') return roleId;
+    if (typeof roleId === 'string') {
+      this.#expectNoCycle(name, roleId);
+      return roleId;
+    }
     throw new InvalidProps(
       this.#scope,
-      `CloudFormation does not know the unique id of this producer, because this app does not create its role: grant without "as", look up the id (aws iam get-role), and write it under "producers.${name}" of the configuration`,
+      `CloudFormation does not know the unique id of this producer, ${whyUnknown(grantPrincipal)}: grant without "as", ${writeId(name)}`,
     );
   }
+
+  /** @throws InvalidProps if the role is in another stack, whose policy would refer to the queue of this one */
+  #expectNoCycle(name: string, roleId: string): void {
+    const here = deployedWith(this.#scope);
+    const others = Tokenization.reverseString(roleId).tokens.filter(Reference.isReference);
+    const other = others.map(({ target }) => deployedWith(target)).find((stack) => stack !== here);
+    if (other)
+      throw new InvalidProps(
+        this.#scope,
+        `the role of the producer belongs to the stack ${other.node.path}. The functions would need its unique id, and its policy needs the queue, so neither stack could be deployed first: create the role in the stack of Groupage; or grant without "as", ${writeId(name)}`,
+      );
+  }
 }
+
+const writeId = (name: string): string =>
+  `look up the id (aws iam get-role, get-user), and write it under "producers.${name}" of the configuration`;
+
+const whyUnknown = (principal: IPrincipal): string =>
+  'userArn' in principal
+    ? 'because CloudFormation returns no unique ids of users'
+    : 'roleArn' in principal
+      ? 'because this app does not create its role'
+      : 'because it is no role';
+
+/** The stack that is deployed as one with its nested stacks. */
+const deployedWith = (construct: IConstruct): Stack => {
+  const stack = Stack.of(construct);
+  return stack.nestedStackParent ? deployedWith(stack.nestedStackParent) : stack;
+};

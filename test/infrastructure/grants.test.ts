@@ -1,8 +1,8 @@
 /** Rights that each grant gives on an instance and on its destinations: these, and no others. */
-import { App, Stack } from 'aws-cdk-lib';
+import { App, NestedStack, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { EventBus } from 'aws-cdk-lib/aws-events';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AccountPrincipal, Role, ServicePrincipal, User } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -301,9 +301,28 @@ describe('a producer with a name', () => {
     );
     const imported = Role.fromRoleArn(stack, 'Imported', 'arn:aws:iam::111122223333:role/theirs');
     expect(() => groupage.grantRegister(imported, { as: 'shop' })).toThrow(
-      /does not know the unique id of this producer.*look up the id \(aws iam get-role\), and write it under "producers.shop"/,
+      /does not know the unique id of this producer.*look up the id \(aws iam get-role, get-user\), and write it under "producers.shop"/,
     );
     expect(groupage.grantRegister(imported).success).toBe(true);
+    expect(() => groupage.grantRegister(new User(stack, 'User'), { as: 'shop' })).toThrow(
+      /because CloudFormation returns no unique ids of users: .*get-user/,
+    );
+    expect(() => groupage.grantRegister(new AccountPrincipal('111122223333'), { as: 'shop' })).toThrow(
+      /because it is no role: /,
+    );
+  });
+
+  it('of another stack is refused, but not of a nested one', () => {
+    const stack = theirStack();
+    const groupage = groupageIn(stack, { config: CONFIG });
+    const other = new Stack(App.of(stack), 'Shop');
+    expect(() => groupage.grantRegister(roleIn(other), { as: 'shop' })).toThrow(
+      /belongs to the stack Shop.*neither stack could be deployed first: create the role in the stack of Groupage; or grant without "as".*"producers\.shop"/,
+    );
+    groupage.grantRegister(roleIn(other, 'Nameless'));
+    groupage.grantRegister(roleIn(new NestedStack(stack, 'Nested')), { as: 'shop' });
+    const [text] = Object.values(variables(templateOf(stack), 'producers'));
+    expect(JSON.stringify(text)).toMatch(/"Fn::GetAtt":\["Nested\w+","Outputs\./);
   });
 
   it('is refused if the environment of the functions has no more space', () => {
