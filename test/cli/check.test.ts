@@ -41,6 +41,20 @@ it('groupage check notes each setting that differs from its default, and no secr
   ]);
 });
 
+it('groupage check notes producers that stand for nobody without a grant', () => {
+  const parsed = parseConfig({
+    operations: {
+      ship: { target: [], downstream: http, producers: { send: ['shop', 'crm'], redrive: ['shop'] } },
+      plain: { target: [], downstream: http },
+    },
+    // A name may be a word of the rules.
+    producers: { shop: [], crm: ['AROA1234567890EXAMPLE'], any: [] },
+  });
+  expect(parsed.ok && notesOf(parsed.value)).toEqual([
+    "producer shop: stands for nobody (send of ship, redrive of ship), unless grantRegister(role, { as: 'shop' }) names a role",
+  ]);
+});
+
 const plain = { kind: 'http', url: 'https://parcels.example/batch' };
 const hints = (maxSize: number, downstream: object = plain): string[] => {
   const parsed = parseConfig({ operations: { ship: { target: [], downstream, batch: { maxSize } } } });

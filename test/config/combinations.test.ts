@@ -34,6 +34,10 @@ describe('a combination of values is refused', () => {
       { downstream: QUEUE, batch: { maxBytes: 1_000_001 } },
       'batch.maxBytes must not be more than 1000000: a call of kind queue cannot hold more',
     ],
+    [
+      { downstream: { ...HTTP, legacySignature: false } },
+      'downstream.legacySignature has an effect only with downstream.secret: without it, calls have no signature. Set secret too, or leave legacySignature out',
+    ],
     [{ bypass: { bytes: 5 } }, 'bypass needs batch.window: a large task skips only the wait for a window'],
     [
       { batch: { window: '5m', maxBytes: 2_000 }, bypass: { bytes: 2_001 } },

@@ -85,6 +85,7 @@ describe('the configuration page', () => {
         function: { kind: 'lambda' },
         stateMachine: { kind: 'step-functions' },
         name: { kind: 'queue' },
+        legacySignature: { ...HTTP, secret: { ssm: 'a' } },
       } as Record<string, object>;
       const base: Record<string, unknown> = { downstream: HTTP, ...needs[section], ...needs[name] };
       const around = section === 'downstream' ? (kinds[key ?? ''] ?? HTTP) : (base[section] as object | undefined);

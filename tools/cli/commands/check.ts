@@ -6,6 +6,7 @@ import { printDuration } from '../../../src/domain/config/duration.ts';
 import type { Destination } from '../../../src/domain/config/endpoints.ts';
 import { type Config, handlerTimeout, type Operation } from '../../../src/domain/config/resolved.ts';
 import { ANSWER_MAX_BYTES } from '../../../src/domain/downstream/http-answer.ts';
+import { POWERS } from '../../../src/domain/producers/rules.ts';
 import { CommandFailure } from '../../failure.ts';
 import { plural, printable, printJson, table, whereIs, withoutSecrets } from '../../terminal.ts';
 
@@ -80,15 +81,33 @@ const callbacks = ({ callbacks: { failed, succeeded } }: Operation): (string | f
 const placeOf = (destination: Destination): string =>
   destination.kind === 'http' ? withoutSecrets(destination.url) : `${destination.kind} ${destination.name}`;
 
+/** A line for each producer without an id that rules name. */
+const emptyProducers = ({ operations, producers = {} }: Config): string[] =>
+  Object.keys(producers).flatMap((name) => {
+    const rules = Object.values(operations).flatMap(({ operation, producers: of }) =>
+      POWERS.filter((power) => {
+        const rule = of?.[power] ?? [];
+        return typeof rule !== 'string' && rule.includes(name);
+      }).map((power) => `${power} of ${operation}`),
+    );
+    return rules.length > 0 && producers[name]?.length === 0
+      ? [
+          `producer ${name}: stands for nobody (${rules.join(', ')}), unless grantRegister(role, { as: '${name}' }) names a role`,
+        ]
+      : [];
+  });
+
 /**
- * The settings that differ from their defaults: a line for each operation that has any, and for each destination.
+ * The settings that differ from their defaults: a line for each operation that has any, and for each destination. Then
+ * the producers that may stand for nobody.
  */
-export const notesOf = ({ operations, destinations }: Config): string[] => [
-  ...Object.values(operations).flatMap((operation) => {
+export const notesOf = (config: Config): string[] => [
+  ...Object.values(config.operations).flatMap((operation) => {
     const said = [...batches(operation), ...calls(operation), ...callbacks(operation)].filter((each) => each !== false);
     return said.length > 0 ? [`${operation.operation}: ${said.join(', ')}`] : [];
   }),
-  ...Object.entries(destinations).map(([name, destination]) => `destination ${name}: ${placeOf(destination)}`),
+  ...Object.entries(config.destinations).map(([name, destination]) => `destination ${name}: ${placeOf(destination)}`),
+  ...emptyProducers(config),
 ];
 
 /** Results up to this size are common: URLs, labels, a small document. A batch with space for them needs no hint. */

@@ -133,9 +133,19 @@ const checkTimes: Check = ({ downstream, retry, keepTasks, batch, merge }, conte
     );
 };
 
+const checkSignature: Check = ({ downstream }, context) => {
+  if (downstream.kind === 'http' && !downstream.legacySignature && downstream.secret === null)
+    fault(
+      context,
+      ['downstream', 'legacySignature'],
+      'has an effect only with downstream.secret: without it, calls have no signature. Set secret too, or leave legacySignature out',
+    );
+};
+
 /** Reports every invalid combination of an operation's values. */
 const checkTogether: Check = (operation, context) => {
-  for (const check of [checkTarget, checkSize, checkWait, checkCaps, checkTimes]) check(operation, context);
+  for (const check of [checkTarget, checkSize, checkWait, checkCaps, checkTimes, checkSignature])
+    check(operation, context);
 };
 
 /** An operation with its derived defaults filled in. */
