@@ -205,7 +205,7 @@ describe('groupage doctor', () => {
       [
         '! embed: its downstream answers without results, so each task counts as succeeded. Set downstream.requireResults to true if that is wrong, or to false if it is right',
         UNSEEN,
-        'checked 0 Targets: nothing is wrong',
+        'checked 0 Targets: nothing is wrong, except for the note above (!)',
         '',
       ],
     ]);

@@ -69,7 +69,7 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   console.log(
     json
       ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, notices, findings, skipped, ...examined })
-      : summary(examined, wrong, treated),
+      : summary(examined, wrong, treated, notices.length),
   );
   if (wrong > 0) process.exitCode = 1;
 };
@@ -165,11 +165,12 @@ const done = ({ remedy }: Finding): string => {
   }
 };
 
-const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: number): string => {
+const summary = ({ targets, batches, isAll }: Examined, wrong: number, treated: number, notices: number): string => {
   const all = [plural(targets, 'Target'), ...(batches === undefined ? [] : [plural(batches, 'batch', 'batches')])];
   const looked = `checked ${isAll ? '' : 'the first '}${all.join(' and ')}${isAll ? '' : ' (--deep checks all)'}`;
   const found = wrong > 0 ? plural(wrong, 'finding') : treated > 0 ? 'all findings were repaired' : 'nothing is wrong';
-  return `${looked}: ${found}`;
+  const except = wrong === 0 && notices > 0 ? `, except for the ${notices === 1 ? 'note' : 'notes'} above (!)` : '';
+  return `${looked}: ${found}${except}`;
 };
 
 /** Numbers of checked Targets and batches. */
