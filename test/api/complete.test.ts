@@ -91,8 +91,14 @@ describe('POST /v1/batches/ID/complete', () => {
   it('answers 404, 405 and 409', async () => {
     const { kit, app, post } = await started();
     expect(await post('{}', 'ship/depot=none#1#1')).toMatchObject({ status: 404 });
-    const get = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete`, { method: 'PUT' });
-    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    for (const [method, query] of [
+      ['PUT', ''],
+      ['GET', ''],
+      ['GET', '?reason=0'],
+    ] as const) {
+      const refused = await app.request(`/v1/batches/${encodeURIComponent(B)}/complete${query}`, { method });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
+    }
     await kit.batches.finish(B, 1, { status: 'succeeded', counts: { succeeded: 2, failed: 0 }, at: NOW, keep: 1_000 });
     expect(await post('{}')).toMatchObject({ status: 409 });
     expect(kit.sent.batch).toEqual([]);
