@@ -170,4 +170,24 @@ describe('the wake step', () => {
     await resume({}, capped(null, { failures: 2, coolDown: 1_000 }));
     expect([woken().length, kit.sent.resume]).toEqual([1, []]);
   });
+
+  it('wakes one Target for the test, though several functions have opened the circuit', async () => {
+    await enqueue(60);
+    const deps = capped(null, { failures: 2, coolDown: 10_000 });
+    await kit.operations.addFailure(SHIP, 2);
+    await kit.operations.pause(SHIP, { id: 'circuit-1', by: 'circuit', since: NOW, until: NOW });
+    for (const each of ['circuit-2', 'circuit-1', 'circuit-3', 'circuit-1']) await resume({ resume: each }, deps);
+    expect(woken()).toHaveLength(1);
+    // The test took too long, or its message was lost.
+    kit.now += 5_000;
+    await resume({ resume: 'circuit-3' }, deps);
+    expect(woken()).toHaveLength(2);
+  });
+
+  it('wakes in steps after a pause of a circuit that an earlier call has closed', async () => {
+    await enqueue(60);
+    await kit.operations.pause(SHIP, { id: 'circuit-1', by: 'circuit', since: NOW, until: NOW });
+    await resume({ resume: 'circuit-1' }, capped(null, { failures: 2, coolDown: 10_000 }));
+    expect([woken().length, sentOn()]).toMatchObject([FIRST_STEP, [{ step: 2 * FIRST_STEP }]]);
+  });
 });

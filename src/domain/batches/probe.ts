@@ -58,8 +58,8 @@ const rankOf = ({ workedAt, failedAt, batch, batches = 0 }: WaitingTarget): numb
 
 const orderOf = ({ workedAt, failedAt, at }: WaitingTarget): number => failedAt ?? -(workedAt ?? at);
 
-/** The longest time, in ms, for which batches leave the test to others. */
-const LONGEST: Millis = MINUTE / 2;
+/** The time, in ms, for which batches leave the test to others. */
+export const timeForTest = ({ coolDown }: Pick<CircuitPolicy, 'coolDown'>): Millis => Math.min(coolDown, MINUTE) / 2;
 
 /**
  * The time until which a batch leaves the test of a half-open circuit to the batch that was woken for it, and to those
@@ -76,5 +76,5 @@ export const yieldsUntil = (
   const since = state.paused?.until ?? state.resumedAt;
   if (circuit === null || since === undefined || !isHalfOpen(state, circuit)) return Number.NEGATIVE_INFINITY;
   const isTest = isWoken || (attempt === 0 && sealedAt >= since);
-  return isTest ? Number.NEGATIVE_INFINITY : since + Math.min(circuit.coolDown / 2, LONGEST);
+  return isTest ? Number.NEGATIVE_INFINITY : since + timeForTest(circuit);
 };

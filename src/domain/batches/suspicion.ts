@@ -13,7 +13,7 @@
 import type { RetryPolicy } from '../config/policies.ts';
 import type { Operation } from '../config/resolved.ts';
 import type { Millis, TaskId } from '../ids.ts';
-import { isHalfOpen, type OperationState } from '../operations/slots.ts';
+import { isHalfOpen, type OperationState, wasOpenLately } from '../operations/slots.ts';
 import type { Batch } from './batch.ts';
 import { groupsOf } from './bisect.ts';
 
@@ -62,18 +62,6 @@ export const failuresAlone = ({
 export const mostInVain = ({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>, open: number): number =>
   maxAttempts + 2 * Math.ceil(Math.log2(Math.max(1, open)));
 
-/**
- * Whether the circuit is half-open, or was open a short time ago. Then the downstream may be overloaded, and smaller calls
- * would be a larger load.
- */
-const isTroubled = (
-  state: Pick<OperationState, 'failures' | 'resumedAt'>,
-  circuit: Operation['circuit'],
-  now: Millis,
-): boolean =>
-  circuit !== null &&
-  (isHalfOpen(state, circuit) || (state.resumedAt !== undefined && now < state.resumedAt + 2 * circuit.coolDown));
-
 /** Whether the batch is at fault, so that its failures show nothing about the downstream. */
 export const isAtFault = (batch: Suspected, state: Pick<OperationState, 'recoveries'>): boolean =>
   isProven(batch, state) && proofsAgainst(batch, state) >= ENOUGH;
@@ -95,5 +83,8 @@ export const callsParts = (
   if (batch.parts !== undefined && (succeeded + failed > 0 || batch.suspicion.isExtended)) return true;
   // If no other call has succeeded since the failure, only a part of this batch can show whether the downstream works.
   if (!isProven(batch, state)) return batch.parts !== undefined || open > 1;
-  return open > 1 && isAtFault(batch, state) && !isTroubled(state, operation.circuit, now);
+  // The downstream may still be overloaded, and more, smaller calls would be a larger load.
+  const { circuit } = operation;
+  if (isHalfOpen(state, circuit) || wasOpenLately(state, circuit, now)) return false;
+  return open > 1 && isAtFault(batch, state);
 };

@@ -21,6 +21,11 @@ export interface Pause {
   readonly reason?: string;
 }
 
+const OF_CIRCUIT = 'circuit-';
+export const circuitPauseId = (token: Token): string => `${OF_CIRCUIT}${token}`;
+/** Whether a pause with this id is one of the circuit. */
+export const isOfCircuit = (id: string): boolean => id.startsWith(OF_CIRCUIT);
+
 /** The pause that stops calls now. A pause whose time is over stops no calls, even if the row still contains it. */
 export const pauseNow = ({ paused }: { readonly paused?: Pause }, now: Millis): Pause | undefined =>
   paused && (paused.until === undefined || paused.until > now) ? paused : undefined;
@@ -75,6 +80,13 @@ export const isHalfOpen = (
   { failures }: Pick<OperationState, 'failures'>,
   circuit: Pick<CircuitPolicy, 'failures'> | null,
 ): boolean => circuit !== null && failures >= circuit.failures;
+
+/** Whether the circuit was open a short time ago. Its downstream may still be overloaded, and Targets still wait. */
+export const wasOpenLately = (
+  { resumedAt }: Pick<OperationState, 'resumedAt'>,
+  circuit: Pick<CircuitPolicy, 'coolDown'> | null,
+  now: Millis,
+): boolean => circuit !== null && resumedAt !== undefined && now < resumedAt + 2 * circuit.coolDown;
 
 export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0, recoveries: 0 };
 

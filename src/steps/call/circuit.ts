@@ -16,7 +16,7 @@
 
 import type { CircuitPolicy } from '../../domain/config/policies.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import { type OperationState, type Pause, pauseNow } from '../../domain/operations/slots.ts';
+import { circuitPauseId, type OperationState, type Pause, pauseNow } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import type { BatchDeps } from '../deps.ts';
 import { FIRST_STEP, wakeInSteps } from '../slots/wake.ts';
@@ -66,7 +66,7 @@ const openCircuit = async (
   // A pause that is over but still stored shows that its resume message was lost.
   if (state.paused) await operations.resume(operation, state.paused.id, now);
   const until = now + coolDown;
-  const pause: Pause = { id: `circuit-${machine.token()}`, by: 'circuit', since: now, until, reason };
+  const pause: Pause = { id: circuitPauseId(machine.token()), by: 'circuit', since: now, until, reason };
   // O3. Send the resume message before the pause is stored. A resume message without a pause is harmless, but a pause
   // without a resume message would not end.
   await queues.resume({ kind: 'resume', operation, resume: pause.id }, Math.ceil(coolDown / SECOND));

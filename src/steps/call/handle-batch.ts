@@ -14,7 +14,7 @@
 import { type Batch, isFinished, unfinishedOf } from '../../domain/batches/batch.ts';
 import type { Members } from '../../domain/batches/members.ts';
 import type { BatchMessage, DueMessage } from '../../domain/batches/messages.ts';
-import { yieldsUntil } from '../../domain/batches/probe.ts';
+import { timeForTest, yieldsUntil } from '../../domain/batches/probe.ts';
 import { callsParts } from '../../domain/batches/suspicion.ts';
 import { handlerTimeout, type Operation, operationFor } from '../../domain/config/resolved.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -130,7 +130,7 @@ const yieldTest = async (
 ): Promise<Next> => {
   const { machine } = deps;
   const now = machine.now();
-  const look = Math.min(until + machine.random() * Math.min((circuit?.coolDown ?? 0) / 2, MINUTE / 2), now + MINUTE);
+  const look = Math.min(until + machine.random() * (circuit ? timeForTest(circuit) : 0), now + MINUTE);
   if (message.woken) await wakeUnlessPaused(deps, batch.operation);
   else await lookLater(deps, message, batch, delayPast(look, now));
   return 'end';

@@ -53,13 +53,13 @@ export const ensureSlot = async (deps: BatchDeps, batch: Batch, state: Operation
   if (operationFor(deps.config, operation).concurrency.total === null) return 'held';
   const slot = slotOfBatch(batch);
   if (await holdsOperationSlot(deps, operation, state, slot, slotPage)) return 'held';
-  const waiting = waitingBatch(deps, batch);
   const isThere =
     (await takeOperationSlot(deps, target, slot)) !== undefined ||
-    ((await waitForOperationSlot(deps, waiting)) && (await takeOperationSlot(deps, target, slot)) !== undefined);
+    ((await waitForOperationSlot(deps, waitingBatch(deps, batch))) &&
+      (await takeOperationSlot(deps, target, slot)) !== undefined);
   if (!isThere) return 'none';
   // An earlier check may have put the batch into the slot queue. Its row must not use up the next free slot.
-  await deps.operations.dequeue(operation, waiting, 'any');
+  await leaveWaiting(deps, batch);
   return 'taken';
 };
 
@@ -83,7 +83,7 @@ export const joinWaiting = (deps: BatchDeps, batch: Batch, lock: Lock): Promise<
     ...waitingBatch(deps, batch),
   });
 
-/** Removes the row that {@link joinWaiting} stored, before the batch calls without having been woken. */
+/** Removes the batch's row from the slot queue, whenever it was stored. */
 export const leaveWaiting = async (deps: BatchDeps, batch: Batch): Promise<void> => {
   await deps.operations.dequeue(batch.operation, waitingBatch(deps, batch), 'any');
 };

@@ -2,7 +2,7 @@
 
 import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
-import type { Pause } from '../../domain/operations/slots.ts';
+import { isOfCircuit, type Pause } from '../../domain/operations/slots.ts';
 import type { LeadDeps } from '../deps.ts';
 import { wakeFew, wakeInSteps, wakeMany } from './wake.ts';
 
@@ -76,12 +76,14 @@ export const askResumeTarget = async ({ locks, queues }: LeadDeps, target: Targe
 /**
  * O2, O4. Ends the pause with that id, and wakes as many Targets as slots are free. After a circuit's pause it wakes
  * only one Target. The batch of that Target tests the downstream, and the other Targets are woken if the test succeeds.
+ * If a call that began before the pause has closed the circuit, they are woken in steps at once.
  */
 export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): Promise<void> => {
   const { operation, resume, waking, step } = message;
   if (step) return wakeInSteps(deps, operation, step);
   // Wake Targets even if the pause is removed already: the function that received an earlier delivery of this message
   // may have died before it woke all Targets.
-  if (!waking) await deps.operations.resume(operation, resume, deps.machine.now());
-  if (waking || !(await wakeFew(deps, operation))) await wakeMany(deps, message);
+  const hasEnded = !waking && (await deps.operations.resume(operation, resume, deps.machine.now()));
+  const by = hasEnded ? (isOfCircuit(resume) ? 'circuit' : 'person') : undefined;
+  if (waking || !(await wakeFew(deps, operation, by))) await wakeMany(deps, message);
 };

@@ -15,11 +15,17 @@
  */
 
 import type { ResumeMessage, Waking } from '../../domain/batches/messages.ts';
-import { mostPromising, probeAmong } from '../../domain/batches/probe.ts';
-import type { CircuitPolicy } from '../../domain/config/policies.ts';
+import { mostPromising, probeAmong, timeForTest } from '../../domain/batches/probe.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import { isHalfOpen, type OperationState, turnOf, type WaitingTarget } from '../../domain/operations/slots.ts';
+import {
+  isHalfOpen,
+  type OperationState,
+  type Pause,
+  turnOf,
+  type WaitingTarget,
+  wasOpenLately,
+} from '../../domain/operations/slots.ts';
 import { SECOND, STINT } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
 import { freeSlotsOf } from './operation-slots.ts';
@@ -52,21 +58,12 @@ export const wake = async (deps: LeadDeps, operation: OperationName): Promise<bo
 export const wakeUnlessPaused = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
   const state = await deps.operations.read(operation);
   if (state.paused) return;
-  if (isTroubled(state, operationFor(deps.config, operation).circuit, deps.machine)) await wakeProbe(deps, operation);
+  const { circuit } = operationFor(deps.config, operation);
+  // O4. For a while after the circuit has closed, the most promising Target and one that has waited long take turns.
+  const needsTest = state.resumedAt !== undefined && isHalfOpen(state, circuit);
+  const { now, random } = deps.machine;
+  if (needsTest || (wasOpenLately(state, circuit, now()) && random() < 0.5)) await wakeProbe(deps, operation);
   else await wake(deps, operation);
-};
-
-/**
- * O4. Whether the most promising Target is woken instead of one that has waited long: always in a half-open circuit. For
- * a while after it has closed, every second time, so that the others get their turn.
- */
-const isTroubled = (
-  state: OperationState,
-  circuit: CircuitPolicy | null,
-  { now, random }: LeadDeps['machine'],
-): boolean => {
-  if (circuit === null || state.resumedAt === undefined) return false;
-  return isHalfOpen(state, circuit) || (now() < state.resumedAt + 2 * circuit.coolDown && random() < 0.5);
 };
 
 /** O4. Wakes the Target or batch that tests the downstream. */
@@ -79,10 +76,9 @@ const wakeProbe = async (deps: LeadDeps, operation: OperationName): Promise<void
 const EACH_END = 50;
 
 const waitingAtEnds = async ({ operations }: LeadDeps, operation: OperationName): Promise<readonly WaitingTarget[]> => {
-  const [first, last] = await Promise.all([
-    operations.waiting(operation, EACH_END),
-    operations.waiting(operation, EACH_END, 'last'),
-  ]);
+  const first = await operations.waiting(operation, EACH_END);
+  if (first.length < EACH_END) return first;
+  const last = await operations.waiting(operation, EACH_END, 'last');
   const all = new Map([...first, ...last].map((each) => [turnOf(each), each]));
   return [...all.values()];
 };
@@ -103,10 +99,19 @@ export const wakeInSteps = async (deps: LeadDeps, operation: OperationName, step
   const waiting = mostPromising(await waitingAtEnds(deps, operation));
   await wakeThese(deps, operation, waiting.slice(0, Math.min(step, free)));
   if (waiting.length <= step) return;
-  // No stored pause has this random id, so the message ends no pause and only causes Targets to be woken.
-  const next = { kind: 'resume', operation, resume: deps.machine.token() } as const;
-  await deps.queues.resume(2 * step < TOGETHER ? { ...next, step: 2 * step } : next, STEP);
+  await wakeLater(deps, operation, STEP, 2 * step < TOGETHER ? { step: 2 * step } : {});
 };
+
+/**
+ * Sends a message that causes Targets to be woken. No stored pause has its random id, so it ends no pause.
+ * @param delay in s
+ */
+const wakeLater = (
+  { queues, machine }: LeadDeps,
+  operation: OperationName,
+  delay: number,
+  more: Pick<ResumeMessage, 'step'> = {},
+): Promise<void> => queues.resume({ kind: 'resume', operation, resume: machine.token(), ...more }, delay);
 
 /** The largest number of Targets that are woken at once, without a message to the elect function. */
 export const TOGETHER = 50;
@@ -146,23 +151,41 @@ const DEAD_AFTER: Millis = 10 * SECOND;
  * them.
  */
 export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName): Promise<void> => {
-  if (!(await wakeFew(deps, operation)))
-    // No stored pause has this random id, so the message ends no pause and only causes Targets to be woken.
-    await deps.queues.resume({ kind: 'resume', operation, resume: deps.machine.token() }, 0);
+  if (!(await wakeFew(deps, operation))) await wakeLater(deps, operation, 0);
 };
 
-/** Wakes as many Targets as slots are free. @returns false, and wakes none, if there are more than {@link TOGETHER}. */
-export const wakeFew = async (deps: LeadDeps, operation: OperationName): Promise<boolean> => {
-  const { free, needsTest } = await look(deps, operation);
+/**
+ * Wakes as many Targets as slots are free. If several functions have opened the circuit at once, each has sent a resume
+ * message. Only the one that ends the pause causes a Target to be woken for the test (O4).
+ *
+ * @param ended set if the caller has just ended a pause
+ * @returns false, and wakes none, if there are more than {@link TOGETHER}.
+ */
+export const wakeFew = async (deps: LeadDeps, operation: OperationName, ended?: Pause['by']): Promise<boolean> => {
+  const { state, free, needsTest } = await look(deps, operation);
   if (free === 0) return true;
   if (needsTest) {
-    await wakeProbe(deps, operation);
+    if (ended || !isBeingTested(deps, operation, state)) await wakeProbe(deps, operation);
+    return true;
+  }
+  if (ended === 'circuit') {
+    await wakeInSteps(deps, operation, FIRST_STEP);
     return true;
   }
   const waiting = await deps.operations.waiting(operation, Math.min(TOGETHER + 1, free));
   if (waiting.length > TOGETHER) return false;
   await wakeThese(deps, operation, waiting);
   return true;
+};
+
+/** Whether a Target was woken for the test a short time ago, and may not have called yet. */
+const isBeingTested = (
+  { config, machine }: LeadDeps,
+  operation: OperationName,
+  { resumedAt }: Pick<OperationState, 'resumedAt'>,
+): boolean => {
+  const { circuit } = operationFor(config, operation);
+  return circuit !== null && resumedAt !== undefined && machine.now() < resumedAt + timeForTest(circuit);
 };
 
 /** Wakes many Targets for some seconds, then sends the message for the next invocation. */
