@@ -25,14 +25,22 @@ export const STEPS: readonly Mutant[] = [
     ['if (countedAttempts < retry.maxAttempts)', 'if (countedAttempts <= retry.maxAttempts)'],
   ),
   ...mutantsOf(
-    'src/steps/call/end-attempt.ts',
-    ['test/steps/handle-batch.test.ts'],
-    ["if (!finished) return 'again';", ''],
-    ['const most = Math.min(countedAttempts, operation.retry.maxAttempts);', 'const most = countedAttempts;'],
-    ['await comeBack(deps, batch, when.retryAt);', ''],
+    'src/steps/call/next-attempt.ts',
+    ['test/steps/circuit.test.ts'],
+    ['Math.min(FIRST, maxAttempts - 1)', 'FIRST'],
+    [
+      "is !== 'throttled' && (is === 'misread' || isProven(batch, state))",
+      "is === 'misread' || isProven(batch, state)",
+    ],
   ),
   ...mutantsOf(
     'src/steps/call/end-attempt.ts',
+    ['test/steps/handle-batch.test.ts'],
+    ["if (!finished) return 'again';", ''],
+    ['await comeBack(deps, batch, when.retryAt);', ''],
+  ),
+  ...mutantsOf(
+    'src/steps/call/judgement.ts',
     ['test/steps/circuit.test.ts'],
     ['if (wasAnswered) await countSuccess', 'if (!wasAnswered) await countSuccess'],
   ),
@@ -50,6 +58,12 @@ export const STEPS: readonly Mutant[] = [
       'const isOneTooMany = countedAttempts >= operation.retry.maxAttempts;',
     ],
     ['(await batches.get(batch.id))?.startedBy === token;', 'false;'],
+  ),
+  ...mutantsOf(
+    'src/steps/slots/wake.ts',
+    ['test/steps/waking.test.ts'],
+    ['if (ended || !isBeingTested(deps, operation, state)) await', 'await'],
+    ["if (ended === 'circuit') {", 'if (false) {'],
   ),
   ...mutantsOf(
     'src/steps/register/register.ts',

@@ -5,7 +5,7 @@ import { type BatchId, batchIdOf } from '../../src/domain/ids.ts';
 import { pauseNow } from '../../src/domain/operations/slots.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
-import { aConfig, aPolicy, NOW, operationName, target } from '../factories/factories.ts';
+import { aConfig, aPolicy, aRetry, NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
 import { kit, led, suite, where } from './step-suite.ts';
 
@@ -18,11 +18,11 @@ suite('a circuit', () => {
     ...kit,
     config: aConfig({ batch: aPolicy({ maxSize: 4, maxWait: 5_000 }), circuit: { failures, coolDown: COOL_DOWN } }),
   });
-  const sealed = async (): Promise<BatchId> => {
+  const sealed = async (tasks = 1): Promise<BatchId> => {
     const { paused } = await kit.operations.read(ship);
     if (paused) await kit.operations.resume(ship, paused.id, NOW);
     await kit.operations.resetFailures(ship);
-    await led(1);
+    await led(tasks);
     await finishBatch(kit, where, batchIdOf(where, 1, 1));
     kit.sent.batch.length = 0;
     kit.events.length = 0;
@@ -63,6 +63,25 @@ suite('a circuit', () => {
     expect(named()).not.toContain('circuit-opened');
     expect((await kit.operations.read(ship)).failures).toBe(maxAttempts);
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', countedAttempts: maxAttempts });
+  });
+
+  it('leaves the only attempt of a batch whose second part was throttled', async () => {
+    const batch = await sealed(2);
+    const once = guarded(1);
+    const config = aConfig({ ...operationFor(once.config, ship), retry: aRetry({ maxAttempts: 1, immediate: 0 }) });
+    const handled = () => handleBatch({ ...once, config }, { kind: 'due', batchId: batch }, PLENTY);
+    kit.answers = [
+      { kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false },
+      { kind: 'all-succeeded' },
+      { kind: 'unavailable', reason: 'answered 429', throttled: true, mayRetryAtOnce: false },
+      { kind: 'all-succeeded' },
+    ];
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await handled();
+      kit.now += 10 * COOL_DOWN;
+    }
+    expect(kit.calls.map(({ items }) => items.length)).toEqual([2, 1, 1, 1]);
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
   });
 
   it("ends its pause when the time is over; a person's pause has no end", () => {
@@ -165,6 +184,17 @@ suite('a circuit', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 3 });
     await attempts(guarded(5), batch, [{ kind: 'all-succeeded' }]);
     expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
+  });
+
+  it('counts no throttled attempt even if other calls succeeded and others have opened it', async () => {
+    const batch = await sealed();
+    await attempts(guarded(5), batch, [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }]);
+    await kit.operations.resetFailures(ship);
+    await kit.operations.addFailure(ship);
+    await kit.operations.markThrottled(ship, NOW - COOL_DOWN);
+    await attempts(guarded(5), batch, [tooMany]);
+    expect(named().slice(-2)).toEqual(['circuit-opened', 'postponed']);
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 1, attempt: 2 });
   });
 
   it('counts a partly throttled attempt if one of its calls was answered', async () => {

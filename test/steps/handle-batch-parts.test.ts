@@ -116,7 +116,7 @@ suite('the batch handler', () => {
   ])('repeats no call whose answer was too large, though %s (H5)', async (_, answers) => {
     const batch = await sealed(4);
     kit.answers = [...answers];
-    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
+    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9, isolate: false }) });
     for (let n = 0; n < 6; n += 1) {
       await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
       kit.now += 30 * 24 * 3_600_000;

@@ -4,26 +4,25 @@
  */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
-import type { Lock } from '../../domain/batches/lock.ts';
-import { failuresAlone, isAtFault, isProven, proofsAgainst, type Suspicion } from '../../domain/batches/suspicion.ts';
+import { failuresAlone, isProven } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
-import { type Pause, parseSlot, slotOfBatch } from '../../domain/operations/slots.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { lendAfterFailure, releaseSlots } from '../slots/batch-slot.ts';
-import { countFailure, countSuccess } from './circuit.ts';
+import { type Judgement, judgeDownstream } from './judgement.ts';
 import { FIRST, hasEvidence, isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
-type Ending = Pick<Attempt, 'batch' | 'operation' | 'attempt' | 'countedAttempts'>;
-
 export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all: Rest): Promise<Next> => {
   const judgement = await judgeDownstream(deps, run, all);
-  const rest = await withoutSpent(run, tally, withFault(run, all, judgement));
+  // H8. A failed call of a task alone counts if the circuit is closed, or other calls have succeeded since the batch's
+  // last failure.
+  const counts = !(judgement.pause || run.isTest) || isProven(run.batch, run.state);
+  const rest = await withoutSpent(run, tally, counts ? all : withoutFailedAlone(all));
   const when = nextAttempt(deps.machine, run, rest, judgement.pause, tally);
   if (when) return postpone(deps, run, tally, rest, when, judgement);
   await giveUp(run, tally, rest.left, isSuspected(run, rest, tally));
@@ -35,16 +34,6 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all
     { ...rest, left: [] },
     { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...splitAfter(run, rest) },
   );
-};
-
-/**
- * H8. A call of a task alone that failed while the circuit is open or half-open does not count, unless other calls
- * succeeded since the batch's last failure.
- */
-const withFault = ({ batch, state, isTest }: Attempt, rest: Rest, { pause }: Judgement): Rest => {
-  if ((!pause && !isTest) || isProven(batch, state)) return rest;
-  const { failedAlone: _, ...same } = rest;
-  return same;
 };
 
 /**
@@ -60,56 +49,17 @@ const withoutSpent = async (run: Attempt, tally: Tally, rest: Rest): Promise<Res
     left.filter((each) => isAlone(each, failedAlone)),
     left.filter((each) => !isAlone(each, failedAlone)),
   ];
-  await giveUp({ ...run, countedAttempts: failures }, tally, spent, true);
-  const { failedAlone: _, ...same } = rest;
-  return { ...same, left: others, parts: others.map(({ items }) => items.length) };
+  await giveUp(run, tally, spent, true);
+  return { ...withoutFailedAlone(rest), left: others, parts: others.map(({ items }) => items.length) };
 };
+
+const withoutFailedAlone = ({ failedAlone: _, ...rest }: Rest): Rest => rest;
 
 const isAlone = ({ items: [first, other] }: Left, id: TaskId): boolean => first?.id === id && other === undefined;
 
 /** The time until which jobs may report. The newest job's deadline applies to all jobs of the batch. */
 const pendingUntil = ({ machine }: CallDeps, { batch, operation }: Attempt, { hasTaken }: Rest): Millis =>
   (!hasTaken && batch.pending?.until) || machine.now() + operation.downstream.deadline;
-
-/** Whether earlier batches of the Target succeeded: it has had some, and no failure was noted. */
-const hasWorkedBefore = (batch: Batch, { failedAt }: Lock): boolean =>
-  failedAt === undefined && parseSlot(slotOfBatch(batch)).round > 1;
-
-/** What an attempt shows about the downstream and about the batch. */
-interface Judgement {
-  /** The operation's pause, if every call of the attempt failed. */
-  readonly pause?: Pause;
-  readonly suspicion?: Suspicion;
-}
-
-/**
- * Counts the attempt for the circuit. The failure of a batch at fault does not count, because other calls succeeded
- * after its earlier failures (H8).
- */
-const judgeDownstream = async (
-  deps: CallDeps,
-  { batch, operation, state, lock }: Attempt,
-  { failure, wasAnswered, parts }: Rest,
-): Promise<Judgement> => {
-  const { circuit } = operation;
-  const isRecovery = wasAnswered && (state.failures > 0 || lock.failedAt !== undefined);
-  if (circuit && failure?.is === 'failed')
-    await deps.locks.noteCall(batch.target, 'failed', deps.machine.now(), hasWorkedBefore(batch, lock));
-  else if (circuit && isRecovery && (lock.failedAt !== undefined || !lock.workedAt))
-    await deps.locks.noteCall(batch.target, 'worked', deps.machine.now());
-  const proofs = proofsAgainst(batch, state);
-  if (failure?.is === 'failed' && isAtFault(batch, state))
-    return { suspicion: { recoveries: state.recoveries, proofs } };
-  if (failure) {
-    const { recoveries, pause } = await countFailure(deps, batch.operation, circuit, failure, state);
-    const suspicion = failure.is === 'failed' ? { recoveries, proofs } : batch.suspicion;
-    return { ...(pause ? { pause } : {}), ...(suspicion ? { suspicion } : {}) };
-  }
-  if (wasAnswered) await countSuccess(deps, batch.operation, circuit, state);
-  // The attempt's own success before the failed part is no proof.
-  const recoveries = state.recoveries + (state.failures > 0 || state.throttledSince !== undefined ? 1 : 0);
-  return parts ? { suspicion: { recoveries, proofs } } : {};
-};
 
 /** H5. Postpones the batch, then sends its message. */
 const postpone = async (
@@ -176,19 +126,17 @@ export const comeBack = async (
   await queues.batch({ kind: 'due', batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
 };
 
-/** Fails the open items, each with its own last reason. */
+/** Fails the open items, each with its own last reason, because `maxAttempts` attempts have failed. */
 export const giveUp = async (
-  { operation, countedAttempts }: Ending,
+  { operation: { retry } }: Pick<Attempt, 'operation'>,
   tally: Tally,
   left: readonly Left[],
   suspect = false,
-): Promise<void> => {
-  const most = Math.min(countedAttempts, operation.retry.maxAttempts);
-  await tally.record(
-    left.flatMap(({ items, ...why }) => failAll(items, exhausted(most, inFull(why)), suspect)),
-    countedAttempts,
+): Promise<void> =>
+  tally.record(
+    left.flatMap(({ items, ...why }) => failAll(items, exhausted(retry.maxAttempts, inFull(why)), suspect)),
+    retry.maxAttempts,
   );
-};
 
 const exhausted = (attempts: number, reason: string): TaskError => ({
   code: 'attempts-exhausted',
@@ -197,7 +145,11 @@ const exhausted = (attempts: number, reason: string): TaskError => ({
 });
 
 /** H6, H7. Notifies, stores the final status, and frees the slots. */
-export const finish = async (deps: CallDeps, { batch, attempt, operation }: Ending, tally: Tally): Promise<Next> => {
+export const finish = async (
+  deps: CallDeps,
+  { batch, attempt, operation }: Pick<Attempt, 'batch' | 'attempt' | 'operation'>,
+  tally: Tally,
+): Promise<Next> => {
   await tally.notifyEnded();
   const { counts } = tally;
   const status = finishedStatus(counts);

@@ -1,7 +1,8 @@
-/** Decides when a batch's next attempt is due, whether the last one counts, and in which parts the tasks are called (H5, H8). */
+/** When a batch's next attempt is due, whether its last one counts, and the parts in which it calls (H5, H8). */
 
 import { halvesOf } from '../../domain/batches/bisect.ts';
 import { isProven, mostInVain, proofsAgainst } from '../../domain/batches/suspicion.ts';
+import type { RetryPolicy } from '../../domain/config/policies.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
 import { delayCeiling, retryDelay } from '../../domain/downstream/retry.ts';
 import type { Millis } from '../../domain/ids.ts';
@@ -38,29 +39,28 @@ export const nextAttempt = (
     return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...next };
   if (rest.left.length === 0) return undefined;
   const inVain = rest.parts && !hasEnded(run, rest, tally) ? (batch.suspicion?.inVain ?? 0) + 1 : 0;
-  // A failure while the circuit is open or half-open does not count, unless other calls have succeeded since the batch's
-  // earlier failure.
-  // An answer that cannot be read counts too, because the call may have had its effects.
-  const isCounted = isProven(batch, state) || rest.failure?.is === 'misread';
-  const uncounted = isCounted ? countedAttempts : countedAttempts - 1;
-  const mayBeFree = uncounted < retry.maxAttempts;
-  if (pause?.until !== undefined && mayBeFree)
+  // While the circuit is open or half-open, an attempt counts only if other calls have succeeded since the batch's earlier
+  // failure, or if its answer could not be read, because then the call may have had its effects. A throttled attempt
+  // never counts, because the tasks are not at fault (O5).
+  const is = rest.failure?.is;
+  const isCounted = is !== 'throttled' && (is === 'misread' || isProven(batch, state));
+  const countedThen = isCounted ? countedAttempts : countedAttempts - 1;
+  const isOneLeft = countedThen < retry.maxAttempts;
+  if (pause?.until !== undefined && isOneLeft)
     return {
       retryAt: Math.max(lookAgain(operation, pause.until, now, machine.random()), now + pauseAsked(run)),
-      countedAttempts: uncounted,
+      countedAttempts: countedThen,
       ...next,
     };
-  // A throttled attempt does not count, because the tasks are not at fault (O5). The delay grows with each attempt, so
-  // that fewer calls are made.
-  if (rest.failure?.is === 'throttled')
-    return { retryAt: now + delay(run.attempt), countedAttempts: countedAttempts - 1, ...next };
+  // The delay grows with each attempt, so that fewer calls are made.
+  if (is === 'throttled') return { retryAt: now + delay(run.attempt), countedAttempts: countedThen, ...next };
   // Another batch has closed the circuit since this attempt began. The attempt called too early.
-  if (run.isTest && rest.failure && mayBeFree) return { retryAt: now + delay(), countedAttempts: uncounted, ...next };
+  if (run.isTest && rest.failure && isOneLeft) return { retryAt: now + delay(), countedAttempts: countedThen, ...next };
   if (rest.parts && hasEvidence(run, tally, 2)) {
     if (inVain >= mostInVain(retry, openIn(rest))) return undefined;
-    return { retryAt: now + afterFault(run, machine, inVain), countedAttempts: FIRST, ...next, inVain };
+    return { retryAt: now + afterFault(run, machine, inVain), countedAttempts: firstOf(retry), ...next, inVain };
   }
-  const mayCrash = retry.isolate && rest.failure?.is === 'failed' && openIn(rest) > 1;
+  const mayCrash = retry.isolate && is === 'failed' && openIn(rest) > 1;
   if (countedAttempts < retry.maxAttempts)
     return {
       retryAt: now + (mayCrash ? afterFault(run, machine, countedAttempts - FIRST) : delay()),
@@ -69,11 +69,20 @@ export const nextAttempt = (
     };
   if (!mayExtend(run, rest)) return undefined;
   const parts = rest.parts ?? halvesOf(rest.left.flatMap(({ items }) => items)).map(({ items }) => items.length);
-  return { retryAt: now + afterFault(run, machine, 0), countedAttempts: FIRST, ...next, parts, isExtended: true };
+  return {
+    retryAt: now + afterFault(run, machine, 0),
+    countedAttempts: firstOf(retry),
+    ...next,
+    parts,
+    isExtended: true,
+  };
 };
 
 /** H8. The counted attempts while tasks at fault are isolated: that of the whole batch, which each of them has failed. */
 export const FIRST = 1;
+
+/** The attempts that are counted then. With only one attempt, the next one must still be left. */
+const firstOf = ({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>): number => Math.min(FIRST, maxAttempts - 1);
 
 /**
  * H8. The delay after a failed part. Unlike other delays it is never close to 0, because the call may have crashed the
