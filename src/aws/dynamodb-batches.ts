@@ -117,23 +117,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return held !== undefined;
     },
-    postpone: async (
-      id,
-      attempt,
-      {
-        retryAt,
-        countedAttempts,
-        counts,
-        lastAttempt,
-        open,
-        pending,
-        split,
-        parts,
-        partFailures,
-        suspicion,
-        uncounted,
-      },
-    ) => {
+    postpone: async (id, attempt, { retryAt, countedAttempts, counts, lastAttempt, ...optional }) => {
+      const { open, pending, split, parts, partFailures, suspicion, uncounted } = optional;
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),

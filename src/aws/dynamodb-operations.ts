@@ -48,8 +48,10 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         new UpdateCommand({
           TableName: table,
           Key: operationKey(operation),
-          // Set the version in every write, because any write may create the row.
-          UpdateExpression: `SET ${VERSION_AT_FIRST}${set.startsWith('SET ') ? `, ${set.slice('SET '.length)}` : ` ${set}`}`,
+          // Set the version in every write, because any write may create the row. An expression has only one SET clause.
+          UpdateExpression: set.startsWith('SET ')
+            ? set.replace('SET ', `SET ${VERSION_AT_FIRST}, `)
+            : `SET ${VERSION_AT_FIRST} ${set}`,
           ConditionExpression: when === undefined ? NOT_NEWER : `${NOT_NEWER} AND (${when})`,
           ExpressionAttributeValues: {
             ...values,

@@ -62,7 +62,7 @@ describe('a rule with names', () => {
     expect(redriveProblem(named, { ...OTHER, via: 'api' })).toBeUndefined();
   });
 
-  it('refuses everybody if it names nobody', () => {
+  it('refuses all senders if its list is empty', () => {
     expect(sendProblem(rules({ send: [] }), SHOP)?.reason).toContain('allows nobody');
   });
 });

@@ -10,7 +10,7 @@ describe('the sender of a message', () => {
     ['a role, whatever its session is called', `AROAPRODUCER00000EXMP:${API}`, 'AROAPRODUCER00000EXMP'],
     ['a user', 'AIDAUSER0000000000EXM', 'AIDAUSER0000000000EXM'],
     ['the root user of an account', '111122223333', '111122223333'],
-    ['a federated user, who is not the root user', '111122223333:anna', '111122223333:anna'],
+    ['a federated user, whose id differs from that of the root user', '111122223333:anna', '111122223333:anna'],
     ['a service of AWS, such as SNS', 'AIDAISMY7JYY5F7RTT6AO', 'AIDAISMY7JYY5F7RTT6AO'],
   ])('is %s', (_, senderId, id) => {
     expect(senderOf(senderId, undefined, OWN)).toEqual({ id, via: 'queue' });

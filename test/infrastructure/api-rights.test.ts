@@ -1,4 +1,4 @@
-/** The limited rights of callers of the API: what their roles may do, and what the API's function is told. */
+/** The limited rights of callers of the API: what their roles may do, and the limits in the environment of the API's function. */
 import { App, Stack } from 'aws-cdk-lib';
 import {
   AccountPrincipal,

@@ -310,7 +310,7 @@ export const POWERS: Readonly<Record<string, { readonly with: NamedTest; readonl
   },
   'trigger jobs of a list': {
     with: ['test/steps/triggered.test.ts', 'become tasks with their payloads, as items of the list, only once'],
-    without: ['test/steps/powers.test.ts', 'is not lent by a list: who may not send may not trigger its jobs'],
+    without: ['test/steps/powers.test.ts', 'is not lent by a list: a sender without it may not trigger its jobs'],
   },
   'replace waiting tasks (`coalesceKey`)': {
     with: ['test/steps/powers.test.ts', 'reaches the tasks of all senders with "any"'],

@@ -13,7 +13,7 @@ import { register } from '../../src/steps/register/register.ts';
 import { cancel, settle, settlementsOf } from '../../src/steps/tasks/settle.ts';
 import { registeredCandidate as candidate, id, NOW, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
-import { depot, kit, message, suite, where } from './step-suite.ts';
+import { depot, kit, kitWith, message, suite, where } from './step-suite.ts';
 
 const FAILED: Outcome = { status: 'failed', error: { code: 'bad', message: 'no such depot', retriable: false } };
 const DOWN = async (): Promise<never> => {
@@ -33,19 +33,11 @@ suite('a fan-out task', () => {
   const item = (index: number) => ({ fanOutItem: `${fanOut}:0:${index}` });
   const slots = async () => (await kit.fanOuts.node(fanOut, { level: 0, n: 0 }))?.slots;
   /** The kit in which every end of a task sends a callback. */
-  const kitWithCallbacks = (): StepKit => ({
-    ...kit,
-    config: {
-      ...kit.config,
-      operations: Object.fromEntries(
-        Object.entries(kit.config.operations).map(([name, operation]) => [
-          name,
-          { ...operation, callbacks: { failed: 'ops', succeeded: 'ops' } },
-        ]),
-      ),
-      destinations: { ops: { kind: 'queue', name: 'ops' } },
-    },
-  });
+  const kitWithCallbacks = (): StepKit =>
+    kitWith(
+      { callbacks: { failed: 'ops', succeeded: 'ops' } },
+      { destinations: { ops: { kind: 'queue', name: 'ops' } } },
+    );
   /** Records the group of each ack that a step writes. */
   const counted = (deps: StepKit): { deps: StepKit; acks: Position[] } => {
     const acks: Position[] = [];

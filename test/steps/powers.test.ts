@@ -21,7 +21,7 @@ import { redriveRefused } from '../../src/steps/repair/refused-messages.ts';
 import { cancel } from '../../src/steps/tasks/settle.ts';
 import { id, NOW, operationName, token } from '../factories/factories.ts';
 import { PLENTY, type StepKit } from './step-kit.ts';
-import { deadLetter, depot, guard, kit, message, suite } from './step-suite.ts';
+import { deadLetter, depot, guard, kit, kitWith, message, suite } from './step-suite.ts';
 
 const SHOP: Sender = { id: 'AROASHOP', via: 'queue' };
 const OTHER: Sender = { id: 'AROAOTHER', via: 'queue' };
@@ -30,16 +30,7 @@ const KEY = 'the key of the items';
 
 /** The kit with rules for the operation, and `shop` as the name of {@link SHOP}. */
 const ruled = (rules: Partial<ProducerRules> = {}): StepKit => ({
-  ...kit,
-  config: {
-    ...kit.config,
-    operations: Object.fromEntries(
-      Object.entries(kit.config.operations).map(([name, operation]) => [
-        name,
-        { ...operation, producers: { ...DEFAULT_RULES, ...rules } },
-      ]),
-    ),
-  },
+  ...kitWith({ producers: { ...DEFAULT_RULES, ...rules } }),
   powers: { ...kit.powers, producers: { shop: [SHOP.id] } },
 });
 const from = (sender: Sender, n: number, extra: object = {}): RegisterMessage => ({ ...message(n, extra), sender });
@@ -62,7 +53,7 @@ suite('the power to send', () => {
     expect([(await task(0))?.id, (await task(1))?.id]).toEqual([`${depot}-0`, `${depot}-1`]);
   });
 
-  it('is not lent by a list: who may not send may not trigger its jobs', async () => {
+  it('is not lent by a list: a sender without it may not trigger its jobs', async () => {
     const deps = ruled({ send: ['shop'] });
     const list = listId(`l-${depot}`) as never;
     await kit.lists.open({ id: trackerOf(list), createdAt: NOW, operation: 'ship' }, NOW + 120_000);

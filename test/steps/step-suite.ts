@@ -1,5 +1,6 @@
 /** Runs the tests of the steps on the stores in memory and on the embedded engine. */
 import { beforeEach } from 'vitest';
+import type { Config, Operation } from '../../src/domain/config/resolved.ts';
 import type { Target, TaskId } from '../../src/domain/ids.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import type { DeadLetter } from '../../src/ports/queues.ts';
@@ -28,6 +29,18 @@ export const suite = (subject: string, tests: (fresh: () => StepKit) => void): v
     });
     tests(fresh);
   });
+
+/** The kit with changed operations. */
+export const kitWith = (change: Partial<Operation>, more: Partial<Config> = {}): StepKit => ({
+  ...kit,
+  config: {
+    ...kit.config,
+    operations: Object.fromEntries(
+      Object.entries(kit.config.operations).map(([name, operation]) => [name, { ...operation, ...change }]),
+    ),
+    ...more,
+  },
+});
 
 export const message = (n: number, extra: object = {}) => ({
   messageId: `${depot}-message-${n}`,

@@ -3,7 +3,7 @@
  * a caller cannot change it. A local API has no IAM.
  */
 import type { Context } from 'hono';
-import { type Principal, principalOf } from '../../domain/deployed/principal.ts';
+import { type Principal, principalOf, withoutSession } from '../../domain/deployed/principal.ts';
 import { isObject } from '../../util/json-text.ts';
 import { cutToBytes } from '../../util/utf8.ts';
 
@@ -68,12 +68,6 @@ export const callerIn = (context: Readonly<Record<string, unknown>>): Caller => 
     ...(principal ? { principal } : {}),
   };
 };
-
-/**
- * `AROA…` of `AROA…:session`. The id of a federated user is `ACCOUNT:name`: its part before the colon would be the id of
- * the root user.
- */
-const withoutSession = (id: string): string => /^(A[A-Z]{3}[A-Z0-9]+):/.exec(id)?.[1] ?? id;
 
 /** An id for a principal whose unique id is missing. It cannot be a unique id of IAM, which has no slash. */
 const idIn = (principal: Principal | undefined): string => {

@@ -1,4 +1,4 @@
-/** The principals of IAM that send requests: parses their ARNs. Pure. */
+/** The principals of IAM that send requests and messages: parses their ARNs and ids. Pure. */
 
 /** A role, whatever its session; a user; the root user of an account; or a user with a federation token. */
 export interface Principal {
@@ -10,6 +10,12 @@ export interface Principal {
   /** Only in the ARN of a role's session. */
   readonly session?: string;
 }
+
+/**
+ * `AROA…` of `AROA…:session`. Other ids stay as they are: that of a federated user is `ACCOUNT:name`, and its part before
+ * the colon would be the id of the root user.
+ */
+export const withoutSession = (id: string): string => /^(A[A-Z]{3}[A-Z0-9]+):/.exec(id)?.[1] ?? id;
 
 const ARN = /^arn:[\w-]+:(?:iam|sts)::(\d{12}):(.+)$/s;
 

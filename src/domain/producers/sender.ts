@@ -7,6 +7,8 @@
  * of these functions.
  */
 
+import { withoutSession } from '../deployed/principal.ts';
+
 export interface Sender {
   /**
    * The unique id of a role (`AROA…`) or user (`AIDA…`), the id of an account for its root user, `ACCOUNT:name` for a
@@ -33,9 +35,6 @@ export const parseSender = (text: string | undefined): Sender | undefined => {
   const [, via, id] = SENDER.exec(text ?? '') ?? [];
   return id === undefined ? undefined : { id, via: via as Sender['via'] };
 };
-
-/** Keeps `ACCOUNT:name` of a federated user: its part before the colon would be the id of the root user. */
-const withoutSession = (senderId: string): string => /^(A[A-Z]{3}[A-Z0-9]+):/.exec(senderId)?.[1] ?? senderId;
 
 /**
  * @param senderId SQS's system attribute `SenderId`

@@ -1,4 +1,4 @@
-/** The keys of items' tokens. The key of a fan-out never changes, so each function reads it once. */
+/** The keys of items' tokens. The key of a fan-out never changes, so each function remembers it. */
 import type { FanOutId } from '../../domain/fan-out-ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
@@ -6,40 +6,31 @@ import type { FanOuts } from '../../ports/fan-outs.ts';
 export type KeysOf = ReadonlyMap<FanOutId, { readonly itemKey?: string }>;
 
 export interface ItemKeys {
-  /** Reads the keys that are not remembered. */
-  of(ids: Iterable<FanOutId>): Promise<KeysOf>;
-  /** Reads the keys again: an id may be used again after its fan-out was deleted, and the new fan-out has another key. */
-  again(ids: Iterable<FanOutId>): Promise<KeysOf>;
+  /** An id may be used again after its fan-out was deleted, and the new fan-out has another key. */
+  readonly remembered: KeysOf;
+  /** Reads and remembers keys. */
+  read(ids: Iterable<FanOutId>): Promise<KeysOf>;
 }
 
 /** About 2 MB. */
 const REMEMBERED = 10_000;
 
 export const rememberedItemKeys = (fanOuts: Pick<FanOuts, 'itemKeys'>, most = REMEMBERED): ItemKeys => {
-  const known = new Map<FanOutId, { readonly itemKey?: string }>();
-  const again: ItemKeys['again'] = async (ids) => {
-    const asked = [...new Set(ids)];
-    if (asked.length === 0) return new Map();
-    const read = await fanOuts.itemKeys(asked);
-    for (const id of asked) known.delete(id);
-    for (const [id, { itemKey }] of read) known.set(id, itemKey === undefined ? {} : { itemKey });
-    // A Map keeps the order of insertion, so the keys that were read first are forgotten first.
-    for (const id of known.keys()) {
-      if (known.size <= most) break;
-      known.delete(id);
-    }
-    return read;
-  };
+  const remembered = new Map<FanOutId, { readonly itemKey?: string }>();
   return {
-    again,
-    of: async (ids) => {
+    remembered,
+    read: async (ids) => {
       const asked = [...new Set(ids)];
-      const remembered = asked.flatMap((id) => {
-        const key = known.get(id);
-        return key ? [[id, key] as const] : [];
-      });
-      const read = await again(asked.filter((id) => !known.has(id)));
-      return new Map([...remembered, ...read]);
+      if (asked.length === 0) return new Map();
+      const read = await fanOuts.itemKeys(asked);
+      for (const id of asked) remembered.delete(id);
+      for (const [id, { itemKey }] of read) remembered.set(id, itemKey === undefined ? {} : { itemKey });
+      // A Map keeps the order of insertion, so the keys that were read first are forgotten first.
+      for (const id of remembered.keys()) {
+        if (remembered.size <= most) break;
+        remembered.delete(id);
+      }
+      return read;
     },
   };
 };

@@ -24,12 +24,6 @@ export interface Powers {
   readonly itemKeys: ItemKeys;
 }
 
-const rulesOf = ({ operation, producers: rules }: Operation, producers: Producers): RulesOf => ({
-  operation,
-  rules: rules ?? DEFAULT_RULES,
-  producers,
-});
-
 /** A rule that a message broke. */
 interface Broken {
   readonly rule: Power;
@@ -67,7 +61,7 @@ export class Judge {
     operation: Operation,
     { sender = UNKNOWN_SENDER }: Pick<RegisterMessage, 'sender'>,
   ): Problem | undefined {
-    const problem = of(rulesOf(operation, this.#producers), sender);
+    const problem = of(this.rulesOf(operation), sender);
     if (!problem || this.#mode === 'enforce') return problem;
     this.#broken.push({ rule, operation: operation.operation, sender });
     return undefined;
@@ -77,8 +71,8 @@ export class Judge {
     return this.#mode;
   }
 
-  rulesOf(operation: Operation): RulesOf {
-    return rulesOf(operation, this.#producers);
+  rulesOf({ operation, producers: rules = DEFAULT_RULES }: Operation): RulesOf {
+    return { operation, rules, producers: this.#producers };
   }
 
   /** Reports the violations that were noted. */

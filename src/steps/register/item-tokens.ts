@@ -23,10 +23,10 @@ export const checkItemTokens = async (
   const { powers, report } = deps;
   const named = new Map(all.flatMap((each) => (each.itemToken === undefined ? [] : [[each, itemOf(each)] as const])));
   if (named.size === 0) return { valid: all, refused: [] };
-  const verdicts = judged(named, await powers.itemKeys.of(fanOutsOf(named)));
-  // A remembered key may belong to an earlier fan-out with the same id.
+  const verdicts = judged(named, powers.itemKeys.remembered);
+  // No key is remembered, or the key of an earlier fan-out with the same id.
   const doubtful = new Map([...named].filter(([each]) => verdicts.get(each) !== 'right'));
-  for (const [each, verdict] of judged(doubtful, await powers.itemKeys.again(fanOutsOf(doubtful))))
+  for (const [each, verdict] of judged(doubtful, await powers.itemKeys.read(fanOutsOf(doubtful))))
     verdicts.set(each, verdict);
   const unknown = all.filter((each) => verdicts.get(each) === 'no-fan-out');
   const [first] = unknown;

@@ -15,7 +15,7 @@
 import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts';
-import { type Config, operationFor, operationNamed } from '../../domain/config/resolved.ts';
+import { type Operation, operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
 import { coalescesAmong } from '../../domain/producers/rules.ts';
 import { UNKNOWN_SENDER } from '../../domain/producers/sender.ts';
@@ -77,18 +77,25 @@ const sort = ({ config, machine }: RegisterDeps, judge: Judge, messages: readonl
     else if (parsed.value.kind === 'trigger') triggers.push({ message, asked: parsed.value.trigger });
     else {
       const { task } = parsed.value;
-      const problems = taskProblems(judge, operationFor(config, task.operation), message, task);
+      const operation = operationFor(config, task.operation);
+      const problems = taskProblems(judge, operation, message, task);
       if (problems.length > 0) refused.push({ message, problems });
-      else valid.push(validOf(config, judge, message, task, createdAt));
+      else valid.push(validOf(judge, operation, message, task, createdAt));
     }
   }
   return { valid, redrives, triggers, refused };
 };
 
-const validOf = (config: Config, judge: Judge, message: RegisterMessage, task: SentTask, createdAt: Millis): Valid => {
+const validOf = (
+  judge: Judge,
+  operation: Operation,
+  message: RegisterMessage,
+  task: SentTask,
+  createdAt: Millis,
+): Valid => {
   const { coalesceKey, itemToken } = task;
-  const of = judge.rulesOf(operationFor(config, task.operation));
-  const among = coalesceKey === undefined ? undefined : coalescesAmong(of, message.sender ?? UNKNOWN_SENDER);
+  const { sender = UNKNOWN_SENDER } = message;
+  const among = coalesceKey === undefined ? undefined : coalescesAmong(judge.rulesOf(operation), sender);
   return {
     message,
     task: {

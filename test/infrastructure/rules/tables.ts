@@ -34,7 +34,7 @@ export const rowsExpireBy =
       differing(id, properties, { TimeToLiveSpecification: { AttributeName: attribute, Enabled: true } }),
     );
 
-/** Entries of the audit trail are added and completed by the API's function only, and deleted by nobody. */
+/** Only the API's function adds and completes entries of the audit trail. No function deletes them. */
 export const entriesStay: Rule = (template) =>
   functionsOf(template).flatMap(([id, { Role }]) => {
     const actions = statementsOfRole(template, idOf(Role))
