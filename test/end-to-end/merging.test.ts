@@ -56,6 +56,8 @@ describe('merged requests', () => {
   it('succeed, fail, or retry without the inputs that are done', async () => {
     let round = 0;
     flow.downstream.behave((call) => {
+      // A deployed stack may still repeat a call of another file's test.
+      if (call.target !== flow.target('mixed')) return { status: 200 };
       round += 1;
       const { inputs } = JSON.parse(call.text) as MergedCall;
       const say = ({ id }: { id: string }) => {

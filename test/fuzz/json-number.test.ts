@@ -19,11 +19,11 @@ const number = fc
     [sign, before, after === undefined ? '' : `.${after}`, ...(exponent ?? [])].join(''),
   );
 
-/** The exact value of a number with at most 60 places before and after the point, as an integer. */
+/** The exact value of a number with at most 100 places before and after the point, as an integer. */
 const exactly = (text: string): bigint => {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [before = '', after = ''] = mantissa.split('.');
-  const places = 60 + Number(exponent) - after.length;
+  const places = 100 + Number(exponent) - after.length;
   return BigInt(before + after) * 10n ** BigInt(places);
 };
 

@@ -186,7 +186,7 @@ suite('a circuit', () => {
     expect(named().slice(-3)).toEqual(['called', 'circuit-closed', 'finished']);
   });
 
-  it('counts no throttled attempt even if other calls succeeded and others have opened it', async () => {
+  it('counts no throttled attempt although other calls have succeeded and it opens', async () => {
     const batch = await sealed();
     await attempts(guarded(5), batch, [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }]);
     await kit.operations.resetFailures(ship);

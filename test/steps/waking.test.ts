@@ -171,7 +171,7 @@ describe('the wake step', () => {
     expect([woken().length, kit.sent.resume]).toEqual([1, []]);
   });
 
-  it('wakes one Target for the test, though several functions have opened the circuit', async () => {
+  it('wakes one Target for the test, though several functions opened the circuit', async () => {
     await enqueue(60);
     const deps = capped(null, { failures: 2, coolDown: 10_000 });
     await kit.operations.addFailure(SHIP, 2);

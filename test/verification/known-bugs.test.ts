@@ -9,7 +9,7 @@ import { KNOWN_BUGS, withBug } from '../../verification/known-bugs/catalogue.ts'
  */
 const BEGINS: Readonly<Record<string, number>> = {
   'report counts for tasks of other jobs': 535,
-  'patrol searches only 100 rows of the slot queue': 200,
+  'patrol searches only 100 rows of the slot queue': 41,
   'flush ignored while the lock changes hands': 162,
   'ended run expires the payload of a later run': 106,
   'reduced call size forgotten': 92,

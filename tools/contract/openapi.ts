@@ -58,7 +58,7 @@ const problem = (schemas: Components, description: string): Json => ({
 /** The method of a call, and its path with parameters in braces. */
 const placeOf = ({ on }: Described): { readonly method: string; readonly path: string } => {
   const [method = '', path = ''] = on.split(' ');
-  return { method: method.toLowerCase(), path: path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, '{$1}') };
+  return { method: method.toLowerCase(), path: path.replaceAll(/:(\w+)(?:\{\S+?\}(?=\/|$))?/g, '{$1}') };
 };
 
 const parametersOf = (schemas: Components, call: Described): readonly Json[] => [

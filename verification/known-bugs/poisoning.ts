@@ -91,7 +91,7 @@ export const POISON_BUGS: readonly PoisonBug[] = [
     /found with few calls|through the fault of another/,
     poisonedBatch,
   ],
-  ['batches that failed test the downstream first', failedBatchesTestFirst, /within two cycles/, poisonedTargets, 90],
+  ['batches that failed test the downstream first', failedBatchesTestFirst, /within two cycles/, poisonedTargets, 24],
   ['failed batch keeps its slot', failedBatchKeepsSlot, /within two cycles/, poisonedTargets],
   ['oldest Target tests the downstream', oldestTestsFirst, /within two cycles/, poisonedTargets],
   [
