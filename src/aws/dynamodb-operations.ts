@@ -126,7 +126,7 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       return paused !== undefined;
     },
     resume: async (operation, id, at) => {
-      const set = 'SET ResumedAt = :at REMOVE Paused';
+      const set = 'SET ResumedAt = :at, ResumedId = :id REMOVE Paused';
       return (
         (await update(operation, { set, when: 'Paused.Id = :id', values: { ':id': id, ':at': at } })) !== undefined
       );

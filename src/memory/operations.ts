@@ -100,7 +100,7 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       ),
     resume: (operation, id, at) =>
       write('operations.resume', operation, ({ paused, ...state }) =>
-        paused?.id === id ? { ...state, resumedAt: at } : undefined,
+        paused?.id === id ? { ...state, resumedAt: at, resumedId: id } : undefined,
       ),
     addFailure: (operation, by = 1) =>
       through(gate, 'operations.addFailure', () => {

@@ -20,12 +20,16 @@ export const partitionOf = (operation: OperationName): string => `op:${operation
 export const operationKey = (operation: OperationName): Item => ({ Target: partitionOf(operation), Entry: LOCK_ENTRY });
 
 const STATE: Attributes<
-  Pick<OperationState, 'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'throttledSince' | 'answers'>
+  Pick<
+    OperationState,
+    'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'resumedId' | 'throttledSince' | 'answers'
+  >
 > = {
   largestCap: 'LargestCap',
   failures: 'Failures',
   recoveries: 'Recoveries',
   resumedAt: 'ResumedAt',
+  resumedId: 'ResumedId',
   throttledSince: 'ThrottledSince',
   answers: 'Answers',
 };

@@ -72,7 +72,7 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(false);
     expect(await stores().operations.resume(name, 'another', NOW)).toBe(false);
     expect(await stores().operations.resume(name, 'pause-1', NOW + 5)).toBe(true);
-    expect((await read(name)).resumedAt).toBe(NOW + 5);
+    expect(await read(name)).toMatchObject({ resumedAt: NOW + 5, resumedId: 'pause-1' });
     expect(await stores().operations.resume(name, 'pause-1', NOW)).toBe(false);
     expect(await stores().operations.takeSlot(name, slot(1), 9)).toBe(true);
   });

@@ -171,12 +171,16 @@ describe('the wake step', () => {
     expect([woken().length, kit.sent.resume]).toEqual([1, []]);
   });
 
-  it('wakes one Target for the test, though several functions opened the circuit', async () => {
+  const opened = async (failures: number) => {
     await enqueue(60);
-    const deps = capped(null, { failures: 2, coolDown: 10_000 });
-    await kit.operations.addFailure(SHIP, 2);
+    await kit.operations.addFailure(SHIP, failures);
     await kit.operations.pause(SHIP, { id: 'circuit-1', by: 'circuit', since: NOW, until: NOW });
-    for (const each of ['circuit-2', 'circuit-1', 'circuit-3', 'circuit-1']) await resume({ resume: each }, deps);
+    return capped(null, { failures: 2, coolDown: 10_000 });
+  };
+
+  it('wakes one Target for the test, though several functions opened the circuit', async () => {
+    const deps = await opened(2);
+    for (const each of ['circuit-2', 'circuit-1', 'circuit-3']) await resume({ resume: each }, deps);
     expect(woken()).toHaveLength(1);
     // The test took too long, or its message was lost.
     kit.now += 5_000;
@@ -184,10 +188,29 @@ describe('the wake step', () => {
     expect(woken()).toHaveLength(2);
   });
 
+  it.each([
+    ['the response to its write was lost', async () => false],
+    [
+      'its function crashes, and the message comes again',
+      async () => {
+        throw new Error('crashed');
+      },
+    ],
+  ])('wakes a Target for the test though %s', async (_, result) => {
+    const deps = await opened(2);
+    const ends: StepKit['operations']['resume'] = async (...pause) => {
+      await kit.operations.resume(...pause);
+      return result();
+    };
+    await resume({ resume: 'circuit-1' }, { ...deps, operations: { ...kit.operations, resume: ends } }).catch(
+      async () => resume({ resume: 'circuit-1' }, deps),
+    );
+    expect(woken()).toHaveLength(1);
+  });
+
   it('wakes in steps after a pause of a circuit that an earlier call has closed', async () => {
-    await enqueue(60);
-    await kit.operations.pause(SHIP, { id: 'circuit-1', by: 'circuit', since: NOW, until: NOW });
-    await resume({ resume: 'circuit-1' }, capped(null, { failures: 2, coolDown: 10_000 }));
+    const deps = await opened(0);
+    for (const each of ['circuit-1', 'circuit-2', 'circuit-3']) await resume({ resume: each }, deps);
     expect([woken().length, sentOn()]).toMatchObject([FIRST_STEP, [{ step: 2 * FIRST_STEP }]]);
   });
 });

@@ -49,6 +49,8 @@ export interface OperationState {
   readonly recoveries: number;
   /** When the last pause ended. Absent if the operation has not been paused. */
   readonly resumedAt?: Millis;
+  /** The id of that pause. */
+  readonly resumedId?: string;
   /** Since when the downstream has throttled calls without accepting one. Absent if it accepts calls. */
   readonly throttledSince?: Millis;
   /** The form of the answers so far. Absent before the first answer, and if `downstream.requireResults` is set. */

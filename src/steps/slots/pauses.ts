@@ -2,7 +2,7 @@
 
 import type { ResumeMessage } from '../../domain/batches/messages.ts';
 import type { OperationName, Target } from '../../domain/ids.ts';
-import { isOfCircuit, type Pause } from '../../domain/operations/slots.ts';
+import type { Pause } from '../../domain/operations/slots.ts';
 import type { LeadDeps } from '../deps.ts';
 import { wakeFew, wakeInSteps, wakeMany } from './wake.ts';
 
@@ -83,7 +83,6 @@ export const resumeOperation = async (deps: LeadDeps, message: ResumeMessage): P
   if (step) return wakeInSteps(deps, operation, step);
   // Wake Targets even if the pause is removed already: the function that received an earlier delivery of this message
   // may have died before it woke all Targets.
-  const hasEnded = !waking && (await deps.operations.resume(operation, resume, deps.machine.now()));
-  const by = hasEnded ? (isOfCircuit(resume) ? 'circuit' : 'person') : undefined;
-  if (waking || !(await wakeFew(deps, operation, by))) await wakeMany(deps, message);
+  if (!waking) await deps.operations.resume(operation, resume, deps.machine.now());
+  if (waking || !(await wakeFew(deps, operation, resume))) await wakeMany(deps, message);
 };

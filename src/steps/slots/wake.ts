@@ -20,8 +20,8 @@ import { operationFor } from '../../domain/config/resolved.ts';
 import type { Millis, OperationName } from '../../domain/ids.ts';
 import {
   isHalfOpen,
+  isOfCircuit,
   type OperationState,
-  type Pause,
   turnOf,
   type WaitingTarget,
   wasOpenLately,
@@ -156,20 +156,21 @@ export const wakeForFreeSlot = async (deps: LeadDeps, operation: OperationName):
 
 /**
  * Wakes as many Targets as slots are free. If several functions have opened the circuit at once, each has sent a resume
- * message. Only the one that ends the pause causes a Target to be woken for the test (O4).
+ * message. Only the message that ended the pause wakes Targets (O4).
  *
- * @param ended set if the caller has just ended a pause
+ * @param resume the id of a resume message, if one is handled
  * @returns false, and wakes none, if there are more than {@link TOGETHER}.
  */
-export const wakeFew = async (deps: LeadDeps, operation: OperationName, ended?: Pause['by']): Promise<boolean> => {
+export const wakeFew = async (deps: LeadDeps, operation: OperationName, resume?: string): Promise<boolean> => {
   const { state, free, needsTest } = await look(deps, operation);
   if (free === 0) return true;
+  const hasEnded = resume !== undefined && resume === state.resumedId;
   if (needsTest) {
-    if (ended || !isBeingTested(deps, operation, state)) await wakeProbe(deps, operation);
+    if (hasEnded || !isBeingTested(deps, operation, state)) await wakeProbe(deps, operation);
     return true;
   }
-  if (ended === 'circuit') {
-    await wakeInSteps(deps, operation, FIRST_STEP);
+  if (resume !== undefined && isOfCircuit(resume)) {
+    if (hasEnded) await wakeInSteps(deps, operation, FIRST_STEP);
     return true;
   }
   const waiting = await deps.operations.waiting(operation, Math.min(TOGETHER + 1, free));
