@@ -28,6 +28,7 @@ export const STEPS: readonly Mutant[] = [
     'src/steps/call/next-attempt.ts',
     ['test/steps/circuit.test.ts'],
     ['Math.min(FIRST, maxAttempts - 1)', 'FIRST'],
+    ['isVain ? (batch.suspicion?.inVain ?? 0) : 0', '0'],
     [
       "is !== 'throttled' && (is === 'misread' || isProven(batch, state))",
       "is === 'misread' || isProven(batch, state)",
@@ -62,8 +63,13 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/steps/slots/wake.ts',
     ['test/steps/waking.test.ts'],
-    ['if (ended || !isBeingTested(deps, operation, state)) await', 'await'],
-    ["if (ended === 'circuit') {", 'if (false) {'],
+    ['if (hasEnded || !isBeingTested(deps, operation, state)) await', 'await'],
+    [
+      'if (hasEnded || !isBeingTested(deps, operation, state)) await',
+      'if (!isBeingTested(deps, operation, state)) await',
+    ],
+    ['if (hasEnded) await wakeInSteps', 'await wakeInSteps'],
+    ['if (resume !== undefined && isOfCircuit(resume)) {', 'if (false) {'],
   ),
   ...mutantsOf(
     'src/steps/register/register.ts',

@@ -84,6 +84,27 @@ suite('a circuit', () => {
     expect(await kit.batches.get(batch)).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
   });
 
+  it('lets a batch at fault fail in the end, even if it is called whole in between', async () => {
+    const batch = await sealed(4);
+    const config = aConfig({
+      ...operationFor(guarded(5).config, ship),
+      retry: aRetry({ maxAttempts: 10, immediate: 0 }),
+    });
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 500', mayRetryAtOnce: false }];
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      kit.now += 10 * COOL_DOWN;
+      if (attempt % 2 === 0) {
+        await kit.operations.addFailure(ship, 5);
+        await kit.operations.pause(ship, { id: 'circuit-of-others', by: 'circuit', since: kit.now, until: kit.now });
+        await kit.operations.resume(ship, 'circuit-of-others', kit.now);
+        await kit.operations.resetFailures(ship);
+      }
+      await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
+    }
+    expect(await kit.batches.get(batch)).toMatchObject({ status: 'failed', counts: { succeeded: 0, failed: 4 } });
+    expect(new Set(kit.calls.slice(12).map(({ items }) => items.length))).toEqual(new Set([4, 2]));
+  });
+
   it("ends its pause when the time is over; a person's pause has no end", () => {
     const paused = { id: 'p', by: 'circuit', since: NOW - 9, until: NOW } as const;
     expect(pauseNow({ paused }, NOW - 1)).toEqual(paused);

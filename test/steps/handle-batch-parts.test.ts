@@ -125,6 +125,20 @@ suite('the batch handler', () => {
     expect(sizes().filter((size) => size === 4)).toHaveLength(1);
   });
 
+  it('repeats no such call after an attempt that isolated tasks at fault (H8)', async () => {
+    const batch = await sealed(4);
+    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9 }) });
+    const throttled: Answer = { kind: 'unavailable', reason: 'answered 429', throttled: true, mayRetryAtOnce: false };
+    kit.answers = [BUSY, TOO_LARGE, throttled, DONE];
+    for (let n = 0; n < 3; n += 1) {
+      // The call of another batch succeeds, so the batch is called whole again.
+      if (n === 2) await kit.operations.resetFailures(ship);
+      await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
+      kit.now += 3_600_000;
+    }
+    expect([sizes(), await statuses(4)]).toEqual([[4, 2, 1, 1, 1, 1, 1], Array(4).fill('succeeded')]);
+  });
+
   it('goes on by message if time ends during halving; no attempt counts (H5)', async () => {
     const batch = await sealed(4);
     let calls = 0;

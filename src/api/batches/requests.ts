@@ -119,6 +119,6 @@ export const BATCH_CALLS = {
   listBatches: { on: 'GET /batches', right: 'read', query: z.object({ target: target(), ...paging(20) }) },
   // The pattern matches slashes too, because a batch id contains slashes, and some gateways decode `%2F`.
   // It leaves out `/complete`, with which no batch id ends, so that a GET there answers 405.
-  getBatch: { on: 'GET /batches/:id{(?:(?!/complete$).)+}', right: 'read' },
+  getBatch: { on: 'GET /batches/:id{.+(?<!/complete)}', right: 'read' },
   completeBatch: { on: 'POST /batches/:id{.+}/complete', right: 'operate', audit: 'complete', body: completionOf() },
 } satisfies Calls;

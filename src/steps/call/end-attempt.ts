@@ -126,7 +126,10 @@ export const comeBack = async (
   await queues.batch({ kind: 'due', batchId: id }, retryAt < now ? 0 : delayPast(retryAt, now));
 };
 
-/** Fails the open items, each with its own last reason, because `maxAttempts` attempts have failed. */
+/**
+ * Fails the open items, each with its own last reason, because no attempt is left. They name `maxAttempts`, although the
+ * batch may have had more attempts in parts.
+ */
 export const giveUp = async (
   { operation: { retry } }: Pick<Attempt, 'operation'>,
   tally: Tally,

@@ -34,11 +34,13 @@ export const nextAttempt = (
   const { retry } = operation;
   const now = machine.now();
   const delay = (after = countedAttempts): Millis => retryDelay(retry, after, machine.random(), pauseAsked(run));
-  const next = { ...splitAfter(run, rest), ...(rest.parts ? { parts: rest.parts } : {}) };
+  // A batch that is called whole in between keeps its count. Otherwise it could change between both for ever.
+  const isVain = !hasEnded(run, rest, tally);
+  const inVain = isVain ? (batch.suspicion?.inVain ?? 0) : 0;
+  const next = { ...splitAfter(run, rest), ...(rest.parts ? { parts: rest.parts } : {}), inVain };
   if (rest.cut && hasProgressed(run, rest, tally))
     return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...next };
   if (rest.left.length === 0) return undefined;
-  const inVain = rest.parts && !hasEnded(run, rest, tally) ? (batch.suspicion?.inVain ?? 0) + 1 : 0;
   // While the circuit is open or half-open, an attempt counts only if other calls have succeeded since the batch's earlier
   // failure, or if its answer could not be read, because then the call may have had its effects. A throttled attempt
   // never counts, because the tasks are not at fault (O5).
@@ -57,8 +59,9 @@ export const nextAttempt = (
   // Another batch has closed the circuit since this attempt began. The attempt called too early.
   if (run.isTest && rest.failure && isOneLeft) return { retryAt: now + delay(), countedAttempts: countedThen, ...next };
   if (rest.parts && hasEvidence(run, tally, 2)) {
-    if (inVain >= mostInVain(retry, openIn(rest))) return undefined;
-    return { retryAt: now + afterFault(run, machine, inVain), countedAttempts: firstOf(retry), ...next, inVain };
+    const more = isVain ? inVain + 1 : 0;
+    if (more >= mostInVain(retry, openIn(rest))) return undefined;
+    return { retryAt: now + afterFault(run, machine, more), countedAttempts: firstOf(retry), ...next, inVain: more };
   }
   const mayCrash = retry.isolate && is === 'failed' && openIn(rest) > 1;
   if (countedAttempts < retry.maxAttempts)

@@ -169,7 +169,8 @@ export class Collected {
   #smallest = Number.POSITIVE_INFINITY;
   /** The size of the smallest part that left items open. */
   #smallestLeft = Number.POSITIVE_INFINITY;
-  #wasTooLarge = false;
+  /** Half of the smallest call that was too large, or whose answer was. */
+  #halved = Number.POSITIVE_INFINITY;
 
   constructor(pending: readonly TaskId[]) {
     this.#pending = [...pending];
@@ -182,7 +183,8 @@ export class Collected {
   /** @param isCalledAgain whether the caller keeps the part's open items for the next attempt. */
   add(end: PartEnd, size: number, isCalledAgain = false): void {
     this.#ends.push(end);
-    this.#wasTooLarge ||= end.suspect === 'its-size' || end.suspect === 'its-answer';
+    const wasTooLarge = end.suspect === 'its-size' || end.suspect === 'its-answer';
+    if (wasTooLarge && size > 1) this.#halved = Math.min(this.#halved, Math.ceil(size / 2));
     // A refused part leaves nothing here: it is halved, and each half is added later as a part.
     if (end.is === 'refused' || isCalledAgain) return;
     if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
@@ -211,6 +213,8 @@ export class Collected {
       ...this.whole(),
       left,
       parts: left.map(({ items }) => items.length),
+      // A later attempt may call the batch whole again, but not in larger parts than these.
+      ...(Number.isFinite(this.#halved) ? { split: this.#halved } : {}),
       ...(alone && !other ? { failedAlone: alone.id } : {}),
     };
   }
@@ -225,7 +229,7 @@ export class Collected {
       pending: this.#pending,
       hasTaken: answers.some(({ kind }) => kind === 'pending'),
       ...(last && !wasAnswered ? { failure: { ...whyOf(last), is: kindOf(unavailable) } } : {}),
-      ...(this.#wasTooLarge && Number.isFinite(this.#smallestLeft) ? { split: this.#smallestLeft } : {}),
+      ...(Number.isFinite(this.#halved) && Number.isFinite(this.#smallestLeft) ? { split: this.#smallestLeft } : {}),
       wasAnswered,
     };
   }

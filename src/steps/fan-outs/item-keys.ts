@@ -1,4 +1,7 @@
-/** The keys of items' tokens. The key of a fan-out never changes, so each function remembers it. */
+/**
+ * The keys of items' tokens. A fan-out keeps its key, so each function remembers it. If a deleted fan-out's id is used
+ * again, the old key counts in a function until it meets a token that does not fit.
+ */
 import type { FanOutId } from '../../domain/fan-out-ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
@@ -6,7 +9,6 @@ import type { FanOuts } from '../../ports/fan-outs.ts';
 export type KeysOf = ReadonlyMap<FanOutId, { readonly itemKey?: string }>;
 
 export interface ItemKeys {
-  /** An id may be used again after its fan-out was deleted, and the new fan-out has another key. */
   readonly remembered: KeysOf;
   /** Reads and remembers keys. */
   read(ids: Iterable<FanOutId>): Promise<KeysOf>;
