@@ -35,7 +35,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'runs of a reused id begin at 1': 11,
   'open members read eventually consistently': 10,
   'early guard sent twice': 10,
-  'queue row deleted although its Target waits again': 29,
+  'queue row deleted although its Target waits again': 88,
   'throttled attempt counts': 9,
   'next message stored before it is sent': 9,
   'lock read eventually consistently': 7,
