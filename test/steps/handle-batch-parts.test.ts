@@ -110,13 +110,17 @@ suite('the batch handler', () => {
     expect([sizes(), await statuses(2)]).toEqual([[2], ['failed', 'failed']]);
   });
 
-  it.each<[string, readonly Answer[]]>([
-    ['its halves failed', [TOO_LARGE, BUSY, BUSY, BUSY, BUSY, DONE]],
-    ['no job reported', [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE]],
-  ])('repeats no call whose answer was too large, though %s (H5)', async (_, answers) => {
+  const HALVES_FAILED = [TOO_LARGE, BUSY, BUSY, BUSY, BUSY, DONE];
+  const NO_REPORT: Answer[] = [TOO_LARGE, { kind: 'pending' }, { kind: 'pending' }, BUSY, BUSY, DONE];
+  it.each([
+    ['its halves failed', HALVES_FAILED, false],
+    ['its halves failed, with isolation', HALVES_FAILED, true],
+    ['no job reported', NO_REPORT, false],
+    ['no job reported, with isolation', NO_REPORT, true],
+  ])('repeats no call whose answer was too large, though %s (H5)', async (_, answers, isolate) => {
     const batch = await sealed(4);
     kit.answers = [...answers];
-    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9, isolate: false }) });
+    const config = withOperation({ circuit: null, retry: aRetry({ immediate: 0, maxAttempts: 9, isolate }) });
     for (let n = 0; n < 6; n += 1) {
       await handleBatch({ ...kit, config }, { kind: 'due', batchId: batch }, PLENTY);
       kit.now += 30 * 24 * 3_600_000;
