@@ -41,7 +41,7 @@ it('groupage check notes each setting that differs from its default, and no secr
   ]);
 });
 
-it('groupage check notes producers that stand for nobody without a grant', () => {
+it('groupage check notes producers without ids that rules name', () => {
   const parsed = parseConfig({
     operations: {
       ship: { target: [], downstream: http, producers: { send: ['shop', 'crm'], redrive: ['shop'] } },
@@ -51,7 +51,7 @@ it('groupage check notes producers that stand for nobody without a grant', () =>
     producers: { shop: [], crm: ['AROA1234567890EXAMPLE'], any: [] },
   });
   expect(parsed.ok && notesOf(parsed.value)).toEqual([
-    "producer shop: stands for nobody (send of ship, redrive of ship), unless grantRegister(role, { as: 'shop' }) names a role",
+    "producer shop: has no ids. Rules that name it (send of ship, redrive of ship) need grantRegister(role, { as: 'shop' })",
   ]);
 });
 

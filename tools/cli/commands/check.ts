@@ -92,14 +92,14 @@ const emptyProducers = ({ operations, producers = {} }: Config): string[] =>
     );
     return rules.length > 0 && producers[name]?.length === 0
       ? [
-          `producer ${name}: stands for nobody (${rules.join(', ')}), unless grantRegister(role, { as: '${name}' }) names a role`,
+          `producer ${name}: has no ids. Rules that name it (${rules.join(', ')}) need grantRegister(role, { as: '${name}' })`,
         ]
       : [];
   });
 
 /**
  * The settings that differ from their defaults: a line for each operation that has any, and for each destination. Then
- * the producers that may stand for nobody.
+ * the producers without ids that rules name.
  */
 export const notesOf = (config: Config): string[] => [
   ...Object.values(config.operations).flatMap((operation) => {
