@@ -122,18 +122,29 @@ const checkCalledOften = (
   const mayIsolate = retry.isolate && batch.candidates.length > 1;
   // H8. A batch whose attempts are used up may get further ones, in parts.
   const levels = Math.ceil(Math.log2(batch.candidates.length));
-  const most = mayIsolate ? 2 * maxAttempts + levels : maxAttempts;
+  const most = mayIsolate ? 2 * maxAttempts + 2 * levels : maxAttempts;
+  const lastAttempts = new Map(
+    [...attempts].flatMap(([n, calls]) => calls.flatMap(({ call }) => call.items.map(({ id }) => [id, n]))),
+  );
   let wasHalved = false;
   let counted = 0;
-  for (const calls of attempts.values()) {
+  for (const [attempt, calls] of attempts) {
     const sizes = calls.map(({ call }) => call.items.length);
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
     const hadNoResult = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
     const isHindered = calls.some(({ by }) => hindered.has(by));
     const mayCount = !isHindered && (!hadNoResult || !(circuit || calls.some(isThrottled)));
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
-    // H8. A success while tasks at fault are isolated leaves the others all attempts but one.
-    if (mayIsolate && !hadNoResult) counted = Math.min(counted, 1);
+    // H8. A result while tasks at fault are isolated leaves the others all attempts but one. A task that was called alone
+    // for the last time has failed.
+    const hasFailed = calls.some(
+      ({
+        call: {
+          items: [first, other],
+        },
+      }) => first && !other && lastAttempts.get(first.id) === attempt,
+    );
+    if (mayIsolate && (!hadNoResult || hasFailed)) counted = Math.min(counted, 1);
     const deep = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
       calls.flatMap(({ call }) => call.items),

@@ -24,7 +24,7 @@ export interface Suspicion {
   readonly proofs: number;
   /** Whether the batch has had further attempts, in parts, after its attempts were used up. */
   readonly isExtended?: boolean;
-  /** Attempts in parts since the last success, even if the batch was called whole in between. @default 0 */
+  /** Attempts in parts since a task last succeeded or failed, even if the batch was called whole in between. @default 0 */
   readonly inVain?: number;
 }
 
@@ -54,8 +54,8 @@ export const failuresAlone = ({
   );
 
 /**
- * How many attempts in parts may fail without a success: those of a task, and those that halve the parts, of which
- * several may contain tasks at fault.
+ * How many attempts in parts may end without a result of any task: those of a task, and those that halve the parts, of
+ * which several may contain tasks at fault.
  *
  * @param open the number of open members
  */
