@@ -19,8 +19,8 @@ import type { Gate } from '../../src/virtual/gate.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Configurations } from './configurations.ts';
 
-/** The signals to all Targets that are woken together, and the requests around them. */
-const ONCE = TOGETHER + 20;
+/** A signal to each of the Targets that are woken together, a deleted row for each, and the requests around them. */
+const ONCE = 2 * TOGETHER + 20;
 const EACH = 40;
 /**
  * Requests for an item that was acked before: its ack, the note of its failure, and seven in a tree of four levels (the
