@@ -137,6 +137,31 @@ suite("a paused batch's slot", () => {
     expect((await state()).inFlight).toEqual([]);
   });
 
+  it('is freed after a failure before another attempt may begin, and wakes a Target', async () => {
+    const guarded = capped({ total: 1 }, { failures: 1, coolDown: 30_000 });
+    await sealed(guarded);
+    await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    let wasFreed = false;
+    const freeSlot: StepKit['operations']['freeSlot'] = async (...slot) => {
+      // The table is slow. Until the slot is freed, the circuit's pause ends and a copy of the message arrives.
+      kit.now += 60_000;
+      const { paused } = await kit.operations.read(SHIP);
+      if (paused) await resumeOperation(guarded, { kind: 'resume', operation: SHIP, resume: paused.id });
+      kit.sent.elect.length = 0;
+      await handleBatch(guarded, { kind: 'due', batchId: batch() }, PLENTY);
+      wasFreed = true;
+      return kit.operations.freeSlot(...slot);
+    };
+    await handleBatch(
+      { ...guarded, operations: { ...kit.operations, freeSlot } },
+      { kind: 'due', batchId: batch() },
+      PLENTY,
+    );
+    expect([wasFreed, kit.calls.length, (await state()).inFlight]).toEqual([true, 1, []]);
+    expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
+  });
+
   it('is awaited with one message, however often it is woken in vain', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);

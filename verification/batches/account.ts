@@ -94,9 +94,9 @@ export class Account {
     this.queues.register.onReceive = ({ id }) => this.#receipts.get(id)?.push(this.now);
     this.queues.register.onLost = ({ body }) => this.lost.add(body);
     chaos.removed = this.configs.removed;
-    const { tables, configs, seen } = this;
+    const { tables, configs, log, seen } = this;
     const groupQueue = this.queues.group;
-    watch({ tables, configs, groupQueue, now: () => this.now, seen, slotsPerPage }, chaos.onViolation);
+    watch({ tables, configs, groupQueue, now: () => this.now, log, seen, slotsPerPage }, chaos.onViolation);
     tables.watcher.fanOut = (before, { status }) => {
       if (items !== undefined && status === 'complete' && before?.status !== status)
         this.simulation.judge(() => checkCompletion(tables, items));

@@ -10,6 +10,8 @@ export interface LoggedCall {
   readonly at: Millis;
   /** Missing while the call is in progress, or if the caller did not receive the answer. */
   answered?: { readonly at: Millis; readonly answer: Answer };
+  /** Whether the caller knows that it will not receive an answer. */
+  isLost?: true;
 }
 
 /** Results that a job reported. `all-succeeded` applies to all tasks of the batch's jobs. */

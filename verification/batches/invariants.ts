@@ -13,6 +13,7 @@ import type { QueuedMessage, SimulatedQueue } from '../../src/memory/queue.ts';
 import { payloadKey, type Tables, type Watcher } from '../../src/memory/tables.ts';
 import { endedWaiting } from '../../src/steps/tasks/settle.ts';
 import { demand, Violation } from '../../src/virtual/violation.ts';
+import type { CallLog } from './call-log.ts';
 import { watchCaps } from './caps.ts';
 import type { Configurations } from './configurations.ts';
 import type { Seen } from './evidence.ts';
@@ -24,13 +25,14 @@ interface Watched {
   readonly configs: Configurations;
   readonly groupQueue: SimulatedQueue;
   readonly now: () => Millis;
+  readonly log: CallLog;
   readonly seen: Seen;
   readonly slotsPerPage: number;
 }
 
 /** Watches all writes to the tables, and the deletion of guards. */
 export const watch = (
-  { tables, configs, groupQueue, now, seen, slotsPerPage }: Watched,
+  { tables, configs, groupQueue, now, log, seen, slotsPerPage }: Watched,
   onViolation: (violation: Violation) => void,
 ): void => {
   const checked =
@@ -61,7 +63,7 @@ export const watch = (
     return [...messages].map(parse).filter(({ hint }) => !hint);
   };
   const caps = watchCaps(configs, now, seen.opened);
-  const slots = watchSlots(tables, configs, now, seen.idle, slotsPerPage);
+  const slots = watchSlots(tables, configs, now, log.calls, seen.idle, slotsPerPage);
   const watcher: Watcher = {
     task: checked((before, after) => {
       checkTask(tables, before, after);

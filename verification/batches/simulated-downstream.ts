@@ -59,6 +59,7 @@ export const simulatedDownstream = (world: DownstreamWorld): Downstream => {
         });
       } catch (cause) {
         // As in the real downstream adapters, a failed request becomes an answer.
+        logged.isLost = true;
         return { kind: 'unavailable', reason: String(cause), mayRetryAtOnce: true };
       }
       const { timeout } = operationFor(config, call.operation).downstream;

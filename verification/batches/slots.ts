@@ -7,11 +7,12 @@ import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
 import { type Config, handlerTimeout, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Call } from '../../src/domain/downstream/downstream.ts';
-import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
+import { type BatchId, type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../src/domain/operations/slots.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { inFlightIn, slotsIn, type Tables, type Watcher } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
+import type { LoggedCall } from './call-log.ts';
 import { totalOf } from './caps.ts';
 import type { Configurations, Configured } from './configurations.ts';
 import type { Idle } from './evidence.ts';
@@ -19,6 +20,7 @@ import type { Idle } from './evidence.ts';
 type SlotWatcher = Required<Pick<Watcher, 'lock' | 'operation' | 'slotPage' | 'waitingTarget'>>;
 
 /**
+ * @param calls the calls that the downstream has received so far
  * @param idle the watcher writes here how long a Target waited although a slot was free
  * @param slotsPerPage the most slots of a row
  */
@@ -26,9 +28,15 @@ export const watchSlots = (
   tables: Tables,
   configs: Configurations,
   now: () => Millis,
+  calls: readonly LoggedCall[],
   idle: Idle,
   slotsPerPage: number,
 ): SlotWatcher => {
+  const isCalled = (id: BatchId): boolean =>
+    calls.some(({ call, at, answered, isLost }) => {
+      if (call.batchId !== id || answered || isLost) return false;
+      return now() < at + operationFor(configs.at(now()), call.operation).downstream.timeout;
+    });
   const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
   const wasPaused = new Set<Target>();
   const takenAt = new Map<Slot, Millis>();
@@ -79,14 +87,14 @@ export const watchSlots = (
       const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
       demand(taken.length === 0 || before.paused === undefined, 'no slot of a paused operation is taken', { taken });
       checkRow(after.inFlight);
-      checkFreed(tables, wasPaused, before.inFlight, after.inFlight);
+      checkFreed(tables, wasPaused, isCalled, before.inFlight, after.inFlight);
       noteTaken(before.inFlight, after.inFlight);
       checkCap(operation, before.inFlight, after.inFlight);
       look(operation);
     },
     slotPage: ({ of, owner, slots }, before) => {
       checkRow(slots);
-      checkFreed(tables, wasPaused, before, slots);
+      checkFreed(tables, wasPaused, isCalled, before, slots);
       if (of === 'target') return;
       noteTaken(before, slots);
       checkCap(owner as OperationName, before, slots);
@@ -115,10 +123,14 @@ const checkOpened = (
   });
 };
 
-/** A handler that found its Target paused may be slow and free the slot after the Target was resumed. */
+/**
+ * A batch whose attempt opened the circuit frees its slot after its call, and not during it. A handler that found its
+ * Target paused may be slow and free the slot after the Target was resumed.
+ */
 const checkFreed = (
   tables: Tables,
   wasPaused: ReadonlySet<Target>,
+  isCalled: (id: BatchId) => boolean,
   before: readonly Slot[],
   after: readonly Slot[],
 ): void => {
@@ -126,9 +138,9 @@ const checkFreed = (
     const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
     const batch = tables.batches.get(id);
     const isOver = batch
-      ? isFinished(batch.status) || wasPaused.has(target) || batch.lastAttempt !== undefined
+      ? isFinished(batch.status) || wasPaused.has(target) || (batch.attempt > 0 && !isCalled(id))
       : tables.locks.get(target)?.openBatch !== id;
-    demand(isOver, 'a slot is freed only after its batch is over or has failed, or its Target was paused', {
+    demand(isOver, 'a slot is freed only after its batch is over or was called, or its Target was paused', {
       slot,
       batch,
     });

@@ -89,11 +89,12 @@ const postpone = async (
     counts: tally.counts,
     lastAttempt: lastAttempt(why, deps.machine.now()),
   };
-  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
-  await comeBack(deps, batch, when.retryAt);
-  // A job that is under way needs the slot.
+  // Free the slot while no other attempt can begin. An attempt that begins later finds that it has none. A job that is
+  // under way needs the slot.
   if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && pending.length === 0)
     await lendAfterFailure(deps, batch);
+  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
+  await comeBack(deps, batch, when.retryAt);
   const count = open.length + pending.length;
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({

@@ -117,12 +117,12 @@ export const lendSlot = async (
 
 /**
  * K4. Frees the slot of a batch whose attempt failed and opened the circuit, or found it open. Other Targets may then
- * test the downstream. The operation is paused, so no Target is woken.
+ * test the downstream. The circuit's pause may be over by now.
  */
 export const lendAfterFailure = async (deps: BatchDeps, batch: Batch): Promise<void> => {
   const { operation, slotPage } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return;
-  await freeOperationSlot(deps, operation, slotOfBatch(batch), slotPage);
+  if (await freeOperationSlot(deps, operation, slotOfBatch(batch), slotPage)) await wakeUnlessPaused(deps, operation);
 };
 
 /** H7. Frees the places that a batch held in its Target and in its operation, and wakes a waiting Target. */
