@@ -145,10 +145,11 @@ suite("a paused batch's slot", () => {
     let wasFreed = false;
     const freeSlot: StepKit['operations']['freeSlot'] = async (...slot) => {
       // The table is slow. Until the slot is freed, the circuit's pause ends and a copy of the message arrives.
-      kit.now += 60_000;
+      kit.now += 31_000;
       const { paused } = await kit.operations.read(SHIP);
       if (paused) await resumeOperation(guarded, { kind: 'resume', operation: SHIP, resume: paused.id });
       kit.sent.elect.length = 0;
+      kit.now += 34_000;
       await handleBatch(guarded, { kind: 'due', batchId: batch() }, PLENTY);
       wasFreed = true;
       return kit.operations.freeSlot(...slot);
