@@ -137,7 +137,7 @@ suite("a paused batch's slot", () => {
     expect((await state()).inFlight).toEqual([]);
   });
 
-  it('is freed after a failure before another attempt may begin, and wakes a Target', async () => {
+  it('is freed before another attempt may begin, and wakes a Target', async () => {
     const guarded = capped({ total: 1 }, { failures: 1, coolDown: 30_000 });
     await sealed(guarded);
     await kit.operations.enqueue(SHIP, { target: elsewhere(1), at: NOW, fence: 3 });
