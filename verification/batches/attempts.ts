@@ -137,13 +137,10 @@ const checkCalledOften = (
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     // H8. A result while tasks at fault are isolated leaves the others all attempts but one. A task that was called alone
     // for the last time has failed.
-    const hasFailed = calls.some(
-      ({
-        call: {
-          items: [first, other],
-        },
-      }) => first && !other && lastAttempts.get(first.id) === attempt,
-    );
+    const hasFailed = calls.some(({ call }) => {
+      const [first, other] = call.items;
+      return first && !other && lastAttempts.get(first.id) === attempt;
+    });
     if (mayIsolate && (!hadNoResult || hasFailed)) counted = Math.min(counted, 1);
     const deep = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
