@@ -41,6 +41,11 @@ export const STEPS: readonly Mutant[] = [
     ['await comeBack(deps, batch, when.retryAt);', ''],
   ),
   ...mutantsOf(
+    'src/steps/call/end-attempt.ts',
+    ['test/steps/lent-slots.test.ts'],
+    [' && run.invocation.timeLeft() > 0', ''],
+  ),
+  ...mutantsOf(
     'src/steps/call/judgement.ts',
     ['test/steps/circuit.test.ts'],
     ['if (wasAnswered) await countSuccess', 'if (!wasAnswered) await countSuccess'],

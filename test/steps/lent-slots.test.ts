@@ -163,6 +163,15 @@ suite("a paused batch's slot", () => {
     expect(kit.sent.elect).toEqual([{ kind: 'elect', target: elsewhere(1), wake: 3 }]);
   });
 
+  it('is kept by a function that was suspended beyond its time', async () => {
+    const guarded = capped({ total: 1 }, { failures: 1, coolDown: 30_000 });
+    await sealed(guarded);
+    kit.answers = [{ kind: 'unavailable', reason: 'answered 503', mayRetryAtOnce: false }];
+    const suspended = { ...PLENTY, timeLeft: () => (kit.calls.length === 0 ? PLENTY.timeLeft() : -1) };
+    await handleBatch(guarded, { kind: 'due', batchId: batch() }, suspended);
+    expect([kit.calls.length, (await state()).inFlight]).toEqual([1, [slot()]]);
+  });
+
   it('is awaited with one message, however often it is woken in vain', async () => {
     const deps = capped({ total: 1 });
     await sealed(deps);

@@ -7,7 +7,7 @@ import { type Batch, isFinished } from '../../src/domain/batches/batch.ts';
 import type { Lock } from '../../src/domain/batches/lock.ts';
 import { type Config, handlerTimeout, operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Call } from '../../src/domain/downstream/downstream.ts';
-import { type BatchId, type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
+import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
 import { batchOfSlot, parseSlot, type Slot, slotOfBatch } from '../../src/domain/operations/slots.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { inFlightIn, slotsIn, type Tables, type Watcher } from '../../src/memory/tables.ts';
@@ -32,11 +32,13 @@ export const watchSlots = (
   idle: Idle,
   slotsPerPage: number,
 ): SlotWatcher => {
-  const isCalled = (id: BatchId): boolean =>
-    calls.some(({ call, at, answered, isLost }) => {
-      if (call.batchId !== id || answered || isLost) return false;
-      return now() < at + operationFor(configs.at(now()), call.operation).downstream.timeout;
-    });
+  const hasFailed = ({ id, attempt }: Batch): boolean => {
+    const last = calls.findLast(({ call }) => call.batchId === id && call.attempt === attempt);
+    // A call that is not in the log did not arrive.
+    if (!last || last.isLost) return true;
+    if (last.answered) return last.answered.answer.kind === 'unavailable';
+    return now() >= last.at + operationFor(configs.at(now()), last.call.operation).downstream.timeout;
+  };
   const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
   const wasPaused = new Set<Target>();
   const takenAt = new Map<Slot, Millis>();
@@ -87,14 +89,14 @@ export const watchSlots = (
       const taken = after.inFlight.filter((slot) => !before.inFlight.includes(slot));
       demand(taken.length === 0 || before.paused === undefined, 'no slot of a paused operation is taken', { taken });
       checkRow(after.inFlight);
-      checkFreed(tables, wasPaused, isCalled, before.inFlight, after.inFlight);
+      checkFreed(tables, wasPaused, hasFailed, before.inFlight, after.inFlight);
       noteTaken(before.inFlight, after.inFlight);
       checkCap(operation, before.inFlight, after.inFlight);
       look(operation);
     },
     slotPage: ({ of, owner, slots }, before) => {
       checkRow(slots);
-      checkFreed(tables, wasPaused, isCalled, before, slots);
+      checkFreed(tables, wasPaused, hasFailed, before, slots);
       if (of === 'target') return;
       noteTaken(before, slots);
       checkCap(owner as OperationName, before, slots);
@@ -124,13 +126,13 @@ const checkOpened = (
 };
 
 /**
- * A batch whose attempt opened the circuit frees its slot after its call, and not during it. A handler that found its
- * Target paused may be slow and free the slot after the Target was resumed.
+ * A batch whose attempt opened the circuit frees its slot after its call has failed. A handler that found its Target
+ * paused may be slow and free the slot after the Target was resumed.
  */
 const checkFreed = (
   tables: Tables,
   wasPaused: ReadonlySet<Target>,
-  isCalled: (id: BatchId) => boolean,
+  hasFailed: (batch: Batch) => boolean,
   before: readonly Slot[],
   after: readonly Slot[],
 ): void => {
@@ -138,9 +140,9 @@ const checkFreed = (
     const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
     const batch = tables.batches.get(id);
     const isOver = batch
-      ? isFinished(batch.status) || wasPaused.has(target) || (batch.attempt > 0 && !isCalled(id))
+      ? isFinished(batch.status) || wasPaused.has(target) || (batch.attempt > 0 && hasFailed(batch))
       : tables.locks.get(target)?.openBatch !== id;
-    demand(isOver, 'a slot is freed only after its batch is over or was called, or its Target was paused', {
+    demand(isOver, 'a slot is freed only after its batch is over or has failed, or its Target was paused', {
       slot,
       batch,
     });

@@ -12,7 +12,7 @@ import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { lendAfterFailure, releaseSlots } from '../slots/batch-slot.ts';
+import { releaseOperationSlot, releaseSlots } from '../slots/batch-slot.ts';
 import { type Judgement, judgeDownstream } from './judgement.ts';
 import { FIRST, hasEvidence, isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
@@ -89,10 +89,11 @@ const postpone = async (
     counts: tally.counts,
     lastAttempt: lastAttempt(why, deps.machine.now()),
   };
-  // Free the slot while no other attempt can begin. An attempt that begins later finds that it has none. A job that is
-  // under way needs the slot.
-  if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && pending.length === 0)
-    await lendAfterFailure(deps, batch);
+  // Free the slot while no other attempt can begin. An attempt that begins later finds that it has none. A function that
+  // was suspended beyond its time frees nothing, because the slot may belong to a later attempt. A job that is under way
+  // needs the slot.
+  const mayLend = pending.length === 0 && run.invocation.timeLeft() > 0;
+  if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && mayLend) await releaseOperationSlot(deps, batch);
   if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
   await comeBack(deps, batch, when.retryAt);
   const count = open.length + pending.length;

@@ -116,13 +116,18 @@ export const lendSlot = async (
 };
 
 /**
- * K4. Frees the slot of a batch whose attempt failed and opened the circuit, or found it open. Other Targets may then
- * test the downstream. The circuit's pause may be over by now.
+ * Frees the operation's slot of a batch, and wakes a waiting Target: at the batch's end (H7), or because its attempt
+ * failed and the circuit is open (K4). A Target is woken even if the operation was not full, because a Target that found
+ * it full earlier may put its queue row only now.
  */
-export const lendAfterFailure = async (deps: BatchDeps, batch: Batch): Promise<void> => {
+export const releaseOperationSlot = async (
+  deps: BatchDeps,
+  batch: Pick<Batch, 'id' | 'target' | 'operation' | 'slotPage'>,
+): Promise<void> => {
   const { operation, slotPage } = batch;
   if (operationFor(deps.config, operation).concurrency.total === null) return;
-  if (await freeOperationSlot(deps, operation, slotOfBatch(batch), slotPage)) await wakeUnlessPaused(deps, operation);
+  await freeOperationSlot(deps, operation, slotOfBatch(batch), slotPage);
+  await wakeUnlessPaused(deps, operation);
 };
 
 /** H7. Frees the places that a batch held in its Target and in its operation, and wakes a waiting Target. */
@@ -140,11 +145,7 @@ export const releaseSlots = async (
     // Wake the Target even if it was not blocked: another function that handles the same message may have blocked it
     // meanwhile and died.
     await deps.queues.elect([{ kind: 'elect', target, wake: left.fence }]);
-  if (total === null) return;
-  await freeOperationSlot(deps, batch.operation, slotOfBatch(batch), batch.slotPage);
-  // Wake a Target even if the operation was not full: a Target that found it full earlier may put its queue row only
-  // now.
-  await wakeUnlessPaused(deps, batch.operation);
+  await releaseOperationSlot(deps, batch);
 };
 
 /**
