@@ -32,11 +32,11 @@ export const watchSlots = (
   idle: Idle,
   slotsPerPage: number,
 ): SlotWatcher => {
-  const hasFailed = ({ id, attempt }: Batch): boolean => {
+  const hasFailed = ({ id, attempt, lastAttempt }: Batch): boolean => {
     const last = calls.findLast(({ call }) => call.batchId === id && call.attempt === attempt);
     // A call that is not in the log did not arrive.
-    if (!last || last.isLost) return true;
-    if (last.answered) return last.answered.answer.kind === 'unavailable';
+    if (!last || last.isLost) return attempt > 0;
+    if (last.answered) return last.answered.answer.kind === 'unavailable' || lastAttempt !== undefined;
     return now() >= last.at + operationFor(configs.at(now()), last.call.operation).downstream.timeout;
   };
   const [since, sincePaused] = [new Map<OperationName, Millis>(), new Map<OperationName, Millis>()];
@@ -140,7 +140,7 @@ const checkFreed = (
     const [id, { target }] = [batchOfSlot(slot), parseSlot(slot)];
     const batch = tables.batches.get(id);
     const isOver = batch
-      ? isFinished(batch.status) || wasPaused.has(target) || (batch.attempt > 0 && hasFailed(batch))
+      ? isFinished(batch.status) || wasPaused.has(target) || hasFailed(batch)
       : tables.locks.get(target)?.openBatch !== id;
     demand(isOver, 'a slot is freed only after its batch is over or has failed, or its Target was paused', {
       slot,

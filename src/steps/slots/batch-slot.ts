@@ -3,8 +3,8 @@
  *
  * A batch keeps its operation's slot until it has finished, with one exception (K4). While its Target is paused by a
  * user, the batch frees its slot for other Targets, which would otherwise wait for the whole pause. The batch takes a
- * slot again before its next attempt. So each attempt first checks that the batch holds a slot. Even if a slot was
- * freed by mistake, there are never more calls at once than the cap allows.
+ * slot again before its next attempt. So each attempt first checks that the batch holds a slot. For a rare exception,
+ * see the limits in docs/decisions/0039-a-failed-batch-frees-its-slot-before-it-is-postponed.md.
  *
  * At its end (H7) the batch frees its places and wakes a waiting Target. Each part is harmless when repeated.
  */
