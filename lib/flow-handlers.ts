@@ -8,7 +8,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { CALLBACKS_AT_ONCE } from '../src/domain/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/domain/config/resolved.ts';
-import { INDEXES } from '../src/domain/deployed/environment.ts';
+import { INDEXES, indexesOf } from '../src/domain/deployed/environment.ts';
 import { INVOCATIONS_AT_ONCE, LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/domain/timings.ts';
 import { distinct, downstreamRights, type Right } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
@@ -228,7 +228,7 @@ export const apiHandler = (of: FlowParts): Handler => {
       ['GetItem', 'BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem'],
       [INDEXES.batchLockTable],
     )
-    .table('batchTable', of.tables.batch, ['GetItem'], [INDEXES.batchTable])
+    .table('batchTable', of.tables.batch, ['GetItem'], indexesOf('batchTable'))
     .table('fanOutTable', of.tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], [INDEXES.fanOutTable])
     .table('listTable', of.tables.list, [
       'GetItem',

@@ -4,7 +4,7 @@
  */
 import { ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { INDEXES } from '../src/domain/deployed/environment.ts';
+import { INDEXES, UNDER_WAY, UNDER_WAY_PROJECTION } from '../src/domain/deployed/environment.ts';
 import { FleetTable } from './fleet-table.ts';
 import { physicalName } from './names.ts';
 import type { DataProps } from './surroundings.ts';
@@ -51,6 +51,15 @@ export class Tables extends Construct {
       partitionKey: string('Target'),
       sortKey: number('SealedAt'),
       projectionType: ProjectionType.KEYS_ONLY,
+    });
+
+    // A sparse index: a batch that ends in its first attempt has no `UnderWay`.
+    this.batch.addGlobalSecondaryIndex({
+      indexName: UNDER_WAY,
+      partitionKey: string('UnderWay'),
+      sortKey: number('OldestAt'),
+      projectionType: ProjectionType.INCLUDE,
+      nonKeyAttributes: [...UNDER_WAY_PROJECTION],
     });
 
     this.fanOut = new Table(this, 'FanOut', { ...shared('fan-out'), partitionKey: string('Id') });

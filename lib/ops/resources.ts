@@ -1,6 +1,6 @@
 /** The resources that the alarms and the dashboard watch. */
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import { INDEXES } from '../../src/domain/deployed/environment.ts';
+import { indexesOf } from '../../src/domain/deployed/environment.ts';
 import type { Flow } from '../flow.ts';
 import type { Tables } from '../tables.ts';
 
@@ -62,17 +62,17 @@ export const resourcesOf = (flow: Flow, tables: Tables, nameIn: (name: string) =
 const tablesAndIndexes = ({ task, batchLock, batch, fanOut, list, fleet, audit }: Tables) =>
   (
     [
-      ['task', task, INDEXES.taskTable],
-      ['batchLock', batchLock, INDEXES.batchLockTable],
-      ['batch', batch, INDEXES.batchTable],
-      ['fanOut', fanOut, INDEXES.fanOutTable],
-      ['list', list, undefined],
-      ['fleet', fleet.table, undefined],
-      ['audit', audit, undefined],
+      ['task', task],
+      ['batchLock', batchLock],
+      ['batch', batch],
+      ['fanOut', fanOut],
+      ['list', list],
+      ['fleet', fleet.table],
+      ['audit', audit],
     ] as const
-  ).flatMap(([name, { tableName }, index]) => [
+  ).flatMap(([name, { tableName }]) => [
     { name, tableName, index: undefined },
-    ...(index === undefined ? [] : [{ name: index, tableName, index }]),
+    ...indexesOf(`${name}Table`).map((index) => ({ name: index, tableName, index })),
   ]);
 
 /** The names of all resources that the alarms and the dashboard watch, each once. */

@@ -2,18 +2,20 @@
 
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Batch, membersOf } from '../domain/batches/batch.ts';
-import { INDEXES } from '../domain/deployed/environment.ts';
+import { INDEXES, UNDER_WAY } from '../domain/deployed/environment.ts';
 import { expiresAt } from '../domain/expiry.ts';
-import type { BatchId } from '../domain/ids.ts';
+import { type BatchId, operationOf } from '../domain/ids.ts';
 import type { Batches } from '../ports/batches.ts';
 import {
   batchKey,
   batchOf,
+  callItems,
   countsItem,
   lastAttemptItem,
   newBatchRow,
   pendingItem,
   suspicionItem,
+  underWayOf,
 } from '../rows/batch-rows.ts';
 import type { Item } from '../rows/item.ts';
 import { conditionally, DynamoDBFailure, queryIndex } from './dynamodb.ts';
@@ -65,16 +67,18 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       return (await conditionally(client.send(put))) ? batchOf(row) : stored(forming.id);
     },
     seal: async (batch, dropped, at, keep) => {
-      const isEmpty = membersOf({ ...batch, dropped }).length === 0;
+      const size = membersOf({ ...batch, dropped }).length;
+      const isEmpty = size === 0;
       const end = isEmpty ? ', FinishedAt = :at, Counts = :counts, ExpiresAt = :expires' : '';
       const sealed = await update(
         batch.id,
-        `SET #status = :sealed, Dropped = :dropped, SealedAt = :at${end}`,
+        `SET #status = :sealed, Dropped = :dropped, TaskCount = :size, SealedAt = :at${end}`,
         '#status = :forming',
         {
           ':sealed': isEmpty ? 'succeeded' : 'sealed',
           ':forming': 'forming',
           ':dropped': [...dropped],
+          ':size': size,
           ':at': at,
           ...(isEmpty ? { ':counts': countsItem({ succeeded: 0, failed: 0 }), ':expires': expiresAt(at, keep) } : {}),
         },
@@ -84,7 +88,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil }) => {
       const started = await update(
         id,
-        `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}`,
+        `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}${attempt > 1 ? ', UnderWay = :operation' : ''}`,
         'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
         {
           ':running': 'in-progress',
@@ -96,6 +100,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':token': token,
           ':until': runUntil,
           ':at': at,
+          // The first attempt may have ended without a write, because its function died.
+          ...(attempt > 1 ? { ':operation': operationOf(id) } : {}),
         },
       );
       return started !== undefined;
@@ -104,10 +110,11 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       const free = 'attribute_not_exists(HeldSpan) OR HeldSpan < :span OR HeldBy = :after';
       const held = await update(
         id,
-        `SET HeldBy = :by, HeldSpan = :span${isUncounted ? ', HeldUncounted = :yes' : ' REMOVE HeldUncounted'}`,
+        `SET HeldBy = :by, HeldSpan = :span, UnderWay = :operation${isUncounted ? ', HeldUncounted = :yes' : ' REMOVE HeldUncounted'}`,
         `#status IN (:sealed, :running) AND (${free}${isUncounted ? ' OR attribute_not_exists(HeldUncounted)' : ''})`,
         {
           ':by': by,
+          ':operation': operationOf(id),
           ':span': span,
           ':after': after,
           ':sealed': 'sealed',
@@ -117,7 +124,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return held !== undefined;
     },
-    postpone: async (id, attempt, { retryAt, countedAttempts, counts, lastAttempt, ...optional }) => {
+    postpone: async (id, attempt, { retryAt, countedAttempts, counts, lastAttempt, calls, ...optional }) => {
       const { open, pending, split, parts, partFailures, suspicion, uncounted } = optional;
       const rest = Object.entries({
         '#open': open,
@@ -135,6 +142,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         'Tries = :tries',
         'Counts = :counts',
         'LastAttempt = :last',
+        'Calls = :calls',
+        'UnderWay = :operation',
         ...kept.map(([name]) => `${name} = ${placeholder(name)}`),
       ];
       const remove = ['StartedBy', ...gone.map(([name]) => name)];
@@ -143,6 +152,8 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         ':tries': countedAttempts,
         ':counts': countsItem(counts),
         ':last': lastAttemptItem(lastAttempt),
+        ':calls': callItems(calls),
+        ':operation': operationOf(id),
         ...Object.fromEntries(kept.map(([name, value]) => [placeholder(name), value])),
         ':running': 'in-progress',
         ':attempt': attempt,
@@ -157,16 +168,17 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       });
       return placed !== undefined;
     },
-    finish: (id, attempt, { status, counts, at, keep }) =>
+    finish: (id, attempt, { status, counts, at, keep, calls }) =>
       update(
         id,
-        'SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires REMOVE #open, Pending, #split, Parts, PartFailures, Suspicion, Uncounted',
+        `SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires${calls ? ', Calls = :calls' : ''} REMOVE #open, Pending, #split, Parts, PartFailures, Suspicion, Uncounted, UnderWay`,
         RUNNING,
         {
           ':status': status,
           ':counts': countsItem(counts),
           ':at': at,
           ':expires': expiresAt(at, keep),
+          ...(calls ? { ':calls': callItems(calls) } : {}),
           ':running': 'in-progress',
           ':attempt': attempt,
         },
@@ -181,6 +193,16 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         cursor,
       );
       return { ...page, items: page.items.map(({ BatchId }) => BatchId as BatchId) };
+    },
+    underWay: async (operation, limit, cursor) => {
+      const index = { table, index: UNDER_WAY, key: 'UnderWay', value: operation, newestFirst: false };
+      const page = await queryIndex(
+        client,
+        { ...index, keyShape: { BatchId: 'string', UnderWay: 'string', OldestAt: 'number' } },
+        limit,
+        cursor,
+      );
+      return { ...page, items: page.items.flatMap(underWayOf) };
     },
   };
 };

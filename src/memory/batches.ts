@@ -2,7 +2,7 @@
 import { type Batch, isFinished, membersOf } from '../domain/batches/batch.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import { type BatchId, operationOf } from '../domain/ids.ts';
-import type { Batches, FormingBatch } from '../ports/batches.ts';
+import type { Batches, FormingBatch, UnderWay } from '../ports/batches.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import { behind, type Lag, upToDate } from './remembered.ts';
 import { newestFirst, pageOf, putBatch, type Tables } from './tables.ts';
@@ -81,11 +81,11 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
       );
       return placed !== undefined;
     },
-    finish: (id, attempt, { status, counts, at, keep }) =>
+    finish: (id, attempt, { status, counts, at, keep, calls }) =>
       write('batches.finish', id, (batch) => {
         if (!isMine(batch, attempt)) return undefined;
         tables.expiries.batches.set(id, expiresAt(at, keep));
-        return { ...withoutRest(batch), status, counts, finishedAt: at };
+        return { ...withoutRest(batch), status, counts, finishedAt: at, ...(calls ? { calls } : {}) };
       }),
     ofTarget: (target, limit, cursor) =>
       through(gate, 'batches.ofTarget', () => {
@@ -98,6 +98,14 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
           cursor,
         );
         return { ...page, items: page.items.map(({ id }) => id) };
+      }),
+    underWay: (operation, limit, cursor) =>
+      through(gate, 'batches.underWay', () => {
+        const listed = [...behind(tables.batches, lag()).values()]
+          .filter((batch) => batch.operation === operation && isListed(batch))
+          .toSorted((a, b) => a.oldestAt - b.oldestAt);
+        const page = pageOf(listed, limit, cursor);
+        return { ...page, items: page.items.map(underWayOf) };
       }),
   };
 };
@@ -112,6 +120,16 @@ const withoutRest = ({
   uncounted: _______,
   ...batch
 }: Batch) => batch;
+
+/** Whether the index of batches under way contains a batch. */
+const isListed = ({ status, attempt, lastAttempt, held }: Batch): boolean =>
+  !isFinished(status) && (attempt > 1 || lastAttempt !== undefined || held !== undefined);
+
+const underWayOf = (batch: Batch): UnderWay => {
+  const { id, target, oldestAt, lastAttempt } = batch;
+  const tasks = lastAttempt?.open ?? membersOf(batch).length;
+  return { id, target, oldestAt, tasks, ...(lastAttempt ? { lastAttempt } : {}) };
+};
 
 /** A new batch with the fields that every adapter stores. */
 const formed = (batch: FormingBatch): Batch => ({

@@ -4,8 +4,9 @@
  */
 
 import type { Batch, Counts, FinishedStatus, Noted } from '../domain/batches/batch.ts';
+import type { CallRecord } from '../domain/batches/call-record.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
-import type { BatchId, Candidate, Millis, Target, Token } from '../domain/ids.ts';
+import type { BatchId, Candidate, Millis, OperationName, Target, Token } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
 
 export interface FormingBatch {
@@ -20,9 +21,18 @@ export interface FormingBatch {
   readonly targetPage?: number;
 }
 
+/**
+ * A batch that is sealed and not finished, and that has had an attempt, or has waited for one for a while. A batch whose
+ * first attempt is still to come or runs is not listed, because that would cost two writes for each batch.
+ */
+export interface UnderWay extends Pick<Batch, 'id' | 'target' | 'oldestAt' | 'lastAttempt'> {
+  /** Members without a result. Absent if a function of release 0.2.0 sealed the batch. */
+  readonly tasks?: number;
+}
+
 /** The fields of a batch between two attempts. */
 export interface Postponed
-  extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt'>>,
+  extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt' | 'calls'>>,
     Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'partFailures' | 'suspicion' | 'uncounted'> {
   readonly retryAt: Millis;
 }
@@ -75,10 +85,19 @@ export interface Batches {
   finish(
     id: BatchId,
     attempt: number,
-    end: { readonly status: FinishedStatus; readonly counts: Counts; readonly at: Millis; readonly keep: Millis },
+    end: {
+      readonly status: FinishedStatus;
+      readonly counts: Counts;
+      readonly at: Millis;
+      readonly keep: Millis;
+      /** The last calls. If undefined, the stored calls stay. */
+      readonly calls?: readonly CallRecord[] | undefined;
+    },
   ): Promise<Batch | undefined>;
   /** Sealed batches of a Target, newest first. Eventually consistent. */
   ofTarget(target: Target, limit: number, cursor?: string): Promise<Page<BatchId>>;
+  /** Batches of an operation that are under way, the one with the oldest task first. Eventually consistent. */
+  underWay(operation: OperationName, limit: number, cursor?: string): Promise<Page<UnderWay>>;
 }
 
 /** The message that continues to check a paused batch. */

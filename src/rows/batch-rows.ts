@@ -3,9 +3,11 @@
  * shows its state.
  */
 import type { Batch, Counts, Held, LastAttempt, Pending } from '../domain/batches/batch.ts';
+import type { CallRecord } from '../domain/batches/call-record.ts';
 import type { Suspicion } from '../domain/batches/suspicion.ts';
-import { type BatchId, operationOf } from '../domain/ids.ts';
-import type { FormingBatch } from '../ports/batches.ts';
+import { whyOf } from '../domain/downstream/downstream.ts';
+import { type BatchId, type Millis, operationOf, type Target } from '../domain/ids.ts';
+import type { FormingBatch, UnderWay } from '../ports/batches.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
@@ -26,7 +28,7 @@ const FORMING: Attributes<FormingBatch> = {
  * The fields that a row holds as they are. A row has nested items too, and rows of earlier releases lack some fields.
  */
 const BATCH: Attributes<
-  Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'suspicion' | 'held' | 'lastAttempt' | 'counts'>
+  Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'suspicion' | 'held' | 'lastAttempt' | 'counts' | 'calls'>
 > = {
   ...FORMING,
   operation: 'Operation',
@@ -65,11 +67,51 @@ const SUSPICION: Attributes<Suspicion> = {
 };
 export const suspicionItem = (suspicion: Suspicion): Item => written(SUSPICION, suspicion);
 
-const LAST_ATTEMPT: Attributes<LastAttempt> = { endedAt: 'EndedAt', reason: 'Reason', quote: 'Quote' };
+const LAST_ATTEMPT: Attributes<LastAttempt> = {
+  attempt: 'Attempt',
+  endedAt: 'EndedAt',
+  reason: 'Reason',
+  quote: 'Quote',
+  open: 'Open',
+  pending: 'Pending',
+};
 /**
  * The item of the last attempt. It stays after the batch's end, because removing it would not make the write cheaper.
  */
 export const lastAttemptItem = (attempt: LastAttempt): Item => written(LAST_ATTEMPT, attempt);
+
+/** Short names, because each write of the row pays for all of its calls. */
+const CALL: Attributes<Omit<CallRecord, 'isError'>> = {
+  attempt: 'N',
+  at: 'A',
+  took: 'T',
+  reason: 'R',
+  quote: 'Q',
+  items: 'I',
+  members: 'M',
+};
+/** The calls, oldest first. A call whose reason is that of the call before it does not repeat the reason. */
+export const callItems = (calls: readonly CallRecord[]): readonly Item[] =>
+  calls.map(({ isError, ...call }, index) => {
+    const { R, Q, ...rest } = written(CALL, call);
+    const before = calls[index - 1];
+    const isAsBefore = before !== undefined && before.reason === call.reason && before.quote === call.quote;
+    return {
+      ...rest,
+      ...(isAsBefore ? {} : { R, ...(Q === undefined ? {} : { Q }) }),
+      ...(isError ? { E: true } : {}),
+    };
+  });
+
+const callsOf = (items: readonly Item[]): readonly CallRecord[] => {
+  const calls: CallRecord[] = [];
+  for (const item of items) {
+    const before = calls.at(-1);
+    const why = item.R === undefined && before ? whyOf(before) : {};
+    calls.push({ ...read(CALL, item), ...why, isError: item.E ?? false });
+  }
+  return calls;
+};
 
 const COUNTS: Attributes<Counts> = { succeeded: 'Succeeded', failed: 'Failed' };
 export const countsItem = (counts: Counts): Item => written(COUNTS, counts);
@@ -89,5 +131,25 @@ export const batchOf = (stored: Item): Batch => {
     ...(row.HeldBy === undefined ? {} : { held: { ...read(HELD, row), isUncounted: row.HeldUncounted ?? false } }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: read(LAST_ATTEMPT, row.LastAttempt) }),
     ...(row.Counts === undefined ? {} : { counts: read(COUNTS, row.Counts) }),
+    ...(row.Calls === undefined ? {} : { calls: callsOf(row.Calls) }),
   };
+};
+
+/**
+ * An entry of the index of batches under way. Empty if its batch is finished: a function of release 0.2.0 does not remove
+ * it from the index, but its write sets `ExpiresAt`.
+ */
+export const underWayOf = (row: Item): readonly UnderWay[] => {
+  if (row.ExpiresAt !== undefined) return [];
+  const last = row.LastAttempt === undefined ? undefined : read(LAST_ATTEMPT, row.LastAttempt as Item);
+  const tasks = last?.open ?? (row.TaskCount as number | undefined);
+  return [
+    {
+      id: row.BatchId as BatchId,
+      target: row.Target as Target,
+      oldestAt: row.OldestAt as Millis,
+      ...(tasks === undefined ? {} : { tasks }),
+      ...(last ? { lastAttempt: last } : {}),
+    },
+  ];
 };

@@ -1,6 +1,6 @@
 /** Tasks and batches as the HTTP API shows them. */
 
-import { batchView } from '../api/batches/views.ts';
+import { batchView, callsView } from '../api/batches/views.ts';
 import { printTask } from '../api/tasks/views.ts';
 import { type Batch, type BatchStatus, membersOf } from '../domain/batches/batch.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
@@ -70,6 +70,20 @@ export interface BatchView {
   readonly finishedAt?: string;
   readonly lastAttempt?: { readonly endedAt: string; readonly reason: string };
   readonly nextAttemptAfter?: string;
+  /** The last 20 calls, oldest first. The calls of an attempt are stored when it ends. */
+  readonly calls?: readonly {
+    readonly attempt: number;
+    readonly startedAt: string;
+    readonly tookMs: number;
+    /** Whether the call failed. An answer about single tasks is no failure. */
+    readonly isError: boolean;
+    /** The answer, or the reason why the call failed. */
+    readonly answer: string;
+    /** Number of tasks in the call. */
+    readonly tasks: number;
+    /** Which members the call contained, by their place in `members`, such as `1-50`. Absent if all of them. */
+    readonly members?: string | undefined;
+  }[];
 }
 
 export const taskViewOf = (tables: Tables, task: Task): TaskView => {
@@ -81,5 +95,5 @@ export const taskViewOf = (tables: Tables, task: Task): TaskView => {
 export const batchViewOf = (config: Config, batch: Batch): BatchView => {
   const view = batchView(batch, operationNamed(config, batch.operation)?.batch.maxSize);
   // The view after conversion to JSON and back, which removes absent fields.
-  return JSON.parse(JSON.stringify({ ...view, members: membersOf(batch) })) as BatchView;
+  return JSON.parse(JSON.stringify({ ...view, ...callsView(batch), members: membersOf(batch) })) as BatchView;
 };

@@ -93,6 +93,7 @@ const PROMISED: {
     place: 'none',
     finish: 'none',
     ofTarget: 'eventual',
+    underWay: 'eventual',
   },
   fanOuts: {
     itemKeys: 'strong',

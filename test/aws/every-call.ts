@@ -1,6 +1,7 @@
 /** Calls every method of every port on tables at least once. */
 
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import { operationOf } from '../../src/domain/ids.ts';
 import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
@@ -130,6 +131,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
   }
   await batches.get(batch);
   await batches.ofTarget(target, 9);
+  await batches.underWay(operationOf(target), 9);
 
   await processed.remember(target, [{ key: '"a"' as InputKey, marks: [] }], NOW, 1_000);
   await processed.known(target, ['"a"' as InputKey], NOW);

@@ -51,6 +51,6 @@ it.each([
   expect(await readDeployed(clients, 'Shop', service)).toEqual({
     queues: [],
     functions: [`${name}-register`],
-    tables: [{ name: `${name}-task`, forgets: true, index: 'FailedByTarget' }],
+    tables: [{ name: `${name}-task`, forgets: true, indexes: ['FailedByTarget'] }],
   });
 });

@@ -18,7 +18,7 @@ const cloudWatch = (values: Readonly<Record<string, number>>): CloudWatchClient 
     }),
   });
 
-const deployed = { functions: ['group'], tables: [{ name: 'Lock', forgets: true, index: 'Targets' }] };
+const deployed = { functions: ['group'], tables: [{ name: 'Lock', forgets: true, indexes: ['Targets'] }] };
 
 it('the doctor reports throttled functions, tables and indexes, most often first', async () => {
   const client = cloudWatch({

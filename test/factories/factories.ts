@@ -146,7 +146,8 @@ export const aPostponed = (retryAt: number, fields: Partial<Postponed> = {}): Po
   retryAt,
   countedAttempts: 1,
   counts: { succeeded: 0, failed: 0 },
-  lastAttempt: { endedAt: retryAt, reason: 'answered 503' },
+  lastAttempt: { endedAt: retryAt, reason: 'answered 503', open: 2 },
+  calls: [],
   ...fields,
 });
 

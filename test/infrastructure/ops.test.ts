@@ -115,7 +115,7 @@ describe('the dashboard shows', () => {
       'WriteThrottleEvents',
     ])
       expect(new Set(valuesOf(metric, 'GlobalSecondaryIndexName'))).toEqual(
-        new Set([undefined, 'FailedByTarget', 'Targets', 'ByTarget', 'ByCheckAt']),
+        new Set([undefined, 'FailedByTarget', 'Targets', 'ByTarget', 'UnderWay', 'ByCheckAt']),
       );
   });
 

@@ -32,6 +32,7 @@ it('every alarm has its statistic, threshold, periods and missing data as listed
       "IndexThrottledByTarget: Sum of WriteThrottleEvents >= 1, 3 x 300 s",
       "IndexThrottledFailedByTarget: Sum of WriteThrottleEvents >= 1, 3 x 300 s",
       "IndexThrottledTargets: Sum of WriteThrottleEvents >= 1, 3 x 300 s",
+      "IndexThrottledUnderWay: Sum of WriteThrottleEvents >= 1, 3 x 300 s",
       "Lateship: Maximum of OldestWaiting >= 301000, 1 x 3600 s",
       "ReadThrottledaudit: Sum of ReadThrottleEvents >= 1, 3 x 300 s",
       "ReadThrottledbatch: Sum of ReadThrottleEvents >= 1, 3 x 300 s",

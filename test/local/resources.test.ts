@@ -2,10 +2,12 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { DeleteTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteTableCommand, ScanCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
+import { UNDER_WAY } from '../../src/domain/deployed/environment.ts';
 import { synthesise } from '../../tools/local/assembly.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
@@ -55,4 +57,18 @@ it('a data folder without the fleet table gets that table, and keeps its rows', 
     return [await count('Tables-Fleet-Table'), await count('Tables-Task')];
   });
   expect(counts).toEqual([0, 1]);
+});
+
+it('a table of an earlier release gets the indexes that it lacks, with the rows that it has', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'groupage-without-index-'));
+  const row = { BatchId: 'b', Target: 't', UnderWay: 'ship', OldestAt: 1, TaskCount: 2, Candidates: ['a#1', 'b#1'] };
+  await onTables(folder, async ({ dynamodb }) => {
+    const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName: UNDER_WAY } }];
+    await dynamodb.send(new UpdateTableCommand({ TableName: 'Tables-Batch', GlobalSecondaryIndexUpdates }));
+    await dynamodb.send(new PutCommand({ TableName: 'Tables-Batch', Item: row }));
+  });
+  const found = await onTables(folder, ({ dynamodb }) =>
+    dynamodb.send(new ScanCommand({ TableName: 'Tables-Batch', IndexName: UNDER_WAY })),
+  );
+  expect(found.Items).toEqual([marshall({ BatchId: 'b', Target: 't', UnderWay: 'ship', OldestAt: 1, TaskCount: 2 })]);
 });

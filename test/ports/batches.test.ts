@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Batch } from '../../src/domain/batches/batch.ts';
-import type { BatchId, Target } from '../../src/domain/ids.ts';
+import { type BatchId, operationOf, type Target } from '../../src/domain/ids.ts';
 import type { FormingBatch } from '../../src/ports/batches.ts';
 import { aPostponed, aStart, batchId, candidate, id, NOW, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
@@ -138,9 +138,13 @@ describeEach('a batch', storeKinds, (stores) => {
     const { batches } = stores();
     await sealed(batch, target);
     await batches.start(batch, aStart(1, NOW, NOW + 100));
-    const lastAttempt = { endedAt: NOW + 40, reason: 'answered 503', quote: '"closed", says Zoë \u{1f69a}' };
+    const quote = '"closed", says Zoë \u{1f69a}';
+    const lastAttempt = { endedAt: NOW + 40, reason: 'answered 503', quote, open: 2, pending: 1 };
+    const call = { attempt: 1, at: NOW, took: 40, isError: true, reason: 'answered 503', quote, items: 2 };
+    const calls = [call, { ...call, items: 1, members: '2' }, { ...call, isError: false, reason: 'results' }];
     const rest = {
       lastAttempt,
+      calls,
       countedAttempts: 0,
       counts: { succeeded: 1, failed: 0 },
       open: [id('a')],
@@ -159,7 +163,7 @@ describeEach('a batch', storeKinds, (stores) => {
     const after = await batches.get(batch);
     for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted', 'startedBy'])
       expect(after).not.toHaveProperty(gone);
-    expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503' });
+    expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503', open: 2 });
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
     await batches.postpone(batch, 3, { retryAt: NOW + 70, ...rest });
     const counts = { succeeded: 1, failed: 1 };
@@ -171,6 +175,35 @@ describeEach('a batch', storeKinds, (stores) => {
     for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted'])
       expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
+  });
+
+  it('is listed as under way after an attempt, or a long wait, until its end', async () => {
+    const { target } = fresh();
+    const { batches } = stores();
+    const operation = operationOf(target);
+    const [first, second, third] = [1, 2, 3].map((n) => batchId(`${target}#1#${n}`)) as [BatchId, BatchId, BatchId];
+    const listed = async () => (await batches.underWay(operation, 10)).items.filter((each) => each.target === target);
+    for (const [index, id] of [first, second, third].entries())
+      await batches.seal(await batches.form({ ...forming(id, target), oldestAt: NOW - index }), [], NOW, 1_000);
+    for (const id of [first, third]) await batches.start(id, aStart(1, NOW, NOW + 100));
+    expect(await listed()).toEqual([]);
+    const lastAttempt = { endedAt: NOW + 40, reason: 'answered 429', open: 2, pending: 1 };
+    await batches.postpone(first, 1, aPostponed(NOW + 50, { lastAttempt }));
+    await batches.hold(second, { by: token('m'), span: 1, isUncounted: false, after: token('n') });
+    // The function of its first attempt died, so nothing was stored about that attempt.
+    await batches.start(third, aStart(2, NOW + 101, NOW + 200));
+    const entry = (id: BatchId, oldestAt: number) => ({ id, target, oldestAt, tasks: 2 });
+    const expected = [entry(third, NOW - 2), entry(second, NOW - 1), { ...entry(first, NOW), lastAttempt }];
+    expect(await listed()).toEqual(expected);
+    await batches.start(first, aStart(2, NOW + 51, NOW + 500));
+    expect(await listed()).toEqual(expected);
+    const end = { status: 'succeeded', counts: { succeeded: 2, failed: 0 }, at: NOW + 60, keep: 1_000 } as const;
+    const calls = [{ attempt: 2, at: NOW + 52, took: 5, isError: false, reason: 'results', items: 2 }];
+    expect((await batches.finish(first, 2, { ...end, calls }))?.calls).toEqual(calls);
+    expect(await listed()).toEqual(expected.slice(0, 2));
+    const page = await batches.underWay(operation, 1);
+    expect(page.items).toHaveLength(1);
+    expect((await batches.underWay(operation, 10, page.cursor)).items).not.toContainEqual(page.items[0]);
   });
 
   it('is listed for its Target once sealed, newest first', async () => {

@@ -82,6 +82,8 @@ suite('the batch handler', () => {
       endedAt: NOW,
       reason: 'answered 503',
       quote: expect.stringMatching(/^closed x{192}…$/),
+      open: 2,
+      attempt: 1,
     });
     kit.now = NOW + 2_000;
     kit.answers = [{ kind: 'results', items: new Map([[id(`${depot}-0`), { status: 'succeeded' }]]), foreign: 0 }];
@@ -89,6 +91,30 @@ suite('the batch handler', () => {
     expect((await kit.batches.get(batch))?.lastAttempt).toEqual({
       endedAt: NOW + 2_000,
       reason: 'left out of the results',
+      open: 1,
+      attempt: 2,
+    });
+  });
+
+  it('records each call: its attempt, time, members and answer', async () => {
+    const batch = await sealed(3);
+    const refused = { kind: 'refused', suspect: 'an-item', reason: 'answered 400', quote: 'no such depot' } as const;
+    kit.answers = [refused, refused, { kind: 'unavailable', reason: 'answered 429', mayRetryAtOnce: false }];
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
+    const call = { attempt: 1, at: NOW, took: 0, isError: true };
+    const before = [
+      { ...call, reason: 'answered 400', quote: 'no such depot', items: 3 },
+      { ...call, reason: 'answered 400', quote: 'no such depot', items: 1, members: '1' },
+      { ...call, reason: 'answered 429', items: 2, members: '2-3' },
+    ];
+    expect((await kit.batches.get(batch))?.calls).toEqual(before);
+    kit.now = NOW + 60_000;
+    kit.answers = [{ kind: 'all-succeeded' }];
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
+    const last = { attempt: 2, at: NOW + 60_000, took: 0, isError: false, reason: 'all-succeeded', items: 2 };
+    expect(await kit.batches.get(batch)).toMatchObject({
+      status: 'partly-failed',
+      calls: [...before, { ...last, members: '2-3' }],
     });
   });
 

@@ -124,6 +124,7 @@ suite("a paused batch's slot", () => {
       countedAttempts: 1,
       counts: { succeeded: 0, failed: 0 },
       lastAttempt: { endedAt: kit.now, reason: 'put off' },
+      calls: [],
       retryAt: kit.now + 1_000,
       open: [],
       pending: { ids: [first], until: kit.now + 600_000 },

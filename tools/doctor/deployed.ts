@@ -13,7 +13,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import {
   ENVIRONMENT,
   type Environment,
-  INDEXES,
+  indexesOf,
   optionalSetting,
   type Setting,
 } from '../../src/domain/deployed/environment.ts';
@@ -151,7 +151,7 @@ const tableOf = async (
 ): Promise<Deployed['tables'][number]> => ({
   name,
   forgets: await isForgetting(clients, name),
-  ...(table in INDEXES ? { index: INDEXES[table as keyof typeof INDEXES] } : {}),
+  indexes: indexesOf(table),
 });
 
 const isForgetting = async ({ dynamodb }: DeployedClients, TableName: string): Promise<boolean> => {

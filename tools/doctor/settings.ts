@@ -48,10 +48,10 @@ export interface Deployed {
   /** Names of the functions. */
   readonly functions: readonly string[];
   /**
-   * `forgets`: whether time to live is enabled, so that expired rows are deleted. `index`: the table's global secondary
-   * index, if it has one.
+   * `forgets`: whether time to live is enabled, so that expired rows are deleted. `indexes`: the table's global
+   * secondary indexes.
    */
-  readonly tables: readonly { readonly name: string; readonly forgets: boolean; readonly index?: string }[];
+  readonly tables: readonly { readonly name: string; readonly forgets: boolean; readonly indexes: readonly string[] }[];
 }
 
 /** A problem and its remedy. */

@@ -25,7 +25,7 @@ export const throttledIn = async (
 ): Promise<readonly Throttled[]> => {
   const asked = [
     ...functions.map(ofFunction),
-    ...tables.flatMap(({ name, index }) => [...ofTable(name), ...(index === undefined ? [] : ofTable(name, index))]),
+    ...tables.flatMap(({ name, indexes }) => [...ofTable(name), ...indexes.flatMap((index) => ofTable(name, index))]),
   ];
   const sums = new Map<string, number>();
   for await (const { MetricDataResults = [] } of paginateGetMetricData(

@@ -3,9 +3,11 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DeleteTableCommand,
+  DescribeTableCommand,
   type DynamoDBClient,
   ResourceInUseException,
   ScanCommand,
+  UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, SetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { TableAt } from '../../src/fleet/table-at.ts';
@@ -30,11 +32,29 @@ const createTable = async ({ name, properties }: Found, client: Pick<DynamoDBCli
     await client.send(create);
   } catch (cause) {
     if (!(cause instanceof ResourceInUseException)) throw cause;
-    const indexes = (GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName);
-    if (!(await isHalfMade(name, indexes, client))) return;
-    await client.send(new DeleteTableCommand({ TableName: name }));
-    await client.send(create);
+    const present = await indexesOf(name, client);
+    if (await isHalfMade(name, present, client)) {
+      await client.send(new DeleteTableCommand({ TableName: name }));
+      await client.send(create);
+    } else await addIndexes(create.input, present, client);
   }
+};
+
+const indexesOf = async (TableName: string, client: Pick<DynamoDBClient, 'send'>): Promise<(string | undefined)[]> => {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  return (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName);
+};
+
+/** Adds the indexes that a table of an earlier release lacks. */
+const addIndexes = async (
+  { TableName, AttributeDefinitions, GlobalSecondaryIndexes = [] }: CreateTableCommandInput,
+  present: readonly (string | undefined)[],
+  client: Pick<DynamoDBClient, 'send'>,
+): Promise<void> => {
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.includes(IndexName)))
+    await client.send(
+      new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: index }] }),
+    );
 };
 
 /**

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { KEY_RULE, keyOf } from '../../domain/merging/inputs.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
 import type { Calls } from '../shared/calls.ts';
-import { fields, paging, target, word } from '../shared/fields.ts';
+import { configured, fields, paging, target, word } from '../shared/fields.ts';
 
 const said = (description: string) => z.describe(description);
 
@@ -115,8 +115,24 @@ export const completionOf = (isItem?: (id: string) => boolean) => {
   );
 };
 
+const LISTED = z.object({
+  target: z.optional(target('Only batches of this Target.')),
+  operation: configured('operation', 'Only batches of this operation.'),
+  which: z._default(
+    word('Which batches', 'must be one of recent, under-way', {
+      recent:
+        'the newest batches. Without a `target`: of the next 20 Targets, at least three of each, but at most `limit`',
+      'under-way':
+        'batches that are not finished after an attempt, or after a wait of over 15 minutes; the one with the oldest task first',
+    }),
+    'recent',
+  ),
+  ...paging(20),
+});
+export type BatchesAsked = z.output<typeof LISTED>;
+
 export const BATCH_CALLS = {
-  listBatches: { on: 'GET /batches', right: 'read', query: z.object({ target: target(), ...paging(20) }) },
+  listBatches: { on: 'GET /batches', right: 'read', query: LISTED },
   // The pattern matches slashes too, because a batch id contains slashes, and some gateways decode `%2F`.
   // It leaves out `/complete`, with which no batch id ends, so that a GET there answers 405.
   getBatch: { on: 'GET /batches/:id{.+(?<!/complete)}', right: 'read' },

@@ -1,8 +1,9 @@
 /** Responses of `/batches`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { BatchStatus } from '../../domain/batches/batch.ts';
+import { CALLS_KEPT } from '../../domain/batches/call-record.ts';
 import type { SealReason } from '../../domain/batches/policy.ts';
-import { CURSOR, describeCalls, list, moment, number, text, whole, word } from '../shared/answer-schemas.ts';
+import { CURSOR, describeCalls, flag, list, moment, number, text, whole, word } from '../shared/answer-schemas.ts';
 import { BATCH_CALLS } from './requests.ts';
 
 const outline = {
@@ -46,7 +47,7 @@ const outline = {
   lastAttempt: z.optional(
     z
       .object({
-        endedAt: moment('When the batch ended.'),
+        endedAt: moment('When the attempt ended.'),
         reason: text('Why tasks stayed open. It may quote the downstream.'),
       })
       .check(z.meta({ id: 'LastAttempt', description: 'The last attempt that left tasks open.' })),
@@ -56,15 +57,44 @@ const outline = {
   ),
 };
 
+const CALL = z
+  .object({
+    attempt: whole('The attempt that made the call.'),
+    startedAt: moment('When the call began.'),
+    tookMs: whole('How long the call took, in milliseconds.'),
+    isError: flag('Whether the call failed. An answer about single tasks is no failure.'),
+    answer: text('The answer, or the reason why the call failed. It may quote the downstream.'),
+    tasks: whole('Number of tasks in the call.'),
+    members: z.optional(
+      text('Which members the call contained, by their place in `members`, such as `1-50`. Missing if all of them.'),
+    ),
+  })
+  .check(z.meta({ id: 'DownstreamCall', description: 'A call of the downstream for a batch.' }));
+
 const BATCH = z
-  .object({ ...outline, members: list(z.string(), 'The ids of the tasks in the batch.') })
+  .object({
+    ...outline,
+    members: list(z.string(), 'The ids of the tasks in the batch.'),
+    calls: z.optional(
+      list(CALL, `The last ${CALLS_KEPT} calls, oldest first. The calls of an attempt are stored when it ends.`),
+    ),
+  })
   .check(z.meta({ id: 'Batch', description: 'A batch.' }));
 export const BATCH_OUTLINE = z
   .object(outline)
   .check(z.meta({ id: 'BatchOutline', description: 'A batch without the ids of its tasks.' }));
 
 const PAGE = z
-  .object({ batches: list(BATCH_OUTLINE, 'The batches, newest first.'), cursor: CURSOR })
+  .object({
+    batches: list(
+      BATCH_OUTLINE,
+      'The batches, newest first; with `which=under-way`, the one with the oldest task first.',
+    ),
+    looked: z.optional(
+      whole('Without a `target`: of how many Targets the batches are. `cursor` leads to the next Targets.'),
+    ),
+    cursor: CURSOR,
+  })
   .check(z.meta({ id: 'BatchPage' }));
 const COMPLETION_TAKEN = z.object({ id: text("The batch's id.") }).check(z.meta({ id: 'CompletionTaken' }));
 
@@ -74,8 +104,8 @@ export type BatchPage = z.infer<typeof PAGE>;
 
 export const BATCHES_DESCRIBED = describeCalls(BATCH_CALLS, {
   listBatches: {
-    summary: 'Lists the batches of a Target',
-    answers: { 200: { description: 'A page of batches, newest first.', schema: PAGE } },
+    summary: 'Lists batches: the newest, or those under way',
+    answers: { 200: { description: 'A page of batches.', schema: PAGE } },
     problems: { 404: 'No task was ever registered for the Target.' },
   },
   getBatch: {

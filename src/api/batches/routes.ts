@@ -5,11 +5,13 @@ import { operationNamed } from '../../domain/config/resolved.ts';
 import { isBatchId } from '../../domain/ids.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
+import { badRequest, operationAsked } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { complete } from './complete.ts';
-import { BATCH_CALLS } from './requests.ts';
-import { batchView } from './views.ts';
+import { type BatchesFound, recentOf, stored, underWayIn, underWayOf } from './recent.ts';
+import { BATCH_CALLS, type BatchesAsked } from './requests.ts';
+import { batchView, callsView } from './views.ts';
 
 export const batchRoutes = (deps: ApiDeps): Hono => {
   const { batches, config } = deps;
@@ -21,19 +23,29 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; URL-encode the id`);
   };
 
+  const list = async ({ target, operation, which, limit, cursor }: BatchesAsked): Promise<BatchesFound> => {
+    if (target === undefined) {
+      if (which === 'recent') return recentOf(deps, operation, limit, cursor);
+      if (operation === undefined) throw badRequest([{ path: 'operation', reason: OPERATION_REQUIRED }]);
+      return underWayOf(deps, operationAsked(config, operation), limit, cursor);
+    }
+    if (operation !== undefined) throw badRequest([{ path: 'operation', reason: 'is not allowed beside `target`' }]);
+    if (which === 'under-way') return underWayIn(deps, target, limit);
+    const { items, ...next } = await batches.ofTarget(target, limit, cursor);
+    if (items.length === 0 && cursor === undefined) await expectTarget(deps, target);
+    return { batches: await stored(deps, items), ...next };
+  };
+
   return serve(deps, BATCH_CALLS, {
     listBatches: async ({ context, query }) => {
-      const { target, limit, cursor } = query();
-      const page = await batches.ofTarget(target, limit, cursor);
-      if (page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
-      const found = await Promise.all(page.items.map((id) => batches.get(id)));
-      const views = found.flatMap((batch) => (batch ? [batchView(batch, maxSizeOf(batch.operation))] : []));
-      return context.json({ batches: views, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) });
+      const { batches: found, ...rest } = await list(query());
+      return context.json({ batches: found.map((batch) => batchView(batch, maxSizeOf(batch.operation))), ...rest });
     },
 
     getBatch: async ({ context, part }) => {
       const batch = await lookUp(part('id'));
-      return context.json({ ...batchView(batch, maxSizeOf(batch.operation)), members: membersOf(batch) });
+      const view = batchView(batch, maxSizeOf(batch.operation));
+      return context.json({ ...view, ...callsView(batch), members: membersOf(batch) });
     },
 
     completeBatch: async ({ context, part, text }) => {
@@ -43,3 +55,5 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
     },
   });
 };
+
+const OPERATION_REQUIRED = 'is required with `which=under-way`, unless there is a `target`';

@@ -2,7 +2,7 @@
 import { type Batch, isPending, membersOf } from '../../domain/batches/batch.ts';
 import { inFull } from '../../domain/downstream/downstream.ts';
 import { iso } from '../shared/iso.ts';
-import type { BatchOutline } from './responses.ts';
+import type { BatchOutline, Batch as BatchShown } from './responses.ts';
 
 export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutline => {
   const members = membersOf(batch);
@@ -29,3 +29,18 @@ export const batchView = (batch: Batch, maxSize: number | undefined): BatchOutli
     ...(batch.status === 'in-progress' ? { nextAttemptAfter: iso(batch.runUntil) } : {}),
   };
 };
+
+export const callsView = ({ calls }: Batch): Pick<BatchShown, 'calls'> =>
+  calls
+    ? {
+        calls: calls.map((call) => ({
+          attempt: call.attempt,
+          startedAt: iso(call.at),
+          tookMs: Math.max(0, call.took),
+          isError: call.isError,
+          answer: inFull(call),
+          tasks: call.items,
+          ...(call.members === undefined ? {} : { members: call.members }),
+        })),
+      }
+    : {};

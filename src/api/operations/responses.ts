@@ -13,6 +13,7 @@ import {
   whole,
   word,
 } from '../shared/answer-schemas.ts';
+import { UNDER_WAY } from '../shared/under-way.ts';
 import { OPERATION_CALLS } from './requests.ts';
 
 /**
@@ -63,6 +64,7 @@ const state = {
   ),
   waitingTargets: whole('Number of Targets that wait for a free slot, counted up to 100.', 0, 100),
   waitingTargetsIsAtLeast: z.optional(onlyTrue('There may be more.')),
+  underWay: z.optional(UNDER_WAY),
 };
 export const OPERATION = z.object(state).check(z.meta({ id: 'Operation', description: 'The state of an operation.' }));
 const OPERATION_DETAILS = z

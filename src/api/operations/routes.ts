@@ -9,6 +9,7 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { badRequest } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
+import { readUnderWay, underWayView } from '../shared/under-way.ts';
 import { OPERATION_CALLS } from './requests.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 
@@ -62,14 +63,15 @@ export const operationRoutes = (deps: ApiDeps): Hono => {
 
 const look = async (deps: ApiDeps, operation: Operation) => {
   const { operations } = deps;
-  const [state, waiting] = await Promise.all([
+  const [state, waiting, underWay] = await Promise.all([
     operations.read(operation.operation),
     operations.waiting(operation.operation, WAITING_SHOWN),
+    readUnderWay(deps, operation.operation),
   ]);
   const pages = await slotsOf(deps, operation.operation, state, operation.concurrency.total ?? 0, false);
   const slots = pages.flatMap((page) => page.slots);
   return {
-    view: operationView(operation, state, slots, waiting, WAITING_SHOWN),
+    view: operationView(operation, state, slots, waiting, WAITING_SHOWN, underWayView(underWay)),
     details: operationDetails(operation, slots, waiting),
   };
 };

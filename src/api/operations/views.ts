@@ -10,6 +10,7 @@ import {
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
+import type { UnderWaySummary } from '../shared/under-way.ts';
 import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './responses.ts';
 
 /** A pause: who or what caused it, when it began, when it ends, and why. */
@@ -42,6 +43,7 @@ export const operationView = (
   slots: readonly Slot[],
   waiting: readonly WaitingTarget[],
   limit: number,
+  underWay: UnderWaySummary | undefined,
 ): OperationShown => {
   const { total } = operation.concurrency;
   return {
@@ -55,6 +57,7 @@ export const operationView = (
     ...(total === null ? {} : { slots: { taken: slots.length, total } }),
     waitingTargets: waiting.length,
     ...(waiting.length === limit ? { waitingTargetsIsAtLeast: true } : {}),
+    ...(underWay ? { underWay } : {}),
   };
 };
 

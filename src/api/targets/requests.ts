@@ -2,7 +2,8 @@
 import * as z from 'zod/mini';
 import { TARGET_MAX_BYTES } from '../../domain/ids.ts';
 import type { Calls } from '../shared/calls.ts';
-import { configured, fields, paging, target } from '../shared/fields.ts';
+import { configured, fields, paging, target, text, word } from '../shared/fields.ts';
+import type { SortKey } from './looked-up.ts';
 
 const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
 
@@ -19,10 +20,36 @@ const prefix = z.optional(
   ),
 );
 
+const search = z.optional(
+  text(
+    'Only Targets whose name contains this text; upper and lower case are the same. One request reads at most 3,000 names: `looked` and `cursor` of the answer show whether there are more.',
+    'must be well-formed text of 1 to 200 characters',
+    { minLength: 1, maxLength: 200 },
+  ),
+);
+
+const sort = z.optional(
+  word<SortKey>(
+    'Lists only Targets that have some of this, among the next 300 by name (`retried`: among all)',
+    'must be one of waiting, oldest, retried, failed, paused',
+    {
+      waiting: 'waiting tasks, the Target with the most first',
+      oldest: 'waiting tasks, the Target whose next task has waited longest first',
+      retried: 'batches under way (`underWay`), the Target with the oldest task first',
+      failed: 'failed tasks, the Target with the most first',
+      paused: 'a pause, or a wait for a free slot, the longest first',
+    },
+  ),
+);
+
 export const operation = configured('operation', 'Only this operation.');
 
 export const TARGET_CALLS = {
-  listTargets: { on: 'GET /targets', right: 'read', query: z.object({ operation, prefix, ...paging(50) }) },
+  listTargets: {
+    on: 'GET /targets',
+    right: 'read',
+    query: z.object({ operation, prefix, search, sort, ...paging(50) }),
+  },
   flushTarget: {
     on: 'POST /targets/flush',
     right: 'operate',

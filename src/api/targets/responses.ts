@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { PAUSE } from '../operations/responses.ts';
 import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../shared/answer-schemas.ts';
+import { UNDER_WAY } from '../shared/under-way.ts';
 import { TARGET_CALLS } from './requests.ts';
 
 export const TARGET = z
@@ -26,6 +27,8 @@ export const TARGET = z
         .object({ since: moment('Since when the oldest task of the Target has been waiting.') })
         .check(z.describe('Present if the Target waits for a free slot of its operation, or for the end of a pause.')),
     ),
+    underWay: z.optional(UNDER_WAY),
+    failed: z.optional(whole('Number of failed tasks, counted up to 100. Present with `sort=failed`.', 0, 100)),
     inFlight: z.optional(
       list(
         z.string(),
@@ -35,7 +38,13 @@ export const TARGET = z
   })
   .check(z.meta({ id: 'Target', description: 'A Target: its waiting tasks, its leader and its batches.' }));
 const PAGE = z
-  .object({ targets: list(TARGET, 'The Targets, by operation.'), cursor: CURSOR })
+  .object({
+    targets: list(TARGET, 'The Targets: by name, or as `sort` says.'),
+    looked: z.optional(
+      whole('With `sort` or `search`: among how many Targets the request looked. `cursor` leads to the others.'),
+    ),
+    cursor: CURSOR,
+  })
   .check(z.meta({ id: 'TargetPage' }));
 export const FLUSHED = z
   .object({ target: text('The Target.'), waiting: whole('Number of waiting tasks, counted up to 1,000.') })

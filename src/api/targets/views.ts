@@ -4,15 +4,24 @@ import { type BatchId, type Millis, operationOf, type Target } from '../../domai
 import type { LockView } from '../../ports/locks.ts';
 import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
+import type { UnderWaySummary } from '../shared/under-way.ts';
 import type { Target as TargetShown } from './responses.ts';
 
-/** @param waiting the number of waiting tasks, counted up to `limit`. */
+/** What is known about a Target apart from its lock. */
+export interface TargetSeen {
+  readonly inFlight: readonly BatchId[];
+  /** Number of waiting tasks, counted up to `limit`. */
+  readonly waiting: number;
+  readonly limit: number;
+  readonly underWay: UnderWaySummary | undefined;
+  /** Number of failed tasks, if it was counted. */
+  readonly failed?: number | undefined;
+}
+
 export const targetView = (
   target: Target,
   { lock, first }: LockView,
-  inFlight: readonly BatchId[],
-  waiting: number,
-  limit: number,
+  { inFlight, waiting, limit, underWay, failed }: TargetSeen,
   now: Millis,
 ): TargetShown => ({
   target,
@@ -24,5 +33,7 @@ export const targetView = (
   ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
   ...(lock.paused ? { paused: pauseView(lock.paused) } : {}),
   ...(lock.blocked === undefined ? {} : { blocked: { since: iso(lock.blocked) } }),
+  ...(underWay ? { underWay } : {}),
+  ...(failed === undefined ? {} : { failed }),
   ...(inFlight.length > 0 ? { inFlight } : {}),
 });

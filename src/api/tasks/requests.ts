@@ -1,11 +1,23 @@
 /** Requests of `/tasks` and `/failures`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
-import { TASK_ID_PATTERN, type TaskId, taskId } from '../../domain/ids.ts';
+import { BATCH_ID_MAX_BYTES, TASK_ID_PATTERN, type TaskId, taskId } from '../../domain/ids.ts';
 import { registerFields } from '../../domain/register/register-fields.ts';
 import { rawElements, rawMembers } from '../../util/json-text.ts';
 import type { Problem } from '../../util/problems.ts';
 import type { Calls } from '../shared/calls.ts';
-import { configured, cursor, dryRun, list, NO_BODY, nameOf, oneOf, paging, target } from '../shared/fields.ts';
+import {
+  configured,
+  cursor,
+  dryRun,
+  list,
+  NO_BODY,
+  nameOf,
+  oneOf,
+  paging,
+  target,
+  text,
+  word,
+} from '../shared/fields.ts';
 import { badRequest, readObject } from '../shared/input.ts';
 
 /** Maximum number of tasks in one request to send or redrive. */
@@ -55,21 +67,40 @@ const REDRIVE = oneOf(
   },
 );
 
-const STATUS = z
-  .enum(['created', 'failed'], { error: 'must be one of created, failed' })
-  .check(z.describe('The status to list. Without a `target` only `failed` is allowed, for all Targets.'));
+const STATUS = word('The status to list', 'must be one of created, batched, in-progress, failed', {
+  created: 'waiting tasks; requires a `target`',
+  batched: 'tasks in a batch whose first attempt has not started; requires a `target` or an `operation`',
+  'in-progress': 'tasks without a result in a batch that has been called; requires a `target` or an `operation`',
+  failed: 'failed tasks, without a `target` those of all Targets',
+});
 
 export const TASK_CALLS = {
   sendTasks: { on: 'POST /tasks', right: 'work', body: SEND },
   listTasks: {
     on: 'GET /tasks',
     right: 'read',
-    query: z.object({ target: z.optional(target()), status: z._default(STATUS, 'created'), ...paging(20) }),
+    query: z.object({
+      target: z.optional(target()),
+      operation: configured(
+        'operation',
+        'With `batched` or `in-progress`: tasks of this operation in batches that have had an attempt, or have waited for over 15 minutes.',
+      ),
+      batch: z.optional(
+        text('All tasks of this batch, whatever their status.', 'must be the id of a batch', {
+          minLength: 1,
+          maxLength: BATCH_ID_MAX_BYTES,
+        }),
+      ),
+      status: z.optional(STATUS),
+      ...paging(20),
+    }),
   },
   getTask: { on: 'GET /tasks/:id', right: 'read' },
   cancelTask: { on: 'DELETE /tasks/:id', right: 'operate', audit: 'cancel', body: NO_BODY },
   redriveTasks: { on: 'POST /tasks/redrive', right: 'operate', audit: 'redrive', body: REDRIVE },
 } satisfies Calls;
+
+export type TasksAsked = z.output<typeof TASK_CALLS.listTasks.query>;
 
 export const FAILURE_CALLS = {
   listFailures: {

@@ -167,7 +167,7 @@ export const TASKS_DESCRIBED = describeCalls(TASK_CALLS, {
     },
   },
   listTasks: {
-    summary: 'Lists waiting or failed tasks',
+    summary: 'Lists waiting tasks, tasks in batches, or failed tasks',
     answers: { 200: { description: 'A page of tasks. Failed tasks of a Target come newest first.', schema: PAGE } },
     problems: { 404: NO_TARGET },
   },

@@ -1,5 +1,6 @@
 /** `/v1/tasks`: send, look up, list, cancel, redrive. */
 import type { Hono } from 'hono';
+import type { Batch } from '../../domain/batches/batch.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { parseCandidate, type Target, type TaskId, taskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
@@ -14,11 +15,12 @@ import { parseJson } from '../../util/json-text.ts';
 import type { Parsed, Problem } from '../../util/problems.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
-import { badRequest, JSON_TYPE } from '../shared/input.ts';
+import { badRequest, JSON_TYPE, operationAsked } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
 import { senderIn } from '../shared/sender.ts';
-import { readTasks, TASK_CALLS, TASKS_MAX } from './requests.ts';
+import { inBatchesOfOperation, inBatchesOfTarget, membersOfBatch } from './in-batches.ts';
+import { readTasks, TASK_CALLS, TASKS_MAX, type TasksAsked } from './requests.ts';
 import { printTask } from './views.ts';
 import { waitsFor } from './waits-for.ts';
 
@@ -54,12 +56,12 @@ export const taskRoutes = (deps: ApiDeps): Hono =>
     },
 
     listTasks: async ({ context, query }) => {
-      const { target, status, limit, cursor } = query();
-      if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_REQUIRED }]);
-      const page = await taskPage(deps, status, target, limit, cursor);
-      if (target !== undefined && page.items.length === 0 && cursor === undefined) await expectTarget(deps, target);
-      const texts = await Promise.all(page.items.map((id) => lookUp(deps, id, 'in brief')));
-      const next = page.cursor === undefined ? '' : `,"cursor":${JSON.stringify(page.cursor)}`;
+      const asked = query();
+      const { items, cursor } = await taskPage(deps, asked);
+      if (asked.target !== undefined && items.length === 0 && asked.cursor === undefined)
+        await expectTarget(deps, asked.target);
+      const texts = await Promise.all(items.map(({ id, batch }) => lookUp(deps, id, 'in brief', batch)));
+      const next = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`;
       return context.body(`{"tasks":[${texts.filter((text) => text !== undefined).join(',')}]${next}}`, 200, JSON_TYPE);
     },
 
@@ -120,6 +122,7 @@ const brokenRules = async (
   );
 };
 
+const TARGET_OR_OPERATION = 'is required, or an `operation`, because tasks in batches are listed for one of them';
 const TARGET_REQUIRED =
   'is required, because waiting tasks are listed for one Target: add it, or list the failed tasks (status=failed)';
 
@@ -189,22 +192,49 @@ const refusals = (body: string, problems: readonly Problem[]): readonly Problem[
 /**
  * @param how lists use `in brief`, which leaves out payload and result. Each may have 256 KB, and Lambda limits an
  * answer to 6 MB.
+ * @param known the batch that the task is thought to be in, if it was read already.
  */
 const lookUp = async (
   deps: ApiDeps,
   id: TaskId | undefined,
   how: 'in full' | 'in brief' = 'in full',
+  known?: Batch,
 ): Promise<string | undefined> => {
   const { tasks, batches } = deps;
   const task = id && (await tasks.get(id));
   if (!task) return undefined;
-  const batch = task.state.status === 'batched' ? await batches.get(task.state.batchId) : undefined;
+  const isIn = task.state.status === 'batched' ? task.state.batchId : undefined;
+  const batch = isIn === known?.id ? known : isIn && (await batches.get(isIn));
   if (how === 'in brief') return printTask(task, batch, undefined);
   return printTask(task, batch, { payload: await tasks.payload(task.id), waitsFor: await waitsFor(deps, task, batch) });
 };
 
+/** The tasks that a request selects, with their batches if those were read. @throws HttpProblem */
+const taskPage = async (
+  deps: ApiDeps,
+  { target, operation, batch, status: asked, limit, cursor }: TasksAsked,
+): Promise<Page<{ readonly id: TaskId; readonly batch?: Batch }>> => {
+  if (batch !== undefined) {
+    const others = Object.entries({ target, operation, status: asked }).filter(([, value]) => value !== undefined);
+    if (others.length > 0)
+      throw badRequest(others.map(([path]) => ({ path, reason: 'is not allowed beside `batch`' })));
+    return membersOfBatch(deps, batch, limit, cursor);
+  }
+  const status = asked ?? 'created';
+  if (status === 'batched' || status === 'in-progress') {
+    if (target !== undefined) return inBatchesOfTarget(deps, target, status, limit, cursor);
+    if (operation === undefined) throw badRequest([{ path: 'target', reason: TARGET_OR_OPERATION }]);
+    return inBatchesOfOperation(deps, operationAsked(deps.config, operation), status, limit, cursor);
+  }
+  if (operation !== undefined)
+    throw badRequest([{ path: 'operation', reason: 'is only allowed with status=batched or status=in-progress' }]);
+  if (target === undefined && status === 'created') throw badRequest([{ path: 'target', reason: TARGET_REQUIRED }]);
+  const page = await idPage(deps, status, target, limit, cursor);
+  return { ...page, items: page.items.map((id) => ({ id })) };
+};
+
 /** @param target the Target. Undefined selects the failed tasks of all Targets. */
-const taskPage = (
+const idPage = (
   deps: ApiDeps,
   status: 'created' | 'failed',
   target: Target | undefined,

@@ -16,6 +16,7 @@
 import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from '../ids.ts';
 import { parseCandidate } from '../ids.ts';
+import { type CallRecord, shortened } from './call-record.ts';
 import type { SealReason } from './policy.ts';
 import type { Suspicion } from './suspicion.ts';
 
@@ -40,6 +41,12 @@ export interface Pending {
 /** The end of an attempt that another attempt follows: when it ended, and why members are still without a result. */
 export interface LastAttempt extends Reason {
   readonly endedAt: Millis;
+  /** Its number. Absent, as is `open`, in rows of release 0.2.0. */
+  readonly attempt?: number;
+  /** How many members were left without a result, including those that a job reports. */
+  readonly open?: number;
+  /** How many of them a job reports. Absent if none. */
+  readonly pending?: number;
 }
 
 /**
@@ -48,15 +55,17 @@ export interface LastAttempt extends Reason {
  */
 const QUOTE_MAX = 200;
 
-/** DynamoDB cannot store half a surrogate pair. */
-const shortened = (quote: string): string =>
-  quote.length <= QUOTE_MAX ? quote : `${quote.slice(0, QUOTE_MAX - 1).toWellFormed()}…`;
-
 /** The last attempt as the batch's row stores it: a long quote is shortened. */
-export const lastAttempt = ({ reason, quote }: Reason, endedAt: Millis): LastAttempt => ({
-  endedAt,
+export const lastAttempt = (
+  { reason, quote }: Reason,
+  end: Required<Pick<LastAttempt, 'attempt' | 'endedAt' | 'open' | 'pending'>>,
+): LastAttempt => ({
+  attempt: end.attempt,
+  endedAt: end.endedAt,
   reason,
-  ...(quote === undefined ? {} : { quote: shortened(quote) }),
+  ...(quote === undefined ? {} : { quote: shortened(quote, QUOTE_MAX) }),
+  open: end.open,
+  ...(end.pending > 0 ? { pending: end.pending } : {}),
 });
 
 /**
@@ -131,6 +140,8 @@ export interface Batch {
   readonly lastAttempt?: LastAttempt;
   /** Results of the members that are neither open nor pending. */
   readonly counts?: Counts;
+  /** The last calls, oldest first. Absent before the first attempt has ended. */
+  readonly calls?: readonly CallRecord[];
   /** The name of the last message that checked the batch during a pause. */
   readonly held?: Noted;
   /** The page of the operation's slots that holds the batch's slot. Absent for the first page. */

@@ -50,6 +50,17 @@ export const INDEXES = {
   fanOutTable: 'ByCheckAt',
 } as const satisfies Partial<Record<Setting, string>>;
 
+/** The second index of the batch table: batches that are under way. Only such batches have the key `UnderWay`. */
+export const UNDER_WAY = 'UnderWay';
+/** The attributes that this index contains beside its keys. They change only with a failed attempt, or at the end. */
+export const UNDER_WAY_PROJECTION = ['Target', 'TaskCount', 'LastAttempt', 'ExpiresAt'] as const;
+
+/** All indexes of a table. */
+export const indexesOf = (table: Setting): readonly string[] => [
+  ...(table in INDEXES ? [INDEXES[table as keyof typeof INDEXES]] : []),
+  ...(table === 'batchTable' ? [UNDER_WAY] : []),
+];
+
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

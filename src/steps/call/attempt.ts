@@ -4,7 +4,7 @@
  * task is found with few calls.
  */
 
-import type { Batch } from '../../domain/batches/batch.ts';
+import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import {
   accepted,
   groupsOf,
@@ -17,6 +17,7 @@ import {
   toCall,
   withItems,
 } from '../../domain/batches/bisect.ts';
+import { callRecord, isFailure } from '../../domain/batches/call-record.ts';
 import type { OpenTask } from '../../domain/batches/members.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, type Reason, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
@@ -195,7 +196,7 @@ const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && 
 
 const callOnce = async (
   deps: CallDeps,
-  { batch, attempt, asked }: Attempt,
+  { batch, attempt, asked, calls }: Attempt,
   items: readonly OpenTask[],
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
@@ -204,19 +205,21 @@ const callOnce = async (
   if (isWithoutCall(answer)) return answer;
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
   const { reason: said, ...quote } = reasonIn(answer);
+  const took = deps.machine.now() - from;
+  const ids = items.map(({ id }) => id);
+  calls.push(callRecord({ attempt, at: from, took }, answer, ids, membersOf(batch)));
   deps.report({
     event: 'called',
     batchId,
     operation,
     attempt,
     items: items.length,
-    took: deps.machine.now() - from,
+    took,
     answer: said,
-    isError: answer.kind === 'refused' || answer.kind === 'unavailable',
+    isError: isFailure(answer),
     traceparent: traceparentOf({ batchId, attempt }),
     ...quote,
   });
-  const ids = items.map(({ id }) => id);
   if (answer.kind === 'results') reportForeign(deps.report, batchId, answer, ids);
   asked.form = newerForm(asked.form, answer);
   return answer;

@@ -6,6 +6,7 @@
  */
 
 import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
+import { lastCalls } from '../../domain/batches/call-record.ts';
 import type { Members, OpenTask } from '../../domain/batches/members.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
 import { RESULTS_RULE, requiresResults } from '../../domain/config/endpoints.ts';
@@ -191,8 +192,12 @@ const tryAgain = async (
   // have to wait for a pause.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
-  const rest = { open: left.items.map(({ id }) => id), counts: tally.counts, ...parts };
-  const ended = { ...rest, lastAttempt: lastAttempt(left, machine.now()) };
+  const open = left.items.map(({ id }) => id);
+  const rest = { open, counts: tally.counts, calls: lastCalls(batch.calls), ...parts };
+  const ended = {
+    ...rest,
+    lastAttempt: lastAttempt(left, { attempt, endedAt: machine.now(), open: open.length, pending: 0 }),
+  };
   if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, countedAttempts, ...ended }))) return 'again';
   await comeBack(deps, batch, retryAt);
   const { id: batchId, operation: name } = batch;

@@ -4,6 +4,7 @@
  */
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
+import { lastCalls } from '../../domain/batches/call-record.ts';
 import { failuresAlone, isProven } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -74,6 +75,7 @@ const postpone = async (
   const { batch, attempt } = run;
   const { left, pending } = rest;
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
+  const count = open.length + pending.length;
   // The sizes of parts refer to the order of the open members.
   const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts;
   const until = pendingUntil(deps, run, rest);
@@ -87,7 +89,8 @@ const postpone = async (
     ...fault,
     ...(failures?.some((each) => each > 0) ? { partFailures: failures } : {}),
     counts: tally.counts,
-    lastAttempt: lastAttempt(why, deps.machine.now()),
+    lastAttempt: lastAttempt(why, { attempt, endedAt: deps.machine.now(), open: count, pending: pending.length }),
+    calls: lastCalls(batch.calls, run.calls),
   };
   // Free the slot while no other attempt can begin. An attempt that begins later finds that it has none. A function that
   // was suspended beyond its time frees nothing, because the slot may belong to a later attempt. A job that is under way
@@ -96,7 +99,6 @@ const postpone = async (
   if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && mayLend) await releaseOperationSlot(deps, batch);
   if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
   await comeBack(deps, batch, when.retryAt);
-  const count = open.length + pending.length;
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({
     event: 'postponed',
@@ -152,13 +154,14 @@ const exhausted = (attempts: number, reason: string): TaskError => ({
 /** H6, H7. Notifies, stores the final status, and frees the slots. */
 export const finish = async (
   deps: CallDeps,
-  { batch, attempt, operation }: Pick<Attempt, 'batch' | 'attempt' | 'operation'>,
+  { batch, attempt, operation, calls }: Pick<Attempt, 'batch' | 'attempt' | 'operation'> & Partial<Attempt>,
   tally: Tally,
 ): Promise<Next> => {
   await tally.notifyEnded();
   const { counts } = tally;
   const status = finishedStatus(counts);
-  const end = { status, counts, at: deps.machine.now(), keep: operation.keepTasks };
+  const at = deps.machine.now();
+  const end = { status, counts, at, keep: operation.keepTasks, calls: calls && lastCalls(batch.calls, calls) };
   // Use the row that this write returns: since the batch was read, it may have got a place in its Target (K3,
   // count-under-way.ts).
   const finished = await deps.batches.finish(batch.id, attempt, end);

@@ -186,6 +186,7 @@ const start = async (
     isTest: isHalfOpen(state, operation.circuit),
     lock,
     invocation,
+    calls: [],
     asked: { pause: 0 },
   };
   const next = await runAttempt(patient(deps, invocation), run).catch((cause) => {

@@ -8,7 +8,8 @@
  * if there are many short outages. An attempt whose function died counts, because a payload may be the cause.
  */
 
-import { type Batch, lastAttempt } from '../../domain/batches/batch.ts';
+import { type Batch, lastAttempt, unfinishedOf } from '../../domain/batches/batch.ts';
+import { lastCalls } from '../../domain/batches/call-record.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { MAX_DELAY, SECOND, TO_REPORT } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
@@ -106,7 +107,9 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
     ...(partFailures ? { partFailures } : {}),
     ...(suspicion ? { suspicion } : {}),
   };
-  const shown = { uncounted, counts, lastAttempt: lastAttempt({ reason }, now), ...rest };
+  const unfinished = { open: unfinishedOf(batch).length, pending: pending?.ids.length ?? 0 };
+  const last = lastAttempt({ reason }, { attempt, endedAt: now, ...unfinished });
+  const shown = { uncounted, counts, lastAttempt: last, calls: lastCalls(batch.calls, run.calls), ...rest };
   const postpone = () =>
     batches.postpone(batchId, attempt, {
       ...shown,

@@ -6,6 +6,7 @@
 
 import type { Batch, Counts } from '../../domain/batches/batch.ts';
 import type { Parts } from '../../domain/batches/bisect.ts';
+import type { CallRecord } from '../../domain/batches/call-record.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
 import type { EndedMember, Member, Members, OpenTask } from '../../domain/batches/members.ts';
 import { destinationOf } from '../../domain/callbacks/callback.ts';
@@ -34,6 +35,8 @@ export interface Attempt {
   /** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
   readonly isTest: boolean;
   readonly invocation: Invocation;
+  /** The calls of this attempt so far. */
+  readonly calls: CallRecord[];
   /** The longest pause that the downstream has asked for so far, and whether its answers name results. */
   readonly asked: { pause: Millis; form?: AnswerForm | undefined };
 }

@@ -29,8 +29,18 @@ const BATCH_LOCK = {
 };
 const BATCH = {
   KeySchema: key('BatchId'),
-  AttributeDefinitions: attributes({ BatchId: 'S', Target: 'S', SealedAt: 'N' }),
-  GlobalSecondaryIndexes: [index('ByTarget', 'Target', 'SealedAt')],
+  AttributeDefinitions: attributes({ BatchId: 'S', Target: 'S', SealedAt: 'N', UnderWay: 'S', OldestAt: 'N' }),
+  GlobalSecondaryIndexes: [
+    index('ByTarget', 'Target', 'SealedAt'),
+    // These attributes change only with a failed attempt. So a batch that succeeds at once pays nothing for the index.
+    {
+      ...index('UnderWay', 'UnderWay', 'OldestAt'),
+      Projection: {
+        NonKeyAttributes: ['Target', 'TaskCount', 'LastAttempt', 'ExpiresAt'],
+        ProjectionType: 'INCLUDE',
+      },
+    },
+  ],
 };
 const FAN_OUT = {
   KeySchema: key('Id'),
@@ -53,7 +63,10 @@ const AUDIT = {
 const ANY = {};
 const urlOf = (fn: string) => ({ TargetFunctionArn: { 'Fn::GetAtt': [fn, 'Arn'] } });
 
-/** The identities in every stage. Never change a line: a deployment would start with an empty table or queue. */
+/**
+ * The identities in every stage. Never change a line: a deployment would start with an empty table or queue. Only a new
+ * index may be added to a table.
+ */
 const PINNED = {
   TablesTaskB19EC4F8: TASK,
   TablesBatchLock9626B399: BATCH_LOCK,

@@ -1,0 +1,61 @@
+/** Lists of batches over several Targets: the newest ones, or those that are under way. */
+import type { Batch } from '../../domain/batches/batch.ts';
+import type { BatchId, OperationName, Target } from '../../domain/ids.ts';
+import { operationOf } from '../../domain/ids.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { readUnderWay } from '../shared/under-way.ts';
+import { targetPage } from '../targets/pages.ts';
+
+/** How many Targets one request reads, and how many batches of each at least. */
+const [TARGETS_AT_ONCE, EACH_MIN] = [20, 3];
+
+export interface BatchesFound {
+  readonly batches: readonly Batch[];
+  /** Among how many Targets the request looked. Absent if it looked at one Target, or at all. */
+  readonly looked?: number;
+  readonly cursor?: string;
+}
+
+/** The newest batches of the next Targets of an operation, newest first. */
+export const recentOf = async (
+  deps: ApiDeps,
+  operation: string | undefined,
+  limit: number,
+  cursor: string | undefined,
+): Promise<BatchesFound> => {
+  const { items: targets, ...next } = await targetPage(deps, { operation, limit: TARGETS_AT_ONCE, cursor });
+  const each = Math.max(EACH_MIN, Math.ceil(limit / Math.max(1, targets.length)));
+  const pages = await Promise.all(targets.map((target) => deps.batches.ofTarget(target, each)));
+  const batches = await stored(
+    deps,
+    pages.flatMap(({ items }) => items),
+  );
+  const newest = batches.toSorted((a, b) => (b.sealedAt ?? 0) - (a.sealedAt ?? 0)).slice(0, limit);
+  return { batches: newest, looked: targets.length, ...next };
+};
+
+/** The batches of an operation that are under way, the one with the oldest task first. */
+export const underWayOf = async (
+  deps: ApiDeps,
+  operation: OperationName,
+  limit: number,
+  cursor: string | undefined,
+): Promise<BatchesFound> => {
+  const { items, ...next } = await deps.batches.underWay(operation, limit, cursor);
+  const batches = await stored(
+    deps,
+    items.map(({ id }) => id),
+  );
+  return { batches, ...next };
+};
+
+/** The batches of a Target that are under way, the one with the oldest task first. */
+export const underWayIn = async (deps: ApiDeps, target: Target, limit: number): Promise<BatchesFound> => {
+  const { entries } = await readUnderWay(deps, operationOf(target));
+  const ids = entries.filter((each) => each.target === target).map(({ id }) => id);
+  return { batches: await stored(deps, ids.slice(0, limit)) };
+};
+
+/** The batches that are still stored, in the order of their ids. */
+export const stored = async ({ batches }: ApiDeps, ids: readonly BatchId[]): Promise<readonly Batch[]> =>
+  (await Promise.all(ids.map((id) => batches.get(id)))).flatMap((batch) => batch ?? []);

@@ -1,0 +1,156 @@
+/** The state of Targets, and the Targets of an operation that have waiting, retried or failed tasks. */
+import pLimit from 'p-limit';
+import { operationOf, type Target } from '../../domain/ids.ts';
+import type { LockView } from '../../ports/locks.ts';
+import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
+import { inFlightOf } from '../../steps/slots/target-slots.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { type Read, readUnderWay, underWayView } from '../shared/under-way.ts';
+import { type TargetsAsked, targetPage } from './pages.ts';
+import type { Target as TargetShown } from './responses.ts';
+import { targetView } from './views.ts';
+
+/** What a list of Targets is sorted by. A Target that has none of it is left out. */
+export type SortKey = 'waiting' | 'oldest' | 'retried' | 'failed' | 'paused';
+
+/** Maximum number of Targets whose state one request reads, for a sorted list. */
+const LOOKED_MAX = 300;
+/** Maximum number of names that one request reads, and of requests to the table for them, for a search. */
+const [NAMES_MAX, QUERIES_MAX] = [3_000, 60];
+/** Maximum number of failed tasks of a Target that are counted. */
+const FAILED_MAX = 100;
+const AT_ONCE = 20;
+
+export interface Listed {
+  readonly targets: readonly TargetShown[];
+  /** Among how many Targets the request looked. */
+  readonly looked?: number;
+  readonly cursor?: string;
+}
+
+/** A page of Targets by name, or those among the next {@link LOOKED_MAX} that have what the list is sorted by. */
+export const listTargets = async (
+  deps: ApiDeps,
+  {
+    sort,
+    search,
+    ...asked
+  }: TargetsAsked & { readonly sort?: SortKey | undefined; readonly search?: string | undefined },
+): Promise<Listed> => {
+  if (sort === 'retried') return retriedTargets(deps, asked, search);
+  const { names, looked, ...next } = await searched(deps, { ...asked, limit: sort ? LOOKED_MAX : asked.limit }, search);
+  const targets = await lookedUp(deps, names, sort === 'failed');
+  if (!sort) return { targets, ...(search ? { looked } : {}), ...next };
+  return { targets: sorted(targets, sort).slice(0, asked.limit), looked, ...next };
+};
+
+/** Targets with batches that are under way. The index of these batches leads to them, so no other Target is read. */
+const retriedTargets = async (
+  deps: ApiDeps,
+  { operation, prefix = '', limit }: TargetsAsked,
+  search: string | undefined,
+): Promise<Listed> => {
+  const { operations } = deps.config;
+  const names = Object.values(operations).flatMap((each) =>
+    operation === undefined || each.operation === operation ? [each.operation] : [],
+  );
+  const reads = await Promise.all(names.map((name) => readUnderWay(deps, name)));
+  const found = new Set(reads.flatMap(({ entries }) => entries.map(({ target }) => target)));
+  const wanted = [...found].filter(
+    (target) => target.startsWith(`${operationOf(target)}/${prefix}`) && matches(target, search),
+  );
+  const targets = await lookedUp(deps, wanted.slice(0, LOOKED_MAX), false);
+  return { targets: sorted(targets, 'retried').slice(0, limit), looked: wanted.length };
+};
+
+/** The next names that contain a text, at most `limit`. Reads names until enough are found. */
+const searched = async (
+  deps: ApiDeps,
+  asked: TargetsAsked,
+  search: string | undefined,
+): Promise<{ readonly names: readonly Target[]; readonly looked: number; readonly cursor?: string }> => {
+  const names: Target[] = [];
+  let { cursor } = asked;
+  let looked = 0;
+  for (let query = 0; query < QUERIES_MAX && looked < NAMES_MAX && names.length < asked.limit; query += 1) {
+    const page = await targetPage(deps, { ...asked, cursor, limit: Math.min(100, asked.limit - names.length) });
+    looked += page.items.length;
+    names.push(...page.items.filter((target) => matches(target, search)));
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+    // Without a search, a page of the list is one page of the table, as long as it is not empty.
+    if (search === undefined && asked.limit <= 100 && page.items.length > 0) break;
+  }
+  return { names, looked, ...(cursor === undefined ? {} : { cursor }) };
+};
+
+/** Whether a Target's name contains a text: as it is stored, or with its values decoded. Upper and lower case are one. */
+const matches = (target: Target, search: string | undefined): boolean => {
+  if (!search) return true;
+  const wanted = search.toLowerCase();
+  return [target, decoded(target)].some((name) => name.toLowerCase().includes(wanted));
+};
+
+const decoded = (target: Target): string => {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    // A value may contain a percent sign that encodes nothing.
+    return target;
+  }
+};
+
+/** Reads the state of Targets, in the order of their names. */
+const lookedUp = async (
+  deps: ApiDeps,
+  targets: readonly Target[],
+  countsFailed: boolean,
+): Promise<readonly TargetShown[]> => {
+  const { locks, waiting, tasks, machine } = deps;
+  const operations = [...new Set(targets.map(operationOf))];
+  const reads = new Map(
+    await Promise.all(operations.map(async (name) => [name, await readUnderWay(deps, name)] as const)),
+  );
+  const atOnce = pLimit(AT_ONCE);
+  const look = async (target: Target): Promise<TargetShown> => {
+    const seen = await locks.readEventually(target);
+    const [count, inFlight, failed] = await Promise.all([
+      mayWait(seen) ? waiting.count(target, COUNT_LIMIT) : 0,
+      inFlightOf(deps, target, seen.lock),
+      countsFailed ? tasks.failed(target, FAILED_MAX) : undefined,
+    ]);
+    const underWay = underWayView(ofTarget(reads.get(operationOf(target)), target));
+    const known = { inFlight, waiting: count, limit: COUNT_LIMIT, underWay, failed: failed?.items.length };
+    return targetView(target, seen, known, machine.now());
+  };
+  return Promise.all(targets.map((target) => atOnce(() => look(target))));
+};
+
+/** Counting costs a read even if there is nothing to count. */
+const mayWait = ({ first }: LockView): boolean => first !== undefined;
+
+const ofTarget = (read: Read | undefined, target: Target): Read => {
+  const entries = (read?.entries ?? []).filter((each) => each.target === target);
+  return { entries, hasMore: read?.hasMore ?? false };
+};
+
+const ORDERS: Readonly<Record<SortKey, (target: TargetShown) => number | undefined>> = {
+  waiting: ({ waiting }) => waiting || undefined,
+  oldest: ({ oldestAt }) => (oldestAt === undefined ? undefined : -Date.parse(oldestAt)),
+  retried: ({ underWay }) => (underWay ? -Date.parse(underWay.oldestAt) : undefined),
+  failed: ({ failed }) => failed || undefined,
+  paused: ({ paused, blocked }) => {
+    const since = paused?.since ?? blocked?.since;
+    return since === undefined ? undefined : -Date.parse(since);
+  },
+};
+
+/** The Targets that have what the list is sorted by, the one with the most of it, or the oldest, first. */
+const sorted = (targets: readonly TargetShown[], sort: SortKey): readonly TargetShown[] =>
+  targets
+    .flatMap((target) => {
+      const value = ORDERS[sort](target);
+      return value === undefined ? [] : [{ target, value }];
+    })
+    .toSorted((a, b) => b.value - a.value)
+    .map(({ target }) => target);
