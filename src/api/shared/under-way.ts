@@ -7,7 +7,7 @@ import type { ApiDeps } from './deps.ts';
 import { iso } from './iso.ts';
 
 /** Maximum number of batches of an operation that one request reads. */
-export const BATCHES_READ = 500;
+const BATCHES_READ = 500;
 /** Maximum number of reasons in an answer. */
 const REASONS = 3;
 

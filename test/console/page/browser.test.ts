@@ -57,16 +57,28 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   const badge = (word: string) => page.locator('.heading .badge', { hasText: word });
 
   beforeAll(async () => {
-    downstream = await startTestDownstream(({ items }) =>
-      !isRepaired && items.some(({ payload }) => payload.fragile === true)
-        ? { status: 422, body: 'this depot packs nothing fragile' }
-        : { status: 200, body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: { tour: 7 } })) } },
+    downstream = await startTestDownstream(({ items, operation }) =>
+      operation === 'book'
+        ? { status: 429, body: 'ask later' }
+        : !isRepaired && items.some(({ payload }) => payload.fragile === true)
+          ? { status: 422, body: 'this depot packs nothing fragile' }
+          : {
+              status: 200,
+              body: { results: items.map(({ id }) => ({ id, status: 'succeeded', result: { tour: 7 } })) },
+            },
     );
     console = await startConsoleStack({
       operations: {
         ship: {
           target: ['depot'],
           batch: { maxSize: 10, maxWait: '1s' },
+          downstream: { kind: 'http', url: downstream.url },
+        },
+        book: {
+          target: ['depot'],
+          batch: { maxSize: 3, maxWait: '1s' },
+          circuit: null,
+          retry: { maxAttempts: 50 },
           downstream: { kind: 'http', url: downstream.url },
         },
       },
@@ -108,7 +120,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
   it('leads from a task to its batch with its seal reason, and back', async () => {
     await page.locator('.timeline a', { hasText: `${SHIP_MUC}#` }).click();
     await badge('succeeded').waitFor();
-    await page.getByText('its oldest task had waited for the maximum time').waitFor();
+    await page.getByText('its oldest task had waited for maxWait').waitFor();
     await page.goBack();
     await heading(/^Task/).waitFor();
     await page.goForward();
@@ -129,7 +141,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByRole('searchbox', { name: /Find a task/ }).fill('vase-1');
     await page.getByRole('button', { name: 'Find' }).click();
     await badge('failed').waitFor();
-    await page.locator('.timeline .quote', { hasText: 'this depot packs nothing fragile' }).waitFor();
+    await page.locator('.timeline .quote', { hasText: 'this depot packs nothing fragile' }).last().waitFor();
   });
 
   it('redrives the tasks of one cause after a dry run', async () => {
@@ -180,14 +192,48 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await redriven.first().innerText()).toMatch(/the vase is wrapped/);
   });
 
-  it('finds Targets by their start, and keeps the typed text', async () => {
+  it('finds Targets by a part of their names, and keeps the typed text', async () => {
     const tasks = ['JFK', 'JNB', 'HAM'].map((depot) => ({ operation: 'ship', payload: { depot } }));
     await console.ask('/tasks', { tasks });
     await page.getByRole('link', { name: 'Targets' }).click();
-    await page.getByRole('searchbox', { name: 'Begins with' }).fill('depot=J');
+    const contains = page.getByRole('searchbox', { name: 'Name contains' });
+    await contains.fill('=j');
     await page.locator('tbody tr', { hasText: 'depot=JNB' }).waitFor();
     await eventually(async () => (await page.locator('tbody tr').count()) === 2);
-    expect(await page.getByRole('searchbox', { name: 'Begins with' }).inputValue()).toBe('depot=J');
+    expect(await contains.inputValue()).toBe('=j');
+  });
+
+  it('shows tasks that are being retried, and why, on the way from the overview to one of them', async () => {
+    const payload = { depot: 'ZRH' };
+    const tasks = Array.from({ length: 4 }, (_, n) => ({ id: `retried-${n}`, operation: 'book', payload }));
+    await console.ask('/tasks', { tasks });
+    await page.goto(`${console.site}#/`);
+    await page.locator('.health', { hasText: /4 tasks in 2 batches.*answered 429.*fewer calls/s }).waitFor();
+    await page.getByRole('link', { name: 'Operations' }).click();
+    await page.locator('tbody tr', { hasText: /book.*retrying.*4 retried/s }).waitFor();
+    await page.getByRole('link', { name: 'book', exact: true }).click();
+    await page.locator('.note', { hasText: '4 tasks: answered 429' }).waitFor();
+    await page.getByRole('link', { name: 'Show these batches' }).click();
+    await heading('Batches').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Show' }).inputValue()).toBe('under-way');
+    await page.locator('tbody tr', { hasText: 'answered 429: ask later' }).nth(1).waitFor();
+    await page.getByRole('combobox', { name: 'Fill' }).selectOption('full');
+    await page.locator('.lead', { hasText: /^1 of 2 batches/ }).waitFor();
+    await page.locator('tbody tr').getByRole('link', { name: /^#/ }).first().click();
+    await page
+      .locator('.waterfall tr', { hasText: /all 3.*answered 429: ask later/s })
+      .first()
+      .waitFor();
+    await page.locator('.facts', { hasText: 'its number among all batches of the Target' }).waitFor();
+    await page.getByRole('link', { name: 'retried-0' }).click();
+    await page.locator('.timeline li.bad', { hasText: 'Attempt 1: the call failed' }).waitFor();
+    expect(await page.locator('.timeline li.ok', { hasText: 'failed' }).count()).toBe(0);
+    await page.goto(`${console.site}#/targets`);
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('retried');
+    await page.locator('tbody tr', { hasText: /depot=ZRH.*retrying.*4 retried.*answered 429/s }).waitFor();
+    await eventually(async () => (await page.locator('tbody tr').count()) === 1);
+    await page.getByRole('link', { name: 'book/depot=ZRH' }).click();
+    await page.locator('.figure', { hasText: /In batches\s*4\s*4 being retried/ }).waitFor();
   });
 
   it('shows that something does not exist, and does not wait for it', async () => {
@@ -254,10 +300,15 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       addresses = [
         ['overview', '/', '.charts canvas'],
         ['operation', '/operations/ship', 'tbody td a'],
+        ['operations', '/operations', 'tbody td a'],
+        ['operation with retried batches', '/operations/book', '.note li'],
+        ['Targets with retried batches', '/targets?sort=retried', 'tbody td a'],
+        ['batches', '/batches', 'tbody td a'],
+        ['retried batches', '/batches?operation=book&which=under-way', 'tbody td a'],
         ['audit', '/audit', 'tbody td a'],
         ['targets', '/targets', 'tbody td a'],
         ['target', `/targets/${target}`, 'tbody td a'],
-        ['batch', `/batches/${encodeURIComponent(batchId)}`, '.members a'],
+        ['batch', `/batches/${encodeURIComponent(batchId)}`, '.waterfall td'],
         ['task', '/tasks/vase-2', '.json-key'],
         ['task of a Target with a name that has no end', '/tasks/far', '.under a'],
         ['unknown task', '/tasks/nobody', '.empty ol'],

@@ -46,7 +46,7 @@ it('a batch shows its seal reason, its fill and how long the task had waited', (
   const [, sealed] = timelineOf(aTask({ status: 'batched', batchId: BATCH }), aBatch(), NOW);
   expect(sealed).toMatchObject({
     title: 'In a batch of 20 tasks',
-    text: 'sealed because its oldest task had waited for the maximum time, 20% full, after a wait of 10 s',
+    text: 'sealed because its oldest task had waited for maxWait, or its time window ended, 20% full, after a wait of 10 s',
     link: { route: { view: 'batch', id: BATCH } },
   });
   expect(titles(aTask({ status: 'batched', batchId: BATCH }))).toEqual(['Registered', 'In a batch']);
@@ -56,7 +56,7 @@ it('between attempts it shows the time of the next and the result of the last', 
   const task = aTask({ status: 'in-progress', batchId: BATCH, nextAttemptAfter: ago(-30) });
   const batch = aBatch({ attempt: 2, lastAttempt: { endedAt: ago(5), reason: 'answered 503: busy' } });
   expect(timelineOf(task, batch, NOW).at(-1)).toMatchObject({
-    tone: 'warn',
+    tone: 'bad',
     title: 'Downstream called, attempt 2',
     text: 'the next attempt starts in 30 s at the earliest',
     quote: 'answered 503: busy',
@@ -90,4 +90,31 @@ it('redriven, succeeded and superseded tasks have a step for that', () => {
   ]);
   const replaced = timelineOf(aTask({ status: 'succeeded', supersededBy: 'b', finishedAt: ago(10) }), undefined, NOW);
   expect(replaced.at(-1)).toMatchObject({ title: 'Superseded', link: { route: { view: 'task', id: 'b' } } });
+});
+
+it('shows each call that contained the task with its own time and error; a failed one is not ticked', () => {
+  const call = { tookMs: 34, isError: true, tasks: 20 };
+  const members = ['b', 'a', ...Array.from({ length: 18 }, (_, n) => `m-${n}`)];
+  const calls = [
+    { ...call, attempt: 3, startedAt: ago(40), answer: 'answered 429' },
+    { ...call, attempt: 4, startedAt: ago(30), answer: 'answered 422: bad', tasks: 20 },
+    { ...call, attempt: 4, startedAt: ago(29), answer: 'answered 422: bad', tasks: 1, members: '1' },
+    { ...call, attempt: 4, startedAt: ago(28), answer: 'results', isError: false, tasks: 19, members: '2-20' },
+  ];
+  const open = aTask({ status: 'in-progress', batchId: BATCH, nextAttemptAfter: ago(-30) });
+  const steps = timelineOf(open, aBatch({ attempt: 4, members, calls }), NOW).slice(2);
+  expect(steps.map(({ tone, title }) => [tone, title])).toEqual([
+    ['warn', 'Attempts 1 to 2'],
+    ['bad', 'Attempt 3: the call failed'],
+    ['bad', 'Attempt 4: the call failed'],
+    ['ok', 'Attempt 4: the downstream answered'],
+    ['busy', 'Attempt 5'],
+  ]);
+  expect(steps[1]).toMatchObject({ at: NOW - 40_000, quote: 'answered 429' });
+  expect(steps[3]?.text).toBe('after 34 ms, with 19 of 20 tasks of the batch');
+  const running = aTask({ status: 'in-progress', batchId: BATCH });
+  expect(timelineOf(running, aBatch({ attempt: 5, members, calls }), NOW).at(-1)).toMatchObject({
+    tone: 'busy',
+    title: 'Attempt 5: the downstream is being called',
+  });
 });

@@ -6,8 +6,10 @@ import { choose, nextTheme, theme } from './theme.ts';
 
 /** The entries of the navigation, with the views that belong to each. */
 const PARTS: readonly { readonly name: string; readonly route: Route; readonly views: readonly Route['view'][] }[] = [
-  { name: 'Overview', route: { view: 'overview' }, views: ['overview', 'operation'] },
-  { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'batch', 'task'] },
+  { name: 'Overview', route: { view: 'overview' }, views: ['overview'] },
+  { name: 'Operations', route: { view: 'operations' }, views: ['operations', 'operation'] },
+  { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'task'] },
+  { name: 'Batches', route: { view: 'batches' }, views: ['batches', 'batch'] },
   { name: 'Failures', route: { view: 'failures' }, views: ['failures'] },
   { name: 'Fan-outs', route: { view: 'fan-outs' }, views: ['fan-outs', 'fan-out'] },
   { name: 'Lists', route: { view: 'lists' }, views: ['lists', 'list'] },

@@ -4,6 +4,7 @@ import { href, type Route } from './base/router.ts';
 import type { Page, Screen } from './base/screen.ts';
 import { auditScreen } from './views/audit.ts';
 import { batchScreen } from './views/batch.ts';
+import { batchesScreen } from './views/batches.ts';
 import { failuresScreen } from './views/failures.ts';
 import { fanOutScreen } from './views/fan-out.ts';
 import { fanOutsScreen } from './views/fan-outs.ts';
@@ -12,6 +13,7 @@ import { fleetsScreen } from './views/fleets.ts';
 import { listScreen } from './views/list.ts';
 import { listsScreen } from './views/lists.ts';
 import { operationScreen } from './views/operation.ts';
+import { operationsScreen } from './views/operations.ts';
 import { overviewScreen } from './views/overview.ts';
 import { targetScreen } from './views/target.ts';
 import { targetsScreen } from './views/targets.ts';
@@ -23,6 +25,10 @@ export const screenOf = (page: Page, route: Route): Screen => {
       return overviewScreen(page);
     case 'operation':
       return operationScreen(page, route.name);
+    case 'operations':
+      return operationsScreen(page);
+    case 'batches':
+      return batchesScreen(page, route);
     case 'targets':
       return targetsScreen(page, route);
     case 'target':

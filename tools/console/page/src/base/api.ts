@@ -66,13 +66,27 @@ export const PATHS = {
   operations: '/v1/operations',
   operation: (name: string) => `/v1/operations/${id(name)}`,
   queues: '/v1/queues',
-  targets: (of: { readonly operation?: string; readonly prefix?: string; readonly cursor?: string; limit?: number }) =>
-    `/v1/targets${query({ operation: of.operation, prefix: of.prefix, limit: of.limit?.toString(), cursor: of.cursor })}`,
-  batches: (target: string, limit: number, cursor?: string) =>
-    `/v1/batches${query({ target, limit: String(limit), cursor })}`,
+  targets: (of: {
+    readonly operation?: string;
+    readonly prefix?: string;
+    readonly search?: string;
+    readonly sort?: string;
+    readonly cursor?: string;
+    readonly limit?: number;
+  }) =>
+    `/v1/targets${query({ operation: of.operation, prefix: of.prefix, search: of.search, sort: of.sort, limit: of.limit?.toString(), cursor: of.cursor })}`,
+  batches: (of: {
+    readonly target?: string;
+    readonly operation?: string;
+    readonly which?: string;
+    readonly cursor?: string;
+    readonly limit: number;
+  }) =>
+    `/v1/batches${query({ target: of.target, operation: of.operation, which: of.which, limit: String(of.limit), cursor: of.cursor })}`,
+  membersOf: (batch: string, limit: number) => `/v1/tasks${query({ batch, limit: String(limit) })}`,
   batch: (batchId: string) => `/v1/batches/${id(batchId)}`,
   task: (taskId: string) => `/v1/tasks/${id(taskId)}`,
-  tasks: (target: string, status: 'created' | 'failed', limit: number) =>
+  tasks: (target: string, status: 'created' | 'batched' | 'in-progress' | 'failed', limit: number) =>
     `/v1/tasks${query({ target, status, limit: String(limit) })}`,
   failures: (cursor?: string) => `/v1/failures${query({ cursor })}`,
   fanOuts: (cursor?: string) => `/v1/fan-outs${query({ limit: '50', cursor })}`,

@@ -6,7 +6,24 @@
 export type Route =
   | { readonly view: 'overview' }
   | { readonly view: 'operation'; readonly name: string }
-  | { readonly view: 'targets'; readonly operation?: string; readonly prefix?: string; readonly cursor?: string }
+  | { readonly view: 'operations' }
+  | {
+      readonly view: 'targets';
+      readonly operation?: string;
+      /** Only Targets whose name contains this text. */
+      readonly search?: string;
+      readonly sort?: string;
+      readonly cursor?: string;
+    }
+  | {
+      readonly view: 'batches';
+      readonly operation?: string;
+      /** `under-way`: only unfinished batches that are retried or wait. */
+      readonly which?: string;
+      readonly state?: string;
+      readonly fill?: string;
+      readonly cursor?: string;
+    }
   | { readonly view: 'target'; readonly target: string; readonly cursor?: string }
   | { readonly view: 'batch'; readonly id: string }
   | { readonly view: 'task'; readonly id: string; readonly isNew?: true }
@@ -30,7 +47,11 @@ const pathOf = (route: Route): string => {
     case 'operation':
       return `/operations/${encodeURIComponent(route.name)}`;
     case 'targets':
-      return `/targets${query({ operation: route.operation, prefix: route.prefix, cursor: route.cursor })}`;
+      return `/targets${query({ operation: route.operation, search: route.search, sort: route.sort, cursor: route.cursor })}`;
+    case 'batches': {
+      const { view: _, ...of } = route;
+      return `/batches${query(of)}`;
+    }
     case 'target':
       return `/targets/${encodeURIComponent(route.target)}${query({ cursor: route.cursor })}`;
     case 'batch':
@@ -46,8 +67,9 @@ const pathOf = (route: Route): string => {
       return `/fan-outs/${encodeURIComponent(route.id)}`;
     case 'list':
       return `/lists/${encodeURIComponent(route.id)}${query({ from: route.from })}`;
+    case 'operations':
     case 'fleets':
-      return '/fleets';
+      return `/${route.view}`;
     case 'fleet':
       return `/fleets/${encodeURIComponent(route.id)}`;
     case 'unknown':
@@ -78,14 +100,17 @@ const whole = (room: string, params: URLSearchParams): Route | undefined => {
     case '':
       return { view: 'overview' };
     case 'targets':
-      return { view: 'targets', ...given(params, 'operation'), ...given(params, 'prefix'), ...given(params, 'cursor') };
+      return { view: 'targets', ...some(params, 'operation', 'search', 'sort', 'cursor') };
+    case 'batches':
+      return { view: 'batches', ...some(params, 'operation', 'which', 'state', 'fill', 'cursor') };
     case 'failures':
     case 'fan-outs':
     case 'lists':
     case 'audit':
       return { view: room, ...given(params, 'cursor') };
+    case 'operations':
     case 'fleets':
-      return { view: 'fleets' };
+      return { view: room };
   }
   return undefined;
 };
@@ -114,6 +139,9 @@ const given = <Name extends string>(params: URLSearchParams, name: Name): Partia
   const value = params.get(name);
   return (value ? { [name]: value } : {}) as Partial<Record<Name, string>>;
 };
+
+const some = <Name extends string>(params: URLSearchParams, ...names: readonly Name[]): Partial<Record<Name, string>> =>
+  Object.assign({}, ...names.map((name) => given(params, name)));
 
 /** Decodes percent-encoding. Undefined if the encoding is invalid. */
 const decoded = (text: string): string | undefined => {

@@ -1,17 +1,25 @@
-/** A table of batches, the newest first. */
-import { html, type TemplateResult } from 'lit';
+/** A table of batches. */
+import { html, nothing, type TemplateResult } from 'lit';
 import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import { count } from '../base/format.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 import { badge, empty, fill, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 
+const TARGET: Column<BatchOutline> = { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) };
+
 const COLUMNS: readonly Column<BatchOutline>[] = [
   { name: 'Batch', cell: ({ id }) => link({ view: 'batch', id }, `#${id.split('#').slice(-2).join('#')}`) },
-  { name: 'Status', cell: ({ status }) => badge(batchState(status)) },
+  { name: 'Status', cell: (batch) => badge(stateOf(batch)) },
   { name: 'Tasks', number: true, cell: ({ size }) => count(size) },
   { name: 'Fill', number: true, cell: (batch) => fill(batch.fill) },
   { name: 'Attempt', number: true, cell: ({ attempt }) => count(attempt) },
+  {
+    name: 'Last reason',
+    minor: true,
+    cell: ({ lastAttempt }) =>
+      lastAttempt ? html`<span class="clip" title=${lastAttempt.reason}>${lastAttempt.reason}</span>` : '–',
+  },
   { name: 'Failed', number: true, cell: ({ counts }) => (counts ? count(counts.failed) : '–') },
   {
     name: 'Sealed because',
@@ -21,10 +29,24 @@ const COLUMNS: readonly Column<BatchOutline>[] = [
   { name: 'Created', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
 ];
 
-export const batchTable = (batches: readonly BatchOutline[] | undefined): TemplateResult =>
+/** A batch between two attempts is not just "in progress". */
+const stateOf = ({ status, lastAttempt, pending }: BatchOutline) => {
+  if (status === 'in-progress' && pending) return { tone: 'busy', word: 'job runs' } as const;
+  return status === 'in-progress' && lastAttempt ? ({ tone: 'warn', word: 'retrying' } as const) : batchState(status);
+};
+
+export const batchTable = (
+  batches: readonly BatchOutline[] | undefined,
+  { showsTarget = false, none }: { readonly showsTarget?: boolean; readonly none?: TemplateResult } = {},
+): TemplateResult =>
   table({
-    name: 'Batches, the newest first',
-    columns: COLUMNS,
+    name: 'Batches',
+    columns: [...(showsTarget ? [TARGET] : []), ...COLUMNS],
     rows: batches,
-    empty: empty('No batch yet', 'A batch is sealed when it is full, or when its oldest task has waited long enough.'),
+    empty:
+      none ??
+      empty(
+        'No batch yet',
+        html`A batch is sealed when it is full, or when its oldest task has waited long enough.${nothing}`,
+      ),
   });

@@ -7,6 +7,7 @@ import type { Page } from '../base/screen.ts';
 import { type OperationRow, operationRows } from '../model/operation-rows.ts';
 import { badge, empty, link } from './parts.ts';
 import { type Column, table } from './table.ts';
+import { inBatches } from './under-way.ts';
 
 const COLUMNS: readonly Column<OperationRow>[] = [
   { name: 'Operation', cell: ({ operation }) => link({ view: 'operation', name: operation }, operation) },
@@ -22,6 +23,7 @@ const COLUMNS: readonly Column<OperationRow>[] = [
     number: true,
     cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting.tasks, waiting.isAtLeast)),
   },
+  { name: 'In batches', number: true, cell: ({ underWay }) => inBatches(underWay) },
   { name: 'Registered / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },
   { name: 'Ended / min', number: true, cell: ({ rates }) => (rates ? rate(rates.ended) : '–') },
   { name: 'Registered', number: true, cell: ({ totals }) => number(totals?.tasksRegistered) },

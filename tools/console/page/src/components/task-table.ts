@@ -30,9 +30,27 @@ const FAILED: readonly Column<Task>[] = [
   },
 ];
 
+const OUTCOME: readonly Column<Task>[] = [
+  ID,
+  { name: 'Status', cell: ({ status }) => badge(taskState(status)) },
+  {
+    name: 'Error',
+    cell: ({ error, lastReason }) => {
+      const text = error ? `${error.code}: ${error.message}` : lastReason;
+      return text ? html`<span class="clip" title=${text}>${text}</span>` : '–';
+    },
+  },
+  {
+    name: 'Ended',
+    number: true,
+    cell: ({ finishedAt }) => (finishedAt ? html`<time-ago at=${finishedAt}></time-ago>` : '–'),
+  },
+];
+const COLUMNS = { waiting: WAITING, failed: FAILED, outcome: OUTCOME } as const;
+
 export const taskTable = (
   name: string,
   tasks: readonly Task[] | undefined,
   empty: TemplateResult,
-  kind: 'waiting' | 'failed' = 'waiting',
-): TemplateResult => table({ name, columns: kind === 'failed' ? FAILED : WAITING, rows: tasks, expected: 3, empty });
+  kind: keyof typeof COLUMNS = 'waiting',
+): TemplateResult => table({ name, columns: COLUMNS[kind], rows: tasks, expected: 3, empty });

@@ -36,6 +36,7 @@ export interface FlowInput {
 
 const OVERVIEW: Route = { view: 'overview' };
 const TARGETS: Route = { view: 'targets' };
+const BATCHES: Route = { view: 'batches' };
 const FAILURES: Route = { view: 'failures' };
 
 /** The stations in the order in which a task passes them. Dead letters and the rejected queue come last. */
@@ -78,7 +79,12 @@ const lambda = (
 
 const queue = ({ queues }: FlowInput, id: string, name: string): Station => {
   const found = queues?.queues.find(({ queue }) => queue === id);
-  const detail = found && `${count(found.inFlight)} in flight · ${count(found.delayed)} delayed`;
+  const isBatch = id === 'batch';
+  const detail =
+    found &&
+    (isBatch
+      ? `${count(found.inFlight)} called now · ${count(found.delayed)} due later`
+      : `${count(found.inFlight)} in flight · ${count(found.delayed)} delayed`);
   return {
     id,
     kind: 'queue',
@@ -87,7 +93,7 @@ const queue = ({ queues }: FlowInput, id: string, name: string): Station => {
     unit: 'waiting',
     detail: detail ?? '',
     tone: found && found.deadLetters > 0 ? 'bad' : found && found.waiting + found.inFlight > 0 ? 'busy' : 'idle',
-    route: id === 'register' ? OVERVIEW : TARGETS,
+    route: id === 'register' ? OVERVIEW : isBatch ? BATCHES : TARGETS,
   };
 };
 

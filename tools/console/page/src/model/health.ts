@@ -12,6 +12,7 @@ import { age, clock, count, duration, plural, relative } from '../base/format.ts
 import type { Route } from '../base/router.ts';
 import { isFull } from './operation-rows.ts';
 import { lastSeen, totalOf } from './series.ts';
+import { mainReason, nextStep, oldestOf, underWayWords } from './under-way.ts';
 import type { Tone } from './words.ts';
 
 export interface Trouble {
@@ -83,7 +84,7 @@ const sinceWhen = ({ metrics, now }: HealthInput): string => {
 };
 
 const ofOperation = (
-  { operation, paused, circuit, failures, waitingTargets, waitingTargetsIsAtLeast, slots }: Operation,
+  { operation, paused, circuit, failures, waitingTargets, waitingTargetsIsAtLeast, slots, underWay }: Operation,
   { now }: HealthInput,
 ): Trouble[] => {
   const route: Route = { view: 'operation', name: operation };
@@ -120,9 +121,11 @@ const ofOperation = (
         route,
       },
     ];
-  if (!isFull({ waitingTargets, slots })) return [];
+  const retried = beingRetried(operation, underWay, now, route);
+  if (!isFull({ waitingTargets, slots })) return retried;
   const full = slots ? `: ${slots.taken} of ${slots.total} slots are taken` : '';
   return [
+    ...retried,
     {
       tone: 'warn',
       word: 'no free slot',
@@ -132,6 +135,19 @@ const ofOperation = (
     },
   ];
 };
+
+const beingRetried = (operation: string, underWay: Operation['underWay'], now: number, route: Route): Trouble[] =>
+  underWay && underWay.retried > 0
+    ? [
+        {
+          tone: 'warn',
+          word: 'retrying',
+          text: `${operation}: ${count(underWay.tasks, underWay.isAtLeast)} tasks in ${plural(underWay.batches, 'batch', 'batches')} have no result: ${underWayWords(underWay)}. The oldest was registered ${oldestOf(underWay, now)} ago.${mainReason(underWay) ? ` Reason: ${mainReason(underWay)}.` : ''}`,
+          next: nextStep(mainReason(underWay)),
+          route,
+        },
+      ]
+    : [];
 
 const tryingAgain = (until: number, now: number): string =>
   until > now

@@ -16,6 +16,8 @@ export interface OperationRow {
   readonly operation: string;
   readonly state: State;
   readonly slots: { readonly taken: number; readonly total: number } | undefined;
+  /** What is under way in batches that are retried or wait. */
+  readonly underWay: Operation['underWay'];
   /** Undefined if no Targets of the operation were read. */
   readonly waiting: Waiting | undefined;
   /** Tasks per minute. */
@@ -39,10 +41,12 @@ export const operationState = ({
   circuit,
   waitingTargets,
   slots,
-}: Pick<Operation, 'paused' | 'circuit' | 'waitingTargets' | 'slots'>): State => {
+  underWay,
+}: Pick<Operation, 'paused' | 'circuit' | 'waitingTargets' | 'slots' | 'underWay'>): State => {
   if (circuit === 'open') return { tone: 'bad', word: 'circuit open' };
   if (paused) return { tone: 'warn', word: 'paused' };
   if (circuit === 'half-open') return { tone: 'warn', word: 'half open' };
+  if (underWay && underWay.retried > 0) return { tone: 'warn', word: 'retrying' };
   return isFull({ waitingTargets, slots }) ? { tone: 'warn', word: 'no free slot' } : { tone: 'ok', word: 'working' };
 };
 
@@ -65,6 +69,7 @@ export const operationRows = (
       operation: each.operation,
       state: operationState(each),
       slots: each.slots,
+      underWay: each.underWay,
       waiting: waiting && waitingIn(waiting),
       rates: metrics && {
         registered: perMinute(metrics, 'TasksRegistered', of),

@@ -4,6 +4,7 @@ import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Task } from '../../../../../src/api/tasks/responses.ts';
 import { clock, count, duration, percent, plural, relative } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
+import { type Call, contains } from './calls.ts';
 import { errorMeans, sealedBecause, type Tone } from './words.ts';
 
 export interface Step {
@@ -60,31 +61,68 @@ const inBatch = (task: Task, batch: Batch, now: number): Step[] => {
     ].join(', '),
     link: { route: { view: 'batch', id: batch.id }, text: batch.id },
   };
-  return startedAt === undefined ? [sealed] : [sealed, attempt(task, batch, now)];
+  return startedAt === undefined ? [sealed] : [sealed, ...attempts(task, batch, now)];
 };
 
-/**
- * The step of the last attempt. The reason of the last attempt says why another attempt is necessary. The outcome of
- * the final attempt is in the last step of the timeline.
- */
-const attempt = (task: Task, batch: Batch, now: number): Step => {
-  const isOpen = task.status !== 'succeeded' && task.status !== 'failed';
-  const next = isOpen && task.nextAttemptAfter ? Date.parse(task.nextAttemptAfter) : undefined;
+/** A step for each recorded call that contained the task, and one for the attempt that runs or is to come. */
+const attempts = (task: Task, batch: Batch, now: number): Step[] => {
+  const place = (batch.members?.indexOf(task.id) ?? -1) + 1;
+  const calls = (batch.calls ?? []).filter((call) => place === 0 || contains(call, place));
+  if (calls.length === 0) return [unrecorded(task, batch, now)];
+  const first = calls[0]?.attempt ?? 1;
+  const earlier: Step[] =
+    first > 1
+      ? [
+          {
+            tone: 'warn',
+            title: first === 2 ? 'Attempt 1' : `Attempts 1 to ${count(first - 1)}`,
+            text: 'their calls are no longer recorded',
+          },
+        ]
+      : [];
+  return [...earlier, ...calls.map((call) => called(call, batch)), ...toCome(task, batch, now)];
+};
+
+const called = ({ attempt, startedAt, tookMs, isError, answer, tasks }: Call, { size }: Batch): Step => ({
+  at: Date.parse(startedAt),
+  tone: isError ? 'bad' : 'ok',
+  title: `Attempt ${count(attempt)}: ${isError ? 'the call failed' : 'the downstream answered'}`,
+  text: `after ${duration(tookMs)}, with ${tasks === size ? `all ${plural(tasks, 'task')}` : `${count(tasks)} of ${plural(size, 'task')}`} of the batch`,
+  ...(isError ? { quote: answer } : {}),
+});
+
+/** The attempt that runs now, or the next one. */
+const toCome = (task: Task, { status, attempt, calls }: Batch, now: number): Step[] => {
+  if (hasEnded(task) || status !== 'in-progress') return [];
+  if (task.nextAttemptAfter) {
+    const next = Date.parse(task.nextAttemptAfter);
+    return [{ tone: 'busy', title: `Attempt ${count(attempt + 1)}`, text: whenNext(next, now) }];
+  }
+  const isRecorded = calls?.some((call) => call.attempt === attempt);
+  return isRecorded ? [] : [{ tone: 'busy', title: `Attempt ${count(attempt)}: the downstream is being called` }];
+};
+
+/** The step of an attempt whose calls are not recorded: it runs, or its function died, or an earlier release made it. */
+const unrecorded = (task: Task, batch: Batch, now: number): Step => {
+  const next = !hasEnded(task) && task.nextAttemptAfter ? Date.parse(task.nextAttemptAfter) : undefined;
   const quote = batch.lastAttempt?.reason ?? task.lastReason;
   return {
     at: Date.parse(batch.lastAttempt?.endedAt ?? batch.startedAt ?? ''),
-    tone: isOpen ? (next === undefined ? 'busy' : 'warn') : 'ok',
+    tone: quote === undefined ? (hasEnded(task) ? 'idle' : 'busy') : 'bad',
     title: batch.attempt > 1 ? `Downstream called, attempt ${count(batch.attempt)}` : 'Downstream called',
     ...(next === undefined ? {} : { text: whenNext(next, now) }),
     ...(quote === undefined ? {} : { quote }),
   };
 };
 
+const hasEnded = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed';
+
 const whenNext = (next: number, now: number): string =>
   next > now ? `the next attempt starts ${relative(next, now)} at the earliest` : 'the next attempt is due';
 
-const waits = ({ status, waitsFor, startBy }: Task): Step[] => {
-  if (status === 'succeeded' || status === 'failed') return [];
+const waits = (task: Task): Step[] => {
+  const { status, waitsFor, startBy } = task;
+  if (hasEnded(task)) return [];
   const limit =
     startBy === undefined
       ? ''

@@ -24,7 +24,7 @@ const SEALED_BY: Readonly<Record<string, string>> = {
   full: 'it reached the maximum number of tasks',
   bytes: 'another task would have exceeded the maximum size',
   weight: 'another task would have exceeded the maximum weight',
-  waited: 'its oldest task had waited for the maximum time',
+  waited: 'its oldest task had waited for maxWait, or its time window ended',
   quiet: 'no other task arrived within the quiet period',
   bypass: 'its task is sent alone: the task is large, or may have made an earlier batch fail',
   flush: 'a user flushed its Target',
@@ -113,18 +113,22 @@ const ON_ITS_WAY = 20_000;
 
 /** The current state of a Target, in one or two words. */
 export const targetState = (
-  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight }: Target,
+  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight, underWay }: Target,
   now: number,
 ): State => {
   if (paused) return { tone: 'warn', word: 'paused' };
   if (openBatch) return { tone: 'busy', word: 'sealing' };
-  if (blocked) return { tone: 'warn', word: 'blocked' };
+  if (underWay && underWay.retried > 0) return { tone: 'warn', word: 'retrying' };
+  if (blocked) return { tone: 'warn', word: 'held' };
   if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
   if (waiting > 0)
     return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY
       ? { tone: 'warn', word: 'no leader' }
       : { tone: 'busy', word: 'waiting' };
-  return inFlight && inFlight.length > 0 ? { tone: 'busy', word: 'in flight' } : { tone: 'idle', word: 'idle' };
+  if (underWay && underWay.pending > 0) return { tone: 'busy', word: 'job runs' };
+  return underWay || (inFlight && inFlight.length > 0)
+    ? { tone: 'busy', word: 'in batches' }
+    : { tone: 'idle', word: 'idle' };
 };
 
 /** The progress of a fan-out, as a text. */

@@ -14,6 +14,7 @@ import { pauseButton, pauseNote } from '../components/pauses.ts';
 import { sendButton } from '../components/send-dialog.ts';
 import { table } from '../components/table.ts';
 import { targetTable } from '../components/target-table.ts';
+import { underWayNote } from '../components/under-way.ts';
 import { windowOf } from '../model/charts.ts';
 import { operationRows, operationState } from '../model/operation-rows.ts';
 
@@ -41,6 +42,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           isUnknown(page, path)
             ? refused(page, path)
             : html`${about(page, operation)}
+        ${underWayNote(operation?.underWay, { view: 'batches', operation: name, which: 'under-way' }, page.now)}
         <section aria-labelledby="targets-title">
           <h2 id="targets-title">Its Targets</h2>
           ${targetTable(targets?.targets, page.now, empty('No task of this operation was registered yet', sendButton(page, name)), 3)}

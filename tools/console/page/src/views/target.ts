@@ -4,7 +4,7 @@ import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
 import type { Target, TargetPage } from '../../../../../src/api/targets/responses.ts';
 import type { TaskPage } from '../../../../../src/api/tasks/responses.ts';
 import { because, PATHS, post } from '../base/api.ts';
-import { count } from '../base/format.ts';
+import { count, plural } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { batchTable } from '../components/batch-table.ts';
@@ -16,6 +16,8 @@ import { askRedrive, redriveOfTarget } from '../components/redrive-dialog.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { pager } from '../components/table.ts';
 import { taskTable } from '../components/task-table.ts';
+import { underWayNote } from '../components/under-way.ts';
+import { underWayWords } from '../model/under-way.ts';
 import { targetState } from '../model/words.ts';
 
 const TASKS = 20;
@@ -26,7 +28,7 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
   const prefix = target.slice(operation.length + 1);
   const paths = {
     state: PATHS.targets({ operation, prefix, limit: 1 }),
-    batches: PATHS.batches(target, BATCHES, cursor),
+    batches: PATHS.batches({ target, limit: BATCHES, ...(cursor === undefined ? {} : { cursor }) }),
     waiting: PATHS.tasks(target, 'created', TASKS),
     failed: PATHS.tasks(target, 'failed', TASKS),
   };
@@ -51,6 +53,7 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
             ? unknown(operation)
             : html`${state?.paused ? pauseNote('This Target', state.paused) : nothing}
         ${numbers(state)}
+        ${underWayNote(state?.underWay, { view: 'batches', operation, which: 'under-way' }, page.now)}
         <section aria-labelledby="waiting-title">
           <h2 id="waiting-title">Waiting tasks, the next one first</h2>
           ${taskTable('Waiting tasks', page.live.body<TaskPage>(paths.waiting)?.tasks, waitingNone(page, operation))}
@@ -93,7 +96,7 @@ const numbers = (state: Target | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Waiting', state ? count(state.waiting, state.waitingIsAtLeast) : skeleton('s'), 'tasks')}
     ${figure('Oldest task', state ? (state.oldestAt ? html`<time-ago at=${state.oldestAt} form="age"></time-ago>` : '–') : skeleton('s'), 'waiting time')}
-    ${figure('In flight', state ? (state.inFlight ? count(state.inFlight.length) : '–') : skeleton('s'), state && !state.inFlight ? 'not counted, no limit' : 'batches')}
+    ${figure('In batches', state ? count(state.underWay?.tasks ?? 0, state.underWay?.isAtLeast) : skeleton('s'), state ? inFlightWords(state) : nothing)}
     ${figure('Leader', state ? (state.leader ? html`fence ${count(state.leader.fence)}` : '–') : skeleton('s'), state?.leader ? html`lease ends <time-ago at=${state.leader.lockedUntil}></time-ago>` : 'no leader now')}
   </div>
   ${
@@ -109,6 +112,13 @@ const numbers = (state: Target | undefined): TemplateResult => html`
         ])
       : nothing
   }`;
+
+/** What the tasks in batches wait for, and how many batches are in flight if a cap counts them. */
+const inFlightWords = ({ underWay, inFlight }: Target): string =>
+  [
+    ...(underWay ? [underWayWords(underWay)] : ['none retried or held']),
+    ...(inFlight ? [`${plural(inFlight.length, 'batch', 'batches')} in flight`] : []),
+  ].join('; ');
 
 const unknown = (operation: string): TemplateResult =>
   empty(

@@ -1,7 +1,8 @@
-/** Targets of all operations or of one, page by page, with a search by the start of their values. */
+/** Targets of all operations or of one, page by page, with a search by a part of their names, and by what they have. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
+import { plural } from '../base/format.ts';
 import { href, type Route } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
@@ -26,6 +27,7 @@ export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
       return html`
         ${heading({ name: 'Targets' })}
         ${filters(page, route)}
+        <p class="lead" role="status">${found ? covered(found, route) : nothing}</p>
         ${refused(page, path) ?? targetTable(found?.targets, page.now, none(page, route))}
         ${pager(
           route.cursor === undefined ? undefined : href({ ...route, cursor: '' }),
@@ -36,47 +38,64 @@ export const targetsScreen = (page: Page, route: TargetsRoute): Screen => {
   };
 };
 
-/**
- * The fields for a search. A search covers the Targets of one operation: the only configured operation, or the chosen
- * one.
- */
+const SORTS = [
+  ['', 'all, by name'],
+  ['waiting', 'with waiting tasks, most first'],
+  ['oldest', 'with waiting tasks, oldest first'],
+  ['retried', 'with tasks in batches that are retried or held, oldest first'],
+  ['failed', 'with failed tasks, most first'],
+  ['paused', 'paused, or without a free slot, longest first'],
+] as const;
+
 const filters = (page: Page, route: TargetsRoute): TemplateResult => {
   const operations = page.about?.operations ?? [];
-  const operation = route.operation ?? (operations.length === 1 ? operations[0] : undefined);
   return html`
     <form class="filters" role="search" aria-label="Targets" @submit=${(event: SubmitEvent) => event.preventDefault()}>
       <label>Operation
-        <select @change=${(event: Event) => choose(page, (event.target as HTMLSelectElement).value)}>
+        <select @change=${(event: Event) => choose(page, route, 'operation', (event.target as HTMLSelectElement).value)}>
           <option value="" ?selected=${route.operation === undefined}>all</option>
           ${operations.map((each) => html`<option ?selected=${each === route.operation}>${each}</option>`)}
         </select>
       </label>
-      <label class="grows">Begins with
-        <input type="search" .value=${route.prefix ?? ''} autocomplete="off" spellcheck="false" ?disabled=${operation === undefined}
-          placeholder=${operation === undefined ? 'choose an operation first' : 'for example carrier=DHL'}
-          @input=${(event: Event) => searchSoon(page, operation, (event.target as HTMLInputElement).value)} />
+      <label>Show
+        <select @change=${(event: Event) => choose(page, route, 'sort', (event.target as HTMLSelectElement).value)}>
+          ${SORTS.map(([value, text]) => html`<option value=${value} ?selected=${value === (route.sort ?? '')}>${text}</option>`)}
+        </select>
+      </label>
+      <label class="grows">Name contains
+        <input type="search" .value=${route.search ?? ''} autocomplete="off" spellcheck="false" placeholder="for example DHL"
+          @input=${(event: Event) => searchSoon(page, route, (event.target as HTMLInputElement).value)} />
       </label>
     </form>`;
 };
 
-const choose = (page: Page, operation: string): void =>
-  page.go({ view: 'targets', ...(operation === '' ? {} : { operation }) });
+const choose = (page: Page, route: TargetsRoute, name: 'operation' | 'sort', value: string): void => {
+  const { cursor: _, [name]: __, ...rest } = route;
+  page.go({ ...rest, ...(value === '' ? {} : { [name]: value }) });
+};
 
 let typed: ReturnType<typeof setTimeout> | undefined;
 
 /** Searches after the user stops typing. Adds no entry to the browser's history. */
-const searchSoon = (page: Page, operation: string | undefined, prefix: string): void => {
+const searchSoon = (page: Page, { cursor: _, search: __, ...route }: TargetsRoute, search: string): void => {
   clearTimeout(typed);
-  if (operation === undefined) return;
-  typed = setTimeout(() => page.replace({ view: 'targets', operation, prefix }), TYPED);
+  typed = setTimeout(() => page.replace({ ...route, ...(search === '' ? {} : { search }) }), TYPED);
 };
 
-const none = (page: Page, { operation, prefix, cursor }: TargetsRoute): TemplateResult => {
-  if (prefix)
-    return empty(
-      `No Target begins with ${operation ?? ''}/${prefix}`,
-      html`The search distinguishes upper and lower case. <a href=${href({ view: 'targets', ...(operation ? { operation } : {}) })}>Show all</a>${nothing}`,
-    );
+/** What a sorted or searched list covers. */
+const covered = ({ looked, cursor }: TargetPage, { sort, search }: TargetsRoute): string => {
+  if (looked === undefined) return '';
+  const among = `Among ${plural(looked, 'Target')}`;
+  if (sort === 'retried') return `${among} with batches that are retried or held.`;
+  return cursor
+    ? `${among}, in the order of their names. There are more: the next page looks at the next ones.`
+    : `${among}: all${search ? ' whose names were searched' : ''}.`;
+};
+
+const none = (page: Page, { operation, search, sort, cursor }: TargetsRoute): TemplateResult => {
+  const all = html`<a href=${href({ view: 'targets', ...(operation ? { operation } : {}) })}>Show all Targets</a>`;
+  if (search) return empty(`No Target contains "${search}"`, html`Upper and lower case are the same. ${all}`);
+  if (sort) return empty('No Target has any', all);
   if (cursor) return empty('No more Targets', html`<a href=${href({ view: 'targets' })}>Go to the first page</a>`);
   return empty('No task was registered yet', sendHint(page, operation));
 };
