@@ -23,6 +23,7 @@ const ANSWERS = [
 const TOLD_TO_PAGE = [
   ...ANSWERS,
   'tools/task-options',
+  'tools/lower-bounds',
   'tools/console/server/shapes',
   'src/domain/events/metrics',
   'src/domain/operations/notices',

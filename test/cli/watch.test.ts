@@ -51,8 +51,8 @@ it('the watch picture sums up, and shows the Target with most waiting tasks firs
       leader: { fence: 3, lockedUntil: '' },
     }),
   ]);
-  expect(lines[1]).toBe('1,200 waiting in 2 Targets · 1 leader · recent batches 50% full · 1 task failed');
-  expect(lines[4]).toMatch(/^ship\/depot=busy\s+1,200\+\s+10 s\s+waiting$/);
+  expect(lines[1]).toBe('at least 1,200 waiting in 2 Targets · 1 leader · recent batches 50% full · 1 task failed');
+  expect(lines[4]).toMatch(/^ship\/depot=busy\s+≥ 1,200\s+10 s\s+waiting$/);
   expect(lines[5]).toMatch(/^ship\/depot=quiet\s+0\s+1\s+succeeded 3\.0 s\s+█████░░░░░ 50$/);
 });
 

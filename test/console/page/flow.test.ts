@@ -42,10 +42,14 @@ it('a function shows its rate, and the downstream shows errors', () => {
   });
 });
 
-it('waiting tasks are summed, with a plus sign if there are more Targets', () => {
+it('waiting tasks are summed, as a lower bound if there are more Targets', () => {
   const targets = [aTarget({ waiting: 3 }), aTarget({ waiting: 4 }), aTarget()];
   expect(station('waiting', { targets })).toMatchObject({ value: '7', detail: 'in 2 Targets' });
-  expect(station('waiting', { targets, hasMore: true })).toMatchObject({ value: '7+', detail: 'in 2+ Targets' });
+  expect(station('waiting', { targets, hasMore: true })).toMatchObject({ value: '≥ 7', detail: 'in ≥ 2 Targets' });
+  expect(station('waiting', { targets: [aTarget()], hasMore: true })).toMatchObject({
+    value: '?',
+    detail: 'in Targets not read here',
+  });
 });
 
 it('at any width every station is inside the drawing and overlaps no other', () => {

@@ -10,11 +10,22 @@ import {
   plural,
   rate,
   relative,
+  shortCount,
+  spoken,
 } from '../../../tools/console/page/src/base/format.ts';
 
-it('a count has separators, and a plus sign if it may be larger', () => {
-  expect([count(0), count(12_345), count(1_000, true)]).toEqual(['0', '12,345', '1,000+']);
+it('a count has separators, and a lower bound reads as such', () => {
+  expect([count(0), count(12_345), count(1_847, true)]).toEqual(['0', '12,345', 'at least 1,847']);
+  expect([shortCount(12_345), shortCount(1_847, true)]).toEqual(['12,345', '≥ 1,847']);
+  expect(spoken('Waiting tasks: ≥ 7 tasks, in ≥ 2 Targets')).toBe(
+    'Waiting tasks: at least 7 tasks, in at least 2 Targets',
+  );
   expect([plural(1, 'task'), plural(2, 'task'), plural(0, 'try', 'tries')]).toEqual(['1 task', '2 tasks', '0 tries']);
+});
+
+it('a lower bound of 0 is unknown, and is never printed as a number', () => {
+  expect([count(0, true), shortCount(0, true)]).toEqual(['unknown', '?']);
+  expect(spoken(`${shortCount(0, true)} tasks`)).toBe('an unknown number of tasks');
 });
 
 it('only the whole is 100%, and only zero is 0%', () => {

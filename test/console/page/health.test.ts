@@ -48,7 +48,7 @@ it('an operation without a free slot, and a half-open circuit, are reported', ()
   expect(words({ operations: [anOperation({ circuit: 'half-open', failures: 5 })] })).toEqual(['circuit half open']);
   const full = anOperation({ waitingTargets: 100, waitingTargetsIsAtLeast: true, slots: { taken: 2, total: 2 } });
   expect(health({ operations: [full] }).troubles[0]?.text).toBe(
-    '100+ Targets of ship wait for a free slot: 2 of 2 slots are taken.',
+    'At least 100 Targets of ship wait for a free slot: 2 of 2 slots are taken.',
   );
   expect(words({ operations: [{ ...full, slots: { taken: 1, total: 2 } }] })).toEqual([]);
 });

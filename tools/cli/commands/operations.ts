@@ -1,6 +1,7 @@
 /** `groupage operations`: lists operations, with pauses, circuits and slots. */
 import { Command } from 'commander';
 import type { Pause } from '../../../src/api/operations/responses.ts';
+import { lowerBound } from '../../lower-bounds.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
 import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
@@ -24,7 +25,7 @@ const operationsTable = (operations: readonly OperationShape[]): string =>
       circuit ?? 'none',
       failures,
       slots ? `${slots.taken} of ${slots.total}` : 'no limit',
-      `${waitingTargets}${waitingTargetsIsAtLeast ? '+' : ''}`,
+      lowerBound(waitingTargets, waitingTargetsIsAtLeast),
       paused ? pauseText(paused) : '',
     ]),
   );

@@ -1,6 +1,7 @@
 /** `groupage targets`: lists Targets, with their waiting tasks and leaders. */
 import type { Command } from 'commander';
 import { WrongUsage } from '../../failure.ts';
+import { lowerBound } from '../../lower-bounds.ts';
 import { ago, printable, table } from '../../terminal.ts';
 import type { TargetShape } from '../shared/answers.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
@@ -36,7 +37,7 @@ const targetsTable = (targets: readonly TargetShape[]): string =>
     ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH', 'IN FLIGHT', 'STATE'],
     targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch, inFlight, paused, blocked }) => [
       target,
-      waitingIsAtLeast ? `${waiting}+` : String(waiting),
+      lowerBound(waiting, waitingIsAtLeast),
       ago(oldestAt),
       leader ? `fence ${leader.fence}` : '',
       openBatch ?? '',

@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { CommandFailure } from '../../failure.ts';
+import { lowerBound, shortLowerBound } from '../../lower-bounds.ts';
 import { ago, cut, dim, green, plural, printable, printJson, red } from '../../terminal.ts';
 import { BATCH, type BatchShape, type OperationShape, type TargetShape } from '../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../shared/api-client.ts';
@@ -175,7 +176,11 @@ const summary = ({ rows, isAll }: Snapshot): string => {
     batches.length === 0
       ? ''
       : ` · recent batches ${Math.round((batches.reduce((total, batch) => total + (batch.fill ?? 0), 0) / batches.length) * 100)}% full`;
-  const waiting = `${sum((row) => row.waiting).toLocaleString('en')} waiting in ${isAll ? '' : 'the first '}${plural(rows.length, 'Target')}`;
+  const tasks = lowerBound(
+    sum((row) => row.waiting),
+    rows.some(({ waitingIsAtLeast }) => waitingIsAtLeast),
+  );
+  const waiting = `${tasks} waiting in ${isAll ? '' : 'the first '}${plural(rows.length, 'Target')}`;
   return `${waiting} · ${plural(
     sum(({ leader }) => (leader ? 1 : 0)),
     'leader',
@@ -220,7 +225,7 @@ const cellsOf = (row: Row & HeldUp, nameWidth: number, now: number, isNarrow: bo
   const name = target.length > nameWidth ? `…${target.slice(-nameWidth + 1)}` : target;
   return [
     name,
-    `${row.waiting.toLocaleString('en')}${row.waitingIsAtLeast ? '+' : ''}`,
+    shortLowerBound(row.waiting, row.waitingIsAtLeast),
     ago(row.oldestAt, now),
     stateOf(row),
     failed > 0 ? red(failed.toLocaleString('en')) : '',

@@ -4,6 +4,7 @@ import { type AddedGroup, pathOf } from '../../../../src/client/fan-out-calls.ts
 import type { FanOutId } from '../../../../src/domain/fan-out-ids.ts';
 import { sentItemId } from '../../../../src/domain/fan-outs/item-token.ts';
 import { CommandFailure } from '../../../failure.ts';
+import { lowerBound } from '../../../lower-bounds.ts';
 import { ago, cut, fields, green, moment, plural, printable, printJson, red, table } from '../../../terminal.ts';
 import { FAN_OUT, type FanOutOutlineShape, type FanOutShape } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
@@ -82,7 +83,7 @@ const tolerated = (failFast: NonNullable<FanOutShape['failFast']>): string =>
 export const describe = (fanOut: FanOutShape): string => {
   const { id, total, succeeded, failed, pending, countsAreAtLeast, userKey, callback, failFast, createdAt, endedAt } =
     fanOut;
-  const failures = `${number(failed)}${countsAreAtLeast ? ' or more' : ''}`;
+  const failures = lowerBound(failed, countsAreAtLeast);
   return fields([
     ['id', printable(id)],
     ['status', coloured(fanOut)],

@@ -3,6 +3,7 @@
 import type { ListOutline } from '../../../../src/api/lists/responses.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
+import { lowerBound } from '../../../lower-bounds.ts';
 import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
 import { JOBS, type ListShape } from '../../shared/answers.ts';
 import type { ApiClient } from '../../shared/api-client.ts';
@@ -31,7 +32,7 @@ const howFar = (list: ListShape): string =>
 
 export const describe = (list: ListShape): string => {
   const { id, operation, name, available, leased, started, succeeded, failed, createdAt, endedAt } = list;
-  const failures = `${number(failed)}${list.countsAreAtLeast ? ' or more' : ''}`;
+  const failures = lowerBound(failed, list.countsAreAtLeast);
   return fields([
     ['id', printable(id)],
     ['status', coloured(list)],

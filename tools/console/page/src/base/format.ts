@@ -1,13 +1,23 @@
 /** Formats numbers, times and amounts for people. Pure. */
+import { lowerBound, shortLowerBound } from '../../../../lower-bounds.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** @param isAtLeast whether the true number may be larger. */
-export const count = (value: number, isAtLeast = false): string =>
-  `${value.toLocaleString('en', { maximumFractionDigits: 0 })}${isAtLeast ? '+' : ''}`;
+/** `1,847`, or `at least 1,847`. @param isAtLeast whether the true number may be larger. */
+export const count = lowerBound;
+
+/** Like {@link count}, for places with little room: `≥ 1,847`. Screen readers need {@link spoken} instead. */
+export const shortCount = shortLowerBound;
+
+/** A text with short lower bounds, in the words that a screen reader reads aloud. */
+export const spoken = (text: string): string =>
+  text.replaceAll('≥ ', 'at least ').replaceAll('?', 'an unknown number of');
+
+/** A text that begins a sentence. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;

@@ -2,6 +2,7 @@
  * The drawing of the flow, as wide as its container. Each station shows its number and links to a view with details.
  */
 import { html, LitElement, svg, type TemplateResult } from 'lit';
+import { spoken } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Station } from '../model/flow.ts';
 import { layOut, type Place, WIDE_FROM } from '../model/flow-layout.ts';
@@ -52,8 +53,12 @@ class FlowDrawing extends LitElement {
 const outline = ({ kind }: Station, { x, y, width, height }: Place) =>
   svg`<rect x=${x} y=${y} width=${width} height=${height} rx=${kind === 'function' ? 12 : 4} class="box" />`;
 
+/** The texts of a station, in the words that a screen reader reads aloud. */
+const labelOf = ({ name, value, unit, detail }: Station): string =>
+  spoken(`${name}: ${value ?? '…'} ${unit}${detail ? `, ${detail}` : ''}`);
+
 const box = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${labelOf(station)}>
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 14} width="3" height=${place.height - 28} class="edge" />
     <text x=${place.x + 14} y=${place.y + 21} class="name">${station.name}</text>
@@ -62,7 +67,7 @@ const box = (station: Station, place: Place) => svg`
   </a>`;
 
 const row = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${labelOf(station)}>
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 10} width="3" height=${place.height - 20} class="edge" />
     <text x=${place.x + 14} y=${place.y + 19} class="name">${station.name}</text>

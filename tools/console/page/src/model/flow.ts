@@ -4,7 +4,7 @@ import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
 import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
-import { count, duration, rate } from '../base/format.ts';
+import { count, duration, rate, shortCount } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 import { meanOfMinute, perMinute } from './series.ts';
 import type { Tone } from './words.ts';
@@ -105,12 +105,18 @@ const waiting = ({ targets, hasMore }: FlowInput): Station => {
     id: 'waiting',
     kind: 'store',
     name: 'Waiting tasks',
-    value: sum === undefined ? undefined : count(sum, isAtLeast),
+    value: sum === undefined ? undefined : shortCount(sum, isAtLeast),
     unit: 'tasks',
-    detail: targets ? `in ${count(busy, hasMore)} ${busy === 1 && !hasMore ? 'Target' : 'Targets'}` : '',
+    detail: targets ? inTargets(busy, hasMore) : '',
     tone: sum ? 'busy' : 'idle',
     route: TARGETS,
   };
+};
+
+/** @param hasMore whether other Targets, which were not read, may have waiting tasks too. */
+const inTargets = (busy: number, hasMore: boolean): string => {
+  if (hasMore && busy === 0) return 'in Targets not read here';
+  return `in ${shortCount(busy, hasMore)} ${busy === 1 && !hasMore ? 'Target' : 'Targets'}`;
 };
 
 const downstream = ({ metrics }: FlowInput): Station => {

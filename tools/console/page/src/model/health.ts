@@ -8,7 +8,7 @@ import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { type MetricName, REPAIRED } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
-import { age, clock, count, duration, plural, relative } from '../base/format.ts';
+import { age, capital, clock, count, duration, plural, relative } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 import { isFull } from './operation-rows.ts';
 import { lastSeen, totalOf } from './series.ts';
@@ -129,7 +129,7 @@ const ofOperation = (
     {
       tone: 'warn',
       word: 'no free slot',
-      text: `${count(waitingTargets, waitingTargetsIsAtLeast)} Targets of ${operation} wait for a free slot${full}.`,
+      text: `${capital(count(waitingTargets, waitingTargetsIsAtLeast))} Targets of ${operation} wait for a free slot${full}.`,
       next: 'They continue as batches end. If no batch ends, check the batches that hold the slots.',
       route,
     },

@@ -4,7 +4,7 @@ import type { OperationDetails } from '../../../../../src/api/operations/respons
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { WITHOUT_RESULTS } from '../../../../../src/domain/operations/notices.ts';
 import { PATHS } from '../base/api.ts';
-import { count, percent } from '../base/format.ts';
+import { capital, count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { charts } from '../components/chart-panel.ts';
@@ -82,7 +82,7 @@ const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html
 
 const waiting = ({ targets, waitingTargets, waitingTargetsIsAtLeast }: OperationDetails): TemplateResult => html`
   <section aria-labelledby="room-title">
-    <h2 id="room-title">${count(waitingTargets, waitingTargetsIsAtLeast)} Targets wait for a free slot or the end of a pause, the next one first</h2>
+    <h2 id="room-title">${capital(count(waitingTargets, waitingTargetsIsAtLeast))} Targets wait for a free slot or the end of a pause, the next one first</h2>
     ${table({
       name: 'Targets that wait for a free slot or the end of a pause',
       columns: [

@@ -17,7 +17,7 @@ import { soFar } from '../model/words.ts';
 
 /**
  * Maximum number of Targets that are read for each operation, and maximum number of operations (`OPERATIONS`). The sum
- * of waiting tasks covers only these Targets. If there are more, the sum is shown with a plus sign.
+ * of waiting tasks covers only these Targets. If there are more, the sum is shown as a lower bound.
  */
 const TARGETS = 20;
 const OPERATIONS = 8;

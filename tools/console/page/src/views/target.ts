@@ -4,7 +4,7 @@ import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
 import type { Target, TargetPage } from '../../../../../src/api/targets/responses.ts';
 import type { TaskPage } from '../../../../../src/api/tasks/responses.ts';
 import { because, PATHS, post } from '../base/api.ts';
-import { count, plural } from '../base/format.ts';
+import { capital, count, plural } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { batchTable } from '../components/batch-table.ts';
@@ -83,14 +83,20 @@ const actions = (page: Page, state: Target): TemplateResult => html`
   <button @click=${() => flush(page, state)}>Flush…</button>
   ${pauseButton(page, state.operation, state.target, state.paused)}`;
 
-const flush = (page: Page, { target, waiting }: Target): void =>
+const flush = (page: Page, { target, waiting, waitingIsAtLeast }: Target): void =>
   ask(page, {
     title: 'Flush this Target',
-    text: `The waiting tasks (${count(waiting)}) are sealed now, in batches that may not be full.`,
+    text: `The waiting tasks (${count(waiting, waitingIsAtLeast)}) are sealed now, in batches that may not be full.`,
     button: 'Flush',
     run: (reason) => post(because('/v1/targets/flush', reason), { target }),
-    done: (body) => `${count((body as { readonly waiting: number }).waiting)} waiting tasks are being sealed`,
+    done: (body) => flushed((body as { readonly waiting: number }).waiting),
   });
+
+/** The API counts up to this number of waiting tasks. */
+const COUNTED = 1_000;
+
+const flushed = (waiting: number): string =>
+  `${capital(count(waiting, waiting >= COUNTED))} waiting tasks are being sealed`;
 
 const numbers = (state: Target | undefined): TemplateResult => html`
   <div class="figures">
