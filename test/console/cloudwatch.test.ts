@@ -85,6 +85,28 @@ describe('the metrics of a deployed stack', () => {
     expect(new Set(queries().map(({ Id }) => Id)).size).toBe(queries().length);
   });
 
+  it('of a day have steps of whole minutes, as many as usual', async () => {
+    const { windows } = await source('ship').about();
+    expect(windows.map(({ millis, everySeconds }) => [millis / 3_600_000, everySeconds])).toEqual([
+      [1, 60],
+      [3, 60],
+      [24, 480],
+    ]);
+    const { from, step, steps } = await source('ship').look(24 * 60 * MINUTE);
+    expect([step, steps, from % step]).toEqual([8 * MINUTE, 180, 0]);
+    const [{ StartTime, EndTime } = { StartTime: 0, EndTime: 0 }] = asked();
+    expect([StartTime * 1_000, EndTime * 1_000]).toEqual([from, from + 24 * 60 * MINUTE]);
+    expect(EndTime * 1_000).toBeGreaterThan(NOW);
+    expect(new Set(queries().map(({ MetricStat }) => MetricStat.Period))).toEqual(new Set([480]));
+  });
+
+  it('of a day are read less often, however many operations there are', async () => {
+    for (const operations of [1, 200, 1_000]) {
+      const { everySeconds, windows } = await source(...Array.from({ length: operations }, (_, n) => `o${n}`)).about();
+      expect(windows.at(-1)?.everySeconds).toBeGreaterThanOrEqual(4 * everySeconds);
+    }
+  });
+
   it('of a count are sums; others have mean and maximum', async () => {
     await source('ship').look();
     const statisticsOf = (name: MetricName) =>

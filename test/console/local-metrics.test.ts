@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { BatchId, OperationName, Target } from '../../src/domain/ids.ts';
-import { localMetrics } from '../../tools/console/server/local-metrics.ts';
+import { localMetrics, type SavedMetrics } from '../../tools/console/server/local-metrics.ts';
 import type { MetricsView } from '../../tools/console/server/shapes.ts';
 
 const ship = 'ship' as OperationName;
@@ -85,6 +85,60 @@ describe('the metrics of a local stack', () => {
       since: 1_000 * STEP,
       operations: [{ operation: 'ship', tasksRegistered: 10 }],
     });
+  });
+
+  it('of a longer time range have longer steps', async () => {
+    let now = 86_400_000;
+    const metrics = localMetrics(() => now);
+    const { windows } = await metrics.about();
+    expect(windows.map(({ millis }) => millis / 60_000)).toEqual([15, 60, 360, 1_440]);
+    metrics.add(registered(7));
+    now += 3 * 3_600_000;
+    metrics.add(registered(3));
+    for (const { millis } of windows) {
+      const view = await metrics.look(millis);
+      expect([view.step * view.steps, view.from + 179 * view.step <= now, now < view.from + 180 * view.step]).toEqual([
+        millis,
+        true,
+        true,
+      ]);
+      const sums = seriesOf(view, 'TasksRegistered')?.sum.filter((sum) => sum > 0);
+      expect([millis, sums]).toEqual([millis, millis > 3 * 3_600_000 ? [7, 3] : [3]]);
+    }
+  });
+
+  it('continue from saved ones, with all time ranges and totals', async () => {
+    let now = 1_000 * STEP;
+    const before = localMetrics(() => now);
+    for (const event of [registered(7), called(30), called(50), sealed(1, 'full')]) before.add(event);
+    const saved = JSON.parse(JSON.stringify(before.saved())) as SavedMetrics;
+    now += 60_000;
+    const after = localMetrics(() => now, saved);
+    after.add(registered(3));
+    before.add(registered(3));
+    for (const { millis } of (await after.about()).windows)
+      expect(await after.look(millis)).toEqual(await before.look(millis));
+    expect((await after.look()).totals).toMatchObject({
+      since: 1_000 * STEP,
+      operations: [{ operation: 'ship', tasksRegistered: 10, calls: 2, batches: 1 }],
+    });
+  });
+
+  it.each([
+    [250, true],
+    [450, false],
+  ])('of %i operations are saved at a bounded size, finest steps: %s', (operations, isFine) => {
+    let now = 86_400_000;
+    const metrics = localMetrics(() => now);
+    for (let step = 0; step < 180; step += 1) {
+      now += STEP;
+      for (let n = 0; n < operations; n += 1) metrics.add(registered(1, `o${n}` as OperationName));
+    }
+    const { series } = metrics.saved();
+    expect(series.reduce((sum, { steps }) => sum + steps.flat().length / 4, 0)).toBeLessThanOrEqual(100_000);
+    expect(series).toHaveLength(operations);
+    for (const { sum, steps } of series)
+      expect([sum, ...steps.map(({ length }) => length > 0)]).toEqual([180, isFine, true, true, true]);
   });
 
   it('have totals for each operation, with calls saved', async () => {

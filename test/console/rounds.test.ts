@@ -39,6 +39,7 @@ const openPage = (rounds: Rounds, ...paths: string[]) => {
     answer: [],
     trouble: [],
     metrics: [],
+    charts: [],
     usage: [],
     heartbeat: [],
   };

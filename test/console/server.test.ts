@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallApi } from '../../tools/console/server/call.ts';
+import { finding } from '../../tools/console/server/find.ts';
+import type { Limits } from '../../tools/console/server/interval.ts';
 import { metricsFeed, noMetrics } from '../../tools/console/server/metrics-feed.ts';
 import type { BuiltPage } from '../../tools/console/server/page-build.ts';
 import { startRounds } from '../../tools/console/server/rounds.ts';
+import { searchNames } from '../../tools/console/server/search-names.ts';
 import { consoleApp } from '../../tools/console/server/server.ts';
 import type { About } from '../../tools/console/server/shapes.ts';
 import { CommandFailure } from '../../tools/failure.ts';
@@ -20,8 +23,10 @@ const ABOUT: About = {
   version: '1',
   operations: ['ship'],
   readUnitsPerHourMax: 1,
-  metrics: { from: 'nowhere', everySeconds: 1, dollarsPerHour: 0 },
+  metrics: { from: 'nowhere', everySeconds: 1, dollarsPerHour: 0, window: 0, windows: [] },
 };
+
+const LIMITS: Limits = { least: 20, readUnitsPerHourMax: 36_000 };
 
 /** An API that answers with the request. */
 const echo: CallApi = async (asked) => {
@@ -31,9 +36,11 @@ const echo: CallApi = async (asked) => {
 };
 
 const start = (page: BuiltPage, call = echo): Promise<LocalServer> => {
+  const rounds = startRounds(call, LIMITS);
   const app = consoleApp({
     about: async () => ABOUT,
-    rounds: startRounds(call, { least: 20, readUnitsPerHourMax: 36_000 }),
+    rounds,
+    find: finding(searchNames(rounds, async () => ABOUT.operations, LIMITS)),
     metrics: metricsFeed(noMetrics('this is a test')),
     page: Promise.resolve(page),
   });

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
 import { readLocalFile } from '../../tools/local/local-folder.ts';
+import { listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
 import { startTestDownstream } from '../factories/downstream.ts';
@@ -181,6 +182,42 @@ describe('npm start', () => {
     await second.ready;
     second.child.kill('SIGINT');
     expect((await second.ended).output).toContain('1 Target of ship has tasks, but the operation is not configured');
+  });
+
+  it('continues the metrics of the console after a restart, but not with --ephemeral', async () => {
+    const file = join(folder, '.groupage', 'metrics.json');
+    const totals = async (): Promise<unknown> => {
+      const page = await listen(readLocalFile(folder)?.console ?? '', []);
+      const found = await eventually(() => page.last('metrics')?.totals);
+      await page.close();
+      return found;
+    };
+    const run = async (...args: string[]): Promise<unknown> => {
+      const { child, ended, ready, said } = start('--port', '0', ...args);
+      await ready;
+      const found = await totals();
+      const body = JSON.stringify({ operation: 'ship', payload: { depot: 'A' } });
+      await fetch(`${readLocalFile(folder)?.api}/tasks`, { method: 'POST', body });
+      await eventually(async () => JSON.stringify(await totals()).includes('"tasksRegistered"'));
+      child.kill('SIGINT');
+      expect((await ended).code).toBe(0);
+      expect(said()).not.toContain('metrics.json');
+      return found;
+    };
+    const first = await run();
+    expect(first).toMatchObject({ operations: [] });
+    const kept = readFileSync(file, 'utf8');
+    expect(await run('--ephemeral')).toMatchObject({ operations: [] });
+    expect(readFileSync(file, 'utf8')).toBe(kept);
+    expect(await run()).toMatchObject({
+      ...(first as object),
+      operations: [{ operation: 'ship', tasksRegistered: 1 }],
+    });
+    writeFileSync(file, '{"of":"another program"}');
+    const { child, ended, ready } = start('--port', '0');
+    await ready;
+    child.kill('SIGINT');
+    expect((await ended).output).toMatch(/^.* ! .*metrics\.json has no metrics that this release can read/m);
   });
 
   it('restarts a killed engine with its data', async () => {

@@ -74,7 +74,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
   const started = Promise.withResolvers<void>();
   // Build the page after the start. A browser that opens it earlier waits for it.
   const page = started.promise.then(() => builtPage());
-  const site = localConsole(Object.keys(config.operations), page);
+  const site = localConsole(Object.keys(config.operations), page, ephemeral ? undefined : keptIn(folder));
   const stack = await startStack({
     config,
     apiPort: port,
@@ -104,6 +104,7 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
     removeFile();
     // Invocations under way may still call the example's downstream, so stop it last.
     await stack.stop();
+    await site.stop();
     await example?.stop();
     // Unlock last: the next start in this folder takes over all work that is under way.
     unlock?.();
@@ -118,6 +119,12 @@ const start = async ({ config: given, port, ephemeral, quiet }: Options): Promis
       `${folder} cannot be written, so commands do not find this stack. Add this option to each command: --api ${stack.addresses.api}`,
     );
 };
+
+/** Where the console's metrics are kept over a restart. */
+const keptIn = (folder: string) => ({
+  file: join(folder, LOCAL_FOLDER, 'metrics.json'),
+  report: (line: string): void => print(`! ${line}`),
+});
 
 /** An ephemeral stack also runs in a read-only folder. */
 const lockIfPossible = (folder: string): (() => void) | undefined => {

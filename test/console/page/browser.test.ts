@@ -98,6 +98,8 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.goto(console.site);
     await page.getByText('All is well').waitFor();
     await page.getByText('No task was registered yet').waitFor();
+    await page.getByText(/No batch was sealed since .*, when the counts begin/).waitFor();
+    expect(await page.locator('.charts canvas').count()).toBe(0);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.innerText')).toBe('Skip to the content');
     await tabTo(/^Send a task$/);
@@ -138,10 +140,58 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
 
   it('finds a failed task by its id, and shows the answer', async () => {
     await console.ask('/tasks', { operation: 'ship', id: 'vase-1', payload: { depot: 'MUC', fragile: true } });
-    await page.getByRole('searchbox', { name: /Find a task/ }).fill('vase-1');
+    await page.getByRole('combobox', { name: 'Search' }).fill('vase-1');
     await page.getByRole('button', { name: 'Find' }).click();
     await badge('failed').waitFor();
     await page.locator('.timeline .quote', { hasText: 'this depot packs nothing fragile' }).last().waitFor();
+  });
+
+  describe('finds names', () => {
+    const field = () => page.getByRole('combobox', { name: 'Search' });
+
+    it('by a part of them in any case, with the keyboard only', async () => {
+      await page.goto(`${console.site}#/failures`);
+      await page.locator('h1').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('DEPOT=mu');
+      await page.getByRole('option', { name: SHIP_MUC }).waitFor();
+      await page.getByText(/Searched: 1 operation, .* and all \d+ Targets? of ship/).waitFor();
+      expect(await field().getAttribute('aria-expanded')).toBe('true');
+      await page.keyboard.press('ArrowDown');
+      const active = await field().getAttribute('aria-activedescendant');
+      expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true');
+      await page.keyboard.press('Enter');
+      await heading(SHIP_MUC).waitFor();
+      expect(await field().inputValue()).toBe('');
+    });
+
+    it('on a page with all results, if Enter has no exact match', async () => {
+      await field().fill('SHI');
+      await page.keyboard.press('Enter');
+      await heading('SHI').waitFor();
+      await page.locator('.found a', { hasText: SHIP_MUC }).waitFor();
+      await field().fill('ship');
+      await page.keyboard.press('Enter');
+      await heading(/^Operation ship$/).waitFor();
+      await page.goto(`${console.site}#/search?q=nothing-has-this-name`);
+      await page.getByText('Nothing is called nothing-has-this-name').waitFor();
+    });
+
+    it('until Escape closes the list; a slash is typed in other fields', async () => {
+      await field().fill('ship');
+      await page.getByRole('option').first().waitFor();
+      await page.keyboard.press('Escape');
+      expect([await page.getByRole('option').count(), await field().inputValue()]).toEqual([0, 'ship']);
+      await field().fill('');
+      await page.getByRole('button', { name: 'Send a task' }).click();
+      await page.getByRole('button', { name: 'Cancel' }).focus();
+      await page.keyboard.press('/');
+      expect(await page.evaluate('document.activeElement.innerText')).toBe('Cancel');
+      await page.getByLabel('Payload').fill('');
+      await page.getByLabel('Payload').press('/');
+      expect(await page.getByLabel('Payload').inputValue()).toBe('/');
+      await page.keyboard.press('Escape');
+    });
   });
 
   it('redrives the tasks of one cause after a dry run', async () => {
@@ -173,6 +223,73 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Resume…' }).click();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await badge('working').waitFor();
+  });
+
+  describe('reads out one step of a chart', () => {
+    const stage = () => page.getByRole('slider', { name: 'Tasks registered, step by step' });
+    const readout = () => page.locator('.readout');
+    /** The time and the values of a step, as the pointer shows them and as a screen reader gets them. */
+    const both = async (): Promise<readonly string[]> => [
+      (await readout().innerText()).replaceAll(/\s+/g, ' '),
+      ((await stage().getAttribute('aria-valuetext')) ?? '').replace(': ', ' '),
+    ];
+
+    it('under the mouse, and under a finger', async () => {
+      await page.goto(`${console.site}#/`);
+      await stage().hover();
+      await readout().waitFor();
+      const [shown, spoken] = await both();
+      expect(shown).toMatch(/^\d\d:\d\d:\d\d to \d\d:\d\d:\d\d tasks \d+$/);
+      expect(spoken).toBe(shown);
+      await page.mouse.move(0, 0);
+      expect(await readout().count()).toBe(0);
+      const [context, phone] = await open({ viewport: { width: 390, height: 800 }, hasTouch: true });
+      await phone.goto(console.site);
+      await phone.getByRole('slider', { name: 'Tasks registered, step by step' }).tap();
+      await phone.locator('.readout', { hasText: 'tasks' }).waitFor();
+      await context.close();
+    });
+
+    it('that the arrow keys lead to', async () => {
+      await page.getByRole('radio', { name: '15 minutes' }).focus();
+      await page.keyboard.press('Tab');
+      await page.locator('.readout', { hasText: 'to now' }).waitFor();
+      await stage().focus();
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowLeft');
+      const [shown, spoken] = await both();
+      expect(shown).toMatch(/^\d\d:\d\d:\d\d to \d\d:\d\d:\d\d tasks \d+$/);
+      expect(spoken).toBe(shown);
+      await page.keyboard.press('Home');
+      expect(await stage().getAttribute('aria-valuenow')).toBe('1');
+      await page.keyboard.press('Escape');
+      expect(await readout().count()).toBe(0);
+    });
+  });
+
+  it('shows a longer time range of the charts, also after a reload', async () => {
+    await page.goto(`${console.site}#/operations/ship`);
+    await page.getByText('24 hours').click();
+    const registered = page.locator('chart-panel', { hasText: 'Tasks registered' });
+    const total = async (): Promise<number> => {
+      const slider = registered.getByRole('slider');
+      await slider.focus();
+      await page.keyboard.press('End');
+      return Number(/tasks (\d+)/.exec((await slider.getAttribute('aria-valuetext')) ?? '')?.[1]);
+    };
+    for (const _ of ['chosen', 'reloaded']) {
+      await page
+        .getByText(/No batch|mean/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole('radio', { name: '24 hours' }).isChecked()).toBe(true);
+      // The last step has eight minutes, so it has the tasks of all tests before.
+      await eventually(async () => (await total()) >= 2);
+      await page.reload();
+    }
+    await page.getByText('15 minutes').click();
+    await registered.locator('canvas').waitFor();
+    expect(await page.getByRole('radio', { name: '15 minutes' }).isChecked()).toBe(true);
   });
 
   it('sends the reasons of dialogs, and shows who did what and why', async () => {
@@ -319,6 +436,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         ['list', '/lists/night', 'tbody .badge'],
         ['fleets', '/fleets', 'tbody td a'],
         ['fleet', '/fleets/flights', '.grid .cell'],
+        ['search', '/search?q=shi', '.found a'],
         ['no view', '/nowhere', 'main p a'],
       ];
     });
@@ -354,6 +472,15 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         await view.locator(ready).first().waitFor();
         found.push(...(await findings(view, name)));
       }
+      await view.getByRole('combobox', { name: 'Search' }).fill('ship');
+      await view.getByRole('option').first().waitFor();
+      await view.keyboard.press('ArrowDown');
+      found.push(...(await findings(view, 'suggestions')));
+      await view.goto(`${console.site}#/`);
+      await view.getByRole('slider').first().focus();
+      await view.keyboard.press('Home');
+      await view.locator('.readout').waitFor();
+      found.push(...(await findings(view, 'a step of a chart')));
       await view.getByRole('button', { name: 'Send a task' }).click();
       found.push(...(await findings(view, 'send a task')));
       await view.keyboard.press('Escape');

@@ -55,5 +55,5 @@ export const aSeries = (
 export const metrics = (...series: readonly Series[]): MetricsView => {
   const steps = Math.max(0, ...series.map(({ sum }) => sum.length));
   const from = NOW - steps * STEP;
-  return { from, step: STEP, series, totals: { since: from, operations: [] } };
+  return { from, step: STEP, steps, series, totals: { since: from, operations: [] } };
 };

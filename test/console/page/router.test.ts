@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { href, parseRoute, type Route, routeOfSearch } from '../../../tools/console/page/src/base/router.ts';
+import { href, parseRoute, type Route } from '../../../tools/console/page/src/base/router.ts';
 
 const ROUTES: readonly Route[] = [
   { view: 'overview' },
@@ -21,6 +21,7 @@ const ROUTES: readonly Route[] = [
   { view: 'audit', cursor: 'next' },
   { view: 'fleets' },
   { view: 'fleet', id: 'flights' },
+  { view: 'search', text: 'D&H #1/2 ü' },
 ];
 
 it('every address leads back to its view, with any characters in its ids', () => {
@@ -31,13 +32,4 @@ it('an invalid address has a view of its own', () => {
   expect(parseRoute('')).toEqual({ view: 'overview' });
   for (const hash of ['#/nowhere', '#/tasks/a/b', '#/tasks/%E0%A4%A', '#/fleets/a/b/c'])
     expect(parseRoute(hash)).toMatchObject({ view: 'unknown' });
-});
-
-it('a search leads to a batch, a Target, an operation or a task by its text', () => {
-  const of = (text: string) => routeOfSearch(text, ['ship']);
-  expect(of('  ')).toBeUndefined();
-  expect(of(' ship/depot=MUC#3#1 ')).toEqual({ view: 'batch', id: 'ship/depot=MUC#3#1' });
-  expect(of('ship/depot=MUC')).toEqual({ view: 'target', target: 'ship/depot=MUC' });
-  expect(of('ship')).toEqual({ view: 'operation', name: 'ship' });
-  expect(of('parcel-1')).toEqual({ view: 'task', id: 'parcel-1' });
 });

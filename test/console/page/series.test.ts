@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { chartsOf, windowOf } from '../../../tools/console/page/src/model/charts.ts';
 import {
+  lastPart,
   lastSeen,
   maxima,
   meanOfMinute,
@@ -45,15 +45,11 @@ it('the last step with a value of any of some metrics is found', () => {
   expect(lastSeen(VIEW, ['TasksFailed'])).toBeUndefined();
 });
 
-it('charts exist before the first data, and have a value for each step', () => {
-  expect(chartsOf(undefined).map(({ at }) => at.length)).toEqual([0, 0, 0, 0, 0, 0]);
-  const charts = chartsOf(VIEW);
-  expect(charts.map(({ name }) => name)).toContain('Downstream calls');
-  for (const { at, lines } of charts) {
-    expect(at).toHaveLength(5);
-    for (const { values } of lines) expect([0, 5]).toContain(values.length);
-  }
-  expect(windowOf(VIEW)).toBe('1 min 40 s');
+it('the last part of a time range has its last steps', () => {
+  const part = lastPart(VIEW, 50_000);
+  expect([part.from, part.step, part.steps]).toEqual([NOW - 60_000, 20_000, 3]);
+  expect(stepsOf(part, 'TasksRegistered', { operation: 'ship' })?.sum).toEqual([1, 2, 3]);
+  expect(lastPart(VIEW, 3_600_000)).toEqual(VIEW);
 });
 
 it('all results are summarized in one sentence', () => {

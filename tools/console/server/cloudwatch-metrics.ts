@@ -25,12 +25,15 @@ export interface DeployedMetrics {
   readonly now?: () => Millis;
 }
 
-/** The length of a step: the finest resolution in which CloudWatch stores the metrics. */
-const STEP: Millis = 60_000;
+const HOUR: Millis = 3_600_000;
 /**
- * Number of steps, which cover three hours. With 180 steps, no request exceeds CloudWatch's limit of 100,800 values.
+ * Maximum number of steps of a time range. With 180 steps, no request exceeds CloudWatch's limit of 100,800 values.
+ * Three hours have steps of a minute, the finest resolution in which CloudWatch stores the metrics.
  */
 const STEPS = 180;
+const USUAL: Millis = 3 * HOUR;
+/** The longest time range. Its steps are whole minutes, as CloudWatch requires. */
+const LONGEST: Millis = 24 * HOUR;
 /** Maximum number of queries in one request (a limit of CloudWatch). */
 const QUERIES_MAX = 500;
 
@@ -42,6 +45,11 @@ const LEAST_SECONDS = 60;
  * metrics are read less often.
  */
 const DOLLARS_PER_HOUR_MAX = 0.25;
+/**
+ * Minimum number of regular reads for each read of the longest time range. Each of its reads takes the place of a
+ * regular one (see `metrics-feed.ts`), and the others must remain recent.
+ */
+const REGULAR_READS = 4;
 
 export const cloudWatchMetrics = ({
   service,
@@ -55,18 +63,32 @@ export const cloudWatchMetrics = ({
     about: async () => {
       const dollars = metricsBilled(askedFor(operations())) * DOLLARS;
       const everySeconds = Math.max(LEAST_SECONDS, Math.ceil((dollars * 3_600) / DOLLARS_PER_HOUR_MAX));
-      return { from: 'cloudwatch', everySeconds, dollarsPerHour: (dollars * 3_600) / everySeconds };
+      return {
+        from: 'cloudwatch',
+        everySeconds,
+        dollarsPerHour: (dollars * 3_600) / everySeconds,
+        window: USUAL,
+        windows: [
+          // The page cuts the last hour from the usual time range.
+          { millis: HOUR, everySeconds },
+          { millis: USUAL, everySeconds },
+          { millis: LONGEST, everySeconds: Math.max(stepOf(LONGEST) / 1_000, REGULAR_READS * everySeconds) },
+        ],
+      };
     },
-    look: async () => {
-      const window: Window = { from: (Math.floor(now() / STEP) - STEPS + 1) * STEP, step: STEP, steps: STEPS };
+    look: async (millis = USUAL) => {
+      const step = stepOf(millis);
+      const window: Window = { from: (Math.floor(now() / step) - STEPS + 1) * step, step, steps: STEPS };
       const asked = askedFor(operations());
       const results = await refusalsInWords(service, region, () => resultsOf(client, asked, service, window));
       const series = seriesFrom(asked, results, window);
       const sums = series.map(({ metric, of, sum }) => ({ metric, of, sum: sum.reduce((all, one) => all + one, 0) }));
-      return { from: window.from, step: STEP, series, totals: { since: window.from, operations: totalsOf(sums) } };
+      return { ...window, series, totals: { since: window.from, operations: totalsOf(sums) } };
     },
   };
 };
+
+const stepOf = (window: Millis): Millis => window / STEPS;
 
 const resultsOf = async (
   client: CloudWatchClient,

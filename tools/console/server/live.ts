@@ -17,6 +17,7 @@ export const live =
   (rounds: Rounds, metrics: MetricsFeed): Handler =>
   (context) => {
     const paths = context.req.queries('get') ?? [];
+    const window = windowIn(context.req.query('window'));
     const problems = problemsWith(paths);
     if (problems.length > 0) throw new HttpProblem(400, 'the server does not make these calls for a page', problems);
     // A HEAD request never closes its stream, so the server would call the API for it forever.
@@ -25,13 +26,16 @@ export const live =
       const box = outbox<Message>();
       const tell: Tell = (event, data, about) => box.put(about, { event, data: JSON.stringify(data) });
       const heart = setInterval(() => tell('heartbeat', {}, 'heartbeat'), HEARTBEAT_EVERY);
-      const endings = [rounds.open(paths, tell), metrics.open(tell), () => clearInterval(heart), box.close];
+      const endings = [rounds.open(paths, tell), metrics.open(tell, window), () => clearInterval(heart), box.close];
       stream.onAbort(() => {
         for (const end of endings) end();
       });
       for await (const message of box) await stream.writeSSE(message);
     });
   };
+
+/** The length of a longer time range. A text that is no such length is ignored: an open page may be of another release. */
+const windowIn = (text = ''): number | undefined => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined);
 
 /** Maximum number of calls for one page: one call for each live part of the page. */
 export const PATHS_MAX = 12;

@@ -2,11 +2,14 @@
 import type { Hono } from 'hono';
 import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { aboutFrom } from './about.ts';
+import { finding } from './find.ts';
 import { LOCAL } from './interval.ts';
 import { localMetrics } from './local-metrics.ts';
 import { metricsFeed } from './metrics-feed.ts';
+import { keepMetrics, readMetrics } from './metrics-file.ts';
 import type { BuiltPage } from './page-build.ts';
 import { startRounds } from './rounds.ts';
+import { searchNames } from './search-names.ts';
 import { consoleApp } from './server.ts';
 
 export interface LocalConsole {
@@ -14,19 +17,32 @@ export interface LocalConsole {
   onEvent(event: FlowEvent): void;
   /** Serves the console at `/` and the API under `/v1`. */
   around(api: Hono): Hono;
+  /** Saves the metrics, if they are kept. */
+  stop(): Promise<void>;
 }
 
-/** @param operations the names of the operations. */
-export const localConsole = (operations: readonly string[], page: Promise<BuiltPage>): LocalConsole => {
-  const metrics = localMetrics();
+/** Where the metrics are kept over a restart. */
+interface Kept {
+  readonly file: string;
+  /** Receives a line about a file that cannot be read or written. */
+  readonly report: (line: string) => void;
+}
+
+/** @param operations the names of the operations. @param kept without it, the metrics end with the process. */
+export const localConsole = (operations: readonly string[], page: Promise<BuiltPage>, kept?: Kept): LocalConsole => {
+  const metrics = localMetrics(Date.now, kept && readMetrics(kept.file, Date.now(), kept.report));
+  const keeping = kept && keepMetrics(kept.file, metrics, kept.report);
   return {
+    stop: async () => keeping?.stop(),
     onEvent: metrics.add,
     around: (api) => {
       const call = async (request: Request): Promise<Response> => api.fetch(request);
+      const rounds = startRounds(call, LOCAL);
       return consoleApp({
         page,
+        find: finding(searchNames(rounds, async () => operations, LOCAL)),
         about: aboutFrom({ kind: 'local' }, LOCAL, async () => operations, metrics),
-        rounds: startRounds(call, LOCAL),
+        rounds,
         metrics: metricsFeed(metrics),
       });
     },

@@ -4,10 +4,12 @@ import { CommandFailure } from '../../failure.ts';
 import { type LocalServer, serveLocally } from '../../http/server.ts';
 import { aboutFrom, operationsOf } from './about.ts';
 import type { CallApi } from './call.ts';
+import { finding } from './find.ts';
 import { DEPLOYED } from './interval.ts';
 import { type MetricsSource, metricsFeed } from './metrics-feed.ts';
 import { builtPage } from './page-build.ts';
 import { startRounds } from './rounds.ts';
+import { searchNames } from './search-names.ts';
 import { consoleApp } from './server.ts';
 import type { About } from './shapes.ts';
 
@@ -36,6 +38,7 @@ export const serveConsole = async ({ source, call, metrics }: RemoteStack, port:
   const app = consoleApp({
     about: aboutFrom(source, DEPLOYED, operations, from),
     rounds,
+    find: finding(searchNames(rounds, async () => known, DEPLOYED)),
     metrics: metricsFeed(from),
     page,
   });

@@ -21,6 +21,8 @@ export interface Rounds {
    * urgent, so that the user sees the effect.
    */
   readonly call: CallApi;
+  /** The read units that can be spent now; a debt if it is negative. Calls that can wait should not be made without any. */
+  balance(): number;
 }
 
 /**
@@ -133,7 +135,8 @@ export const startRounds = (call: CallApi, limits: Limits, now: () => Millis = D
     schedule();
     return answer;
   };
-  return { open, call: other };
+  const balance = (): number => pay(purse, 0, limits, now()).units;
+  return { open, call: other, balance };
 };
 
 const reportOutcome = ({ paths, told, tell }: Page, path: string, outcome: Outcome): void => {

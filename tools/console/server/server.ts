@@ -8,6 +8,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { HttpProblem } from '../../../src/api/shared/problem.ts';
 import { troubleOf } from './call.ts';
+import type { Find } from './find.ts';
 import { live } from './live.ts';
 import type { MetricsFeed } from './metrics-feed.ts';
 import type { BuiltPage } from './page-build.ts';
@@ -18,8 +19,12 @@ export interface ConsoleParts {
   readonly about: () => Promise<About>;
   readonly rounds: Rounds;
   readonly metrics: MetricsFeed;
+  readonly find: Find;
   readonly page: Promise<BuiltPage>;
 }
+
+/** The length of the longest Target, in characters. */
+const QUERY_LENGTH_MAX = 1_100;
 
 /**
  * The content security policy. It allows only resources of this origin: no inline scripts or styles, no frames, no form
@@ -33,12 +38,18 @@ const POLICY = {
   objectSrc: ["'none'"],
 };
 
-export const consoleApp = ({ about, rounds, metrics, page }: ConsoleParts): Hono => {
+export const consoleApp = ({ about, rounds, metrics, find, page }: ConsoleParts): Hono => {
   const app = new Hono();
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.get('/console/about', async (context) => {
     context.header('cache-control', 'no-store');
     return context.json(await inWords(about));
+  });
+  app.get('/console/search', async (context) => {
+    const query = (context.req.query('q') ?? '').trim();
+    if (query.length > QUERY_LENGTH_MAX) throw new HttpProblem(400, 'the searched text is longer than any name');
+    context.header('cache-control', 'no-store');
+    return context.json(await inWords(() => find(query, context.req.query('full') === '1')));
   });
   app.get('/console/live', live(rounds, metrics));
   app.all('/v1/*', ({ req }) => inWords(() => rounds.call(req.raw)));

@@ -4,7 +4,8 @@
  * | | |
  * |---|---|
  * | `GET /console/about` | {@link About} |
- * | `GET /console/live?get=/v1/operations&get=/v1/targets?…` | server-sent events ({@link LiveEvents}): changed answers of these calls, the metrics, and the cost of the calls |
+ * | `GET /console/live?get=/v1/operations&get=/v1/targets?…&window=21600000` | server-sent events ({@link LiveEvents}): changed answers of these calls, the metrics (also of a longer time range), and the cost of the calls |
+ * | `GET /console/search?q=DHL`; with `full=1` all results | {@link Found} |
  *
  * The server makes no calls while no page is open.
  */
@@ -32,7 +33,19 @@ export interface About {
     readonly from: 'this-process' | 'cloudwatch' | 'nowhere';
     readonly everySeconds: number;
     readonly dollarsPerHour: number;
+    /** The length of the usual time range, in milliseconds: that of the event `metrics`. */
+    readonly window: number;
+    /** The time ranges that the charts can show, the shortest first. Empty if there are no metrics. */
+    readonly windows: readonly MetricsWindow[];
   };
+}
+
+/** A time range of the charts. */
+interface MetricsWindow {
+  /** Its length, in milliseconds. */
+  readonly millis: number;
+  /** How often its metrics are read, in seconds. */
+  readonly everySeconds: number;
 }
 
 /** Server-sent events by their names; the data are JSON. */
@@ -40,11 +53,14 @@ export interface LiveEvents {
   /** The answer of a call, sent whenever it has changed. */
   readonly answer: { readonly path: string; readonly status: number; readonly body: unknown };
   /**
-   * A call could not be made; `reason` says why. The server repeats the call. The path `metrics` stands for reading the
-   * metrics.
+   * A call could not be made; `reason` says why. The server repeats the call. The paths `metrics` and `charts` stand for
+   * reading the metrics.
    */
   readonly trouble: { readonly path: string; readonly reason: string };
+  /** The metrics of the usual time range. */
   readonly metrics: MetricsView;
+  /** The metrics of the longer time range that the page asked for. */
+  readonly charts: MetricsView;
   readonly usage: Usage;
   /** Sent every {@link HEARTBEAT_EVERY} ms, to show that the connection works. */
   readonly heartbeat: Readonly<Record<string, never>>;
@@ -60,12 +76,55 @@ export interface Usage {
   readonly everySeconds: number;
 }
 
+/** What a search found among the names that the server knows. */
+export interface Found {
+  readonly query: string;
+  /** The hits by kind. Kinds without a hit are left out. */
+  readonly groups: readonly FoundGroup[];
+  /** Which names were searched. */
+  readonly searched: readonly Searched[];
+  /** Whether the server is still reading names. A search a second later may find more. */
+  readonly isReading: boolean;
+  /** When the names were read, in milliseconds since the epoch. */
+  readonly readAt?: number;
+  /** Why some names could not be read. */
+  readonly trouble?: string;
+}
+
+export interface FoundGroup {
+  readonly kind: Hit['kind'];
+  /** The best hits, the best first. */
+  readonly hits: readonly Hit[];
+  /** Number of hits among the names that were searched. */
+  readonly total: number;
+}
+
+export interface Hit {
+  readonly kind: 'task' | 'batch' | 'operation' | 'target' | 'fan-out' | 'list' | 'fleet';
+  readonly id: string;
+  /** The name of a list, or the user key of a fan-out. */
+  readonly about?: string;
+  /** Whether its id is exactly the query, except for the case. */
+  readonly isExact?: true;
+}
+
+/** The searched names of one kind, or of the Targets of one operation. */
+export interface Searched {
+  readonly kind: Hit['kind'];
+  readonly operation?: string;
+  readonly names: number;
+  /** Whether there are no other names. */
+  readonly isAll: boolean;
+}
+
 /** The recent metrics. */
 export interface MetricsView {
   /** The start of the first step, in milliseconds since the epoch. */
   readonly from: number;
   /** The length of a step, in milliseconds. */
   readonly step: number;
+  /** Number of steps. */
+  readonly steps: number;
   /** The metrics that have at least one value in the time range. */
   readonly series: readonly Series[];
   readonly totals: Totals;
@@ -74,8 +133,8 @@ export interface MetricsView {
 /** Totals of the metrics, as exact sums. */
 export interface Totals {
   /**
-   * The time from which on values are summed, in milliseconds since the epoch. A local stack: its start. A deployed
-   * stack: `from`.
+   * The time from which on values are summed, in milliseconds since the epoch. A local stack: its first start, if
+   * its data folder has the earlier metrics. A deployed stack: `from`.
    */
   readonly since: number;
   /** The operations that have at least one value. */

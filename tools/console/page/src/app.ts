@@ -2,6 +2,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { About } from '../../server/shapes.ts';
 import { get } from './base/api.ts';
+import { longerWindow } from './base/chart-window.ts';
 import { Live } from './base/live.ts';
 import { href, parseRoute, type Route } from './base/router.ts';
 import type { Dialog, Page, Screen } from './base/screen.ts';
@@ -62,6 +63,10 @@ class GroupageConsole extends LitElement implements Page {
   redraw(): void {
     this.now = Date.now();
     this.requestUpdate();
+  }
+
+  isShown(screen: Screen): boolean {
+    return screen === this.#screen;
   }
 
   go(route: Route): void {
@@ -129,7 +134,7 @@ class GroupageConsole extends LitElement implements Page {
   }
 
   override updated(_: PropertyValues): void {
-    this.live.watch(this.#screen.paths());
+    this.live.watch(this.#screen.paths(), longerWindow(this.about));
     document.title = `${this.#screen.title} · Groupage`;
     const dialog = this.querySelector('dialog');
     if (dialog && !dialog.open) dialog.showModal();

@@ -1,6 +1,6 @@
 /** The top of the page: navigation, search, and the actions that every view offers. */
 import { html, type TemplateResult } from 'lit';
-import { href, type Route, routeOfSearch } from './base/router.ts';
+import { href, type Route } from './base/router.ts';
 import type { Page } from './base/screen.ts';
 import { choose, nextTheme, theme } from './theme.ts';
 
@@ -22,10 +22,7 @@ export const header = (page: Page, route: Route, send: () => void): TemplateResu
     <div class="bar">
       <a class="brand" href=${href({ view: 'overview' })}><span class="mark" aria-hidden="true"></span>Groupage</a>
       <span class="source">${sourceOf(page)}</span>
-      <form role="search" @submit=${(event: SubmitEvent) => search(page, event)}>
-        <input type="search" name="q" aria-label="Find a task, a batch or a Target" placeholder="Task id, batch id or Target" autocomplete="off" spellcheck="false" />
-        <button>Find</button>
-      </form>
+      <search-field .page=${page}></search-field>
       <button class="primary send" ?disabled=${page.about === undefined} @click=${send}>Send a task</button>
       <button class="theme" title=${`Change to ${nextTheme()}`} @click=${() => turn(page)}>
         <span class="unseen">Colours: </span>${themeName()}
@@ -51,15 +48,6 @@ const sourceOf = ({ about }: Page): string => {
     case 'api':
       return source.url;
   }
-};
-
-const search = (page: Page, event: SubmitEvent): void => {
-  event.preventDefault();
-  const form = event.target as HTMLFormElement;
-  const route = routeOfSearch(String(new FormData(form).get('q') ?? ''), page.about?.operations ?? []);
-  if (!route) return;
-  form.reset();
-  page.go(route);
 };
 
 const themeName = (): string => ({ system: 'Auto', light: 'Light', dark: 'Dark' })[theme()];

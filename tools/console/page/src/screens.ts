@@ -15,6 +15,7 @@ import { listsScreen } from './views/lists.ts';
 import { operationScreen } from './views/operation.ts';
 import { operationsScreen } from './views/operations.ts';
 import { overviewScreen } from './views/overview.ts';
+import { searchScreen } from './views/search.ts';
 import { targetScreen } from './views/target.ts';
 import { targetsScreen } from './views/targets.ts';
 import { taskScreen } from './views/task.ts';
@@ -53,6 +54,8 @@ export const screenOf = (page: Page, route: Route): Screen => {
       return fleetScreen(page, route.id);
     case 'audit':
       return auditScreen(page, route.cursor);
+    case 'search':
+      return searchScreen(page, route.text);
     case 'unknown':
       return unknownScreen(route.path);
   }

@@ -61,6 +61,10 @@ export const refusalOf = (status: number, text: string): Extract<Reply<never>, {
 
 const id = encodeURIComponent;
 
+/** The path of a search. @param isFull whether all results are wanted, and not only the best. */
+export const searchPath = (text: string, isFull: boolean): string =>
+  `/console/search${query({ q: text, full: isFull ? '1' : undefined })}`;
+
 /** The paths of the API that views read. The page keeps the answers for the open view up to date. */
 export const PATHS = {
   operations: '/v1/operations',

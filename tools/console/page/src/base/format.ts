@@ -9,7 +9,7 @@ const DAY = 24 * HOUR;
 /** `1,847`, or `at least 1,847`. @param isAtLeast whether the true number may be larger. */
 export const count = lowerBound;
 
-/** Like {@link count}, for places with little room: `≥ 1,847`. Screen readers need {@link spoken} instead. */
+/** Like {@link count}, for places with little room: `≥ 1,847`. {@link spoken} is for screen readers. */
 export const shortCount = shortLowerBound;
 
 /** A text with short lower bounds, in the words that a screen reader reads aloud. */

@@ -35,11 +35,14 @@ const HIDDEN_FOR = 60_000;
 export class Live {
   connection: Connection = 'connecting';
   metrics: MetricsView | undefined;
+  /** The metrics of a longer time range, if {@link watch} asked for one. */
+  charts: MetricsView | undefined;
   usage: Usage | undefined;
   readonly #answers = new Map<string, Answer>();
   readonly #troubles = new Map<string, string>();
   readonly #changed: () => void;
   #paths: readonly string[] = [];
+  #window: number | undefined;
   #source: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #impatient: ReturnType<typeof setTimeout> | undefined;
@@ -54,10 +57,13 @@ export class Live {
   /**
    * Receives the answers of these calls, and of no others. Earlier answers are kept, so that a view shows them when it
    * is opened again.
+   *
+   * @param window the length of a longer time range, whose metrics are received too, in milliseconds.
    */
-  watch(paths: readonly string[]): void {
-    if (paths.join('\n') === this.#paths.join('\n') && this.#source) return;
+  watch(paths: readonly string[], window?: number): void {
+    if (paths.join('\n') === this.#paths.join('\n') && window === this.#window && this.#source) return;
     this.#paths = paths;
+    this.#window = window;
     this.#troubles.clear();
     // Answer a path that is too long here, because the server would refuse the whole stream for such a path.
     for (const path of paths.filter(isTooLong)) this.#answers.set(path, TOO_LONG);
@@ -77,7 +83,7 @@ export class Live {
     return answer && answer.status < 300 ? (answer.body as Body) : undefined;
   }
 
-  /** Whether the call of a path failed. For the path `metrics`: whether reading the metrics failed. */
+  /** Whether the call of a path failed. For the paths `metrics` and `charts`: whether reading the metrics failed. */
   isTroubled(path: string): boolean {
     return this.#troubles.has(path);
   }
@@ -104,19 +110,16 @@ export class Live {
   #open(): void {
     clearTimeout(this.#timer);
     this.#source?.close();
-    const source = new EventSource(
-      `/console/live?${this.#paths
-        .filter((path) => !isTooLong(path))
-        .map((path) => `get=${encodeURIComponent(path)}`)
-        .join('&')}`,
-    );
+    const gets = this.#paths.filter((path) => !isTooLong(path)).map((path) => `get=${encodeURIComponent(path)}`);
+    const window = this.#window === undefined ? [] : [`window=${this.#window}`];
+    const source = new EventSource(`/console/live?${[...gets, ...window].join('&')}`);
     this.#source = source;
     source.onopen = () => {
       this.#become('open');
       this.#heard(source);
     };
     source.onerror = () => this.#onError(source);
-    for (const name of ['answer', 'trouble', 'metrics', 'usage', 'heartbeat'] as const)
+    for (const name of ['answer', 'trouble', 'metrics', 'charts', 'usage', 'heartbeat'] as const)
       on(source, name, () => this.#heard(source));
     on(source, 'answer', (answer) => this.#onAnswer(answer));
     on(source, 'trouble', ({ path, reason }) => {
@@ -126,6 +129,11 @@ export class Live {
     on(source, 'metrics', (metrics) => {
       this.#troubles.delete('metrics');
       this.metrics = metrics;
+      this.#changed();
+    });
+    on(source, 'charts', (charts) => {
+      this.#troubles.delete('charts');
+      this.charts = charts;
       this.#changed();
     });
     on(source, 'usage', (usage) => {

@@ -35,6 +35,7 @@ export type Route =
   | { readonly view: 'fleets' }
   | { readonly view: 'fleet'; readonly id: string }
   | { readonly view: 'audit'; readonly cursor?: string }
+  | { readonly view: 'search'; readonly text: string }
   | { readonly view: 'unknown'; readonly path: string };
 
 /** The address of a view, for a link. */
@@ -72,6 +73,8 @@ const pathOf = (route: Route): string => {
       return `/${route.view}`;
     case 'fleet':
       return `/fleets/${encodeURIComponent(route.id)}`;
+    case 'search':
+      return `/search${query({ q: route.text })}`;
     case 'unknown':
       return route.path;
   }
@@ -111,6 +114,8 @@ const whole = (room: string, params: URLSearchParams): Route | undefined => {
     case 'operations':
     case 'fleets':
       return { view: room };
+    case 'search':
+      return { view: 'search', text: params.get('q') ?? '' };
   }
   return undefined;
 };
@@ -151,19 +156,4 @@ const decoded = (text: string): string | undefined => {
     if (cause instanceof URIError) return undefined;
     throw cause;
   }
-};
-
-/**
- * Chooses the view for a text that a user typed or pasted into the search. A batch id contains a `#`, a Target contains
- * a `/`, and a task id contains neither.
- *
- * @param operations the names of the configured operations.
- */
-export const routeOfSearch = (typed: string, operations: readonly string[]): Route | undefined => {
-  const text = typed.trim();
-  if (text === '') return undefined;
-  if (text.includes('#')) return { view: 'batch', id: text };
-  if (text.includes('/')) return { view: 'target', target: text };
-  if (operations.includes(text)) return { view: 'operation', name: text };
-  return { view: 'task', id: text };
 };

@@ -25,6 +25,8 @@ export interface Page {
   readonly about: About | undefined;
   /** The current time, in milliseconds since the epoch. */
   readonly now: number;
+  /** Whether the view is still open. */
+  isShown(screen: Screen): boolean;
   /** Draws the page again. */
   redraw(): void;
   go(route: Route): void;

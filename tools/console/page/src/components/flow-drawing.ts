@@ -37,6 +37,8 @@ class FlowDrawing extends LitElement {
   }
 
   override render(): TemplateResult {
+    // Before the styles have arrived, the drawing has no width.
+    if (this.width <= 0) return html``;
     const drawing = layOut(this.width);
     const isWide = this.width >= WIDE_FROM;
     return html`<svg width=${drawing.width} height=${drawing.height} role="group" aria-label="The flow, from producers to results">
@@ -53,12 +55,15 @@ class FlowDrawing extends LitElement {
 const outline = ({ kind }: Station, { x, y, width, height }: Place) =>
   svg`<rect x=${x} y=${y} width=${width} height=${height} rx=${kind === 'function' ? 12 : 4} class="box" />`;
 
-/** The texts of a station, in the words that a screen reader reads aloud. */
-const labelOf = ({ name, value, unit, detail }: Station): string =>
-  spoken(`${name}: ${value ?? '…'} ${unit}${detail ? `, ${detail}` : ''}`);
+/** Describes a station with a short lower bound in the words that a screen reader can read aloud. */
+const described = ({ value = '', unit, detail = '' }: Station) => {
+  const [shown, words] = [`${value} ${unit}, ${detail}`, spoken(`${value} ${unit}, ${detail}`)];
+  return shown === words ? '' : svg`<desc>${words}</desc>`;
+};
 
 const box = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${labelOf(station)}>
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
+    ${described(station)}
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 14} width="3" height=${place.height - 28} class="edge" />
     <text x=${place.x + 14} y=${place.y + 21} class="name">${station.name}</text>
@@ -67,7 +72,8 @@ const box = (station: Station, place: Place) => svg`
   </a>`;
 
 const row = (station: Station, place: Place) => svg`
-  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}" aria-label=${labelOf(station)}>
+  <a href=${href(station.route)} class="station ${station.kind} ${station.tone}">
+    ${described(station)}
     ${outline(station, place)}
     <rect x=${place.x} y=${place.y + 10} width="3" height=${place.height - 20} class="edge" />
     <text x=${place.x + 14} y=${place.y + 19} class="name">${station.name}</text>

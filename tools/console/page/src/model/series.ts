@@ -69,9 +69,19 @@ export const maxima = (steps: Steps | undefined): (number | null)[] =>
   (steps?.max ?? []).map((max, index) => ((steps?.count[index] ?? 0) === 0 ? null : max));
 
 /** The start times of the steps, in seconds since the epoch, as the charts need them. */
-export const moments = ({ from, step, series }: MetricsView): number[] => {
-  const steps = Math.max(0, ...series.map(({ sum }) => sum.length));
-  return Array.from({ length: steps }, (_, index) => (from + index * step) / 1_000);
+export const moments = ({ from, step, steps }: MetricsView): number[] =>
+  Array.from({ length: steps }, (_, index) => (from + index * step) / 1_000);
+
+/** The last part of the time range. @param millis its length, at most that of the view. */
+export const lastPart = (view: MetricsView, millis: number): MetricsView => {
+  const steps = Math.min(view.steps, Math.ceil(millis / view.step));
+  const last = (list: readonly number[]): readonly number[] => list.slice(-steps);
+  return {
+    ...view,
+    from: view.from + (view.steps - steps) * view.step,
+    steps,
+    series: view.series.map((each) => ({ ...each, sum: last(each.sum), count: last(each.count), max: last(each.max) })),
+  };
 };
 
 /**

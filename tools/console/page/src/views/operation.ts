@@ -7,7 +7,7 @@ import { PATHS } from '../base/api.ts';
 import { capital, count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { charts } from '../components/chart-panel.ts';
+import { chartSection } from '../components/chart-section.ts';
 import { heading } from '../components/heading.ts';
 import { command, empty, figure, isUnknown, link, progress, refused, shape, skeleton } from '../components/parts.ts';
 import { pauseButton, pauseNote } from '../components/pauses.ts';
@@ -15,7 +15,6 @@ import { sendButton } from '../components/send-dialog.ts';
 import { table } from '../components/table.ts';
 import { targetTable } from '../components/target-table.ts';
 import { underWayNote } from '../components/under-way.ts';
-import { windowOf } from '../model/charts.ts';
 import { operationRows, operationState } from '../model/operation-rows.ts';
 
 const TARGETS = 10;
@@ -48,7 +47,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           ${targetTable(targets?.targets, page.now, empty('No task of this operation was registered yet', sendButton(page, name)), 3)}
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All Targets of this operation</a></p>` : nothing}
         </section>
-        <section aria-labelledby="charts-title"><h2 id="charts-title">The last ${windowOf(page.live.metrics)} <span class="muted">the values beside the names are for the last minute</span></h2>${charts(page.live.metrics, { operation: name })}</section>
+        ${chartSection(page, { operation: name })}
         ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
         }`;
     },

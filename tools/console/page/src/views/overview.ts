@@ -6,11 +6,10 @@ import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
-import { charts } from '../components/chart-panel.ts';
+import { chartSection } from '../components/chart-section.ts';
 import { operationTable } from '../components/operation-table.ts';
 import { link, refused, shape, skeleton } from '../components/parts.ts';
 import { sendHint } from '../components/send-dialog.ts';
-import { windowOf } from '../model/charts.ts';
 import { stations } from '../model/flow.ts';
 import { type Health, healthOf, type Trouble } from '../model/health.ts';
 import { soFar } from '../model/words.ts';
@@ -59,10 +58,7 @@ export const overviewScreen = (page: Page): Screen => {
           <h2 id="operations-title">Operations</h2>
           ${operationTable(page, operations, pages)}
         </section>
-        <section aria-labelledby="charts-title">
-          <h2 id="charts-title">The last ${windowOf(live.metrics)} <span class="muted">the values beside the names are for the last minute</span></h2>
-          ${charts(live.metrics, {})}
-        </section>`;
+        ${chartSection(page, {})}`;
     },
   };
 };
