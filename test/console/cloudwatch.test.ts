@@ -100,7 +100,7 @@ describe('the metrics of a deployed stack', () => {
     expect(new Set(queries().map(({ MetricStat }) => MetricStat.Period))).toEqual(new Set([480]));
   });
 
-  it('of a day are read less often, however many operations there are', async () => {
+  it('of a day are read less often than the usual ones', async () => {
     for (const operations of [1, 200, 1_000]) {
       const { everySeconds, windows } = await source(...Array.from({ length: operations }, (_, n) => `o${n}`)).about();
       expect(windows.at(-1)?.everySeconds).toBeGreaterThanOrEqual(4 * everySeconds);

@@ -127,7 +127,7 @@ describe('the metrics of a local stack', () => {
   it.each([
     [250, true],
     [450, false],
-  ])('of %i operations are saved at a bounded size, finest steps: %s', (operations, isFine) => {
+  ])('of %i operations are saved bounded, finest steps: %s', (operations, isFine) => {
     let now = 86_400_000;
     const metrics = localMetrics(() => now);
     for (let step = 0; step < 180; step += 1) {

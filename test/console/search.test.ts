@@ -107,7 +107,7 @@ describe('the search of the console', () => {
     ]);
   });
 
-  it('finds Targets beyond those by their beginning, and a task by its id, on request', async () => {
+  it('finds other Targets by their beginning, and a task by its id', async () => {
     const { find, asked } = start({ ship: 900 }, 0);
     expect(idsOf(await find('depot=0899', false), 'target')).toEqual([]);
     expect(idsOf(await find('depot=0899', true), 'target')).toEqual(['ship/depot=0899']);
@@ -119,7 +119,7 @@ describe('the search of the console', () => {
     expect((await find('task-2', true)).groups).toEqual([]);
   });
 
-  it('reads at most a share of the budget, and later no more than a part of what it gains', async () => {
+  it('reads a share of the budget, and later a part of its income', async () => {
     const { find, clock, rounds } = start({ ship: 900, sell: 900 }, 4);
     const full = rounds.balance();
     const found = await find('x', false);

@@ -23,7 +23,7 @@ export const finding =
   async (query, isFull) => {
     await Promise.race([names.read(), setTimeout(PATIENCE, undefined, { ref: false })]);
     const known = names.known();
-    const cut = known.filter(({ kind, isAll }) => kind === 'target' && !isAll);
+    const cut = names.isReading() ? [] : known.filter(({ kind, isAll }) => kind === 'target' && !isAll);
     const more =
       isFull && query !== ''
         ? await readFor(

@@ -77,6 +77,8 @@ export const searchNames = (
     known = [...known.filter(({ kind, operation }) => kind !== names.kind || operation !== names.operation), names];
   };
 
+  const sizeOf = (of: string): number => known.find(({ operation }) => operation === of)?.names.length ?? 0;
+
   /** Reads all Targets page by page, of each operation in turn, so that each operation gets its part. */
   const readTargets = async (of: readonly string[]): Promise<void> => {
     let left = of.map((operation) => ({ operation, names: [] as Named[], cursor: '' }));
@@ -89,8 +91,11 @@ export const searchNames = (
         const names = [...each.names, ...targetsIn(page)];
         const cursor = page === undefined ? each.cursor : cursorIn(page);
         const isAll = page !== undefined && cursor === '';
-        put({ kind: 'target', operation: each.operation, names, isAll });
-        if (page !== undefined && !isAll && names.length < TARGETS_MAX) next.push({ ...each, names, cursor });
+        const goesOn = page !== undefined && !isAll && names.length < TARGETS_MAX;
+        if (goesOn) next.push({ ...each, names, cursor });
+        // While names are read again, the earlier ones are found; also if they cannot be read again for now.
+        if ((page !== undefined && !goesOn) || names.length >= sizeOf(each.operation))
+          put({ kind: 'target', operation: each.operation, names, isAll });
       }
       left = next;
     }
